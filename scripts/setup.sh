@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs what building Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build ccache python3 libboost-graph-dev libboost-program-options-dev libtbb-dev libgtest-dev
+          libopenblas-dev)
+llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "setup.sh: this machine has no apt-get. Tenon needs a C++20 compiler, CMake 3.25, Ninja, Python 3, Boost," \
+       "oneTBB, GoogleTest and LLVM 19 or later; going on with what is here." >&2
+  exit 0
+fi
+
+installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+missing=()
+for package in "${packages[@]}"; do
+  installed "$package" || missing+=("$package")
+done
+
+llvm=
+for version in "${llvm_versions[@]}"; do
+  if installed "llvm-$version-dev"; then
+    llvm=llvm-$version-dev
+    break
+  fi
+done
+
+if [ ${#missing[@]} -eq 0 ] && [ -n "$llvm" ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup.sh: packages are missing and neither root nor sudo is at hand. Run as root:" \
+         "apt-get install ${missing[*]} ${llvm:-llvm-${llvm_versions[0]}-dev}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" </dev/null >&2; }
+
+# A source that cannot be reached need not be one that matters here: the installation below will tell.
+apt update || echo "setup.sh: some package lists could not be refreshed; going on." >&2
+
+if [ -z "$llvm" ]; then
+  for version in "${llvm_versions[@]}"; do
+    if apt-cache show "llvm-$version-dev" >/dev/null 2>&1; then
+      llvm=llvm-$version-dev
+      break
+    fi
+  done
+  if [ -z "$llvm" ]; then
+    echo "setup.sh: none of the package sources has LLVM ${llvm_versions[*]}. On Debian 12 the source" \
+         "'bookworm-security' has it." >&2
+    exit 1
+  fi
+  missing+=("$llvm")
+fi
+
+echo "setup.sh: installing ${missing[*]}" >&2
+apt install -y --no-install-recommends "${missing[@]}"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# test.sh [--sanitize=address|undefined|thread]: sets up, builds everything and runs the checks and the tests.
+# Without the option the build is the release one, in build/.
+set -euo pipefail
+
+preset=release
+for argument in "$@"; do
+  case $argument in
+    --sanitize=address) preset=asan ;;
+    --sanitize=undefined) preset=ubsan ;;
+    --sanitize=thread) preset=tsan ;;
+    *)
+      echo "test.sh: unknown argument '$argument'. Known: --sanitize=address, --sanitize=undefined, --sanitize=thread." >&2
+      exit 2
+      ;;
+  esac
+done
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/setup.sh
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+
+# The libraries that come compiled are not instrumented: what happens inside them is not for us to report.
+export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=7 ${TSAN_OPTIONS:-}"
+export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+ctest --preset "$preset" --parallel "$(nproc)"
