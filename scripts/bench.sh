@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench.sh [benchmark...]: sets up, builds and runs the benchmark programs, all unless some are named, and prints their
-# tables.
+# bench.sh [benchmark...]: sets up, builds and runs the benchmark programs, all unless some are named, and
+# prints their tables.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [tutorial] [options]: sets up, builds and runs a tutorial, matmul_ladder unless another is named. The options
-# are the tutorial's own; --help lists them. Only the tutorial writes to the standard output.
+# run.sh [tutorial] [options]: sets up, builds and runs a tutorial, matmul_ladder unless another is named. The
+# options are the tutorial's own; --help lists them. Only the tutorial writes to the standard output.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

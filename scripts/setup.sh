@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs what building Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing.
+# Installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build ccache python3 libboost-graph-dev libboost-program-options-dev libtbb-dev libgtest-dev
-          libopenblas-dev)
+packages=(g++ cmake ninja-build ccache python3 libboost-graph-dev libboost-program-options-dev libtbb-dev
+          libgtest-dev libopenblas-dev)
 llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "setup.sh: this machine has no apt-get. Tenon needs a C++20 compiler, CMake 3.25, Ninja, Python 3, Boost," \
-       "oneTBB, GoogleTest and LLVM 19 or later; going on with what is here." >&2
+  echo "setup.sh: this machine has no apt-get. Tenon needs a C++20 compiler, CMake 3.25, Ninja, Python 3," \
+       "Boost, oneTBB, GoogleTest and LLVM 19 or later; going on with what is here." >&2
   exit 0
 fi
 
@@ -41,7 +41,9 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" </dev/null >&2; }
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" </dev/null >&2
+}
 
 # A source that cannot be reached need not be one that matters here: the installation below will tell.
 apt update || echo "setup.sh: some package lists could not be refreshed; going on." >&2

@@ -10,7 +10,7 @@ for argument in "$@"; do
     --sanitize=undefined) preset=ubsan ;;
     --sanitize=thread) preset=tsan ;;
     *)
-      echo "test.sh: unknown argument '$argument'. Known: --sanitize=address, --sanitize=undefined, --sanitize=thread." >&2
+      echo "test.sh: unknown argument '$argument'. Known: --sanitize=address|undefined|thread." >&2
       exit 2
       ;;
   esac

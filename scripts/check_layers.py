@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Checks every #include against the table of rooms in src/README.md, and who reads the environment.
+
+A room may include the public headers of the rooms that the table grants it, its own private headers, and the
+foreign libraries that are its own. Tests and tutorials see more: a room's tests see its private headers and
+whatever the room stands on, other tests and the tutorials see every public header.
+"""
+
+import pathlib
+import re
+
+import sources
+
+# room: (what it may use besides support, foreign headers that only it includes)
+ROOMS = {
+    "support": ((), ()),
+    "tir": ((), ()),
+    "arith": (("tir",), ()),
+    "te": (("arith", "tir"), ("boost/graph/",)),
+    "lower": (("arith", "tir"), ()),
+    "codegen": (("tir", "runtime"), ()),
+    "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
+    "codegen/c_like": (("codegen", "tir", "runtime"), ()),
+    "topi": (("te", "tir"), ()),
+    "runtime": ((), ("tbb/", "oneapi/")),
+    "driver": (("*",), ("boost/program_options",)),
+}
+FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in prefixes}
+FOREIGN_ELSEWHERE = {  # foreign headers that code outside the rooms includes
+    "gtest/": ("tests",),
+    "gmock/": ("tests",),
+    "boost/program_options": ("driver", "tutorials"),
+    "cblas.h": ("tests", "tutorials"),
+}
+SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")
+READS_ENVIRONMENT = ("driver", "runtime")
+
+UMBRELLA = pathlib.PurePath("include/tenon/tenon.h")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b")
+
+
+def room_of_folder(parts):
+    """The room whose folder the parts (below src/ or include/tenon/) lie in; None if there is none."""
+    for length in (2, 1):
+        name = "/".join(parts[:length])
+        if len(parts) > length and name in ROOMS:
+            return name
+    return None
+
+
+def place(path):
+    """(room, kind) of a file: kind is public, private, test, or, outside the rooms, the top folder's name."""
+    top, *rest = path.parts
+    if path.parts[:2] == ("include", "tenon"):
+        return room_of_folder(path.parts[2:]), "public"
+    if top == "src":
+        return room_of_folder(rest), "private"
+    if top == "runtime":
+        return "runtime", "private"
+    if top == "tests":
+        return room_of_folder("/".join(rest).replace("codegen_", "codegen/", 1).split("/")), "test"
+    return None, top
+
+
+def closure(room):
+    """The room and all that it stands on."""
+    seen, pending = set(), [room]
+    while pending:
+        current = pending.pop()
+        if current not in seen:
+            seen.add(current)
+            uses = ROOMS if "*" in ROOMS[current][0] else ("support", *ROOMS[current][0])
+            pending.extend(uses)
+    return seen
+
+
+def resolve(path, quoted, name):
+    """The file of ours that the include names, relative to the root; None if it is none of ours."""
+    bases = ["include", "src", "."]
+    if quoted:
+        bases.insert(0, path.parent)
+    for base in bases:
+        candidate = (sources.ROOT / base / name).resolve()
+        if candidate.is_file() and candidate.is_relative_to(sources.ROOT):
+            return candidate.relative_to(sources.ROOT)
+    return None
+
+
+def check_ours(path, target):
+    room, kind = place(path)
+    target_room, target_kind = place(target)
+    if target_room is None:  # the umbrella header, or helpers beside the tests and tutorials
+        if target == UMBRELLA:
+            return None if room in (None, "driver") else "a room does not include the umbrella header"
+        return None if kind == target_kind else f"{kind} does not include helpers of {target_kind}"
+    if target_kind != "public" and room != target_room:
+        return f"{target} is private to {target_room}"
+    if kind == "public" and target_kind != "public":
+        return "a public header includes public headers only"
+    if room is None or room == target_room:
+        return None
+    allowed = closure(room) if kind == "test" else {"support", *ROOMS[room][0]}
+    if "*" in allowed or target_room in allowed:
+        return None
+    return f"{room} may not use {target_room} (it may use {', '.join(sorted(allowed))})"
+
+
+def check_foreign(path, quoted, name):
+    room, kind = place(path)
+    here = {room, "tests" if kind == "test" else kind}
+    for prefix, places in FOREIGN_ELSEWHERE.items():
+        if name.startswith(prefix):
+            return None if here & set(places) else f"<{name}> belongs in {' and '.join(places)} only"
+    for prefix, owner in FOREIGN.items():
+        if name.startswith(prefix):
+            if room != owner or kind == "test":
+                return f"<{name}> belongs in {owner} only"
+            return f"<{name}> in a public header: others would see it too" if kind == "public" else None
+    if quoted or name.startswith("tenon/"):
+        return f"no such header: {name}"
+    if "/" in name and not name.startswith(SYSTEM_FOLDERS):
+        return f"<{name}> is a foreign library that no room is granted"
+    return None
+
+
+def main():
+    problems = []
+    for path in sources.files(".h", ".cpp"):
+        room, kind = place(path)
+        if room is None and kind in ("public", "private") and path != UMBRELLA:
+            problems.append(f"{path}: lies in no room")
+            continue
+        for number, line in enumerate(sources.text(path).splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match:
+                quoted, name = match[1] == '"', match[2]
+                ours = resolve(path, quoted, name)
+                problem = check_ours(path, ours) if ours else check_foreign(path, quoted, name)
+                if problem:
+                    problems.append(f"{path}:{number}: {problem}")
+            elif kind != "test" and room not in READS_ENVIRONMENT and ENVIRONMENT.search(line.split("//")[0]):
+                problems.append(f"{path}:{number}: only {' and '.join(READS_ENVIRONMENT)} read the environment")
+    sources.report("check_layers", problems)
+
+
+if __name__ == "__main__":
+    main()
