@@ -1,0 +1,126 @@
+#include "tenon/arith/interval.h"
+
+#include "arith/ends.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::arith {
+
+using tir::BinaryOp;
+using tir::make_int;
+
+// ---- Interval -----------------------------------------------------------------------------------------------------
+
+Interval Interval::empty() {
+  Interval nothing;
+  nothing.empty_ = true;
+  return nothing;
+}
+
+Interval Interval::at_least(Expr min) { return Interval(std::move(min), std::nullopt); }
+
+Interval Interval::at_most(Expr max) { return Interval(std::nullopt, std::move(max)); }
+
+Interval Interval::from_range(const Range& r) {
+  if (is_one(r.extent)) return point(r.min);
+  Expr end = combine(BinaryOp::Add, r.extent, r.min);
+  return of(r.min, combine(BinaryOp::Sub, end, make_int(end.dtype(), 1)));
+}
+
+Range Interval::to_range(const Range& otherwise, const Facts& facts) const {
+  if (!is_bounded()) return otherwise;
+  if (is_point()) return Range::from_min_extent(simplify(*min_, facts), make_int(min_->dtype(), 1));
+  Expr end = combine(BinaryOp::Add, *max_, make_int(max_->dtype(), 1));
+  return Range::from_min_extent(simplify(*min_, facts), simplify(combine(BinaryOp::Sub, end, *min_), facts));
+}
+
+// ---- IntervalMap --------------------------------------------------------------------------------------------------
+
+void IntervalMap::set(const Var& var, Interval interval) {
+  intervals_.insert_or_assign(&var.node(), std::move(interval));
+}
+
+const Interval* IntervalMap::find(const Var& var) const { return find(var.node()); }
+
+const Interval* IntervalMap::find(const tir::ExprNode& var) const {
+  auto it = intervals_.find(&var);
+  return it == intervals_.end() ? nullptr : &it->second;
+}
+
+// ---- ends ---------------------------------------------------------------------------------------------------------
+
+Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
+  if (a.dtype() == b.dtype()) return fold(op, a, b);
+  tir::Promoted both = tir::promote(a, b);
+  return fold(op, both.a, both.b);
+}
+
+std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a, const std::optional<Expr>& b) {
+  if (!a || !b) return std::nullopt;
+  return combine(op, *a, *b);
+}
+
+Interval between(std::optional<Expr> min, std::optional<Expr> max) {
+  if (min && max) return Interval::of(*std::move(min), *std::move(max));
+  if (min) return Interval::at_least(*std::move(min));
+  if (max) return Interval::at_most(*std::move(max));
+  return Interval::everything();
+}
+
+namespace {
+
+std::optional<Expr> simplify_if(const std::optional<Expr>& e, const Facts& facts) {
+  if (!e) return std::nullopt;
+  return simplify(*e, facts);
+}
+
+}  // namespace
+
+// ---- hull, intersection -------------------------------------------------------------------------------------------
+
+Interval raw_hull(const Interval& a, const Interval& b) {
+  if (a.is_empty()) return b;
+  if (b.is_empty()) return a;
+  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()), combine_if_both(BinaryOp::Max, a.max(), b.max()));
+}
+
+Interval hull(const std::vector<Interval>& sets, const Facts& facts) {
+  if (sets.empty()) return Interval::empty();
+  if (sets.size() == 1) return sets.front();
+  Interval all = sets.front();
+  for (std::size_t i = 1; i < sets.size(); ++i) all = raw_hull(all, sets[i]);
+  if (all.is_empty()) return all;
+  return between(simplify_if(all.min(), facts), simplify_if(all.max(), facts));
+}
+
+Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
+  if (a.is_empty() || b.is_empty()) return Interval::empty();
+  std::optional<Expr> min = combine_if_both(BinaryOp::Max, a.min(), b.min());
+  if (!min) min = a.min() ? a.min() : b.min();
+  std::optional<Expr> max = combine_if_both(BinaryOp::Min, a.max(), b.max());
+  if (!max) max = a.max() ? a.max() : b.max();
+  min = simplify_if(min, facts);
+  max = simplify_if(max, facts);
+  if (min && max && can_prove(combine(BinaryOp::Lt, *max, *min), facts)) return Interval::empty();
+  return between(std::move(min), std::move(max));
+}
+
+Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {
+  auto reaches = [&](const std::optional<Expr>& min, const std::optional<Expr>& max) {
+    // No integer lies between an interval that ends at `max` and one that begins at `min`.
+    if (!min || !max) return true;
+    Expr next = combine(BinaryOp::Add, *max, make_int(max->dtype(), 1));
+    return can_prove(combine(BinaryOp::Le, *min, next), facts);
+  };
+  Interval all = Interval::empty();
+  for (const Interval& set : sets) {
+    if (set.is_empty()) continue;
+    if (all.is_empty()) {
+      all = set;
+    } else if (reaches(set.min(), all.max()) && reaches(all.min(), set.max())) {
+      all = raw_hull(all, set);
+    }
+  }
+  return all;
+}
+
+}  // namespace tenon::arith

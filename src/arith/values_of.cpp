@@ -1,0 +1,245 @@
+// Interval evaluation: every node maps the intervals of its operands to one that contains its values. Operands that no
+// relaxed variable touches stay as they are, so that an untouched expression is a point of itself.
+
+#include "arith/ends.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+bool surely_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {
+  if (std::optional<std::int64_t> value = constant_int(e)) return *value >= bound;
+  return can_prove_at_least(e, bound, facts);
+}
+
+Expr zero_like(const Expr& e) { return make_int(e.dtype(), 0); }
+Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
+Expr negated(const Expr& e) { return fold(BinaryOp::Sub, zero_like(e), e); }
+
+enum class Sign { NonNegative, Negative, Unknown };
+
+Sign sign_of(const Expr& e, const Facts& facts) {
+  if (surely_at_least(e, 0, facts)) return Sign::NonNegative;
+  if (surely_at_least(negated(e), 1, facts)) return Sign::Negative;
+  return Sign::Unknown;
+}
+
+// ---- one function a family of operators; operands are neither both points nor empty --------------------------------
+
+Interval add(const Interval& a, const Interval& b) {
+  return between(combine_if_both(BinaryOp::Add, a.min(), b.min()), combine_if_both(BinaryOp::Add, a.max(), b.max()));
+}
+
+Interval subtract(const Interval& a, const Interval& b) {
+  return between(combine_if_both(BinaryOp::Sub, a.min(), b.max()), combine_if_both(BinaryOp::Sub, a.max(), b.min()));
+}
+
+/// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the factor.
+Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& facts) {
+  std::optional<Expr> low, high;
+  if (a.min()) low = combine(op, *a.min(), factor);
+  if (a.max()) high = combine(op, *a.max(), factor);
+  switch (sign_of(factor, facts)) {
+    case Sign::NonNegative: return between(low, high);
+    case Sign::Negative: return between(high, low);
+    case Sign::Unknown: break;
+  }
+  if (!low || !high) return Interval::everything();
+  Expr rises = fold(BinaryOp::Ge, factor, zero_like(factor));
+  return between(select(rises, *low, *high), select(rises, *high, *low));
+}
+
+Interval multiply(const Interval& a, const Interval& b, const Facts& facts) {
+  if (a.is_point()) return multiply(b, a, facts);
+  if (!b.is_point()) return Interval::everything();
+  if (is_zero(*b.min())) return b;
+  if (is_one(*b.min())) return a;
+  return scale(BinaryOp::Mul, a, *b.min(), facts);
+}
+
+Interval divide(BinaryOp op, const Interval& a, const Interval& b, const Facts& facts) {
+  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
+  if (is_one(*b.min())) return a;
+  return scale(op, a, *b.min(), facts);
+}
+
+/// [-(|divisor| - 1), |divisor| - 1]
+Interval remainders_of_any_sign(const Expr& divisor) {
+  Expr bound = fold(BinaryOp::Sub, abs(divisor), one_like(divisor));
+  return Interval::of(negated(bound), bound);
+}
+
+Interval floor_remainder(const Interval& a, const Interval& b, const Facts& facts) {
+  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
+  const Expr& divisor = *b.min();
+  if (!surely_at_least(divisor, 0, facts)) return remainders_of_any_sign(divisor);
+  if (constant_int(divisor) && a.is_bounded()) {
+    // If both ends have one quotient q, the remainder is x - divisor * q all the way.
+    Expr least = combine(BinaryOp::FloorDiv, *a.min(), divisor);
+    Expr greatest = combine(BinaryOp::FloorDiv, *a.max(), divisor);
+    if (can_prove(combine(BinaryOp::Eq, greatest, least), facts)) {
+      Expr below = combine(BinaryOp::Mul, divisor, least);
+      return Interval::of(combine(BinaryOp::Sub, *a.min(), below), combine(BinaryOp::Sub, *a.max(), below));
+    }
+  }
+  return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
+}
+
+/// The remainder has the sign of the dividend.
+Interval trunc_remainder(const Interval& a, const Interval& b, const Facts& facts) {
+  if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
+  const Expr& divisor = *b.min();
+  if (surely_at_least(divisor, 0, facts) && a.min() && surely_at_least(*a.min(), 0, facts)) {
+    return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
+  }
+  return remainders_of_any_sign(divisor);
+}
+
+Interval least(const Interval& a, const Interval& b) {
+  std::optional<Expr> max = combine_if_both(BinaryOp::Min, a.max(), b.max());
+  if (!max) max = a.max() ? a.max() : b.max();
+  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()), max);
+}
+
+Interval greatest(const Interval& a, const Interval& b) {
+  std::optional<Expr> min = combine_if_both(BinaryOp::Max, a.min(), b.min());
+  if (!min) min = a.min() ? a.min() : b.min();
+  return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
+}
+
+/// Whether arithmetic in the type may wrap; that of indices is taken not to.
+bool may_wrap(DataType type) { return !type.is_int() || type.bits < 32; }
+
+Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, const Facts& facts) {
+  if (a.is_empty()) return a;
+  if (b.is_empty()) return b;
+  if (a.is_point() && b.is_point()) return Interval::point(combine(op, *a.min(), *b.min()));
+  switch (op) {
+    case BinaryOp::Add: return may_wrap(type) ? Interval::everything() : add(a, b);
+    case BinaryOp::Sub: return may_wrap(type) ? Interval::everything() : subtract(a, b);
+    case BinaryOp::Mul: return may_wrap(type) ? Interval::everything() : multiply(a, b, facts);
+    case BinaryOp::TruncDiv:
+    case BinaryOp::FloorDiv: return divide(op, a, b, facts);
+    case BinaryOp::FloorMod: return floor_remainder(a, b, facts);
+    case BinaryOp::TruncMod: return trunc_remainder(a, b, facts);
+    case BinaryOp::Min: return least(a, b);
+    case BinaryOp::Max: return greatest(a, b);
+    case BinaryOp::Div: return Interval::everything();
+    case BinaryOp::Eq:
+    case BinaryOp::Ne:
+    case BinaryOp::Lt:
+    case BinaryOp::Le:
+    case BinaryOp::Gt:
+    case BinaryOp::Ge:
+    case BinaryOp::And:
+    case BinaryOp::Or: return Interval::of(make_int(type.element(), 0), make_int(type.element(), 1));
+  }
+  internal_error("operator outside its enumeration");
+}
+
+// ---- the evaluator ------------------------------------------------------------------------------------------------
+
+class Evaluator {
+ public:
+  Evaluator(const IntervalMap& relaxed, const Facts& facts) : relaxed_(relaxed), facts_(facts) {}
+
+  Interval operator()(const Expr& e) {
+    return match(
+        e.node().value, [&](const IntImm&) { return Interval::point(e); },
+        [&](const VarNode&) { return variable(e); }, [&](const Cast& node) { return cast_of(node, e); },
+        [&](const Binary& node) { return binary(node, e); },
+        [&](const Select& node) {
+          Interval if_false = (*this)(node.if_false);
+          return raw_hull(if_false, (*this)(node.if_true));
+        },
+        [&](const Ramp& node) { return ramp(node); }, [&](const Broadcast& node) { return (*this)(node.value); },
+        [&](const Load& node) {
+          // Nothing is known of what it reads, but one place keeps one value.
+          for (const Expr& index : node.indices) {
+            if (touches(index)) return Interval::everything();
+          }
+          return e.dtype().is_integral() ? Interval::point(e) : Interval::everything();
+        },
+        [](const auto&) { return Interval::everything(); });
+  }
+
+  Interval ends(const Interval& s) {
+    if (s.is_empty()) return s;
+    return between(s.min() ? (*this)(*s.min()).min() : std::nullopt,
+                   s.max() ? (*this)(*s.max()).max() : std::nullopt);
+  }
+
+ private:
+  bool touches(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
+  }
+
+  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such steps cannot be
+  /// longer than the map unless it is a circle.
+  Interval variable(const Expr& e) {
+    const Interval* own = relaxed_.find(e.node());
+    if (!own) return Interval::point(e);
+    if (own->is_point() && own->min()->same_as(e)) return *own;
+    if (depth_ >= relaxed_.size()) return *own;
+    ++depth_;
+    Interval result = ends(*own);
+    --depth_;
+    // Both ends evaluate a point to one value, but perhaps to two handles.
+    if (own->is_point() && result.is_bounded() && structural_equal(*result.min(), *result.max())) {
+      return Interval::point(*result.min());
+    }
+    return result;
+  }
+
+  static bool is_itself(const Interval& s, const Expr& e) { return s.is_point() && s.min()->same_as(e); }
+
+  Interval binary(const Binary& node, const Expr& e) {
+    Interval a = (*this)(node.a);
+    Interval b = (*this)(node.b);
+    if (is_itself(a, node.a) && is_itself(b, node.b)) return Interval::point(e);
+    return apply(node.op, a, b, e.dtype(), facts_);
+  }
+
+  Interval cast_of(const Cast& node, const Expr& e) {
+    Interval value = (*this)(node.value);
+    if (is_itself(value, node.value)) return Interval::point(e);
+    if (value.is_empty()) return value;
+    DataType from = node.value.dtype(), to = e.dtype().element();
+    auto converted = [&](const Expr& end) { return cast(to, end); };
+    if (value.is_point()) return Interval::point(converted(*value.min()));
+    // Conversion to a narrow type may wrap; that between the types of indices is taken not to.
+    bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || to.bits >= 32);
+    if (!keeps_order) return Interval::everything();
+    return between(value.min() ? std::optional(converted(*value.min())) : std::nullopt,
+                   value.max() ? std::optional(converted(*value.max())) : std::nullopt);
+  }
+
+  Interval ramp(const Ramp& node) {
+    std::optional<std::int64_t> stride = constant_int(node.stride);
+    if (!stride) return Interval::everything();
+    Expr first = zero_like(node.base);
+    Expr last = make_int(node.base.dtype(), *stride * (node.lanes - 1));
+    Interval steps = *stride >= 0 ? Interval::of(first, last) : Interval::of(last, first);
+    return apply(BinaryOp::Add, (*this)(node.base), steps, node.base.dtype(), facts_);
+  }
+
+  const IntervalMap& relaxed_;
+  const Facts& facts_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+Interval values_of(const Expr& e, const IntervalMap& relaxed, const Facts& facts) {
+  return Evaluator(relaxed, facts)(e);
+}
+
+Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& facts) {
+  return Evaluator(relaxed, facts).ends(s);
+}
+
+}  // namespace tenon::arith
