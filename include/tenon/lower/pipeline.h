@@ -1,0 +1,78 @@
+// The lowering pipeline: one table of passes, and the runner that verifies, dumps, times and adds error context
+// around each of them, so that no pass does.
+//
+//   tir::PrimFunc flat = run_pipeline(func, {.simple_mode = true});
+//
+// A pass is a free function `PrimFunc verb_object(const PrimFunc&, const LowerOptions&)` in
+// lower/passes/verb_object.{h,cpp}; its name in flags and dumps is "verb-object".
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "tenon/tir/function.h"
+#include "tenon/tir/verify.h"
+
+namespace tenon::lower {
+
+struct LowerOptions {
+  /// Leaves out loop partition, as the reference's simple_mode does.
+  bool simple_mode = false;
+  bool instrument_bounds = false;
+  bool disable_vectorize = false;
+  bool disable_storage_rewrite = false;
+  bool disable_cse = false;
+  bool noalias = true;
+  /// A seed program's text has the reference's transposed prefetch address; this reproduces it.
+  bool legacy_prefetch_index = false;
+  struct Unroll {
+    /// 0: only loops marked unrolled. Otherwise loops of at most so many steps.
+    int auto_max_step = 0;
+    int auto_max_depth = 8;
+    int auto_max_extent = 0;
+    bool explicit_unroll = true;
+    /// A LowerError that names the axis, past so many copies of statements.
+    int max_statements = 1 << 16;
+  } unroll = {};
+  struct Partition {
+    /// Also loops of constant extent.
+    bool constant_loops = true;
+  } partition = {};
+  int double_buffer_split = 1;
+  /// Run verify() after each pass.
+  bool verify = true;
+
+  struct PassReport {
+    std::string_view pass;
+    const tir::PrimFunc& before;
+    const tir::PrimFunc& after;
+    std::chrono::nanoseconds time;
+  };
+  /// Called after each pass (dumps, timings).
+  std::function<void(const PassReport&)> on_pass = {};
+};
+
+struct Pass {
+  /// "flatten-storage": the name in file, flag, dump and test.
+  std::string_view name;
+  tir::PrimFunc (*run)(const tir::PrimFunc&, const LowerOptions&);
+  /// The form that holds afterwards.
+  tir::Form form;
+  /// Why it stands where it stands.
+  std::string_view reason;
+  /// Absent: always runs.
+  bool (*enabled)(const LowerOptions&) = nullptr;
+};
+
+/// The passes before the text is printed, in order.
+std::span<const Pass> lowering_passes();
+/// The passes between the printed text and code for a CPU.
+std::span<const Pass> host_passes();
+
+tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const LowerOptions& options);
+/// lowering_passes over a multi-dimensional function.
+tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);
+
+}  // namespace tenon::lower

@@ -1,0 +1,23 @@
+// match: exhaustive case analysis of a closed variant. A forgotten case is a compile error.
+//
+//   int n = match(shape, [](const Circle& c) { return 1; }, [](const Square& s) { return 4; });
+#pragma once
+
+#include <utility>
+#include <variant>
+
+namespace tenon {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+template <class Variant, class... Case>
+decltype(auto) match(Variant&& value, Case&&... cases) {
+  return std::visit(Overloaded{std::forward<Case>(cases)...}, std::forward<Variant>(value));
+}
+
+}  // namespace tenon

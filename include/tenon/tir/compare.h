@@ -1,0 +1,31 @@
+// Structural comparison. Free variables, buffers, producers and reducers are compared by identity; variables defined
+// inside (loops, lets, allocations) may be renamed between the two sides.
+#pragma once
+
+#include "tenon/tir/function.h"
+
+namespace tenon::tir {
+
+bool structural_equal(const Expr& a, const Expr& b);
+bool structural_equal(const Stmt& a, const Stmt& b);
+/// Parameters and their buffers are matched by position.
+bool structural_equal(const PrimFunc& a, const PrimFunc& b);
+
+/// The first place where two trees differ, as texts of both sides; nullopt if they are equal.
+struct Difference {
+  std::string left, right;
+  /// What differs: "operator", "constant", "dtype", "variable", ...
+  std::string what;
+};
+std::optional<Difference> first_difference(const Expr& a, const Expr& b);
+std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
+
+/// For unordered containers keyed by expressions (look up only; iterate vectors).
+struct StructuralHash {
+  std::size_t operator()(const Expr& e) const { return e.node().hash; }
+};
+struct StructuralEqual {
+  bool operator()(const Expr& a, const Expr& b) const { return structural_equal(a, b); }
+};
+
+}  // namespace tenon::tir

@@ -1,0 +1,53 @@
+// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host arrays, as the node
+// comments define it. Slow and obvious: the truth that compiled code is compared with.
+//
+//   evaluate(func, {array_of(a), array_of(b)});
+//
+// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all threads of
+// a block with real barrier semantics (tvm_storage_sync, tvm_thread_allreduce): each thread is a coroutine or an OS thread
+// that runs to the next barrier. Reading an element never written, or outside its buffer, is a RuntimeError that names
+// the buffer and the index (optional: `check_uninitialized`).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "tenon/tir/function.h"
+
+namespace tenon::tir {
+
+/// An array argument: borrowed memory, row-major unless strides (in elements) are given.
+struct HostArray {
+  void* data;
+  DataType dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides = {};
+};
+
+using HostValue = std::variant<HostArray, std::int64_t, double>;
+
+/// One access of a buffer, for checks of bounds.
+struct Access {
+  const BufferNode* buffer;
+  std::span<const std::int64_t> indices;
+  bool is_write;
+};
+
+struct EvaluateOptions {
+  bool check_uninitialized = false;
+  std::function<void(const Access&)> on_access = {};
+  /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as addresses).
+  std::function<double(const std::string& name, std::span<const HostValue> args)> call_extern = {};
+  /// Iterations after which the evaluation gives up with a RuntimeError; 0: never.
+  std::int64_t step_limit = 0;
+};
+
+void evaluate(const PrimFunc& func, std::span<const HostValue> args, const EvaluateOptions& options = {});
+
+/// The value of an expression without variables or loads: an integer or a floating value.
+std::variant<std::int64_t, double> evaluate(const Expr& e);
+/// With integer values for its variables.
+std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of);
+
+}  // namespace tenon::tir

@@ -1,0 +1,322 @@
+// Expressions: small immutable nodes in one closed variant, behind a cheap handle that is never empty.
+//
+//   Var i("i"), j("j");
+//   Expr e = i * 8 + j;                              // ops.h has the operators, with constant folding
+//   if (const Binary* b = e.as<Binary>()) ...        // one kind
+//   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
+//
+// Ground rules, said once. Integer arithmetic wraps in the width of its type; index arithmetic (int32, int64) is
+// assumed not to overflow by the simplifier. Evaluation order of operands is unspecified; only Call may have effects.
+// A vector operation works lane by lane. Division by zero is undefined and is never folded.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tenon/tir/intrin.h"
+#include "tenon/tir/type.h"
+
+namespace tenon::tir {
+
+struct ExprNode;
+struct BufferNode;
+struct IterVarNode;
+struct CommReducerNode;
+class Var;
+
+class Expr {
+ public:
+  /// An integer constant: int32, or int64 where the value needs it; a bool becomes a Bool constant.
+  template <std::integral T>
+  Expr(T value) : Expr(from_integer(static_cast<std::int64_t>(value), std::same_as<T, bool>)) {}
+  /// A float32 constant.
+  template <std::floating_point T>
+  Expr(T value) : Expr(from_floating(static_cast<double>(value))) {}
+  /// The variable of an iteration axis.
+  Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
+  explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+
+  const ExprNode& node() const { return *node_; }
+  DataType dtype() const;
+  /// The node if it is of kind T, else null.
+  template <class T>
+  const T* as() const;
+  /// Identity, not equality (`==` builds a comparison; compare.h has structural equality).
+  bool same_as(const Expr& other) const { return node_ == other.node_; }
+  /// cast(type, *this).
+  Expr astype(DataType type) const;
+
+ protected:
+  std::shared_ptr<const ExprNode> node_;
+
+ private:
+  static Expr from_integer(std::int64_t value, bool is_bool);
+  static Expr from_floating(double value);
+};
+
+/// A half-open range [min, min + extent).
+struct Range {
+  Expr min;
+  Expr extent;
+  Range(Expr begin, Expr end);  // [begin, end): {0, n}
+  static Range from_min_extent(Expr min, Expr extent);
+
+ private:
+  struct Raw {};
+  Range(Raw, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
+};
+
+// ---- handles of shared things -----------------------------------------------------------------------------------
+
+/// A variable. Identity, not name, tells variables apart.
+class Var : public Expr {
+ public:
+  explicit Var(std::string name, DataType type = Int(32));
+  /// A data pointer.
+  Var(std::string name, PointerType type);
+  /// A size: an integer known to be >= 0.
+  static Var size(std::string name, DataType type = Int(32));
+  /// Precondition: `e` is a variable.
+  static Var of(const Expr& e);
+  const std::string& name() const;
+  /// A new variable that differs from this one only in identity (and name, if given).
+  Var fresh() const;
+  Var fresh(std::string name) const;
+
+ private:
+  explicit Var(Expr e) : Expr(std::move(e)) {}
+};
+
+/// An iteration variable: a variable with its range and what it stands for.
+class IterVar {
+ public:
+  IterVar(std::optional<Range> dom, Var var, IterKind kind, std::optional<ThreadTag> thread = std::nullopt);
+  const Var& var() const;
+  const std::string& name() const;
+  /// Absent where it is to be inferred.
+  const std::optional<Range>& dom() const;
+  IterKind kind() const;
+  const std::optional<ThreadTag>& thread() const;
+  bool same_as(const IterVar& other) const { return node_ == other.node_; }
+  const IterVarNode* get() const { return node_.get(); }
+
+ private:
+  std::shared_ptr<const IterVarNode> node_;
+};
+
+/// A buffer of any rank; see buffer.h.
+class Buffer;
+
+/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor implements it).
+class Producer {
+ public:
+  virtual ~Producer() = default;
+  virtual std::string name() const = 0;
+  virtual const std::vector<Expr>& shape() const = 0;
+  virtual DataType dtype() const = 0;
+  /// Two producers are the same tensor if both parts are equal: the operation and the index of its output.
+  virtual const void* operation_identity() const = 0;
+  virtual int value_index() const = 0;
+};
+using ProducerRef = std::shared_ptr<const Producer>;
+
+// ---- kinds of expressions ---------------------------------------------------------------------------------------
+
+/// A constant of integral type; for uint64 the bit pattern.
+struct IntImm {
+  std::int64_t value;
+};
+/// A constant of floating type, kept in double precision.
+struct FloatImm {
+  double value;
+};
+struct StringImm {
+  std::string value;
+};
+/// A variable; `pointer` is set for data pointers (dtype Handle), `is_size` for those known >= 0.
+struct VarNode {
+  std::string name;
+  std::optional<PointerType> pointer;
+  bool is_size = false;
+};
+/// Value conversion. Float to int truncates towards zero; to bool is `!= 0`; int to narrower int wraps.
+struct Cast {
+  Expr value;
+};
+/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity (the remainder
+/// has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same lanes. And/Or on Bool.
+enum class BinaryOp : std::uint8_t {
+  Add, Sub, Mul, Div, TruncDiv, TruncMod, FloorDiv, FloorMod, Min, Max, Eq, Ne, Lt, Le, Gt, Ge, And, Or
+};
+struct Binary {
+  BinaryOp op;
+  Expr a;
+  Expr b;
+};
+struct Not {
+  Expr a;
+};
+/// Evaluates both sides (if_then_else evaluates one).
+struct Select {
+  Expr condition;
+  Expr if_true;
+  Expr if_false;
+};
+/// [base, base + stride, base + 2*stride, ...], scalar base and stride.
+struct Ramp {
+  Expr base;
+  Expr stride;
+  int lanes;
+};
+struct Broadcast {
+  Expr value;
+  int lanes;
+};
+/// The concatenated lanes of `vectors`, picked by constant `indices`.
+struct Shuffle {
+  std::vector<Expr> vectors;
+  std::vector<Expr> indices;
+};
+struct LetExpr {
+  Var var;
+  Expr value;
+  Expr body;
+};
+/// A C function by name; `pure` promises no effect.
+struct ExternCallee {
+  std::string name;
+  bool pure;
+};
+struct Call {
+  std::variant<Intrin, ExternCallee> callee;
+  std::vector<Expr> args;
+
+  bool is(Intrin intrin) const;
+};
+/// An element (or, with a vector last index, elements) of a buffer.
+struct Load;
+/// An element of a tensor; gone after schedule_ops.
+struct ProducerLoad {
+  ProducerRef producer;
+  std::vector<Expr> indices;
+};
+
+/// A commutative, associative combination of tuples: result(lhs, rhs), with identity(x, identity) == x.
+struct CommReducerNode {
+  std::vector<Var> lhs, rhs;
+  std::vector<Expr> result, identity;
+  std::string name;
+};
+using CommReducer = std::shared_ptr<const CommReducerNode>;
+
+/// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from `init`
+/// (the reducer's identity if empty); the value is component `value_index`. Only as the whole body of an operation.
+struct ReduceNode {
+  CommReducer combiner;
+  std::vector<Expr> source;
+  std::vector<Expr> init;
+  std::vector<IterVar> axis;
+  Expr condition;
+};
+struct Reduce {
+  std::shared_ptr<const ReduceNode> reduction;
+  int value_index;
+};
+
+struct IterVarNode {
+  std::optional<Range> dom;
+  Var var;
+  IterKind kind;
+  std::optional<ThreadTag> thread;
+};
+
+class Buffer {
+ public:
+  explicit Buffer(std::shared_ptr<const BufferNode> node) : node_(std::move(node)) {}
+  const BufferNode* operator->() const { return node_.get(); }
+  const BufferNode* get() const { return node_.get(); }
+  bool same_as(const Buffer& other) const { return node_ == other.node_; }
+
+  // What users call; the rest is in BufferNode (buffer.h).
+  const std::vector<Expr>& shape() const;
+  const std::vector<Expr>& strides() const;
+  DataType dtype() const;
+  const std::string& name() const;
+  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset` in elements.
+  Expr access_ptr(std::string_view mode, Expr offset = 0, SourceLocation where = SourceLocation::current()) const;
+  /// A load; the rank is checked.
+  Expr operator()(std::vector<Expr> indices) const;
+
+ private:
+  std::shared_ptr<const BufferNode> node_;
+};
+
+struct Load {
+  Buffer buffer;
+  std::vector<Expr> indices;
+};
+
+struct ExprNode {
+  using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp, Broadcast, Shuffle,
+                             LetExpr, Call, Load, ProducerLoad, Reduce>;
+  DataType dtype;
+  /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees hash alike.
+  std::size_t hash;
+  Value value;
+};
+
+inline DataType Expr::dtype() const { return node_->dtype; }
+template <class T>
+const T* Expr::as() const {
+  return std::get_if<T>(&node_->value);
+}
+
+// ---- plain construction: types are checked (TypeError), nothing is folded ----------------------------------------
+
+Expr make_int(DataType type, std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
+Expr make_float(DataType type, double value);
+Expr make_string(std::string value);
+Expr make_cast(DataType type, Expr value);
+Expr make_binary(BinaryOp op, Expr a, Expr b);
+Expr make_not(Expr a);
+Expr make_select(Expr condition, Expr if_true, Expr if_false);
+Expr make_ramp(Expr base, Expr stride, int lanes);
+Expr make_broadcast(Expr value, int lanes);
+Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices);
+Expr make_let(Var var, Expr value, Expr body);
+Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args);
+Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure = false);
+Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee, std::vector<Expr> args);
+/// The element type of the load follows the buffer and the lanes of the last index.
+Expr make_load(Buffer buffer, std::vector<Expr> indices);
+Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
+Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);
+
+// ---- questions ----------------------------------------------------------------------------------------------------
+
+bool is_comparison(BinaryOp op);
+std::string_view to_string(BinaryOp op);
+
+/// The value of a constant integer (scalar, or a broadcast of one).
+std::optional<std::int64_t> constant_int(const Expr& e);
+bool is_constant_int(const Expr& e, std::int64_t value);
+inline bool is_zero(const Expr& e) { return is_constant_int(e, 0); }
+inline bool is_one(const Expr& e) { return is_constant_int(e, 1); }
+inline bool is_true(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 1); }
+inline bool is_false(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 0); }
+bool is_constant(const Expr& e);  // IntImm, FloatImm, or a broadcast of one
+const Binary* as_binary(const Expr& e, BinaryOp op);
+const Call* as_call(const Expr& e, Intrin intrin);
+
+Expr make_true(int lanes = 1);
+Expr make_false(int lanes = 1);
+
+inline bool Call::is(Intrin intrin) const {
+  const Intrin* own = std::get_if<Intrin>(&callee);
+  return own && *own == intrin;
+}
+
+}  // namespace tenon::tir

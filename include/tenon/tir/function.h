@@ -1,0 +1,50 @@
+// Functions and modules of the loop IR.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+
+#include "tenon/tir/stmt.h"
+
+namespace tenon::tir {
+
+/// A parameter that is an array, and the buffers that stand for it.
+struct BufferParam {
+  Var param;
+  /// As the user declared it; multi-dimensional.
+  Buffer declared;
+  /// As the body accesses it: the same as `declared` until flatten_storage.
+  Buffer buffer;
+};
+
+struct PrimFunc {
+  struct Attrs {
+    std::string global_symbol = "main";
+    bool noalias = true;
+    bool from_legacy_te_schedule = true;
+    /// After a layout transformation the reference prints the attributes in reverse order.
+    bool reversed_in_text = false;
+  };
+  std::vector<Var> params;
+  /// In the order of the parameters.
+  std::vector<BufferParam> buffers;
+  Stmt body;
+  Attrs attrs = {};
+
+  /// Null if the parameter is no array.
+  const BufferParam* buffer_of(const Var& param) const;
+};
+
+/// Functions by name, alphabetical as printed. Streaming it prints the text.
+struct IRModule {
+  std::map<std::string, PrimFunc> functions;
+};
+
+/// The text of print.h (`print_module`), ending in one newline.
+std::ostream& operator<<(std::ostream& out, const IRModule& module);
+std::ostream& operator<<(std::ostream& out, const Expr& e);
+std::ostream& operator<<(std::ostream& out, const Range& range);
+std::ostream& operator<<(std::ostream& out, const IterVar& axis);
+std::ostream& operator<<(std::ostream& out, const Stmt& stmt);
+
+}  // namespace tenon::tir

@@ -1,0 +1,216 @@
+// What users write on expressions: operators, mathematics, choice. Types are promoted, constants are folded.
+//
+//   Expr e = i * 8 + 3;              // a literal takes the type of the expression that it meets
+//   Expr c = all(i >= 1, i < n);
+//   Expr v = if_then_else(c, A(i - 1), 0.0f);
+//
+// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an integer with a float
+// gives the float type; integers of one sign give the wider; of two signs the wider, at equal width the unsigned.
+// Integers have no `/` and no `%` (TypeError): floordiv, floormod, truncdiv, truncmod say how they round.
+#pragma once
+
+#include <initializer_list>
+
+#include "tenon/tir/expr.h"
+
+namespace tenon::tir {
+
+/// An argument of an operator: an expression, an axis, or a C++ literal still without a type. Remembers the line on
+/// which it was written, for errors.
+class Operand {
+ public:
+  template <std::integral T>
+  Operand(T value, SourceLocation where = SourceLocation::current())
+      : value_(Integer{static_cast<std::int64_t>(value), std::same_as<T, bool>}), where_(where) {}
+  template <std::floating_point T>
+  Operand(T value, SourceLocation where = SourceLocation::current())
+      : value_(static_cast<double>(value)), where_(where) {}
+  Operand(const Expr& e, SourceLocation where = SourceLocation::current()) : value_(e), where_(where) {}
+  Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
+      : value_(Expr(axis)), where_(where) {}
+
+  const SourceLocation& where() const { return where_; }
+  bool is_literal() const { return !std::holds_alternative<Expr>(value_); }
+  /// A literal by itself: int32 (int64 where it must), Bool, float32.
+  Expr alone() const;
+  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A floating literal
+  /// beside an integer type is float32. An expression is given as it is.
+  Expr beside(DataType peer) const;
+
+ private:
+  struct Integer {
+    std::int64_t value;
+    bool is_bool;
+  };
+  std::variant<Expr, Integer, double> value_;
+  SourceLocation where_;
+};
+
+/// Both operands with literals typed and types promoted.
+struct Promoted {
+  Expr a, b;
+};
+Promoted promote(const Operand& a, const Operand& b);
+
+// ---- folding construction on operands of one type (what passes use) -----------------------------------------------
+
+/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x, x//1, x%1, true && x
+/// and the like. Total: never folds what is undefined (division by zero, overflow of the result is wrapped).
+Expr fold(BinaryOp op, const Expr& a, const Expr& b);
+/// The folded constant, if both are constants and the result is defined.
+std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
+
+// ---- operators ----------------------------------------------------------------------------------------------------
+
+Expr operator+(const Operand& a, const Operand& b);
+Expr operator-(const Operand& a, const Operand& b);
+Expr operator*(const Operand& a, const Operand& b);
+/// Floats only.
+Expr operator/(const Operand& a, const Operand& b);
+/// Always throws TypeError, naming floormod and truncmod.
+Expr operator%(const Operand& a, const Operand& b);
+/// 0 - x for integers, x * -1 for floats.
+Expr operator-(const Operand& a);
+
+Expr operator<(const Operand& a, const Operand& b);
+Expr operator<=(const Operand& a, const Operand& b);
+Expr operator>(const Operand& a, const Operand& b);
+Expr operator>=(const Operand& a, const Operand& b);
+Expr operator==(const Operand& a, const Operand& b);
+Expr operator!=(const Operand& a, const Operand& b);
+Expr operator&&(const Operand& a, const Operand& b);
+Expr operator||(const Operand& a, const Operand& b);
+Expr operator!(const Operand& a);
+Expr operator&(const Operand& a, const Operand& b);
+Expr operator|(const Operand& a, const Operand& b);
+Expr operator^(const Operand& a, const Operand& b);
+Expr operator~(const Operand& a);
+Expr operator<<(const Operand& a, const Operand& b);
+Expr operator>>(const Operand& a, const Operand& b);
+
+Expr div(const Operand& a, const Operand& b);  // floats; same as `/`
+Expr floordiv(const Operand& a, const Operand& b);
+Expr floormod(const Operand& a, const Operand& b);
+Expr truncdiv(const Operand& a, const Operand& b);
+Expr truncmod(const Operand& a, const Operand& b);
+/// floordiv(a + b - 1, b)
+Expr ceildiv(const Operand& a, const Operand& b);
+Expr min(const Operand& a, const Operand& b);
+Expr max(const Operand& a, const Operand& b);
+
+// ---- choice, types ------------------------------------------------------------------------------------------------
+
+/// Evaluates one side. The condition must be a scalar Bool.
+Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
+/// Evaluates both sides.
+Expr select(const Operand& condition, const Operand& a, const Operand& b);
+Expr likely(const Operand& condition);
+
+Expr conjunction(std::initializer_list<Expr> conditions);
+Expr disjunction(std::initializer_list<Expr> conditions);
+template <class... E>
+Expr all(const E&... conditions) {
+  return conjunction({Operand(conditions).alone()...});
+}
+template <class... E>
+Expr any(const E&... conditions) {
+  return disjunction({Operand(conditions).alone()...});
+}
+
+/// Folds constants; the same type gives the expression itself; a scalar is broadcast to a vector type.
+Expr cast(DataType type, const Operand& e);
+/// The same bits as another type; TypeError if the widths differ.
+Expr reinterpret(DataType type, const Operand& e);
+/// TypeError if an integer value does not fit the type.
+Expr make_const(DataType type, double value, SourceLocation where = SourceLocation::current());
+template <std::integral T>
+Expr make_const(DataType type, T value, SourceLocation where = SourceLocation::current()) {
+  return Operand(value, where).beside(type);
+}
+Expr min_value(DataType type, SourceLocation where = SourceLocation::current());
+Expr max_value(DataType type, SourceLocation where = SourceLocation::current());
+Expr infinity(DataType type, SourceLocation where = SourceLocation::current());
+
+// ---- mathematics: floats only (TypeError), lane-wise ---------------------------------------------------------------
+
+Expr exp(const Operand& x);
+Expr exp2(const Operand& x);
+Expr exp10(const Operand& x);
+Expr log(const Operand& x);
+Expr log2(const Operand& x);
+Expr log10(const Operand& x);
+Expr log1p(const Operand& x);
+Expr sqrt(const Operand& x);
+Expr rsqrt(const Operand& x);
+Expr pow(const Operand& x, const Operand& y);
+Expr sin(const Operand& x);
+Expr cos(const Operand& x);
+Expr tan(const Operand& x);
+Expr sinh(const Operand& x);
+Expr cosh(const Operand& x);
+Expr tanh(const Operand& x);
+Expr asin(const Operand& x);
+Expr acos(const Operand& x);
+Expr atan(const Operand& x);
+Expr atan2(const Operand& y, const Operand& x);
+Expr asinh(const Operand& x);
+Expr acosh(const Operand& x);
+Expr atanh(const Operand& x);
+Expr erf(const Operand& x);
+Expr sigmoid(const Operand& x);
+Expr hypot(const Operand& x, const Operand& y);
+Expr copysign(const Operand& x, const Operand& y);
+Expr nextafter(const Operand& x, const Operand& y);
+Expr ldexp(const Operand& x, const Operand& exponent);
+Expr fmod(const Operand& x, const Operand& y);
+Expr fma(const Operand& x, const Operand& y, const Operand& z);
+
+// Rounding of floats; of an integer, the integer itself.
+Expr floor(const Operand& x);
+Expr ceil(const Operand& x);
+Expr round(const Operand& x);
+Expr trunc(const Operand& x);
+Expr nearbyint(const Operand& x);
+
+/// Signed integers: select(x >= 0, x, 0 - x); unsigned: x; floats: fabs.
+Expr abs(const Operand& x);
+Expr isnan(const Operand& x);
+Expr isinf(const Operand& x);
+Expr isfinite(const Operand& x);
+Expr popcount(const Operand& x);
+Expr clz(const Operand& x);
+
+// ---- calls --------------------------------------------------------------------------------------------------------
+
+/// An argument of a call: an expression, a literal or a text.
+class Argument {
+ public:
+  Argument(const char* text) : value_(make_string(text)) {}
+  Argument(const std::string& text) : value_(make_string(text)) {}
+  template <class T>
+    requires std::convertible_to<T, Operand>
+  Argument(const T& value) : value_(Operand(value).alone()) {}
+  const Expr& expr() const { return value_; }
+
+ private:
+  Expr value_;
+};
+
+Expr call_extern_list(DataType type, std::string name, std::initializer_list<Argument> args, bool pure);
+Expr call_intrin_list(DataType type, Intrin intrin, std::initializer_list<Argument> args);
+
+/// A C function of the running program, a linked library or an imported source.
+template <class... A>
+Expr call_extern(DataType type, std::string name, const A&... args) {
+  return call_extern_list(type, std::move(name), {Argument(args)...}, false);
+}
+template <class... A>
+Expr call_pure_extern(DataType type, std::string name, const A&... args) {
+  return call_extern_list(type, std::move(name), {Argument(args)...}, true);
+}
+template <class... A>
+Expr call_intrin(DataType type, Intrin intrin, const A&... args) {
+  return call_intrin_list(type, intrin, {Argument(args)...});
+}
+
+}  // namespace tenon::tir

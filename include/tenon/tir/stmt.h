@@ -1,0 +1,158 @@
+// Statements: the loop program. Immutable nodes in one closed variant, like expressions.
+#pragma once
+
+#include "tenon/tir/buffer.h"
+
+namespace tenon::tir {
+
+struct StmtNode;
+
+class Stmt {
+ public:
+  explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
+  const StmtNode& node() const { return *node_; }
+  template <class T>
+  const T* as() const;
+  bool same_as(const Stmt& other) const { return node_ == other.node_; }
+
+ private:
+  std::shared_ptr<const StmtNode> node_;
+};
+
+/// buffer[indices] = value. With a vector last index, lane-wise.
+struct Store {
+  Buffer buffer;
+  Expr value;
+  std::vector<Expr> indices;
+};
+
+/// The region of a multi-dimensional buffer that exists inside `body`; gone after flatten_storage.
+struct Realize {
+  /// Stride of dimension `dim` is padded so that stride % factor == offset.
+  struct DimAlign {
+    int dim;
+    int factor;
+    int offset;
+  };
+  struct Traits {
+    std::vector<DimAlign> align;
+    bool double_buffer = false;
+    bool rolling_buffer = false;
+    /// False while the scope is still to be deduced from the threads around it.
+    bool scope_is_set = true;
+  };
+  Buffer buffer;
+  std::vector<Range> bounds;
+  Expr condition;
+  Stmt body;
+  Traits traits = {};
+};
+
+/// Inside `body`, `view` is the region of `source` (both multi-dimensional): how tensor intrinsics and extern
+/// operations see their operands. Gone after flatten_storage.
+struct BufferView {
+  Buffer view;
+  Buffer source;
+  std::vector<Range> region;
+  Stmt body;
+};
+
+/// Memory for product(extents) elements behind `data`, living as long as `body` runs.
+struct Allocate {
+  Var data;
+  DataType dtype;
+  std::vector<Expr> extents;
+  Expr condition;
+  Stmt body;
+  bool double_buffer = false;
+};
+
+/// for var in [min, min + extent).
+struct For {
+  Var var;
+  Expr min;
+  Expr extent;
+  ForKind kind;
+  Stmt body;
+};
+struct While {
+  Expr condition;
+  Stmt body;
+};
+struct If {
+  Expr condition;
+  Stmt then_case;
+  std::optional<Stmt> else_case;
+};
+struct Let {
+  Var var;
+  Expr value;
+  Stmt body;
+};
+/// Stops with `message` if the condition does not hold.
+struct Assert {
+  Expr condition;
+  std::string message;
+  Stmt body;
+};
+
+/// Facts about a body that are no control flow of their own.
+enum class AttrKind : std::uint8_t {
+  ThreadExtent,       // subject: the thread IterVar; value: its extent; body runs once per thread
+  VirtualThread,      // subject: the vthread IterVar; value: its extent
+  Pragma,             // subject: the axis; key: the user's; value: the user's
+  ReduceScope,        // subject: the reducer
+  ExternScope,        // subject: 0; the body came from an extern operation
+  DoubleBufferWrite,  // subject: the data pointer; the body fills the next copy
+  RollingBufferScope, // subject: the buffer
+  BufferBound,        // subject: the data pointer; value: its number of elements (bound instrumentation)
+};
+
+struct Attr {
+  AttrKind kind;
+  std::variant<Expr, IterVar, Buffer, CommReducer> subject;
+  /// The user's pragma key ("auto_unroll_max_step"); empty for the other kinds.
+  std::string key;
+  Expr value;
+  Stmt body;
+};
+
+struct Evaluate {
+  Expr value;
+};
+/// At least two statements in order, none of them a Seq (make_seq flattens).
+struct Seq {
+  std::vector<Stmt> stmts;
+};
+/// A hint to fetch a region; gone after inject_prefetch.
+struct Prefetch {
+  Buffer buffer;
+  std::vector<Range> region;
+};
+
+struct StmtNode {
+  using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert, Attr, Evaluate, Seq,
+                             Prefetch>;
+  Value value;
+};
+
+template <class T>
+const T* Stmt::as() const {
+  return std::get_if<T>(&node_->value);
+}
+
+/// Any kind of statement from its parts: make_stmt(For{i, 0, n, ForKind::Serial, body}).
+Stmt make_stmt(StmtNode::Value value);
+/// Flattens nested sequences and drops no-ops; none left gives a no-op, one gives itself.
+Stmt make_seq(std::vector<Stmt> stmts);
+Stmt make_evaluate(Expr value);
+/// Evaluate(0).
+Stmt make_nop();
+bool is_nop(const Stmt& s);
+/// Checks rank and element type; a scalar value stored through a vector index is broadcast.
+Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices);
+
+/// "thread_extent", "pragma_<key>", ... as printed.
+std::string attr_text(const Attr& attr);
+
+}  // namespace tenon::tir

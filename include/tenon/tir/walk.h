@@ -1,0 +1,136 @@
+// Traversal: read every node (walk), or rebuild what changed and share the rest (rewrite).
+//
+//   walk(stmt, [&](const Load& load) { touched.push_back(load.buffer); });           // any of many kinds
+//   Stmt t = rewrite(stmt, [&](const Load& load, const Expr& self) -> std::optional<Expr> {...});
+//
+// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest to map_children:
+//
+//   Stmt Pass::stmt(const Stmt& s) {
+//     if (const For* loop = s.as<For>()) return ...;
+//     return map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+//   }
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tenon/support/match.h"
+#include "tenon/tir/function.h"
+
+namespace tenon::tir {
+
+using ExprVisit = std::function<void(const Expr&)>;
+using StmtVisit = std::function<void(const Stmt&)>;
+using ExprMap = std::function<Expr(const Expr&)>;
+using StmtMap = std::function<Stmt(const Stmt&)>;
+
+/// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis ranges.
+void for_each_child(const Expr& e, const ExprVisit& f);
+/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the text: a loop's
+/// min and extent before its body, an allocation's extents before its body; a store's value before its indices.
+/// The shapes inside buffers are not visited.
+void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g);
+
+/// The node with every direct sub-expression replaced by f of it; the same handle if nothing changed.
+/// Nothing is folded.
+Expr map_children(const Expr& e, const ExprMap& f);
+Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g);
+
+namespace detail {
+template <class F, class Node>
+void visit_if(F& f, const Node& node) {
+  if constexpr (std::is_invocable_v<F&, const Node&>) f(node);
+}
+template <class Fs, class Value>
+void visit_node(Fs& fs, const Value& value) {
+  std::visit([&](const auto& node) { visit_if(fs, node); }, value);
+}
+void walk_expr(const Expr& e, const ExprVisit& visit);
+void walk_stmt(const Stmt& s, const ExprVisit& visit_expr, const StmtVisit& visit_stmt);
+Expr rewrite_expr(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& f);
+Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const Expr&)>& f,
+                  const std::function<std::optional<Stmt>(const Stmt&)>& g);
+}  // namespace detail
+
+/// Calls the matching visitor for every node, parents first. Each visitor takes one kind by const reference.
+template <class... F>
+void walk(const Expr& e, F... visitor) {
+  Overloaded visitors{std::move(visitor)...};
+  detail::walk_expr(e, [&](const Expr& x) { detail::visit_node(visitors, x.node().value); });
+}
+template <class... F>
+void walk(const Stmt& s, F... visitor) {
+  Overloaded visitors{std::move(visitor)...};
+  detail::walk_stmt(
+      s, [&](const Expr& x) { detail::visit_node(visitors, x.node().value); },
+      [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
+}
+
+/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already rewritten and
+/// returns the replacement, or nullopt to keep.
+template <class... F>
+Expr rewrite(const Expr& e, F... visitor) {
+  Overloaded visitors{std::move(visitor)...};
+  using V = decltype(visitors);
+  return detail::rewrite_expr(e, [&](const Expr& x) -> std::optional<Expr> {
+    return std::visit(
+        [&](const auto& node) -> std::optional<Expr> {
+          if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>) return visitors(node, x);
+          return std::nullopt;
+        },
+        x.node().value);
+  });
+}
+template <class... F>
+Stmt rewrite(const Stmt& s, F... visitor) {
+  Overloaded visitors{std::move(visitor)...};
+  using V = decltype(visitors);
+  return detail::rewrite_stmt(
+      s,
+      [&](const Expr& x) -> std::optional<Expr> {
+        return std::visit(
+            [&](const auto& node) -> std::optional<Expr> {
+              if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>) return visitors(node, x);
+              return std::nullopt;
+            },
+            x.node().value);
+      },
+      [&](const Stmt& x) -> std::optional<Stmt> {
+        return std::visit(
+            [&](const auto& node) -> std::optional<Stmt> {
+              if constexpr (std::is_invocable_v<V&, decltype(node), const Stmt&>) return visitors(node, x);
+              return std::nullopt;
+            },
+            x.node().value);
+      });
+}
+
+/// A map from variables to what replaces them. Look up only; never iterate (its order is that of addresses).
+using VarMap = std::unordered_map<const ExprNode*, Expr>;
+inline void set(VarMap& map, const Var& var, Expr value) { map.insert_or_assign(&var.node(), std::move(value)); }
+
+/// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are not entered.
+Expr substitute(const Expr& e, const VarMap& map);
+Stmt substitute(const Stmt& s, const VarMap& map);
+Range substitute(const Range& r, const VarMap& map);
+/// Replaces variables and folds constants on the way up, as building the expression anew would.
+Expr substitute_folding(const Expr& e, const VarMap& map);
+
+/// Whether the variable (any variable of the set) occurs.
+bool uses_var(const Expr& e, const Var& var);
+bool uses_var(const Stmt& s, const Var& var);
+bool uses_var(const Expr& e, const std::function<bool(const Expr& var)>& is_one);
+bool uses_var(const Stmt& s, const std::function<bool(const Expr& var)>& is_one);
+/// Variables that occur but are not defined inside, in order of first appearance.
+std::vector<Var> free_vars(const Expr& e);
+std::vector<Var> free_vars(const Stmt& s);
+
+/// The strongest effect of anything inside; a load reads state.
+Effect effect_of(const Expr& e);
+/// Number of nodes; shared sub-trees count each time.
+std::size_t node_count(const Expr& e);
+std::size_t node_count(const Stmt& s);
+
+}  // namespace tenon::tir

@@ -1,0 +1,117 @@
+#include "tenon/support/data_type.h"
+
+#include <charconv>
+#include <limits>
+
+#include "tenon/support/error.h"
+
+namespace tenon {
+
+namespace {
+
+DataType checked(DataType::Code code, int bits, int lanes, bool width_exists, std::string_view name) {
+  if (!width_exists) throw TypeError("there is no type " + std::string(name) + std::to_string(bits));
+  if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
+    throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes));
+  return {code, static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
+}
+
+bool is_power_of_two_byte_width(int bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+
+/// Takes a number off the front of the text.
+std::optional<int> take_number(std::string_view& text) {
+  int value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+}  // namespace
+
+DataType Float(int bits, int lanes) {
+  return checked(DataType::Code::Float, bits, lanes, bits == 16 || bits == 32 || bits == 64, "float");
+}
+DataType BFloat(int bits, int lanes) {
+  return checked(DataType::Code::BFloat, bits, lanes, bits == 16, "bfloat");
+}
+DataType Int(int bits, int lanes) {
+  return checked(DataType::Code::Int, bits, lanes, is_power_of_two_byte_width(bits), "int");
+}
+DataType UInt(int bits, int lanes) {
+  return checked(DataType::Code::UInt, bits, lanes, bits == 1 || is_power_of_two_byte_width(bits), "uint");
+}
+DataType Bool(int lanes) { return UInt(1, lanes); }
+DataType Handle() { return {DataType::Code::Handle, 64, 1}; }
+
+DataType DataType::parse(std::string_view text) {
+  std::string_view rest = text;
+  auto fail = [&]() -> DataType { throw TypeError("`" + std::string(text) + "` is no data type"); };
+  if (rest == "handle") return Handle();
+  int lanes = 1;
+  auto finish = [&](auto make, int bits) -> DataType {
+    if (take_prefix(rest, "x")) {
+      auto n = take_number(rest);
+      if (!n) return fail();
+      lanes = *n;
+    }
+    return rest.empty() ? make(bits, lanes) : fail();
+  };
+  if (take_prefix(rest, "bool")) return finish([](int, int n) { return Bool(n); }, 1);
+  auto with_bits = [&](auto make) {
+    auto bits = take_number(rest);
+    return bits ? finish(make, *bits) : fail();
+  };
+  if (take_prefix(rest, "bfloat")) return with_bits([](int b, int n) { return BFloat(b, n); });
+  if (take_prefix(rest, "float")) return with_bits([](int b, int n) { return Float(b, n); });
+  if (take_prefix(rest, "uint")) return with_bits([](int b, int n) { return UInt(b, n); });
+  if (take_prefix(rest, "int")) return with_bits([](int b, int n) { return Int(b, n); });
+  return fail();
+}
+
+std::string DataType::str() const {
+  if (is_handle()) return "handle";
+  std::string name = is_bool()    ? "bool"
+                     : is_int()   ? "int" + std::to_string(bits)
+                     : is_uint()  ? "uint" + std::to_string(bits)
+                     : is_float() ? "float" + std::to_string(bits)
+                                  : "bfloat" + std::to_string(bits);
+  return lanes == 1 ? name : name + "x" + std::to_string(lanes);
+}
+
+std::int64_t integer_min(DataType type) {
+  internal_check(type.is_integral(), "integer_min of a type that is no integer");
+  if (type.is_uint()) return 0;
+  return type.bits == 64 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t{1} << (type.bits - 1));
+}
+
+std::optional<std::int64_t> integer_max(DataType type) {
+  internal_check(type.is_integral(), "integer_max of a type that is no integer");
+  if (type.bits == 64) {
+    if (type.is_uint()) return std::nullopt;
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  return (std::int64_t{1} << (type.is_uint() ? type.bits : type.bits - 1)) - 1;
+}
+
+bool fits(std::int64_t value, DataType type) {
+  auto max = integer_max(type);
+  return value >= integer_min(type) && (!max || value <= *max);
+}
+
+std::int64_t wrap(std::int64_t value, DataType type) {
+  internal_check(type.is_integral(), "wrap to a type that is no integer");
+  if (type.bits == 64) return value;
+  const std::uint64_t mask = (std::uint64_t{1} << type.bits) - 1;
+  std::uint64_t low = static_cast<std::uint64_t>(value) & mask;
+  const bool negative = type.is_int() && (low >> (type.bits - 1)) != 0;
+  return static_cast<std::int64_t>(negative ? low | ~mask : low);
+}
+
+}  // namespace tenon

@@ -1,0 +1,300 @@
+#include "tenon/tir/expr.h"
+
+#include <bit>
+#include <functional>
+
+#include "tenon/support/match.h"
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::tir {
+
+namespace {
+
+std::size_t mix(std::size_t seed, std::size_t value) {
+  // The finaliser of splitmix64 over a running sum: cheap, and neighbours differ in all bits.
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
+  for (const Expr& e : list) seed = mix(seed, e.node().hash);
+  return mix(seed, list.size());
+}
+
+std::size_t hash_pointer(const void* p) { return std::hash<const void*>{}(p); }
+
+std::size_t hash_of(const ExprNode::Value& value) {
+  const std::size_t seed = value.index() + 1;
+  return match(
+      value, [&](const IntImm& n) { return mix(seed, static_cast<std::size_t>(n.value)); },
+      [&](const FloatImm& n) { return mix(seed, std::bit_cast<std::size_t>(n.value)); },
+      [&](const StringImm& n) { return mix(seed, std::hash<std::string>{}(n.value)); },
+      [&](const VarNode& n) { return hash_pointer(&n); },
+      [&](const Cast& n) { return mix(seed, n.value.node().hash); },
+      [&](const Binary& n) {
+        return mix(mix(mix(seed, static_cast<std::size_t>(n.op)), n.a.node().hash), n.b.node().hash);
+      },
+      [&](const Not& n) { return mix(seed, n.a.node().hash); },
+      [&](const Select& n) {
+        return mix(mix(mix(seed, n.condition.node().hash), n.if_true.node().hash), n.if_false.node().hash);
+      },
+      [&](const Ramp& n) {
+        return mix(mix(mix(seed, n.base.node().hash), n.stride.node().hash), static_cast<std::size_t>(n.lanes));
+      },
+      [&](const Broadcast& n) { return mix(mix(seed, n.value.node().hash), static_cast<std::size_t>(n.lanes)); },
+      [&](const Shuffle& n) { return hash_all(hash_all(seed, n.vectors), n.indices); },
+      // The bound variable may be renamed between equal trees, so neither it nor its uses may enter the hash.
+      [&](const LetExpr& n) { return mix(seed, n.value.node().hash); },
+      [&](const Call& n) {
+        const std::size_t callee = match(
+            n.callee, [](Intrin i) { return static_cast<std::size_t>(i); },
+            [](const ExternCallee& c) { return std::hash<std::string>{}(c.name); });
+        return hash_all(mix(seed, callee), n.args);
+      },
+      [&](const Load& n) { return hash_all(mix(seed, hash_pointer(n.buffer.get())), n.indices); },
+      [&](const ProducerLoad& n) {
+        const std::size_t id = mix(hash_pointer(n.producer->operation_identity()),
+                                   static_cast<std::size_t>(n.producer->value_index()));
+        return hash_all(mix(seed, id), n.indices);
+      },
+      [&](const Reduce& n) {
+        return mix(hash_all(mix(seed, hash_pointer(n.reduction->combiner.get())), n.reduction->source),
+                   static_cast<std::size_t>(n.value_index));
+      });
+}
+
+Expr make(DataType type, ExprNode::Value value) {
+  auto node = std::make_shared<ExprNode>(ExprNode{type, 0, std::move(value)});
+  // A variable is its own identity: its hash is the address it ends up at.
+  node->hash = mix(hash_of(node->value), static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+void require_same_type(std::string_view what, const Expr& a, const Expr& b) {
+  if (a.dtype() == b.dtype()) return;
+  throw TypeError("the operands of " + std::string(what) + " have different types, " + a.dtype().str() + " and " +
+                  b.dtype().str() + ": " + print_expr(a) + " and " + print_expr(b));
+}
+
+void require_bool(std::string_view what, const Expr& e) {
+  if (!e.dtype().is_bool())
+    throw TypeError(std::string(what) + " must be a bool, got " + e.dtype().str() + ": " + print_expr(e));
+}
+
+}  // namespace
+
+// ---- Expr, Var, IterVar, Range ------------------------------------------------------------------------------------
+
+Expr::Expr(const IterVar& axis) : Expr(static_cast<const Expr&>(axis.var())) {}
+
+Expr Expr::from_integer(std::int64_t value, bool is_bool) {
+  if (is_bool) return make_int(Bool(), value);
+  return make_int(fits(value, Int(32)) ? Int(32) : Int(64), value);
+}
+
+Expr Expr::from_floating(double value) { return make_float(Float(32), value); }
+
+Expr Expr::astype(DataType type) const { return cast(type, *this); }
+
+Range::Range(Expr begin, Expr end) : min(std::move(begin)), extent(std::move(end)) {
+  Promoted ends = promote(min, extent);
+  min = ends.a;
+  extent = is_zero(ends.a) ? ends.b : ends.b - ends.a;
+}
+
+Range Range::from_min_extent(Expr min, Expr extent) { return Range(Raw{}, std::move(min), std::move(extent)); }
+
+Var::Var(std::string name, DataType type) : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
+Var::Var(std::string name, PointerType type) : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
+Var Var::size(std::string name, DataType type) { return Var(make(type, VarNode{std::move(name), std::nullopt, true})); }
+
+Var Var::of(const Expr& e) {
+  internal_check(e.as<VarNode>() != nullptr, "Var::of an expression that is no variable");
+  return Var(e);
+}
+
+const std::string& Var::name() const { return as<VarNode>()->name; }
+
+Var Var::fresh() const { return fresh(name()); }
+
+Var Var::fresh(std::string name) const {
+  VarNode copy = *as<VarNode>();
+  copy.name = std::move(name);
+  return Var(make(dtype(), std::move(copy)));
+}
+
+IterVar::IterVar(std::optional<Range> dom, Var var, IterKind kind, std::optional<ThreadTag> thread)
+    : node_(std::make_shared<IterVarNode>(IterVarNode{std::move(dom), std::move(var), kind, thread})) {}
+const Var& IterVar::var() const { return node_->var; }
+const std::string& IterVar::name() const { return node_->var.name(); }
+const std::optional<Range>& IterVar::dom() const { return node_->dom; }
+IterKind IterVar::kind() const { return node_->kind; }
+const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; }
+
+// ---- construction -------------------------------------------------------------------------------------------------
+
+Expr make_int(DataType type, std::int64_t value) {
+  if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
+  internal_check(type.is_integral(), "an integer constant of a type that is no integer");
+  return make(type, IntImm{value});
+}
+
+Expr make_float(DataType type, double value) {
+  if (type.is_vector()) return make_broadcast(make_float(type.element(), value), type.lanes);
+  internal_check(type.is_floating(), "a floating constant of a type that is no float");
+  return make(type, FloatImm{value});
+}
+
+Expr make_string(std::string value) { return make(Handle(), StringImm{std::move(value)}); }
+
+Expr make_cast(DataType type, Expr value) {
+  if (type.lanes != value.dtype().lanes)
+    throw TypeError("cannot cast " + value.dtype().str() + " to " + type.str() + ": the lanes differ");
+  return make(type, Cast{std::move(value)});
+}
+
+Expr make_binary(BinaryOp op, Expr a, Expr b) {
+  require_same_type(to_string(op), a, b);
+  DataType type = a.dtype();
+  if (op == BinaryOp::And || op == BinaryOp::Or) {
+    require_bool(to_string(op), a);
+  } else if (is_comparison(op)) {
+    type = Bool(type.lanes);
+  }
+  return make(type, Binary{op, std::move(a), std::move(b)});
+}
+
+Expr make_not(Expr a) {
+  require_bool("the operand of !", a);
+  DataType type = a.dtype();
+  return make(type, Not{std::move(a)});
+}
+
+Expr make_select(Expr condition, Expr if_true, Expr if_false) {
+  require_bool("the condition of select", condition);
+  require_same_type("select", if_true, if_false);
+  const int lanes = condition.dtype().lanes;
+  if (lanes != 1 && lanes != if_true.dtype().lanes)
+    throw TypeError("the condition of select has " + std::to_string(lanes) + " lanes, its values " +
+                    std::to_string(if_true.dtype().lanes));
+  DataType type = if_true.dtype();
+  return make(type, Select{std::move(condition), std::move(if_true), std::move(if_false)});
+}
+
+Expr make_ramp(Expr base, Expr stride, int lanes) {
+  require_same_type("ramp", base, stride);
+  internal_check(base.dtype().is_scalar() && lanes > 1, "a ramp needs a scalar base and more than one lane");
+  DataType type = base.dtype().with_lanes(lanes);
+  return make(type, Ramp{std::move(base), std::move(stride), lanes});
+}
+
+Expr make_broadcast(Expr value, int lanes) {
+  internal_check(value.dtype().is_scalar() && lanes > 1, "a broadcast needs a scalar and more than one lane");
+  DataType type = value.dtype().with_lanes(lanes);
+  return make(type, Broadcast{std::move(value), lanes});
+}
+
+Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices) {
+  internal_check(!vectors.empty() && !indices.empty(), "a shuffle needs vectors and indices");
+  DataType type = vectors.front().dtype().element().with_lanes(static_cast<int>(indices.size()));
+  return make(type, Shuffle{std::move(vectors), std::move(indices)});
+}
+
+Expr make_let(Var var, Expr value, Expr body) {
+  require_same_type("let", var, value);
+  DataType type = body.dtype();
+  return make(type, LetExpr{std::move(var), std::move(value), std::move(body)});
+}
+
+Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args) { return make(type, Call{intrin, std::move(args)}); }
+
+Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure) {
+  return make(type, Call{ExternCallee{std::move(name), pure}, std::move(args)});
+}
+
+Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee, std::vector<Expr> args) {
+  return make(type, Call{callee, std::move(args)});
+}
+
+Expr make_load(Buffer buffer, std::vector<Expr> indices) {
+  DataType type = buffer->dtype;
+  if (!indices.empty()) {
+    for (std::size_t n = 0; n + 1 < indices.size(); ++n)
+      internal_check(indices[n].dtype().is_scalar(), "only the last index of a load may be a vector");
+    type = type.with_lanes(type.lanes * indices.back().dtype().lanes);
+  }
+  return make(type, Load{std::move(buffer), std::move(indices)});
+}
+
+Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices) {
+  DataType type = producer->dtype();
+  return make(type, ProducerLoad{std::move(producer), std::move(indices)});
+}
+
+Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index) {
+  internal_check(value_index >= 0 && static_cast<std::size_t>(value_index) < reduction->source.size(),
+                 "a reduction has no such component");
+  require_bool("the condition of a reduction", reduction->condition);
+  DataType type = reduction->source[static_cast<std::size_t>(value_index)].dtype();
+  return make(type, Reduce{std::move(reduction), value_index});
+}
+
+Expr make_true(int lanes) { return make_int(Bool(lanes), 1); }
+Expr make_false(int lanes) { return make_int(Bool(lanes), 0); }
+
+// ---- questions ----------------------------------------------------------------------------------------------------
+
+bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
+
+std::string_view to_string(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add: return "+";
+    case BinaryOp::Sub: return "-";
+    case BinaryOp::Mul: return "*";
+    case BinaryOp::Div: return "/";
+    case BinaryOp::TruncDiv: return "truncdiv";
+    case BinaryOp::TruncMod: return "truncmod";
+    case BinaryOp::FloorDiv: return "floordiv";
+    case BinaryOp::FloorMod: return "floormod";
+    case BinaryOp::Min: return "min";
+    case BinaryOp::Max: return "max";
+    case BinaryOp::Eq: return "==";
+    case BinaryOp::Ne: return "!=";
+    case BinaryOp::Lt: return "<";
+    case BinaryOp::Le: return "<=";
+    case BinaryOp::Gt: return ">";
+    case BinaryOp::Ge: return ">=";
+    case BinaryOp::And: return "&&";
+    case BinaryOp::Or: return "||";
+  }
+  internal_error("a binary operator without a name");
+}
+
+std::optional<std::int64_t> constant_int(const Expr& e) {
+  if (const IntImm* n = e.as<IntImm>()) return n->value;
+  if (const Broadcast* n = e.as<Broadcast>()) return constant_int(n->value);
+  return std::nullopt;
+}
+
+bool is_constant_int(const Expr& e, std::int64_t value) { return constant_int(e) == value; }
+
+bool is_constant(const Expr& e) {
+  if (const Broadcast* n = e.as<Broadcast>()) return is_constant(n->value);
+  return e.as<IntImm>() || e.as<FloatImm>();
+}
+
+const Binary* as_binary(const Expr& e, BinaryOp op) {
+  const Binary* n = e.as<Binary>();
+  return n && n->op == op ? n : nullptr;
+}
+
+const Call* as_call(const Expr& e, Intrin intrin) {
+  const Call* n = e.as<Call>();
+  return n && n->is(intrin) ? n : nullptr;
+}
+
+}  // namespace tenon::tir

@@ -1,0 +1,66 @@
+#include "tenon/tir/stmt.h"
+
+#include "tenon/tir/function.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::tir {
+
+Stmt make_stmt(StmtNode::Value value) {
+  return Stmt(std::make_shared<const StmtNode>(StmtNode{std::move(value)}));
+}
+
+Stmt make_evaluate(Expr value) { return make_stmt(Evaluate{std::move(value)}); }
+
+Stmt make_nop() { return make_evaluate(make_int(Int(32), 0)); }
+
+bool is_nop(const Stmt& s) {
+  const Evaluate* e = s.as<Evaluate>();
+  return e && is_constant(e->value);
+}
+
+Stmt make_seq(std::vector<Stmt> stmts) {
+  std::vector<Stmt> flat;
+  for (Stmt& s : stmts) {
+    if (const Seq* inner = s.as<Seq>()) {
+      flat.insert(flat.end(), inner->stmts.begin(), inner->stmts.end());
+    } else if (!is_nop(s)) {
+      flat.push_back(std::move(s));
+    }
+  }
+  if (flat.empty()) return make_nop();
+  if (flat.size() == 1) return flat.front();
+  return make_stmt(Seq{std::move(flat)});
+}
+
+Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices) {
+  int lanes = buffer->dtype.lanes;
+  if (!indices.empty()) lanes *= indices.back().dtype().lanes;
+  if (value.dtype().lanes == 1 && lanes > 1) value = make_broadcast(value, lanes);
+  if (value.dtype() != buffer->dtype.with_lanes(lanes))
+    throw TypeError("a store into buffer `" + buffer->name + "` of " + buffer->dtype.str() + " got a value of " +
+                    value.dtype().str() + ": " + print_expr(value));
+  return make_stmt(Store{std::move(buffer), std::move(value), std::move(indices)});
+}
+
+std::string attr_text(const Attr& attr) {
+  switch (attr.kind) {
+    case AttrKind::ThreadExtent: return "thread_extent";
+    case AttrKind::VirtualThread: return "virtual_thread";
+    case AttrKind::Pragma: return "pragma_" + attr.key;
+    case AttrKind::ReduceScope: return "reduce_scope";
+    case AttrKind::ExternScope: return "extern_scope";
+    case AttrKind::DoubleBufferWrite: return "double_buffer_write";
+    case AttrKind::RollingBufferScope: return "rolling_buffer_scope";
+    case AttrKind::BufferBound: return "buffer_bound";
+  }
+  internal_error("an attribute kind without a name");
+}
+
+const BufferParam* PrimFunc::buffer_of(const Var& param) const {
+  for (const BufferParam& b : buffers)
+    if (b.param.same_as(param)) return &b;
+  return nullptr;
+}
+
+}  // namespace tenon::tir
