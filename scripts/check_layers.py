@@ -140,7 +140,8 @@ def main():
                 if problem:
                     problems.append(f"{path}:{number}: {problem}")
             elif kind != "test" and room not in READS_ENVIRONMENT and ENVIRONMENT.search(line.split("//")[0]):
-                problems.append(f"{path}:{number}: only {' and '.join(READS_ENVIRONMENT)} read the environment")
+                owners = " and ".join(READS_ENVIRONMENT)
+                problems.append(f"{path}:{number}: only {owners} read the environment")
     sources.report("check_layers", problems)
 
 
