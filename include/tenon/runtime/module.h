@@ -1,0 +1,83 @@
+// Module: compiled functions behind a cheap handle, whatever they were compiled by.
+//
+//   Module mod = build(s, {A, B, C}, Target("llvm"));      // or Module::load("x.so")
+//   mod["matmul"](a, b, c);
+//   std::cout << mod.get_source("asm");
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenon/runtime/function.h"
+
+namespace tenon::runtime {
+
+class Module;
+
+/// What is behind a Module: code compiled in this process, a loaded library, the kernels of a device.
+class ModuleImpl {
+ public:
+  virtual ~ModuleImpl() = default;
+
+  /// For messages: "llvm", "library", "cuda".
+  virtual std::string kind() const = 0;
+  /// In the order in which they were built.
+  virtual const std::vector<FunctionSpec>& functions() const = 0;
+  /// The compiled code of one of functions(); valid as long as this lives.
+  virtual Function::PackedCall lookup(const FunctionSpec& function) = 0;
+
+  /// What source() can give, the default first.
+  virtual std::vector<std::string> source_kinds() const { return {}; }
+  /// Asked only for one of source_kinds().
+  virtual std::string source(std::string_view kind) const;
+  /// Throws RuntimeError for a suffix that it cannot write.
+  virtual void save(const std::filesystem::path& path) const;
+  /// What the functions here use: the kernels of a device.
+  virtual std::vector<Module> imported_modules() const;
+};
+
+/// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's line.
+struct FunctionName {
+  FunctionName(const char* text, SourceLocation place = SourceLocation::current())
+      : name(text), where(place) {}
+  FunctionName(std::string text, SourceLocation place = SourceLocation::current())
+      : name(std::move(text)), where(place) {}
+
+  std::string name;
+  SourceLocation where;
+};
+
+class Module {
+ public:
+  explicit Module(std::shared_ptr<ModuleImpl> impl);
+
+  /// Throws RuntimeError, listing the functions there are, for another name.
+  Function operator[](const FunctionName& name) const;
+
+  /// Names in the order in which the functions were built.
+  std::vector<std::string> function_names() const;
+  /// The first function's name. Throws RuntimeError for a module without functions.
+  std::string entry_name() const;
+
+  /// The text that the code was compiled from or to; "" means the first of the module's kinds. Throws
+  /// RuntimeError, listing the kinds there are, for another one.
+  std::string get_source(std::string_view kind = "", SourceLocation where = SourceLocation::current()) const;
+  std::vector<Module> imported_modules() const;
+
+  /// Writes the module in the form that the suffix names.
+  void save(const std::filesystem::path& path, SourceLocation where = SourceLocation::current()) const;
+  /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no module.
+  static Module load(const std::filesystem::path& path, SourceLocation where = SourceLocation::current());
+
+  /// For the room that made it.
+  const std::shared_ptr<ModuleImpl>& impl() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tenon::runtime

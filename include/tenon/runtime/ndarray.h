@@ -1,0 +1,144 @@
+// NDArray: an array on a device, in DLPack's layout. A cheap handle with shared ownership; copies see the
+// same elements.
+//
+//   NDArray a = NDArray::random({1024, 512}, Float(32));
+//   a.data<float>()[0] = 1;                      // RuntimeError if the elements are no float32
+//   NDArray b = NDArray::from(std::span<const int>(values), {2, 3});
+//   NDArray c = NDArray::from_dlpack(tensor);    // no copy
+//
+// Memory made here starts at a multiple of 128 bytes, elements in row-major order. A bool takes one byte.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tenon/runtime/device.h"
+#include "tenon/runtime/dlpack.h"
+#include "tenon/runtime/float16.h"
+#include "tenon/support/data_type.h"
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+/// The element type that a C++ type stands for: bool, integers and floats of any width, Float16 and BFloat16.
+template <class T>
+DataType data_type_of() {
+  if constexpr (std::same_as<T, bool>) {
+    return Bool();
+  } else if constexpr (std::same_as<T, Float16>) {
+    return Float(16);
+  } else if constexpr (std::same_as<T, BFloat16>) {
+    return BFloat(16);
+  } else if constexpr (std::floating_point<T>) {
+    static_assert(sizeof(T) <= 8, "there is no element type for long double");
+    return Float(8 * sizeof(T));
+  } else {
+    static_assert(std::integral<T>, "no element type stands for this C++ type");
+    return std::is_signed_v<T> ? Int(8 * sizeof(T)) : UInt(8 * sizeof(T));
+  }
+}
+
+DLDataType to_dlpack(DataType dtype);
+/// Throws RuntimeError for complex and other types that have no counterpart here.
+DataType from_dlpack(DLDataType dtype);
+
+struct RandomOptions {
+  /// The same seed gives the same elements. Without one the n-th array of a run differs from the others, and
+  /// is the same in every run.
+  std::optional<std::uint64_t> seed = std::nullopt;
+};
+
+class NDArray {
+ public:
+  using Shape = std::vector<std::int64_t>;
+
+  /// Elements are not initialised. All of these throw RuntimeError for a negative extent, an array that does
+  /// not fit memory, or a device that does not exist.
+  static NDArray empty(Shape shape, DataType dtype, Device device = cpu(0),
+                       SourceLocation where = SourceLocation::current());
+  static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
+                       SourceLocation where = SourceLocation::current());
+  /// Throws RuntimeError too if the value does not fit an integer element.
+  static NDArray full(Shape shape, DataType dtype, double value, Device device = cpu(0),
+                      SourceLocation where = SourceLocation::current());
+  /// Floats uniform in [0, 1), every one a multiple of the type's step below 1; integers uniform in -10..10,
+  /// unsigned ones in 0..10; bools.
+  static NDArray random(Shape shape, DataType dtype, RandomOptions options = {},
+                        SourceLocation where = SourceLocation::current());
+  static NDArray random(Shape shape, DataType dtype, Device device, RandomOptions options = {},
+                        SourceLocation where = SourceLocation::current());
+
+  /// A copy of the values, in row-major order. Throws RuntimeError if there are not as many as the shape has
+  /// elements.
+  template <std::ranges::contiguous_range Values>
+  static NDArray from(const Values& values, Shape shape, SourceLocation where = SourceLocation::current()) {
+    using T = std::remove_cv_t<std::ranges::range_value_t<Values>>;
+    return from_memory(std::ranges::data(values), std::ranges::size(values), data_type_of<T>(),
+                       std::move(shape), where);
+  }
+
+  const Shape& shape() const;
+  /// In elements; always given.
+  const Shape& strides() const;
+  int ndim() const { return static_cast<int>(shape().size()); }
+  DataType dtype() const;
+  Device device() const;
+  std::int64_t num_elements() const;
+  bool is_compact() const;
+
+  /// Element 0. T is the element type, or for elements that are vectors the type of a lane. Throws
+  /// RuntimeError if it is another one, or if the array is not in the host's memory.
+  template <class T>
+  T* data(SourceLocation where = SourceLocation::current()) const {
+    return static_cast<T*>(host_data(data_type_of<std::remove_cv_t<T>>(), where));
+  }
+
+  /// The elements in row-major order, copied to the host; a lane each for vectors.
+  template <class T>
+  std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
+    const NDArray compact = is_compact() && device() == cpu(0) ? *this : copy_to(cpu(0), where);
+    const T* first = compact.data<T>(where);
+    return std::vector<T>(first, first + num_elements() * dtype().lanes);
+  }
+
+  /// A compact copy there.
+  NDArray copy_to(Device device, SourceLocation where = SourceLocation::current()) const;
+  /// Throws RuntimeError if type or shape differ. Strides need not agree where both are in the host's memory.
+  void copy_to(const NDArray& target, SourceLocation where = SourceLocation::current()) const;
+
+  /// The same memory seen with another shape and other strides (in elements), from a byte offset to element 0
+  /// on. Throws RuntimeError if an element would lie outside.
+  NDArray view(Shape shape, Shape strides, std::int64_t byte_offset = 0,
+               SourceLocation where = SourceLocation::current()) const;
+
+  /// For another library; it shares the memory and keeps it alive. Whoever gets it calls `deleter`.
+  DLManagedTensor* to_dlpack() const;
+  /// Takes the tensor over, and with the last handle calls its deleter. Throws RuntimeError, and leaves it to
+  /// the caller, if its type has no counterpart here.
+  static NDArray from_dlpack(DLManagedTensor* tensor, SourceLocation where = SourceLocation::current());
+
+  /// Valid while a handle of the array lives.
+  const DLTensor& dl_tensor() const;
+
+ private:
+  struct Storage;
+
+  explicit NDArray(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
+  static NDArray from_memory(const void* values, std::size_t count, DataType dtype, Shape shape,
+                             const SourceLocation& where);
+  void* host_data(DataType expected, const SourceLocation& where) const;
+
+  std::shared_ptr<const Storage> storage_;
+};
+
+/// "float32[1024, 512]"
+std::string describe(const NDArray& array);
+
+}  // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// What a generated function demands of its arguments. Code generation writes it down, an exported library
+// carries it as text, and every call is checked against it before the function runs, whether it was compiled
+// in this process or loaded:
+//
+//   argument 2 `B` of `matmul`: expected float32[1024, 512], got float32[1024, 511]
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tenon/runtime/device.h"
+#include "tenon/support/data_type.h"
+
+namespace tenon::runtime {
+
+/// A size with a name: the same wherever the name appears in the function, be it as an extent, a stride or
+/// the integer parameter of that name. It must fit a signed integer of `bits` bits.
+struct Symbol {
+  std::string name;
+  int bits = 32;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+};
+
+/// Any size: the generated code does not rely on it, or checks it itself.
+struct AnySize {
+  friend bool operator==(const AnySize&, const AnySize&) = default;
+};
+
+using Size = std::variant<std::int64_t, Symbol, AnySize>;
+
+enum class Access { Read, Write, ReadWrite };
+
+struct ArraySpec {
+  DataType dtype;
+  std::vector<Size> shape = {};
+  /// In elements. Not given: compact, row-major. A dimension of extent 1 may have any stride.
+  std::optional<std::vector<Size>> strides = std::nullopt;
+  /// An array that is written shares no memory with another argument, nor one of its elements with another.
+  Access access = Access::Read;
+  /// Of the address of element 0, in bytes.
+  int alignment = 1;
+  DeviceType device = DeviceType::Cpu;
+  /// Whether DLPack's byte_offset must be 0.
+  bool zero_byte_offset = false;
+  /// 32: the code computes positions of elements with 32 bits, so that larger arrays are refused.
+  int index_bits = 64;
+  friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
+};
+
+/// An integer, a floating number or, of type Handle(), an opaque pointer.
+struct ScalarSpec {
+  DataType dtype;
+  friend bool operator==(const ScalarSpec&, const ScalarSpec&) = default;
+};
+
+struct ParamSpec {
+  std::string name;
+  std::variant<ArraySpec, ScalarSpec> type;
+  friend bool operator==(const ParamSpec&, const ParamSpec&) = default;
+};
+
+struct FunctionSpec {
+  std::string name;
+  /// The linker's name of the compiled function.
+  std::string symbol;
+  std::vector<ParamSpec> params = {};
+  friend bool operator==(const FunctionSpec&, const FunctionSpec&) = default;
+};
+
+/// "float32[1024, n]" or "int32": how error messages write a parameter's type.
+std::string describe(const ParamSpec& param);
+
+/// The functions as the text that an exported library carries under the name tenon_module_manifest.
+std::string to_manifest(std::span<const FunctionSpec> functions);
+/// The inverse. Throws RuntimeError, naming the line, for a text that is none or of another version.
+std::vector<FunctionSpec> parse_manifest(std::string_view text);
+
+}  // namespace tenon::runtime
