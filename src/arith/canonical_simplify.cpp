@@ -1,0 +1,170 @@
+#include "arith/canonicalizer.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+// ---- conversions ----------------------------------------------------------------------------------------------------
+
+Expr to_expr(const Canonical& value) {
+  return match(
+      value, [](const Expr& e) { return e; }, [](const Term& term) { return term.expr(); },
+      [](const Sum& sum) { return sum.expr(); });
+}
+
+Term to_term(Canonical value) {
+  if (Term* term = std::get_if<Term>(&value)) return std::move(*term);
+  if (Sum* sum = std::get_if<Sum>(&value)) {
+    if (sum->constant() == 0 && sum->terms().size() == 1) return sum->terms().front();
+  }
+  return Term(to_expr(value));
+}
+
+Sum to_sum(Canonical value) {
+  if (Sum* sum = std::get_if<Sum>(&value)) return std::move(*sum);
+  if (const Expr* e = std::get_if<Expr>(&value)) {
+    if (const IntImm* number = e->as<IntImm>()) return Sum(e->dtype(), number->value);
+  }
+  return Sum(to_term(std::move(value)));
+}
+
+namespace {
+
+/// The value of a constant that is still a plain expression.
+std::optional<std::int64_t> plain_constant(const Canonical& value) {
+  const Expr* e = std::get_if<Expr>(&value);
+  const IntImm* number = e ? e->as<IntImm>() : nullptr;
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+DataType type_of(const Canonical& value) {
+  return match(
+      value, [](const Expr& e) { return e.dtype(); }, [](const Term& term) { return term.dtype(); },
+      [](const Sum& sum) { return sum.dtype(); });
+}
+
+Canonical zero_of(DataType type) { return make_int(type, 0); }
+
+bool is_index_arithmetic(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add:
+    case BinaryOp::Sub:
+    case BinaryOp::Mul:
+    case BinaryOp::TruncDiv:
+    case BinaryOp::TruncMod:
+    case BinaryOp::FloorDiv:
+    case BinaryOp::FloorMod: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// ---- the visit ------------------------------------------------------------------------------------------------------
+
+Expr Canonicalizer::simplify(const Expr& e) {
+  if (e.as<IntImm>()) return e;
+  Expr result = to_expr(visit(e));
+  if (!result.same_as(e) && result.node().hash == e.node().hash && structural_equal(result, e)) return e;
+  return result;
+}
+
+Canonical Canonicalizer::visit(const Expr& e) {
+  if (e.as<IntImm>()) return e;
+  if (e.dtype().is_index()) {
+    const Binary* binary = e.as<Binary>();
+    if (binary && is_index_arithmetic(binary->op)) return visit_arithmetic(*binary, e);
+    if (const Cast* cast = e.as<Cast>()) return visit_cast(*cast, e);
+  }
+  if (const Reduce* reduce = e.as<Reduce>()) return visit_reduce(*reduce, e);
+  return rewrite_node(e, rewriting_);
+}
+
+Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
+  Canonical a = visit(node.a);
+  Canonical b = visit(node.b);
+  std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
+  if (left && right) {
+    if (std::optional<Expr> folded = fold_constants(node.op, std::get<Expr>(a), std::get<Expr>(b))) return *folded;
+  }
+  switch (node.op) {
+    case BinaryOp::Add:
+      if (left == 0) return b;
+      if (right == 0) return a;
+      return add(std::move(a), std::move(b), 1);
+    case BinaryOp::Sub:
+      if (right == 0) return a;
+      return add(std::move(a), std::move(b), -1);
+    case BinaryOp::Mul: return multiply(std::move(a), std::move(b));
+    default: break;
+  }
+  // 0 div x and 0 mod x, where x == 0 has no meaning.
+  if (left == 0 && right != 0) return zero_of(e.dtype());
+  if (right && *right > 0) {
+    bool is_division = node.op == BinaryOp::FloorDiv || node.op == BinaryOp::TruncDiv;
+    if (*right == 1) return is_division ? a : zero_of(e.dtype());
+    if (node.op == BinaryOp::FloorDiv) return floor_divide(std::move(a), *right);
+    if (node.op == BinaryOp::TruncDiv) return trunc_divide(std::move(a), *right);
+    if (node.op == BinaryOp::FloorMod) return floor_remainder(std::move(a), *right);
+    return trunc_remainder(std::move(a), *right);
+  }
+  return make_binary(node.op, to_expr(a), to_expr(b));
+}
+
+Canonical Canonicalizer::add(Canonical a, Canonical b, int sign) {
+  Sum sum = to_sum(std::move(a));
+  if (std::optional<std::int64_t> value = plain_constant(b)) {
+    sum.add(wrap(sign > 0 ? *value : static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value)), sum.dtype()));
+  } else if (const Sum* other = std::get_if<Sum>(&b)) {
+    sum.add(*other, sign);
+  } else {
+    sum.add(to_term(std::move(b)), sign);
+  }
+  return sum;
+}
+
+Canonical Canonicalizer::multiply(Canonical a, Canonical b) {
+  if (plain_constant(a)) std::swap(a, b);
+  std::optional<std::int64_t> factor = plain_constant(b);
+  // A product of two unknowns is one opaque index.
+  if (!factor) return fold(BinaryOp::Mul, to_expr(a), to_expr(b));
+  if (*factor == 0) return b;
+  if (*factor == 1) return a;
+  if (Sum* sum = std::get_if<Sum>(&a)) {
+    sum->multiply(*factor);
+    return a;
+  }
+  Term term = to_term(std::move(a));
+  term.multiply(*factor);
+  return term;
+}
+
+Canonical Canonicalizer::visit_cast(const Cast& node, const Expr& e) {
+  if (!node.value.dtype().is_index()) return rewrite_node(e, rewriting_);
+  Canonical value = visit(node.value);
+  if (Sum* sum = std::get_if<Sum>(&value); sum && can_cast_terms(*sum, e.dtype(), facts_)) {
+    sum->cast_terms(e.dtype());
+    return value;
+  }
+  if (Term* term = std::get_if<Term>(&value); term && can_cast_terms(*term, e.dtype(), facts_)) {
+    term->index = cast(e.dtype(), term->index);
+    return value;
+  }
+  return cast(e.dtype(), to_expr(value));
+}
+
+Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
+  Expr simplified = rewrite_node(e, rewriting_);
+  const Reduce* node = simplified.as<Reduce>();
+  if (!node || !node->reduction->axis.empty() || !node->reduction->init.empty()) return simplified;
+  // One point: its source where the condition holds, else nothing but the identity.
+  auto index = static_cast<std::size_t>(node->value_index);
+  const ReduceNode& reduction = *node->reduction;
+  return simplify(make_select(reduction.condition, reduction.source[index], reduction.combiner->identity[index]));
+}
+
+Expr canonical_simplify(const Expr& e, const Facts& facts) { return Canonicalizer(facts).simplify(e); }
+
+}  // namespace tenon::arith

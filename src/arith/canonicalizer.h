@@ -1,0 +1,58 @@
+// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are written back as text.
+#pragma once
+
+#include <variant>
+
+#include "arith/rewrite_step.h"
+#include "arith/sum.h"
+
+namespace tenon::arith {
+
+/// What a sub-tree has become. A plain Expr is opaque to arithmetic around it, unless it is a constant.
+using Canonical = std::variant<Expr, Term, Sum>;
+
+/// The value as an expression.
+Expr to_expr(const Canonical& value);
+/// The value as one term; several terms become one opaque index.
+Term to_term(Canonical value);
+Sum to_sum(Canonical value);
+
+class Canonicalizer {
+ public:
+  explicit Canonicalizer(const Facts& facts)
+      : facts_(facts), rewriting_{facts, [this](const Expr& e) { return simplify(e); }} {}
+  Canonicalizer(const Canonicalizer&) = delete;
+  Canonicalizer& operator=(const Canonicalizer&) = delete;
+
+  /// The tree in canonical form; the same handle if it is in it already.
+  Expr simplify(const Expr& e);
+  /// The tree as a sum, before pieces are merged.
+  Sum sum_of(const Expr& e) { return to_sum(visit(e)); }
+
+ private:
+  Canonical visit(const Expr& e);
+  Canonical visit_arithmetic(const tir::Binary& node, const Expr& e);
+  Canonical visit_cast(const tir::Cast& node, const Expr& e);
+  Canonical visit_reduce(const tir::Reduce& node, const Expr& e);
+
+  Canonical add(Canonical a, Canonical b, int sign);
+  Canonical multiply(Canonical a, Canonical b);
+
+  // canonical_division.cpp. The divisor is a constant > 1.
+  Canonical floor_divide(Canonical a, std::int64_t divisor);
+  Canonical trunc_divide(Canonical a, std::int64_t divisor);
+  Canonical floor_remainder(Canonical a, std::int64_t divisor);
+  Canonical trunc_remainder(Canonical a, std::int64_t divisor);
+  Term divide(Term term, std::int64_t divisor, Rounding rounding);
+  Term reduce(Term term, std::int64_t divisor, Rounding rounding);
+
+  bool is_non_negative(const Expr& e) const;
+  bool is_below(const Expr& e, std::int64_t bound) const;
+  /// 0 <= e < bound.
+  bool is_remainder(const Expr& e, std::int64_t bound) const;
+
+  const Facts& facts_;
+  RewriteContext rewriting_;
+};
+
+}  // namespace tenon::arith

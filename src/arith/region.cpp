@@ -1,0 +1,177 @@
+// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index must be a sum of pieces of
+// domain variables that fit together like the digits of a number: each piece's scale is the size of all below it. Then
+// the index takes every value from its least to its greatest one, and dimensions that share no digit are independent.
+
+#include <algorithm>
+
+#include "arith/canonicalizer.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+
+struct Domain {
+  std::int64_t min;
+  std::int64_t extent;
+};
+
+/// A piece of a domain variable: values 0 .. count-1, times its scale.
+struct Digit {
+  std::size_t var;
+  std::int64_t lower, upper, scale, count;
+
+  friend bool operator==(const Digit&, const Digit&) = default;
+};
+
+/// base + sum of digits, where all that the domain does not touch is in the base.
+struct Number {
+  Sum base;
+  std::vector<Digit> digits;
+};
+
+class RegionEstimate {
+ public:
+  explicit RegionEstimate(const std::vector<std::pair<Var, Range>>& domain) {
+    for (const auto& [var, range] : domain) {
+      std::optional<std::int64_t> min = constant_int(range.min), extent = constant_int(range.extent);
+      if (!min || !extent) {
+        is_known_ = false;
+        return;
+      }
+      is_empty_ = is_empty_ || *extent <= 0;
+      index_.emplace(&var.node(), domain_.size());
+      domain_.push_back({*min, *extent});
+      // A single value too is left as a range: a bound variable would be replaced.
+      facts_.bind_bound(var, ConstBound{*min, *min + *extent - 1});
+    }
+    uses_.resize(domain_.size());
+  }
+
+  std::optional<std::vector<Interval>> operator()(const std::vector<Range>& region, const Expr& predicate) {
+    if (!is_known_) return std::nullopt;
+    if (is_empty_) return std::vector<Interval>(region.size(), Interval::empty());
+    std::vector<Number> numbers;
+    for (const Range& range : region) {
+      std::optional<Number> number = number_of(range.min);
+      if (!number || !constant_int(range.extent)) return std::nullopt;
+      for (const Digit& digit : number->digits) uses_[digit.var].push_back(digit);
+      numbers.push_back(std::move(*number));
+    }
+    if (!are_independent()) return std::nullopt;
+    limits_.assign(region.size(), kNoUpper);
+    if (!is_true(predicate) && !add_limits(predicate, numbers)) return std::nullopt;
+    std::vector<Interval> result;
+    for (std::size_t i = 0; i < region.size(); ++i) {
+      std::optional<Interval> touched = touched_by(numbers[i], *constant_int(region[i].extent), limits_[i]);
+      if (!touched) return std::nullopt;
+      result.push_back(*touched);
+    }
+    return result;
+  }
+
+ private:
+  bool uses_domain(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return index_.contains(&var.node()); });
+  }
+
+  std::optional<Number> number_of(const Expr& e) {
+    // Written out and read back, pieces that meet have been merged.
+    Canonicalizer canonical(facts_);
+    Sum sum = canonical.sum_of(canonical.simplify(e));
+    Number number{Sum(sum.dtype(), sum.constant()), {}};
+    for (const Term& term : sum.terms()) {
+      if (term.scale == 0) continue;
+      auto it = index_.find(&term.index.node());
+      if (it == index_.end()) {
+        if (uses_domain(term.index)) return std::nullopt;
+        number.base.add(term, 1);
+        continue;
+      }
+      const Domain& domain = domain_[it->second];
+      if (!term.is_whole() && domain.min != 0) return std::nullopt;
+      if (term.is_whole()) number.base.add(term.scale * domain.min);
+      std::int64_t end = std::min(domain.extent, term.upper);
+      std::int64_t count = ceil_divide(end, term.lower);
+      if (count > 1) number.digits.push_back({it->second, term.lower, term.upper, term.scale, count});
+    }
+    auto by_scale = [](const Digit& a, const Digit& b) { return std::abs(a.scale) < std::abs(b.scale); };
+    std::stable_sort(number.digits.begin(), number.digits.end(), by_scale);
+    return number;
+  }
+
+  /// Pieces of one variable may not overlap, and all combinations of their values must occur.
+  bool are_independent() const {
+    for (std::size_t var = 0; var < domain_.size(); ++var) {
+      std::vector<Digit> pieces = uses_[var];
+      std::sort(pieces.begin(), pieces.end(), [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
+      for (std::size_t i = 1; i < pieces.size(); ++i) {
+        if (pieces[i].lower % pieces[i - 1].upper != 0) return false;
+        if (domain_[var].extent % pieces[i].lower != 0) return false;
+        if (pieces[i].upper != kNoUpper && domain_[var].extent % pieces[i].upper != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension uses its variables.
+  bool add_limits(const Expr& predicate, const std::vector<Number>& numbers) {
+    if (const Binary* both = as_binary(predicate, BinaryOp::And)) {
+      return add_limits(both->a, numbers) && add_limits(both->b, numbers);
+    }
+    const Binary* less = as_binary(predicate, BinaryOp::Lt);
+    std::optional<std::int64_t> limit = less ? constant_int(less->b) : std::nullopt;
+    if (!limit) return false;
+    std::optional<Number> number = number_of(less->a);
+    if (!number || !number->base.terms().empty()) return false;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i].digits != number->digits) continue;
+      for (const Digit& digit : number->digits) {
+        if (digit.scale < 0 || uses_[digit.var].size() != 1) return false;
+      }
+      limits_[i] = std::min(limits_[i], *limit - number->base.constant());
+      return limits_[i] > 0;
+    }
+    return false;
+  }
+
+  /// The values of base + digits + [0, width), where digits stays below the limit.
+  std::optional<Interval> touched_by(Number number, std::int64_t width, std::int64_t limit) const {
+    std::int64_t step = number.digits.empty() ? 1 : std::abs(number.digits.front().scale);
+    if (width < step) return std::nullopt;
+    std::int64_t size = step;
+    for (const Digit& digit : number.digits) {
+      if (std::abs(digit.scale) != size) return std::nullopt;
+      if (digit.scale < 0) number.base.add(digit.scale * (digit.count - 1));
+      size *= digit.count;
+    }
+    std::int64_t last = size - step;
+    if (limit != kNoUpper) last = std::min(last, (limit - 1) / step * step);
+    Expr extent = make_int(number.base.dtype(), last + width);
+    return Interval::from_range(Range::from_min_extent(number.base.expr(), extent));
+  }
+
+  Facts facts_;
+  std::vector<Domain> domain_;
+  std::unordered_map<const ExprNode*, std::size_t> index_;
+  /// The digits of each domain variable, in all dimensions.
+  std::vector<std::vector<Digit>> uses_;
+  /// What the digits of each dimension stay below.
+  std::vector<std::int64_t> limits_;
+  bool is_known_ = true;
+  bool is_empty_ = false;
+};
+
+}  // namespace
+
+std::optional<std::vector<Interval>> region_lower_bound(const std::vector<Range>& region,
+                                                        const std::vector<std::pair<Var, Range>>& domain,
+                                                        const Expr& predicate, const Facts&) {
+  return RegionEstimate(domain)(region, predicate);
+}
+
+}  // namespace tenon::arith

@@ -1,0 +1,88 @@
+// The normal form of index arithmetic: sums of scaled pieces of indices.
+//
+//   ((x*8) + floordiv(floormod(y, 64), 16)) + 3      ==  Sum{ {x, 1, none, 8}, {y, 16, 64, 1}; 3 }
+//
+// Values are of one index type (int32 or int64) and taken not to overflow; scales and constants wrap.
+#pragma once
+
+#include <limits>
+
+#include "arith/ends.h"
+
+namespace tenon::arith {
+
+enum class Rounding : std::uint8_t { Trunc, Floor };
+
+inline constexpr std::int64_t kNoUpper = std::numeric_limits<std::int64_t>::max();
+
+/// scale * ((index mod upper) div lower), both rounded one way; upper may be kNoUpper.
+/// Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
+struct Term {
+  Expr index;
+  std::int64_t lower = 1;
+  std::int64_t upper = kNoUpper;
+  std::int64_t scale = 1;
+  Rounding rounding = Rounding::Trunc;
+
+  explicit Term(Expr index) : index(std::move(index)) {}
+
+  DataType dtype() const { return index.dtype(); }
+  bool is_whole() const { return lower == 1 && upper == kNoUpper; }
+  /// Whether it may be read as a term of that rounding: a whole index is not rounded at all.
+  bool allows(Rounding other) const { return rounding == other || is_whole(); }
+  bool same_index(const Term& other) const;
+
+  void multiply(std::int64_t factor);
+  /// The term times a sign of +1 or -1, as an expression.
+  Expr expr(int sign = 1) const;
+};
+
+/// The remainder or quotient as expressions.
+Expr remainder(Rounding rounding, const Expr& a, std::int64_t divisor);
+Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor);
+
+class Sum {
+ public:
+  explicit Sum(DataType type, std::int64_t constant = 0) : type_(type), constant_(constant) {}
+  explicit Sum(Term term) : type_(term.dtype()) { terms_.push_back(std::move(term)); }
+
+  DataType dtype() const { return type_; }
+  /// Terms of one index stand together, by descending divisor; indices are in order of first appearance.
+  const std::vector<Term>& terms() const { return terms_; }
+  std::int64_t constant() const { return constant_; }
+  bool is_zero() const { return terms_.empty() && constant_ == 0; }
+
+  void set_constant(std::int64_t value) { constant_ = value; }
+  void add(std::int64_t value);
+  /// += term * factor
+  void add(Term term, std::int64_t factor);
+  void add(const Sum& other, std::int64_t factor);
+  void multiply(std::int64_t factor);
+  /// Precondition: the divisor divides the constant and every scale.
+  void divide_exactly(std::int64_t divisor);
+
+  /// The part whose scales and constant the divisor divides, and the rest.
+  struct Parts;
+  Parts separate(std::int64_t divisor) const;
+
+  /// Pieces of one index merged, terms ordered; the text that readers see.
+  Expr expr() const;
+
+  /// cast(type, sum), distributed over the terms. Precondition: can_cast_terms.
+  void cast_terms(DataType type);
+
+ private:
+  DataType type_;
+  std::vector<Term> terms_;
+  std::int64_t constant_ = 0;
+};
+
+struct Sum::Parts {
+  Sum divisible, rest;
+};
+
+/// Whether casting index by index gives the same values: a widening, or no step of the evaluation leaves the type.
+bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
+bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
+
+}  // namespace tenon::arith
