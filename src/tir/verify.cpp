@@ -1,0 +1,192 @@
+#include "tenon/tir/verify.h"
+
+#include <unordered_set>
+
+#include "tenon/support/match.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::tir {
+
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(Form form) : form_(form) {}
+
+  std::vector<Violation> violations;
+
+  void function(const PrimFunc& func) {
+    for (const Var& param : func.params) define(param, param);
+    for (const BufferParam& b : func.buffers) {
+      for (const Buffer& buffer : {b.declared, b.buffer}) {
+        // Sizes, strides and offsets of an argument are read from it: their first mention defines them.
+        for (const Expr& e : buffer->shape) admit_free(e);
+        for (const Expr& e : buffer->strides) admit_free(e);
+        admit_free(buffer->elem_offset);
+        live_.insert(&buffer->data.node());
+        buffers_.insert(buffer.get());
+      }
+    }
+    stmt(func.body);
+  }
+
+ private:
+  Form form_;
+  std::unordered_set<const void*> defined_;   // every variable ever defined
+  std::unordered_set<const void*> in_scope_;  // those visible here
+  std::unordered_set<const void*> live_;      // data pointers whose memory exists here
+  std::unordered_set<const void*> buffers_;   // multi-dimensional buffers that exist here
+
+  template <class Node>
+  void report(std::string what, const Node& where) {
+    std::string text = print_legacy(where);
+    violations.push_back({std::move(what), text.substr(0, text.find('\n'))});
+  }
+
+  void admit_free(const Expr& e) {
+    for (const Var& v : free_vars(e)) in_scope_.insert(&v.node());
+  }
+
+  void define(const Var& v, const Expr& where) {
+    in_scope_.insert(&v.node());
+    if (!defined_.insert(&v.node()).second) report("variable `" + v.name() + "` is defined twice", where);
+  }
+
+  template <class F>
+  void with_var(const Var& v, const Stmt& where, F body) {
+    if (in_scope_.contains(&v.node())) report("variable `" + v.name() + "` is defined inside its own scope", where);
+    in_scope_.insert(&v.node());
+    body();
+    in_scope_.erase(&v.node());
+  }
+
+  template <class Node>
+  void indices(const Buffer& buffer, const std::vector<Expr>& list, const Node& where) {
+    const bool exists = live_.contains(&buffer->data.node()) || buffers_.contains(buffer.get()) ||
+                        in_scope_.contains(&buffer->data.node());
+    if (!exists) report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
+    const std::size_t physical = buffer->axis_separators.size() + 1;
+    const std::size_t wanted = form_ == Form::MultiDimensional ? buffer->shape.size() : std::max(physical, buffer->shape.size());
+    if (list.size() != wanted && !(form_ != Form::MultiDimensional && list.size() == physical))
+      report("buffer `" + buffer->name + "` is accessed with " + std::to_string(list.size()) + " indices instead of " +
+                 std::to_string(wanted),
+             where);
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      if (!list[n].dtype().is_integral()) report("an index must be an integer", where);
+      if (n + 1 < list.size() && list[n].dtype().is_vector()) report("only the last index may be a vector", where);
+    }
+  }
+
+  void condition(const Expr& e, const Stmt& where) {
+    if (e.dtype() != Bool()) report("a condition must be a scalar bool", where);
+    expr(e);
+  }
+
+  void expr(const Expr& e) {
+    match(
+        e.node().value,
+        [&](const VarNode& n) {
+          if (!in_scope_.contains(&e.node()) && !live_.contains(&e.node()))
+            report("variable `" + n.name + "` is used where it is not defined", e);
+        },
+        [&](const LetExpr& n) {
+          expr(n.value);
+          const bool is_new = in_scope_.insert(&n.var.node()).second;
+          expr(n.body);
+          if (is_new) in_scope_.erase(&n.var.node());
+        },
+        [&](const Load& n) {
+          indices(n.buffer, n.indices, e);
+          for (const Expr& i : n.indices) expr(i);
+        },
+        [&](const ProducerLoad&) { report("a tensor is read in lowered code", e); },
+        [&](const Reduce&) { report("a reduction is left in lowered code", e); },
+        [&](const auto&) { for_each_child(e, [&](const Expr& c) { expr(c); }); });
+  }
+
+  void stmt(const Stmt& s) {
+    match(
+        s.node().value,
+        [&](const Store& n) {
+          indices(n.buffer, n.indices, s);
+          const int lanes = n.indices.empty() ? 1 : n.indices.back().dtype().lanes;
+          const DataType element = n.buffer->dtype;
+          if (n.value.dtype() != element.with_lanes(element.lanes * lanes))
+            report("a store of " + n.value.dtype().str() + " into " + element.str(), s);
+          expr(n.value);
+          for (const Expr& i : n.indices) expr(i);
+        },
+        [&](const Realize& n) {
+          if (form_ != Form::MultiDimensional) report("a realization is left after flatten-storage", s);
+          for (const Range& r : n.bounds) expr(r.min), expr(r.extent);
+          condition(n.condition, s);
+          const bool is_new = buffers_.insert(n.buffer.get()).second;
+          const bool is_new_data = live_.insert(&n.buffer->data.node()).second;
+          stmt(n.body);
+          if (is_new) buffers_.erase(n.buffer.get());
+          if (is_new_data) live_.erase(&n.buffer->data.node());
+        },
+        [&](const BufferView& n) {
+          if (form_ != Form::MultiDimensional) report("a buffer view is left after flatten-storage", s);
+          for (const Range& r : n.region) expr(r.min), expr(r.extent);
+          // The view's symbolic strides and offset are defined by the view.
+          admit_free(n.view->elem_offset);
+          for (const Expr& e : n.view->strides) admit_free(e);
+          for (const Expr& e : n.view->shape) admit_free(e);
+          live_.insert(&n.view->data.node());
+          stmt(n.body);
+        },
+        [&](const Allocate& n) {
+          for (const Expr& e : n.extents) expr(e);
+          condition(n.condition, s);
+          if (!live_.insert(&n.data.node()).second) report("memory `" + n.data.name() + "` is allocated inside itself", s);
+          stmt(n.body);
+          live_.erase(&n.data.node());
+        },
+        [&](const For& n) {
+          if (form_ == Form::Lowered && n.kind == ForKind::Vectorized) report("a vectorized loop is left", s);
+          expr(n.min), expr(n.extent);
+          with_var(n.var, s, [&] { stmt(n.body); });
+        },
+        [&](const While& n) { condition(n.condition, s), stmt(n.body); },
+        [&](const If& n) {
+          condition(n.condition, s), stmt(n.then_case);
+          if (n.else_case) stmt(*n.else_case);
+        },
+        [&](const Let& n) {
+          expr(n.value);
+          with_var(n.var, s, [&] { stmt(n.body); });
+        },
+        [&](const Assert& n) { condition(n.condition, s), stmt(n.body); },
+        [&](const Attr& n) { attr(n, s); }, [&](const Evaluate& n) { expr(n.value); },
+        [&](const Seq& n) {
+          for (const Stmt& c : n.stmts) stmt(c);
+        },
+        [&](const Prefetch& n) {
+          if (form_ != Form::MultiDimensional) report("a prefetch of a region is left", s);
+          for (const Range& r : n.region) expr(r.min), expr(r.extent);
+        });
+  }
+
+  void attr(const Attr& n, const Stmt& s) {
+    expr(n.value);
+    if (form_ == Form::Lowered && n.kind == AttrKind::VirtualThread) report("a virtual thread is left", s);
+    const IterVar* axis = std::get_if<IterVar>(&n.subject);
+    const bool binds = axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread);
+    // One thread axis may be entered several times in a kernel: the same threads again.
+    const bool is_new = binds && in_scope_.insert(&axis->var().node()).second;
+    stmt(n.body);
+    if (is_new) in_scope_.erase(&axis->var().node());
+  }
+};
+
+}  // namespace
+
+std::vector<Violation> verify(const PrimFunc& func, Form form) {
+  Verifier verifier(form);
+  verifier.function(func);
+  return std::move(verifier.violations);
+}
+
+}  // namespace tenon::tir
