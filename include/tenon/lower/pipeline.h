@@ -66,11 +66,24 @@ struct Pass {
   bool (*enabled)(const LowerOptions&) = nullptr;
 };
 
+/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the pipeline may keep the
+/// texts for a report.
+struct PassFailure : InternalError {
+  PassFailure(std::string pass, const std::string& what, std::string before, std::string after = "")
+      : InternalError("in pass " + pass + ": " + what), pass(std::move(pass)), before(std::move(before)),
+        after(std::move(after)) {}
+  std::string pass;
+  /// The function before the pass, and after it where there is one, printed.
+  std::string before, after;
+};
+
 /// The passes before the text is printed, in order.
 std::span<const Pass> lowering_passes();
 /// The passes between the printed text and code for a CPU.
 std::span<const Pass> host_passes();
 
+/// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes through as it is; any
+/// other failure, and a function that does not verify, is a PassFailure.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const LowerOptions& options);
 /// lowering_passes over a multi-dimensional function.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);

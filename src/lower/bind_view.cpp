@@ -1,0 +1,99 @@
+#include "lower/bind_view.h"
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+class Binder {
+ public:
+  Binder(const Buffer& declared, const VarMap& known, const arith::Facts& facts)
+      : declared_(declared), known_(known), facts_(facts) {}
+
+  /// True if the variable was free until now.
+  bool bind(const Expr& formal, const Expr& actual, const std::string& what) {
+    if (formal.as<VarNode>() && !value_of(formal)) {
+      if (formal.dtype() != actual.dtype() && formal.dtype().is_integral() && actual.dtype().is_integral())
+        result_.values.emplace_back(Var::of(formal), cast(formal.dtype(), actual));
+      else
+        result_.values.emplace_back(Var::of(formal), actual);
+      return true;
+    }
+    const std::optional<Expr> value = value_of(formal);
+    check((value ? *value : substitute_folding(formal, known_)) == actual, what, formal, actual);
+    return false;
+  }
+
+  void check(const Expr& condition, const std::string& what, const Expr& formal, const Expr& actual) {
+    const Expr simple = arith::simplify(condition, facts_);
+    if (is_true(simple)) return;
+    const std::string text = "buffer `" + declared_->name + "`: " + what + " is declared as " + print_expr(formal) +
+                             ", but the memory it stands for has " + print_expr(actual);
+    if (is_false(simple)) throw LowerError(text);
+    result_.checks.push_back({simple, text});
+  }
+
+  ViewBinding take() { return std::move(result_); }
+
+ private:
+  std::optional<Expr> value_of(const Expr& var) const {
+    if (auto found = known_.find(&var.node()); found != known_.end()) return found->second;
+    for (const auto& [bound, value] : result_.values)
+      if (bound.same_as(var)) return value;
+    return std::nullopt;
+  }
+
+  const Buffer& declared_;
+  const VarMap& known_;
+  const arith::Facts& facts_;
+  ViewBinding result_;
+};
+
+void check_kind(const Buffer& declared, const Buffer& piece) {
+  if (declared->dtype != piece->dtype)
+    throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() + " cannot stand for `" + piece->name +
+                     "` of " + piece->dtype.str());
+  const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;
+  if (pointer && pointer->scope && *pointer->scope != piece->scope())
+    throw LowerError("buffer `" + declared->name + "` is declared in scope \"" + std::string(to_string(*pointer->scope)) +
+                     "\", `" + piece->name + "` lives in \"" + std::string(to_string(piece->scope())) + "\"");
+  if (declared->shape.size() > piece->shape.size())
+    throw LowerError("buffer `" + declared->name + "` has " + std::to_string(declared->shape.size()) +
+                     " dimensions, the region of `" + piece->name + "` has " + std::to_string(piece->shape.size()));
+}
+
+}  // namespace
+
+ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap& known, const arith::Facts& facts) {
+  check_kind(declared, piece);
+  Binder binder(declared, known, facts);
+  if (is_zero(declared->elem_offset) && !is_zero(piece->elem_offset))
+    throw LowerError("buffer `" + declared->name + "` is declared without an offset but stands for a piece that begins at " +
+                     print_expr(piece->elem_offset) + " of its memory: declare it with offset_factor = 1");
+  binder.bind(declared->data, piece->data, "the data pointer");
+  if (binder.bind(declared->elem_offset, piece->elem_offset, "the offset") && declared->offset_factor > 1) {
+    const Expr factor = make_int(piece->elem_offset.dtype(), declared->offset_factor);
+    binder.check(floormod(piece->elem_offset, factor) == 0, "the factor of the offset", factor, piece->elem_offset);
+  }
+  const std::size_t missing = piece->shape.size() - declared->shape.size();
+  for (std::size_t n = 0; n < missing; ++n)
+    binder.check(piece->shape[n] == 1, "a dimension that is left out", 1, piece->shape[n]);
+  for (std::size_t n = 0; n < declared->shape.size(); ++n)
+    binder.bind(declared->shape[n], piece->shape[n + missing], "shape[" + std::to_string(n) + "]");
+  if (declared->strides.empty()) {
+    if (!piece->strides.empty())
+      throw LowerError("buffer `" + declared->name + "` is declared compact but stands for a piece of `" + piece->name +
+                       "` with strides: declare its strides as variables");
+    return binder.take();
+  }
+  const std::vector<Expr> strides = piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
+  for (std::size_t n = 0; n < declared->strides.size(); ++n)
+    binder.bind(declared->strides[n], strides[n + missing], "strides[" + std::to_string(n) + "]");
+  return binder.take();
+}
+
+}  // namespace tenon::lower

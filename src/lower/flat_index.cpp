@@ -1,0 +1,134 @@
+#include "lower/flat_index.h"
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+void collect_terms(const Expr& e, std::vector<Expr>& terms) {
+  if (const Binary* sum = as_binary(e, BinaryOp::Add)) {
+    collect_terms(sum->a, terms);
+    collect_terms(sum->b, terms);
+  } else {
+    terms.push_back(e);
+  }
+}
+
+Expr times(const std::optional<Expr>& a, const Expr& b) { return a ? *a * b : b; }
+std::optional<Expr> plus(const std::optional<Expr>& a, const Expr& b) { return a ? *a + b : b; }
+
+/// (rest + floordiv(x, k)*inner) * outer  +  floormod(x, k)  ==  rest*outer + x   where inner*outer == k.
+std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainder) {
+  const Binary* factor = as_binary(product, BinaryOp::Mul);
+  if (!factor) return std::nullopt;
+  Expr outer = factor->b;
+  Expr scaled = factor->a;
+  while ((factor = as_binary(scaled, BinaryOp::Mul))) {
+    outer = factor->b * outer;
+    scaled = factor->a;
+  }
+  std::optional<Expr> inner, rest;
+  while (true) {
+    if (const Binary* quotient = as_binary(scaled, BinaryOp::FloorDiv)) {
+      const Expr whole = times(inner, outer);
+      if (!structural_equal(whole, quotient->b) || !structural_equal(whole, remainder.b) ||
+          !structural_equal(quotient->a, remainder.a))
+        return std::nullopt;
+      return rest ? *rest * outer + remainder.a : remainder.a;
+    }
+    if (const Binary* product_inside = as_binary(scaled, BinaryOp::Mul)) {
+      inner = inner ? product_inside->b * *inner : product_inside->b;
+      scaled = product_inside->a;
+    } else if (const Binary* sum = as_binary(scaled, BinaryOp::Add); sum && !inner) {
+      rest = plus(rest, sum->a);
+      scaled = sum->b;
+    } else {
+      return std::nullopt;
+    }
+  }
+}
+
+/// One merge of a quotient and a remainder of the same index among the terms of a sum.
+std::optional<Expr> merge_once(const Expr& sum) {
+  std::vector<Expr> terms;
+  collect_terms(sum, terms);
+  for (std::size_t r = 0; r < terms.size(); ++r) {
+    const Binary* remainder = as_binary(terms[r], BinaryOp::FloorMod);
+    if (!remainder) continue;
+    for (std::size_t p = 0; p < terms.size(); ++p) {
+      std::optional<Expr> merged = absorb_remainder(terms[p], *remainder);
+      if (!merged) continue;
+      std::optional<Expr> others;
+      for (std::size_t n = 0; n < terms.size(); ++n)
+        if (n != r && n != p) others = plus(others, terms[n]);
+      return plus(others, *merged);
+    }
+  }
+  return std::nullopt;
+}
+
+/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found before simplification,
+/// which may reduce the coefficients in one of the parts so that the two no longer meet.
+Expr merge_quotients(const Expr& sum) {
+  Expr e = sum;
+  if (const Binary* add = as_binary(e, BinaryOp::Add)) {
+    const Binary* remainder = as_binary(add->b, BinaryOp::FloorMod);
+    const Binary* product = as_binary(add->a, BinaryOp::Mul);
+    const Binary* quotient = product ? as_binary(product->a, BinaryOp::FloorDiv) : nullptr;
+    if (remainder && quotient && structural_equal(quotient->a, remainder->a) &&
+        structural_equal(quotient->b, remainder->b) && structural_equal(product->b, quotient->b))
+      e = quotient->a;
+  }
+  e = arith::simplify(e);
+  while (std::optional<Expr> merged = merge_once(e)) e = *merged;
+  return e;
+}
+
+}  // namespace
+
+std::vector<Expr> flat_index(const Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.size() != buffer->shape.size()) internal_error("an access of `" + buffer->name + "` of another rank");
+  const std::vector<int>& separators = buffer->axis_separators;
+  std::vector<Expr> result(separators.size() + 1, Expr(0));
+  std::size_t axis = 0;
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
+    Expr& sum = result[axis];
+    sum = buffer->strides.empty() ? sum * buffer->shape[n] + indices[n] : sum + indices[n] * buffer->strides[n];
+    if (n > 0) sum = merge_quotients(sum);
+  }
+  if (!is_zero(buffer->elem_offset)) result.back() = result.back() + buffer->elem_offset;
+  for (Expr& index : result) index = arith::simplify(index);
+  return result;
+}
+
+Buffer flat_buffer(const Buffer& buffer) {
+  BufferNode node = *flattened(buffer).get();
+  if (node.dtype.is_bool()) node.dtype = Int(8, node.dtype.lanes);
+  return make_buffer(std::move(node));
+}
+
+Buffer slice(const Buffer& buffer, const std::vector<Expr>& begins, const std::vector<Expr>& extents) {
+  BufferNode node = *buffer.get();
+  node.elem_offset = flat_index(buffer, begins).back();
+  node.shape = extents;
+  node.name = buffer->name + "_slice";
+  node.offset_factor = 1;
+  if (node.strides.empty()) {
+    // Contiguous if, behind the first dimension that is longer than one element, every dimension is whole.
+    bool is_inside = false, is_contiguous = true;
+    for (std::size_t n = 0; n < extents.size(); ++n) {
+      if (is_inside && !(is_zero(begins[n]) && is_zero(arith::simplify(extents[n] - buffer->shape[n]))))
+        is_contiguous = false;
+      if (!is_one(extents[n])) is_inside = true;
+    }
+    if (!is_contiguous) node.strides = compact_strides(buffer->shape);
+  }
+  return make_buffer(std::move(node));
+}
+
+}  // namespace tenon::lower

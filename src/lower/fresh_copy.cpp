@@ -1,0 +1,97 @@
+#include "lower/fresh_copy.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+class Copier {
+ public:
+  Copier(VarMap replaced, bool redefine) : replaced_(std::move(replaced)), redefine_(redefine) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) {
+      Expr min = expr(loop->min), extent = expr(loop->extent);
+      Var var = define(loop->var);
+      return make_stmt(For{var, min, extent, loop->kind, stmt(loop->body)});
+    }
+    if (const Let* let = s.as<Let>()) {
+      Expr value = expr(let->value);
+      Var var = define(let->var);
+      return make_stmt(Let{var, value, stmt(let->body)});
+    }
+    if (const Allocate* allocate = s.as<Allocate>()) {
+      Allocate copy = *allocate;
+      for (Expr& extent : copy.extents) extent = expr(extent);
+      copy.condition = expr(copy.condition);
+      copy.data = define(copy.data);
+      copy.body = stmt(copy.body);
+      return make_stmt(std::move(copy));
+    }
+    if (const Attr* attr = s.as<Attr>()) {
+      Attr copy = *attr;
+      if (Expr* subject = std::get_if<Expr>(&copy.subject)) *subject = expr(*subject);
+      if (Buffer* subject = std::get_if<Buffer>(&copy.subject)) *subject = buffer(*subject);
+      copy.value = expr(copy.value);
+      copy.body = stmt(copy.body);
+      return make_stmt(std::move(copy));
+    }
+    Stmt copy = map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    if (const Store* store = copy.as<Store>()) {
+      Buffer target = buffer(store->buffer);
+      if (!target.same_as(store->buffer)) return make_stmt(Store{target, store->value, store->indices});
+    }
+    return copy;
+  }
+
+  Expr expr(const Expr& e) {
+    if (e.as<VarNode>()) {
+      auto found = replaced_.find(&e.node());
+      return found == replaced_.end() ? e : found->second;
+    }
+    if (const LetExpr* let = e.as<LetExpr>()) {
+      Expr value = expr(let->value);
+      Var var = define(let->var);
+      return make_let(var, value, expr(let->body));
+    }
+    Expr copy = map_children(e, [&](const Expr& c) { return expr(c); });
+    if (const Load* load = copy.as<Load>()) {
+      Buffer source = buffer(load->buffer);
+      if (!source.same_as(load->buffer)) return make_load(source, load->indices);
+    }
+    return copy;
+  }
+
+ private:
+  Var define(const Var& var) {
+    if (!redefine_) return var;
+    Var fresh = var.fresh();
+    set(replaced_, var, fresh);
+    return fresh;
+  }
+
+  Buffer buffer(const Buffer& b) {
+    auto found = replaced_.find(&b->data.node());
+    if (found == replaced_.end()) return b;
+    auto [copy, is_new] = buffers_.try_emplace(b.get(), b);
+    if (is_new || !copy->second->data.same_as(found->second)) {
+      BufferNode node = *b.get();
+      node.data = Var::of(found->second);
+      copy->second = make_buffer(std::move(node));
+    }
+    return copy->second;
+  }
+
+  VarMap replaced_;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+  bool redefine_;
+};
+
+}  // namespace
+
+Stmt fresh_copy(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), true).stmt(s); }
+
+Stmt replace_vars(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), false).stmt(s); }
+
+}  // namespace tenon::lower

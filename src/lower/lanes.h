@@ -1,0 +1,53 @@
+// One loop as lanes of a vector: expressions and statements with the loop's variable replaced by a ramp.
+#pragma once
+
+#include "tenon/arith/facts.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lower {
+
+class Lanes {
+ public:
+  /// Lane n is the iteration min + n.
+  Lanes(tir::Var var, tir::Expr min, int lanes);
+
+  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes becomes a serial
+  /// loop over a variable `<name>.s`.
+  tir::Stmt stmt(const tir::Stmt& s);
+
+ private:
+  tir::Expr expr(const tir::Expr& e);
+  std::vector<tir::Expr> exprs(const std::vector<tir::Expr>& list);
+  tir::Expr binary(const tir::Binary& op, const tir::Expr& self);
+  tir::Expr sum(const tir::Binary& op, const tir::Expr& a, const tir::Expr& b);
+  tir::Expr product(const tir::Expr& a, const tir::Expr& b);
+  tir::Expr select(const tir::Select& select, const tir::Expr& self);
+  tir::Expr call(const tir::Call& call, const tir::Expr& self);
+  tir::Expr if_then_else(const tir::Call& call, const tir::Expr& self);
+  tir::Expr load(const tir::Load& load, const tir::Expr& self);
+  tir::Expr let(const tir::LetExpr& let, const tir::Expr& self);
+
+  tir::Stmt by_lanes(const tir::Stmt& s);
+  tir::Stmt store(const tir::Store& store, const tir::Stmt& self);
+  tir::Stmt loop(const tir::For& loop, const tir::Stmt& self);
+  tir::Stmt branch(const tir::If& branch, const tir::Stmt& self);
+  tir::Stmt let(const tir::Let& let, const tir::Stmt& self);
+  tir::Stmt allocate(const tir::Allocate& allocate, const tir::Stmt& self);
+  tir::Stmt serial(const tir::Stmt& s);
+
+  /// Gives up the statement at hand: it is then done serially. What is returned does not matter.
+  tir::Expr refuse(const tir::Expr& e);
+  tir::Stmt refuse(const tir::Stmt& s);
+  tir::Expr broadcast_to(const tir::Expr& e, int lanes);
+
+  tir::Var var_;
+  tir::Expr min_;
+  int lanes_;
+  tir::Expr ramp_;
+  arith::Facts facts_;
+  /// Variables of the lets around whose values differ between lanes, and the vectors of those values.
+  tir::VarMap lets_;
+  bool is_refused_ = false;
+};
+
+}  // namespace tenon::lower

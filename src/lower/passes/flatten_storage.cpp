@@ -1,0 +1,322 @@
+#include "lower/passes/flatten_storage.h"
+
+#include "lower/bind_view.h"
+#include "lower/flat_index.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+/// The memory that accesses of a buffer go to.
+struct Home {
+  /// Multi-dimensional, with the shape, strides and scope that it has in memory.
+  Buffer shaped;
+  Buffer flat;
+};
+
+/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per dimension. A view may have
+/// fewer dimensions than its home; the leading ones then are at `begins`.
+struct Access {
+  Home home;
+  std::vector<Expr> origin;
+  std::vector<Expr> begins;
+};
+
+/// The alignment of a temporary: nothing gains from aligning it to more than its own size.
+int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
+  std::int64_t elements = 1;
+  for (const Expr& extent : shape) {
+    const std::optional<std::int64_t> value = constant_int(extent);
+    if (!value || *value <= 0) return BufferNode::kDefaultAlignment;
+    if (elements * *value > BufferNode::kDefaultAlignment) return BufferNode::kDefaultAlignment;
+    elements *= *value;
+  }
+  const std::int64_t bytes = elements * type.bytes();
+  int alignment = BufferNode::kDefaultAlignment;
+  while (alignment > bytes) alignment /= 2;
+  return alignment;
+}
+
+class Flattener {
+ public:
+  Flattener(const PrimFunc& func, const LowerOptions& options) : options_(options) {
+    for (const BufferParam& param : func.buffers) {
+      Home home{param.declared, flat_buffer(param.declared)};
+      if (home.shaped->dtype.is_bool()) {
+        BufferNode node = *home.shaped.get();
+        node.dtype = Int(8, node.dtype.lanes);
+        home.shaped = make_buffer(std::move(node));
+      }
+      parameters_.insert(param.declared.get());
+      known_pointers_.insert(&param.declared->data.node());
+      accesses_.insert_or_assign(param.declared.get(), Access{home, {}, {}});
+      accesses_.insert_or_assign(param.buffer.get(), Access{home, {}, {}});
+      flat_params_.push_back({param.param, param.declared, home.flat});
+    }
+  }
+
+  PrimFunc run(const PrimFunc& func) {
+    PrimFunc result = func;
+    result.body = stmt(func.body);
+    result.buffers = flat_params_;
+    return result;
+  }
+
+ private:
+  Stmt stmt(const Stmt& s) {
+    if (const Store* store = s.as<Store>()) return flatten(*store);
+    if (const Realize* realize = s.as<Realize>()) return flatten(*realize);
+    if (const BufferView* view = s.as<BufferView>()) return flatten(*view);
+    if (const Allocate* allocate = s.as<Allocate>()) return flatten(*allocate);
+    if (const Attr* attr = s.as<Attr>()) return flatten(*attr);
+    if (const Assert* assertion = s.as<Assert>()) return flatten(*assertion);
+    if (const For* loop = s.as<For>()) facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+    if (s.as<Prefetch>()) internal_error("a prefetch reaches flatten-storage");
+    return map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+  Expr expr(const Expr& e) {
+    if (e.as<VarNode>()) {
+      auto found = values_.find(&e.node());
+      return found == values_.end() ? e : found->second;
+    }
+    if (const Load* load = e.as<Load>()) {
+      const Expr value = element(*load);
+      // A bool comes back from the byte that keeps it.
+      return load->buffer->dtype.is_bool() ? make_cast(e.dtype(), value) : value;
+    }
+    if (const Call* call = as_call(e, Intrin::address_of)) {
+      const Load* load = call->args[0].as<Load>();
+      if (load) return make_call(e.dtype(), Intrin::address_of, {element(*load)});
+    }
+    return map_children(e, [&](const Expr& c) { return expr(c); });
+  }
+
+  std::vector<Expr> exprs(const std::vector<Expr>& list) {
+    std::vector<Expr> result;
+    result.reserve(list.size());
+    for (const Expr& e : list) result.push_back(expr(e));
+    return result;
+  }
+
+  // ---- accesses ----------------------------------------------------------------------------------------------------
+
+  const Access& access_of(const Buffer& buffer) {
+    auto found = accesses_.find(buffer.get());
+    if (found != accesses_.end()) return found->second;
+    // A buffer made by hand over memory that is there: allocated in the body of an extern operation, say.
+    if (!known_pointers_.contains(&buffer->data.node()))
+      internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
+    return accesses_.insert_or_assign(buffer.get(), Access{{buffer, flat_buffer(buffer)}, {}, {}}).first->second;
+  }
+
+  std::vector<Expr> shift(const Access& access, std::vector<Expr> indices) {
+    for (std::size_t n = 0; n < access.origin.size(); ++n) indices[n] = indices[n] - access.origin[n];
+    if (access.begins.empty()) return indices;
+    const std::size_t missing = access.begins.size() - indices.size();
+    std::vector<Expr> result(access.begins.begin(), access.begins.end());
+    for (std::size_t n = 0; n < indices.size(); ++n) result[n + missing] = result[n + missing] + indices[n];
+    return result;
+  }
+
+  Expr element(const Load& load) {
+    const std::vector<Expr> indices = exprs(load.indices);
+    const Access& access = access_of(load.buffer);
+    note_size(access.home.shaped);
+    return make_load(access.home.flat, flat_index(access.home.shaped, shift(access, indices)));
+  }
+
+  Stmt flatten(const Store& store) {
+    touched_.clear();
+    Expr value = expr(store.value);
+    const std::vector<Expr> indices = exprs(store.indices);
+    const Access& access = access_of(store.buffer);
+    if (value.dtype().is_bool()) value = make_cast(Int(8, value.dtype().lanes), value);
+    note_size(access.home.shaped);
+    Stmt s = make_store(access.home.flat, value, flat_index(access.home.shaped, shift(access, indices)));
+    for (const Buffer& buffer : touched_) s = with_size(buffer, s);
+    return s;
+  }
+
+  // ---- where memory begins -------------------------------------------------------------------------------------------
+
+  Stmt flatten(const Realize& realize) {
+    if (parameters_.contains(realize.buffer.get())) return flatten_parameter(realize);
+    std::vector<Expr> shape, origin;
+    for (const Range& bound : realize.bounds) {
+      origin.push_back(expr(bound.min));
+      shape.push_back(expr(bound.extent));
+    }
+    BufferNode node = *realize.buffer.get();
+    node.shape = shape;
+    node.strides = node.strides.empty() ? padded_strides(shape, realize.traits.align) : exprs(node.strides);
+    node.elem_offset = 0;
+    node.offset_factor = 1;
+    node.kind = BufferKind::Default;
+    node.data_alignment = alignment_of_temporary(node.dtype, shape);
+    node.data = data_pointer(realize);
+    const Buffer shaped = make_buffer(std::move(node));
+    const Home home{shaped, flat_buffer(shaped)};
+
+    accesses_.insert_or_assign(realize.buffer.get(), Access{home, std::move(origin), {}});
+    const Var& old_data = realize.buffer->data;
+    if (!old_data.same_as(home.flat->data)) set(values_, old_data, home.flat->data);
+    known_pointers_.insert(&home.flat->data.node());
+    const Stmt body = stmt(realize.body);
+    accesses_.erase(realize.buffer.get());
+    values_.erase(&old_data.node());
+    known_pointers_.erase(&home.flat->data.node());
+
+    const Stmt s = make_stmt(Allocate{home.flat->data, home.flat->dtype, home.flat->shape, make_true(), body,
+                                      realize.traits.double_buffer});
+    return options_.instrument_bounds && has_size(shaped) ? with_size(shaped, s) : s;
+  }
+
+  /// A parameter's memory is there already: its Realize only says what the body computes of it.
+  Stmt flatten_parameter(const Realize& realize) {
+    const std::vector<Expr>& shape = realize.buffer->shape;
+    Stmt s = stmt(realize.body);
+    for (std::size_t n = 0; n < shape.size(); ++n) {
+      const Expr same = arith::simplify(shape[n] == expr(realize.bounds[n].extent), facts_);
+      if (is_true(same)) continue;
+      const std::string text = "Dim " + std::to_string(n) + " of external buffer " + realize.buffer->name + " has shape " +
+                               print_expr(shape[n]) + ", but is only realized for extent " +
+                               print_expr(realize.bounds[n].extent);
+      if (is_false(same)) throw LowerError(text);
+      s = make_stmt(Assert{same, text, s});
+    }
+    return s;
+  }
+
+  /// An allocation written by hand (IRBuilder): its memory gets one extent per physical dimension.
+  Stmt flatten(const Allocate& allocate) {
+    Allocate result = allocate;
+    result.extents = exprs(allocate.extents);
+    result.condition = expr(allocate.condition);
+    if (result.extents.size() > 1) {
+      Expr size = result.extents[0];
+      for (std::size_t n = 1; n < result.extents.size(); ++n) size = size * result.extents[n];
+      result.extents = {size};
+    }
+    if (result.dtype.is_bool()) result.dtype = Int(8, result.dtype.lanes);
+    known_pointers_.insert(&allocate.data.node());
+    result.body = stmt(allocate.body);
+    known_pointers_.erase(&allocate.data.node());
+    return make_stmt(std::move(result));
+  }
+
+  std::vector<Expr> padded_strides(const std::vector<Expr>& shape, const std::vector<Realize::DimAlign>& aligns) {
+    if (aligns.empty() || shape.empty()) return {};
+    std::vector<Expr> strides(shape.size(), Expr(1));
+    Expr stride = make_int(shape.back().dtype(), 1);
+    for (std::size_t n = shape.size(); n-- > 0;) {
+      for (const Realize::DimAlign& align : aligns) {
+        if (align.dim != static_cast<int>(n) || align.factor == 0) continue;
+        const Expr missing = floormod(align.factor + align.offset - floormod(stride, align.factor), align.factor);
+        stride = arith::simplify(stride + missing, facts_);
+      }
+      strides[n] = stride;
+      stride = stride * shape[n];
+    }
+    return strides;
+  }
+
+  Var data_pointer(const Realize& realize) {
+    const Var& data = realize.buffer->data;
+    PointerType type = data.as<VarNode>()->pointer.value_or(PointerType{realize.buffer->dtype, std::nullopt});
+    const PointerType declared = type;
+    if (type.element.is_bool()) type.element = Int(8, type.element.lanes);
+    if (!realize.traits.scope_is_set) type.scope = default_scope_;
+    if (!type.scope) type.scope = StorageScope::Global;
+    return type == declared ? data : Var(data.name(), type);
+  }
+
+  // ---- views ---------------------------------------------------------------------------------------------------------
+
+  Stmt flatten(const BufferView& view) {
+    const Access source = access_of(view.source);
+    std::vector<Expr> begins, extents;
+    for (const Range& range : view.region) {
+      begins.push_back(expr(range.min));
+      extents.push_back(arith::simplify(expr(range.extent), facts_));
+    }
+    begins = shift(source, std::move(begins));
+    for (Expr& begin : begins) begin = arith::simplify(begin, facts_);
+    if (begins.size() > extents.size()) extents.insert(extents.begin(), begins.size() - extents.size(), Expr(1));
+
+    const ViewBinding binding = bind_view(view.view, slice(source.home.shaped, begins, extents), values_, facts_);
+    for (const auto& [var, value] : binding.values) set(values_, var, value);
+    accesses_.insert_or_assign(view.view.get(), Access{source.home, {}, begins});
+    Stmt s = stmt(view.body);
+    accesses_.erase(view.view.get());
+    for (const auto& [var, value] : binding.values) values_.erase(&var.node());
+    for (auto check = binding.checks.rbegin(); check != binding.checks.rend(); ++check)
+      s = make_stmt(Assert{check->condition, check->message, s});
+    return s;
+  }
+
+  // ---- the rest ------------------------------------------------------------------------------------------------------
+
+  Stmt flatten(const Attr& attr) {
+    Attr result = attr;
+    const StorageScope outer_scope = default_scope_;
+    if (attr.kind == AttrKind::ThreadExtent) {
+      const IterVar& thread = std::get<IterVar>(attr.subject);
+      facts_.bind(thread.var(), Range(0, attr.value), true);
+      default_scope_ = thread.thread() && thread.thread()->is_block() ? StorageScope::Shared : StorageScope::Local;
+    } else if (attr.kind == AttrKind::VirtualThread) {
+      facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
+    }
+    if (Expr* subject = std::get_if<Expr>(&result.subject)) *subject = expr(*subject);
+    if (Buffer* subject = std::get_if<Buffer>(&result.subject)) *subject = access_of(*subject).home.flat;
+    result.value = expr(attr.value);
+    result.body = stmt(attr.body);
+    default_scope_ = outer_scope;
+    return make_stmt(std::move(result));
+  }
+
+  Stmt flatten(const Assert& assertion) {
+    const Expr condition = expr(assertion.condition);
+    const Stmt body = stmt(assertion.body);
+    if (is_true(arith::simplify(condition, facts_))) return body;
+    return make_stmt(Assert{condition, assertion.message, body});
+  }
+
+  // ---- sizes, for the check of bounds --------------------------------------------------------------------------------
+
+  static bool has_size(const Buffer& buffer) { return !buffer->shape.empty(); }
+
+  void note_size(const Buffer& buffer) {
+    if (options_.instrument_bounds && has_size(buffer)) touched_.push_back(buffer);
+  }
+
+  Stmt with_size(const Buffer& buffer, const Stmt& body) {
+    Expr size = make_int(buffer->shape[0].dtype(), buffer->dtype.lanes);
+    for (const Expr& extent : buffer->shape) size = size * extent;
+    return make_stmt(Attr{AttrKind::BufferBound, Expr(buffer->data), "", size, body});
+  }
+
+  const LowerOptions& options_;
+  arith::Facts facts_;
+  std::unordered_map<const BufferNode*, Access> accesses_;
+  std::unordered_set<const BufferNode*> parameters_;
+  /// Data pointers of parameters and of allocations around the current place.
+  std::unordered_set<const ExprNode*> known_pointers_;
+  /// Data pointers that were replaced, and the variables of views.
+  VarMap values_;
+  std::vector<BufferParam> flat_params_;
+  std::vector<Buffer> touched_;
+  StorageScope default_scope_ = StorageScope::Global;
+};
+
+}  // namespace
+
+PrimFunc flatten_storage(const PrimFunc& func, const LowerOptions& options) {
+  return Flattener(func, options).run(func);
+}
+
+}  // namespace tenon::lower

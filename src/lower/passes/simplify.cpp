@@ -1,0 +1,14 @@
+#include "lower/passes/simplify.h"
+
+#include "tenon/arith/simplify.h"
+
+namespace tenon::lower {
+
+tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions&) {
+  arith::Facts facts;
+  tir::PrimFunc result = func;
+  result.body = arith::simplify_stmt(func.body, facts);
+  return result;
+}
+
+}  // namespace tenon::lower

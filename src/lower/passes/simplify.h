@@ -1,0 +1,12 @@
+// Every expression of a function in its normal form, with what loops, conditions and lets say (arith::simplify_stmt).
+//
+//   for (i, 0, 8) { if (i < 8) { A[((i*4)*2)] = ... } }    becomes    for (i, 0, 8) { A[(i*8)] = ... }
+#pragma once
+
+#include "tenon/lower/pipeline.h"
+
+namespace tenon::lower {
+
+tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions& options);
+
+}  // namespace tenon::lower

@@ -1,0 +1,59 @@
+#include "lower/passes/vectorize_loops.h"
+
+#include "lower/lanes.h"
+#include "lower/loop_extent.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+/// More lanes than a vector type holds are no use to anyone.
+constexpr int kMaxLanes = 1 << 14;
+
+class Vectorizer {
+ public:
+  explicit Vectorizer(bool enabled) : enabled_(enabled) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) return this->loop(*loop);
+    if (const Attr* attr = s.as<Attr>(); attr && std::holds_alternative<IterVar>(attr->subject))
+      enclosing_.enter(std::get<IterVar>(attr->subject).var());
+    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+ private:
+  Stmt loop(const For& loop) {
+    const int outer_count = vectorized_inside_;
+    vectorized_inside_ = 0;
+    enclosing_.enter(loop.var);
+    const Stmt body = stmt(loop.body);
+    enclosing_.leave(loop.var);
+    const bool has_inner = vectorized_inside_ > 0;
+    vectorized_inside_ = outer_count + vectorized_inside_;
+    if (loop.kind != ForKind::Vectorized) return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
+    ++vectorized_inside_;
+    const Stmt serial = make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Serial, body});
+    if (!enabled_ || has_inner) return serial;
+    const std::optional<int> extent = constant_extent(loop, "vectorize", enclosing_);
+    if (!extent || *extent > kMaxLanes) return serial;
+    if (*extent == 0) return make_nop();
+    if (*extent == 1) return substitute(body, {{&loop.var.node(), loop.min}});
+    return Lanes(loop.var, loop.min, *extent).stmt(body);
+  }
+
+  bool enabled_;
+  int vectorized_inside_ = 0;
+  EnclosingVars enclosing_;
+};
+
+}  // namespace
+
+PrimFunc vectorize_loops(const PrimFunc& func, const LowerOptions& options) {
+  PrimFunc result = func;
+  result.body = Vectorizer(!options.disable_vectorize).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lower

@@ -1,0 +1,91 @@
+#include "tenon/lower/pipeline.h"
+
+#include <array>
+
+#include "lower/passes/eliminate_common_subexpressions.h"
+#include "lower/passes/flatten_storage.h"
+#include "lower/passes/remove_no_ops.h"
+#include "lower/passes/rewrite_storage.h"
+#include "lower/passes/rewrite_unsafe_selects.h"
+#include "lower/passes/simplify.h"
+#include "lower/passes/unroll_loops.h"
+#include "lower/passes/vectorize_loops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lower {
+
+using tir::Form;
+using tir::PrimFunc;
+
+namespace {
+
+constexpr std::array kLowering = {
+    Pass{"flatten-storage", flatten_storage, Form::Flat,
+         "all that follows sees memory and flat indices; only schedules think in dimensions"},
+    Pass{"simplify", simplify, Form::Flat, "guards and indices in normal form, so that loops can be taken apart by them"},
+    Pass{"vectorize-loops", vectorize_loops, Form::Flat,
+         "before storage is planned, which gives every lane its memory; after guards that hold everywhere are gone"},
+    Pass{"rewrite-storage", rewrite_storage, Form::Flat,
+         "after memory was multiplied for threads, copies and lanes; before loops become copies that would hide lifetimes",
+         [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
+    Pass{"unroll-loops", unroll_loops, Form::Lowered, "the copies profit from the simplification that follows"},
+    Pass{"simplify", simplify, Form::Lowered, "what vectors, copies and unrolled iterations brought in"},
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "simplification leaves empty branches and loops"},
+    Pass{"rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
+         "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
+    Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
+         "last: whatever changes an expression after it would part what it joined",
+         [](const LowerOptions& options) { return !options.disable_cse; }},
+};
+
+constexpr std::array<Pass, 0> kHost = {};
+
+std::string text_of(const std::vector<tir::Violation>& violations) {
+  std::string text = "the result is malformed: ";
+  for (std::size_t n = 0; n < violations.size() && n < 3; ++n)
+    text += (n ? "; " : "") + violations[n].what + " (" + violations[n].where + ")";
+  if (violations.size() > 3) text += "; and " + std::to_string(violations.size() - 3) + " more";
+  return text;
+}
+
+PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const LowerOptions& options) {
+  try {
+    return pass.run(func, options);
+  } catch (const InternalError& e) {
+    throw PassFailure(std::string(pass.name), e.what(), tir::print_function(func));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw PassFailure(std::string(pass.name), e.what(), tir::print_function(func));
+  }
+}
+
+}  // namespace
+
+std::span<const Pass> lowering_passes() { return kLowering; }
+
+std::span<const Pass> host_passes() { return kHost; }
+
+PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const LowerOptions& options) {
+  for (const Pass& pass : passes) {
+    if (pass.enabled && !pass.enabled(options)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    PrimFunc result = run_pass(pass, func, options);
+    const auto time = std::chrono::steady_clock::now() - start;
+    if (options.verify) {
+      const std::vector<tir::Violation> violations = tir::verify(result, pass.form);
+      if (!violations.empty())
+        throw PassFailure(std::string(pass.name), text_of(violations), tir::print_function(func),
+                          tir::print_function(result));
+    }
+    if (options.on_pass) options.on_pass({pass.name, func, result, time});
+    func = std::move(result);
+  }
+  return func;
+}
+
+PrimFunc run_pipeline(PrimFunc func, const LowerOptions& options) {
+  return run_passes(kLowering, std::move(func), options);
+}
+
+}  // namespace tenon::lower
