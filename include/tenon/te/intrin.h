@@ -1,0 +1,98 @@
+// Tensor intrinsics: a hardware operation as the computation that it replaces and the code that calls it.
+//
+//   te::TensorIntrin gemv = te::decl_tensor_intrin(c.op(),
+//       [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+//         return {.body = call(outs[0].access_ptr("w"), ins[0].access_ptr("r"))};
+//       },
+//       {.binds = {{a, Ab}, {c, Cb}}});
+//   s[C].tensorize(yi, gemv);
+#pragma once
+
+#include <functional>
+
+#include "tenon/te/operation.h"
+
+namespace tenon::te {
+
+/// `body` computes the whole; where a reduction is split around the intrinsic, `reset` starts the output and
+/// `update` adds to it. A body alone serves where no reduction is split.
+struct TensorIntrinBody {
+  std::optional<Stmt> body = std::nullopt;
+  std::optional<Stmt> reset = std::nullopt;
+  std::optional<Stmt> update = std::nullopt;
+};
+
+struct TensorIntrinNode {
+  std::string name;
+  /// What the intrinsic computes, on placeholders of its own.
+  Operation op;
+  /// The operation's inputs, and one buffer for each, then for each output.
+  std::vector<Tensor> inputs;
+  std::vector<tir::Buffer> buffers;
+  std::vector<Var> scalar_params;
+  TensorIntrinBody body;
+  SourceLocation where;
+};
+
+class TensorIntrinCall;
+
+struct TensorIntrinCallOptions {
+  std::vector<IterVar> reduce_axis = {};
+  std::vector<Expr> scalars = {};
+};
+
+class TensorIntrin {
+ public:
+  explicit TensorIntrin(std::shared_ptr<const TensorIntrinNode> node) : node_(std::move(node)) {}
+  const TensorIntrinNode& node() const { return *node_; }
+  const std::shared_ptr<const TensorIntrinNode>& shared() const { return node_; }
+  const std::string& name() const { return node_->name; }
+  bool same_as(const TensorIntrin& other) const { return node_ == other.node_; }
+
+  /// The intrinsic on regions of tensors: the body of a tensor_compute.
+  TensorIntrinCall operator()(std::vector<TensorRegion> inputs, TensorIntrinCallOptions options = {},
+                              SourceLocation where = SourceLocation::current()) const;
+
+ private:
+  std::shared_ptr<const TensorIntrinNode> node_;
+};
+
+class TensorIntrinCall {
+ public:
+  TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs, TensorIntrinCallOptions options)
+      : intrin(std::move(intrin)), inputs(std::move(inputs)), options(std::move(options)) {}
+  TensorIntrin intrin;
+  std::vector<TensorRegion> inputs;
+  TensorIntrinCallOptions options;
+};
+
+struct TensorIntrinOptions {
+  /// Buffers for inputs and outputs; one without gets a compact buffer of its own.
+  std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
+  std::string name = "tensor_intrin";
+  std::vector<Var> scalar_params = {};
+  /// Of the buffers made here: see tir::BufferOptions.
+  int default_offset_factor = 1;
+};
+
+using TensorIntrinFunction = std::function<TensorIntrinBody(std::span<const tir::Buffer> inputs,
+                                                            std::span<const tir::Buffer> outputs)>;
+
+/// TypeError: an operation that is no compute on placeholders, buffers of another shape or type, no code at
+/// all.
+TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction& body,
+                                TensorIntrinOptions options = {},
+                                SourceLocation where = SourceLocation::current());
+
+/// An operation on regions: for every point of the named first axes, the intrinsic on the regions that the
+/// body gives.
+///   te::tensor_compute({m, 16}, {"i"}, [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); }, "C")
+Tensor tensor_compute(std::vector<Expr> shape, std::vector<std::string> axes,
+                      IndexFunction<TensorIntrinCall> body, std::string name = "tensor_compute",
+                      std::string tag = "", SourceLocation where = SourceLocation::current());
+std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<std::string> axes,
+                                         IndexFunction<TensorIntrinCall> body,
+                                         std::string name = "tensor_compute", std::string tag = "",
+                                         SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon::te

@@ -1,0 +1,315 @@
+// Operations: what to compute. Immutable; a schedule says how.
+//
+//   te::Tensor A = te::placeholder({n, m}, "A");
+//   te::IterVar k = te::reduce_axis({0, m}, "k");
+//   te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+//
+// Axis names are optional (then i0, i1, ...). The body takes one Var per dimension, or one std::span<const
+// Var>.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "tenon/support/match.h"
+#include "tenon/te/tensor.h"
+#include "tenon/tir/stmt.h"
+
+namespace tenon::te {
+
+using tir::Stmt;
+
+struct TensorIntrinNode;
+
+// ---- the kinds
+// ----------------------------------------------------------------------------------------------------
+
+/// Data from outside.
+struct Placeholder {
+  std::vector<Expr> shape;
+  DataType dtype;
+};
+
+/// Every element from an expression of its indices. Either no body is a Reduce, or all bodies are components
+/// of one reduction, body[i] being component i.
+struct Compute {
+  std::vector<IterVar> axis;
+  std::vector<IterVar> reduce_axis;
+  std::vector<Expr> body;
+
+  /// The reduction that all bodies share; null if this is none.
+  const tir::ReduceNode* reduction() const;
+};
+
+/// Outputs k at time t (its first dimension): init[k] for t < init's length, then update[k], which reads
+/// state[k] at earlier times. The outputs are the whole histories, shaped like state[k].
+struct Scan {
+  /// Ordered; [init length, update length).
+  IterVar scan_axis;
+  std::vector<Tensor> init, update, state, inputs;
+  /// Opaque; the dimensions after the first of state[0], state[1], ... one after another.
+  std::vector<IterVar> spatial_axis;
+};
+
+/// Statements that a user wrote over whole buffers.
+struct Extern {
+  std::vector<Tensor> inputs;
+  std::vector<tir::Buffer> input_buffers, output_buffers;
+  Stmt body;
+};
+
+/// A tensor intrinsic applied to regions, for every point of the first `schedulable_ndim` axes; the other
+/// axes are the dimensions of the intrinsic's output.
+struct TensorCompute {
+  std::vector<IterVar> axis;
+  std::vector<IterVar> reduce_axis;
+  int schedulable_ndim;
+  std::shared_ptr<const TensorIntrinNode> intrin;
+  std::vector<TensorRegion> inputs;
+  std::vector<Expr> scalar_inputs;
+};
+
+using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
+
+// ---- the handle
+// ---------------------------------------------------------------------------------------------------
+
+class Operation {
+ public:
+  explicit Operation(std::shared_ptr<const OperationNode> node) : node_(std::move(node)) {}
+  Operation(const Tensor& tensor) : Operation(tensor.op()) {}
+
+  const std::string& name() const;
+  const std::string& tag() const;
+  /// One per dimension of the outputs; a scan's time axis first; none for placeholders and extern operations.
+  const std::vector<IterVar>& axis() const;
+  IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
+  const std::vector<IterVar>& reduce_axis() const;
+  IterVar reduce_axis(int n, SourceLocation where = SourceLocation::current()) const;
+  /// TypeError if this is no scan.
+  IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
+  /// axis(), then reduce_axis(): the loops before any schedule.
+  const std::vector<IterVar>& root_iter_vars() const;
+  /// The tensors read, in order of first appearance, from bodies, indices, conditions, inits and extents
+  /// alike.
+  const std::vector<Tensor>& inputs() const;
+  Tensor output(int i) const;
+  int num_outputs() const;
+  /// The bodies of a compute; empty for the other kinds.
+  const std::vector<Expr>& body() const;
+  const std::map<std::string, std::string>& attrs() const;
+  /// Where the user declared it.
+  const SourceLocation& where() const;
+
+  const OperationKind& kind() const;
+  /// The kind if it is T, else null.
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&kind());
+  }
+  const OperationNode* get() const { return node_.get(); }
+  bool same_as(const Operation& other) const { return node_ == other.node_; }
+
+ private:
+  std::shared_ptr<const OperationNode> node_;
+};
+
+/// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=, attrs={})"
+std::ostream& operator<<(std::ostream& out, const Operation& op);
+
+// ---- bodies as callables
+// --------------------------------------------------------------------------------------------
+
+inline constexpr int kMaxBodyArity = 8;
+
+/// A callable on N variables or on a span of them, as one type. Calling it with another number than it takes
+/// is a TypeError.
+template <class Result>
+class IndexFunction {
+ public:
+  template <class F>
+  requires(!std::same_as<std::remove_cvref_t<F>, IndexFunction> && std::is_class_v<std::remove_cvref_t<F>>)
+      IndexFunction(F f)
+      : arity_(find_arity<F>()),
+        call_([f = std::move(f)](std::span<const Var> vars) -> Result { return call<0>(f, vars); }) {}
+
+  /// Absent: takes any number.
+  std::optional<int> arity() const { return arity_; }
+  bool takes(std::size_t count) const { return !arity_ || static_cast<std::size_t>(*arity_) == count; }
+  /// Precondition: takes(vars.size()).
+  Result operator()(std::span<const Var> vars) const { return call_(vars); }
+
+ private:
+  template <class F, std::size_t... I>
+  static constexpr bool invocable_with(std::index_sequence<I...>) {
+    return std::is_invocable_v<const F&, decltype((void(I), std::declval<const Var&>()))...>;
+  }
+  template <class F>
+  static constexpr bool takes_span() {
+    return !invocable_with<F>(std::make_index_sequence<1>()) &&
+           std::is_invocable_v<const F&, std::span<const Var>>;
+  }
+  template <class F, int N = 0>
+  static constexpr std::optional<int> find_arity() {
+    if constexpr (takes_span<F>()) {
+      return std::nullopt;
+    } else if constexpr (N > kMaxBodyArity) {
+      static_assert(N <= kMaxBodyArity, "a body takes up to 8 Vars, or one std::span<const Var>");
+      return std::nullopt;
+    } else if constexpr (invocable_with<F>(std::make_index_sequence<N>())) {
+      return N;
+    } else {
+      return find_arity<F, N + 1>();
+    }
+  }
+  template <class F, std::size_t... I>
+  static Result invoke(const F& f, [[maybe_unused]] std::span<const Var> vars, std::index_sequence<I...>) {
+    return Result(f(vars[I]...));
+  }
+  template <int N, class F>
+  static Result call(const F& f, std::span<const Var> vars) {
+    if constexpr (takes_span<F>()) {
+      return Result(f(vars));
+    } else if constexpr (invocable_with<F>(std::make_index_sequence<N>())) {
+      return invoke(f, vars, std::make_index_sequence<N>());
+    } else {
+      return call<N + 1>(f, vars);
+    }
+  }
+
+  std::optional<int> arity_;
+  std::function<Result(std::span<const Var>)> call_;
+};
+
+using ComputeBody = IndexFunction<Expr>;
+using MultiBody = IndexFunction<std::vector<Expr>>;
+
+// ---- making operations
+// ----------------------------------------------------------------------------------------------
+
+/// Extents are integers (TypeError); constant ones are not negative.
+Tensor placeholder(std::vector<Expr> shape, std::string name = "placeholder", DataType dtype = Float(32),
+                   SourceLocation where = SourceLocation::current());
+
+struct ComputeOptions {
+  std::string tag = "";
+  std::map<std::string, std::string> attrs = {};
+};
+
+/// TypeError: a body of another arity, names of another number, a reduction that is not the whole body.
+Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body,
+               std::string name = "compute", ComputeOptions options = {},
+               SourceLocation where = SourceLocation::current());
+Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name = "compute",
+               ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
+
+/// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one tuple
+/// reduction.
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
+                                  std::string name = "compute", ComputeOptions options = {},
+                                  SourceLocation where = SourceLocation::current());
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name = "compute",
+                                  ComputeOptions options = {},
+                                  SourceLocation where = SourceLocation::current());
+
+/// A compute from its parts, checked like one that a user wrote.
+Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
+                       ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
+
+/// The whole history of a state: see Scan.
+Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs = {},
+            std::string name = "scan", SourceLocation where = SourceLocation::current());
+std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, std::vector<Tensor> state,
+                         std::vector<Tensor> inputs = {}, std::string name = "scan",
+                         SourceLocation where = SourceLocation::current());
+
+/// What an extern body returns: statements, or a call.
+class ExternResult {
+ public:
+  ExternResult(Stmt body) : body_(std::move(body)) {}
+  ExternResult(const Expr& call) : body_(tir::make_evaluate(call)) {}
+  const Stmt& body() const { return body_; }
+
+ private:
+  Stmt body_;
+};
+using ExternBody =
+    std::function<ExternResult(std::span<const tir::Buffer> inputs, std::span<const tir::Buffer> outputs)>;
+
+struct ExternOptions {
+  /// Of all outputs; without it, that of the inputs if they agree.
+  std::optional<DataType> dtype = std::nullopt;
+  /// Of each output, where they differ.
+  std::vector<DataType> dtypes = {};
+  /// In place of the buffers made here, one per input or output.
+  std::optional<std::vector<tir::Buffer>> input_buffers = std::nullopt;
+  std::optional<std::vector<tir::Buffer>> output_buffers = std::nullopt;
+  std::string tag = "";
+};
+Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
+                 std::string name = "extern", ExternOptions options = {},
+                 SourceLocation where = SourceLocation::current());
+std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
+                                 const ExternBody& body, std::string name = "extern",
+                                 ExternOptions options = {},
+                                 SourceLocation where = SourceLocation::current());
+
+// ---- axes and variables
+// ---------------------------------------------------------------------------------------------
+
+/// Half-open [begin, end).
+IterVar reduce_axis(Range range, std::string name = "rv", SourceLocation where = SourceLocation::current());
+/// "threadIdx.x", "blockIdx.y", "vthread", "cthread", ...; named after the tag unless said.
+IterVar thread_axis(std::string_view tag, std::string name = "",
+                    SourceLocation where = SourceLocation::current());
+IterVar thread_axis(Range range, std::string_view tag, std::string name = "",
+                    SourceLocation where = SourceLocation::current());
+Var var(std::string name = "tindex", DataType type = Int(32));
+/// Known to be >= 0.
+Var size_var(std::string name = "size", DataType type = Int(32));
+
+// ---- changing inputs
+// --------------------------------------------------------------------------------------------------
+
+/// Gives another tensor in place of one that is read, or nullopt to keep it.
+using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
+Expr replace_tensors(const Expr& e, const TensorMap& map);
+/// The operation itself if nothing changes; else one with the same axes that reads other tensors.
+Operation replace_inputs(const Operation& op, const TensorMap& map);
+
+// ---- nodes
+// ---- nodes ---------------------------------------------------------------------------------------------
+
+struct OperationNode {
+  std::string name;
+  std::string tag;
+  std::map<std::string, std::string> attrs;
+  OperationKind kind;
+  SourceLocation where;
+  // Derived from kind, once.
+  std::vector<IterVar> axis, reduce_axis, root_iter_vars;
+  std::vector<Tensor> inputs;
+  std::vector<std::vector<Expr>> shapes;
+  std::vector<DataType> dtypes;
+};
+
+struct TensorNode : tir::Producer {
+  TensorNode(Operation op, int index) : op(std::move(op)), index(index) {}
+  std::string name() const override;
+  const std::vector<Expr>& shape() const override;
+  DataType dtype() const override;
+  const void* operation_identity() const override { return op.get(); }
+  int value_index() const override { return index; }
+
+  Operation op;
+  int index;
+};
+
+/// Fills the derived parts; the kind has been checked by its maker.
+Operation make_operation(std::string name, std::string tag, OperationKind kind, SourceLocation where,
+                         std::map<std::string, std::string> attrs = {});
+
+}  // namespace tenon::te

@@ -1,0 +1,70 @@
+// Reductions: the whole body of a compute.
+//
+//   te::sum(A(i, k) * B(k, j), {k})
+//   te::max(A(i, k), {k}, {.where = k <= i})
+//   te::max(a, b)                                   // of two expressions: elementwise
+#pragma once
+
+#include <concepts>
+#include <functional>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::te {
+
+struct ReduceOptions {
+  /// Only points where this holds take part.
+  std::optional<Expr> where = std::nullopt;
+  /// Start values in place of the identity: a constant or a tensor element, one per component.
+  std::vector<Expr> init = {};
+};
+
+// TypeError: no axis, an axis that is not from reduce_axis, an init or a condition that does not fit.
+Expr sum(const Operand& e, std::vector<IterVar> axis, ReduceOptions options = {});
+Expr prod(const Operand& e, std::vector<IterVar> axis, ReduceOptions options = {});
+Expr min(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
+Expr min(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
+Expr max(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
+Expr max(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
+/// Of Bool: conjunction and disjunction over all points.
+Expr all(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
+Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
+Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
+Expr any(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
+
+inline Expr min(const Operand& a, const Operand& b) { return tir::min(a, b); }
+inline Expr max(const Operand& a, const Operand& b) { return tir::max(a, b); }
+template <class... E>
+requires(std::convertible_to<E, Operand>&&...) Expr all(const E&... conditions) {
+  return tir::all(conditions...);
+}
+template <class... E>
+requires(std::convertible_to<E, Operand>&&...) Expr any(const E&... conditions) {
+  return tir::any(conditions...);
+}
+
+/// A user's own reduction of tuples. The combination must be associative and commutative, and the identity
+/// neutral.
+class Reducer {
+ public:
+  using Combine = std::function<std::vector<Expr>(std::span<const Var> x, std::span<const Var> y)>;
+  using Identity = std::function<std::vector<Expr>(std::span<const DataType> types)>;
+  Reducer(Combine combine, Identity identity, std::string name);
+
+  /// One component per source: the bodies of a compute_multi.
+  std::vector<Expr> operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
+                               ReduceOptions options = {},
+                               SourceLocation where = SourceLocation::current()) const;
+  /// Of one component: the body of a compute.
+  Expr operator()(const Operand& source, std::vector<IterVar> axis, ReduceOptions options = {}) const;
+
+ private:
+  Combine combine_;
+  Identity identity_;
+  std::string name_;
+};
+
+/// argmax = comm_reducer(combine, identity, "argmax"); argmax({index, value}, {k})
+Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, std::string name = "reduce");
+
+}  // namespace tenon::te

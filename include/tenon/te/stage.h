@@ -1,0 +1,225 @@
+// Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on; StageData
+// is what a stage is, in a schedule (while it is edited) and in a StageGraph (frozen).
+//
+//   auto [xo, xi] = s[C].split(s[C].axis(0), 8);
+//   s[C].reorder({xi, xo}).vectorize(xi);
+//
+// Every primitive first checks and then changes: one that throws (ScheduleError, with the user's line) leaves
+// the schedule as it was.
+#pragma once
+
+#include "tenon/te/intrin.h"
+#include "tenon/te/relation.h"
+
+namespace tenon::te {
+
+/// A stage's number: in a schedule by age, in a StageGraph by order (producers before consumers).
+using StageId = int;
+
+// ---- where a stage is computed
+// ------------------------------------------------------------------------------------
+
+/// By itself, before its consumers.
+struct AttachRoot {};
+/// As an expression in its consumers. No stage of a StageGraph is inline.
+struct AttachInline {};
+/// Inside the loop of `axis` of `stage`.
+struct AttachAt {
+  StageId stage;
+  IterVar axis;
+};
+/// Inside the time loop of a scan, as (part of) its update.
+struct AttachScanUpdate {
+  StageId scan;
+  IterVar axis;
+};
+using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
+
+// ---- what is said of an axis
+// ----------------------------------------------------------------------------------------
+
+struct Pragma {
+  std::string key;
+  Expr value;
+};
+/// Fetch what iteration `axis + offset` reads of `tensor`.
+struct PrefetchRequest {
+  Tensor tensor;
+  Expr offset;
+};
+/// The stride of this axis' dimension is padded so that stride % factor == offset.
+struct StorageAlign {
+  int factor;
+  int offset;
+};
+
+struct AxisAttributes {
+  /// Unrolled, Vectorized, Parallelized or Tensorized.
+  std::optional<IterKind> kind = std::nullopt;
+  /// The thread axis that this axis is bound to.
+  std::optional<IterVar> thread = std::nullopt;
+  std::vector<Pragma> pragmas = {};
+  std::vector<PrefetchRequest> prefetches = {};
+  std::optional<TensorIntrin> intrin = std::nullopt;
+  std::optional<StorageAlign> align = std::nullopt;
+  /// Where the user said the last of it.
+  SourceLocation where = {};
+};
+
+// ---- a stage
+// --------------------------------------------------------------------------------------------------------
+
+struct StageData {
+  /// What is computed now; dataflow rewrites (cache_write, rfactor, ...) and freeze change it.
+  Operation op;
+  /// What the user declared.
+  Operation origin_op;
+  /// The operation's axes, then every axis that a relation made.
+  std::vector<IterVar> all_iter_vars;
+  /// The loops, outermost first. Thread axes of env_threads are not among them.
+  std::vector<IterVar> leaf_iter_vars;
+  /// In the order of their making.
+  std::vector<Relation> relations;
+  /// Of axes that have any, in the order in which they got them.
+  std::vector<std::pair<IterVar, AxisAttributes>> attributes;
+  /// Threads around a whole scan.
+  std::vector<IterVar> env_threads;
+  Attach attach = AttachRoot{};
+  SourceLocation attach_where = {};
+  /// Unset: deduced from the threads around it.
+  std::optional<tir::StorageScope> scope = std::nullopt;
+  /// Stores happen only where this holds.
+  std::optional<Expr> store_predicate = std::nullopt;
+  bool double_buffer = false;
+  bool rolling_buffer = false;
+  bool is_output = false;
+  /// The group that it belongs to, by number in the schedule.
+  std::optional<int> group = std::nullopt;
+  /// Physical dimensions begin at these dimensions of the output: see tir::BufferNode.
+  std::vector<int> axis_separators = {};
+
+  /// A stage with one loop per root axis of the operation.
+  static StageData make(const Operation& op);
+  /// Null if nothing was said of the axis.
+  const AxisAttributes* attributes_of(const IterVar& axis) const;
+  AxisAttributes& attributes_of_or_new(const IterVar& axis);
+  /// Whether the axis is one of the loops / an axis of the stage at all.
+  bool has_leaf(const IterVar& axis) const;
+  bool has_axis(const IterVar& axis) const;
+  /// Position among the loops.
+  std::optional<int> leaf_position(const IterVar& axis) const;
+  /// The relation that consumed the axis.
+  const Relation* consumer_of(const IterVar& axis) const;
+};
+
+bool contains(std::span<const IterVar> axes, const IterVar& axis);
+std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis);
+
+// ---- the handle
+// -----------------------------------------------------------------------------------------------------
+
+/// The value of a pragma: an integer, a bool, a text or an expression.
+class PragmaValue {
+ public:
+  PragmaValue(const char* text) : value_(tir::make_string(text)) {}
+  PragmaValue(const std::string& text) : value_(tir::make_string(text)) {}
+  template <class T>
+  requires std::convertible_to<T, Operand> PragmaValue(const T& value) : value_(Operand(value).alone()) {}
+  const Expr& expr() const { return value_; }
+
+ private:
+  Expr value_;
+};
+
+struct ScheduleData;
+
+class Stage {
+ public:
+  struct SplitAxes {
+    IterVar outer, inner;
+  };
+  struct TileAxes {
+    IterVar x_outer, y_outer, x_inner, y_inner;
+  };
+
+  // ---- questions
+  /// Of the current operation: right also after cache_write or rfactor. A group has none (ScheduleError).
+  Operation op() const;
+  Operation origin_op() const;
+  IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
+  IterVar reduce_axis(int n, SourceLocation where = SourceLocation::current()) const;
+  IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
+  const std::vector<IterVar>& leaf_iter_vars() const;
+  const std::vector<IterVar>& all_iter_vars() const;
+  const std::vector<Relation>& relations() const;
+  const StageData& data() const;
+  bool is_group() const { return is_group_; }
+  /// The group that it belongs to.
+  std::optional<Stage> group() const;
+  std::string name() const;
+  bool same_as(const Stage& other) const;
+
+  // ---- loops
+  /// Inner loops of `factor` iterations (of the whole extent where that is less).
+  SplitAxes split(const IterVar& axis, const Operand& factor,
+                  SourceLocation where = SourceLocation::current()) const;
+  /// `nparts` outer loops.
+  SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
+                            SourceLocation where = SourceLocation::current()) const;
+  /// Neighbouring loops, outermost first, as one. Of nothing: a loop of extent 1, outermost.
+  IterVar fuse(std::initializer_list<IterVar> axes, SourceLocation where = SourceLocation::current()) const;
+  IterVar fuse(const std::vector<IterVar>& axes, SourceLocation where = SourceLocation::current()) const;
+  IterVar fuse(const IterVar& outer, const IterVar& inner,
+               SourceLocation where = SourceLocation::current()) const;
+  TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor, const Operand& y_factor,
+                SourceLocation where = SourceLocation::current()) const;
+  /// The listed loops trade places among themselves; the others stay where they are.
+  Stage reorder(std::initializer_list<IterVar> order, SourceLocation where = SourceLocation::current()) const;
+  Stage reorder(const std::vector<IterVar>& order, SourceLocation where = SourceLocation::current()) const;
+
+  // ---- how a loop runs
+  Stage vectorize(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
+  Stage unroll(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
+  /// On a reduction: accepted with a warning; `build` refuses it.
+  Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
+  Stage bind(const IterVar& axis, const IterVar& thread,
+             SourceLocation where = SourceLocation::current()) const;
+  /// The keys "unroll" and "vectorize" are the primitives of those names.
+  Stage pragma(const IterVar& axis, std::string key, PragmaValue value = 1,
+               SourceLocation where = SourceLocation::current()) const;
+  Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
+                 SourceLocation where = SourceLocation::current()) const;
+  Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
+                  SourceLocation where = SourceLocation::current()) const;
+
+  // ---- where and how it is stored
+  Stage compute_at(const Stage& parent, const IterVar& axis,
+                   SourceLocation where = SourceLocation::current()) const;
+  Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
+  Stage compute_root(SourceLocation where = SourceLocation::current()) const;
+  Stage set_scope(std::string_view scope, SourceLocation where = SourceLocation::current()) const;
+  Stage set_store_predicate(const Operand& condition, SourceLocation where = SourceLocation::current()) const;
+  Stage env_threads(const std::vector<IterVar>& threads,
+                    SourceLocation where = SourceLocation::current()) const;
+  Stage storage_align(const IterVar& axis, int factor, int offset,
+                      SourceLocation where = SourceLocation::current()) const;
+  Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
+  Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
+  /// A bijective map from the output's indices to those of its new layout; te::axis_separator() among the
+  /// results begins a physical dimension. The loops follow the new layout; returns them.
+  std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
+                                        SourceLocation where = SourceLocation::current()) const;
+
+ private:
+  friend class Schedule;
+  Stage(std::shared_ptr<ScheduleData> schedule, int index, bool is_group)
+      : schedule_(std::move(schedule)), index_(index), is_group_(is_group) {}
+  std::shared_ptr<ScheduleData> schedule_;
+  int index_;
+  bool is_group_;
+};
+
+/// Marks the border between physical dimensions in a transform_layout.
+Expr axis_separator();
+
+}  // namespace tenon::te

@@ -1,0 +1,104 @@
+// Tensors: what operations produce and expressions read.
+//
+//   te::Tensor A = te::placeholder({n, 16}, "A");
+//   Expr e = A(i, 3) * 2.0f;          // reads one element; a wrong number of indices is a TypeError with
+//   this line
+#pragma once
+
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tenon/tir/ops.h"
+
+namespace tenon::te {
+
+using tir::Expr;
+using tir::IterKind;
+using tir::IterVar;
+using tir::Operand;
+using tir::Range;
+using tir::Var;
+
+class Operation;
+struct OperationNode;
+struct TensorNode;
+
+/// One dimension of a region: a range, or a single index.
+struct Slice {
+  Slice(Range range) : range(std::move(range)) {}
+  Slice(const Operand& index) : range(Range::from_min_extent(index.alone(), 1)) {}
+  template <class T>
+  requires std::convertible_to<T, Operand> Slice(const T& index) : Slice(Operand(index)) {}
+  Range range;
+};
+
+struct TensorRegion;
+
+/// One output of an operation. Two handles are the same tensor if operation and output index are the same.
+class Tensor {
+ public:
+  explicit Tensor(std::shared_ptr<const TensorNode> node) : node_(std::move(node)) {}
+  /// The tensor behind a read.
+  static Tensor of(const tir::ProducerLoad& load);
+
+  const std::vector<Expr>& shape() const;
+  DataType dtype() const;
+  /// The operation's name; followed by `.v<index>` for one of several outputs.
+  std::string name() const;
+  Operation op() const;
+  int value_index() const;
+  int ndim() const { return static_cast<int>(shape().size()); }
+  bool same_as(const Tensor& other) const;
+  const TensorNode& node() const { return *node_; }
+  tir::ProducerRef producer() const;
+
+  // Reading an element. Throws TypeError for a wrong number of indices and for an index that is no integer.
+  Expr operator()(SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(const Operand& i) const;
+  Expr operator()(const Operand& i, const Operand& j) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                  const Operand& m) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
+                  const Operand& n) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
+                  const Operand& n, const Operand& o) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
+                  const Operand& n, const Operand& o, const Operand& p) const;
+  Expr operator()(const std::vector<Expr>& indices, SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(std::span<const Expr> indices, SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(std::span<const Var> indices, SourceLocation where = SourceLocation::current()) const;
+
+  /// A box of the tensor, one slice per dimension: A.region({i, Range(0, 16)}).
+  TensorRegion region(std::vector<Slice> slices, SourceLocation where = SourceLocation::current()) const;
+
+ private:
+  Expr read(std::initializer_list<const Operand*> indices, const SourceLocation& where) const;
+  std::shared_ptr<const TensorNode> node_;
+};
+
+struct TensorRegion {
+  Tensor tensor;
+  std::vector<Range> ranges;
+};
+
+/// One tensor or a list of them, as an argument.
+class TensorList {
+ public:
+  TensorList(const Tensor& tensor) : tensors_{tensor} {}
+  TensorList(std::initializer_list<Tensor> tensors) : tensors_(tensors) {}
+  TensorList(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {}
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+};
+
+/// "Tensor(shape=[16, 16], op.name=B)"
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace tenon::te
