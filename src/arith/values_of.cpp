@@ -40,9 +40,11 @@ Interval subtract(const Interval& a, const Interval& b) {
 
 /// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the factor.
 Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& facts) {
+  // Zero divided is zero, where the division has a meaning.
+  auto scaled = [&](const Expr& end) { return is_zero(end) ? end : combine(op, end, factor); };
   std::optional<Expr> low, high;
-  if (a.min()) low = combine(op, *a.min(), factor);
-  if (a.max()) high = combine(op, *a.max(), factor);
+  if (a.min()) low = scaled(*a.min());
+  if (a.max()) high = scaled(*a.max());
   switch (sign_of(factor, facts)) {
     case Sign::NonNegative: return between(low, high);
     case Sign::Negative: return between(high, low);

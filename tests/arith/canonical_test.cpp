@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/evaluate.h"
+#include "tests/arith/table.h"
+
+namespace tenon::arith {
+namespace {
+
+using namespace tir;
+
+constexpr std::size_t kInput = 3;
+constexpr std::size_t kCanonical = 7;
+
+/// Inputs whose canonical form is deliberately another one, and why.
+const std::map<std::string, std::string>& deliberate() {
+  static const std::map<std::string, std::string> texts = {};
+  return texts;
+}
+
+TEST(Canonical, FormsOfTheTable) {
+  for (const Row& row : read_table("simplify.tsv")) {
+    if (row.cells[0] == "weak") continue;
+    TableScope scope(row.cells[1], row.cells[2]);
+    Expr result = canonical_simplify(scope.parse(row.cells[kInput]), scope.facts());
+    auto other = deliberate().find(row.cells[kInput]);
+    if (other != deliberate().end()) {
+      EXPECT_EQ(to_text(result), other->second) << "line " << row.line;
+    } else {
+      EXPECT_TRUE(structural_equal(result, scope.parse(row.cells[kCanonical])))
+          << "line " << row.line << ", " << row.cells[1] << " given " << row.cells[2] << "\n  input    "
+          << row.cells[kInput] << "\n  expected " << row.cells[kCanonical] << "\n  got      " << to_text(result);
+    }
+  }
+}
+
+TEST(Canonical, WholeExpressionInFormIsTheSameHandle) {
+  TableScope scope("x:any y:any");
+  Expr e = scope.parse("(((x*8) + floordiv(y, 4)) + 3)");
+  EXPECT_TRUE(canonical_simplify(e, scope.facts()).same_as(e));
+}
+
+TEST(Canonical, ScaleThatLeavesTheTypeWraps) {
+  TableScope scope("x:any");
+  EXPECT_EQ(to_text(canonical_simplify(scope.parse("((x*65536)*65535)"), scope.facts())), "(x*-65536)");
+}
+
+// ---- values by brute force --------------------------------------------------------------------------------------------
+
+class RandomExpressions {
+ public:
+  RandomExpressions(unsigned seed, std::vector<Var> vars) : random_(seed), vars_(std::move(vars)) {}
+
+  Expr operator()(int depth) {
+    if (depth == 0 || pick(8) == 0) return pick(3) == 0 ? number(pick(41) - 20) : vars_[pick(vars_.size())];
+    switch (pick(12)) {
+      case 0:
+      case 1:
+      case 2: return make_binary(BinaryOp::Add, (*this)(depth - 1), (*this)(depth - 1));
+      case 3: return make_binary(BinaryOp::Sub, (*this)(depth - 1), (*this)(depth - 1));
+      case 4:
+      case 5: return make_binary(BinaryOp::Mul, (*this)(depth - 1), number(pick(13) - 4));
+      case 6:
+      case 7: return make_binary(BinaryOp::FloorDiv, (*this)(depth - 1), divisor());
+      case 8:
+      case 9: return make_binary(BinaryOp::FloorMod, (*this)(depth - 1), divisor());
+      case 10: return make_binary(BinaryOp::TruncDiv, (*this)(depth - 1), divisor());
+      default: return make_binary(BinaryOp::TruncMod, (*this)(depth - 1), divisor());
+    }
+  }
+
+ private:
+  std::int64_t pick(std::size_t n) { return static_cast<std::int64_t>(random_() % n); }
+  static Expr number(std::int64_t value) { return make_int(Int(32), value); }
+  Expr divisor() {
+    constexpr std::int64_t kDivisors[] = {2, 3, 4, 6, 8, 12, 16, 5, -2, -3, -4};
+    return number(kDivisors[pick(std::size(kDivisors))]);
+  }
+
+  std::mt19937 random_;
+  std::vector<Var> vars_;
+};
+
+/// Both sides at every point of the ranges [first, last] of x and y.
+void expect_equal_values(const Expr& a, const Expr& b, const std::vector<Var>& vars, int first, int last) {
+  for (int x = first; x <= last; ++x) {
+    for (int y = first; y <= last; ++y) {
+      auto value = [&](const Var& var) -> std::int64_t { return var.same_as(vars[0]) ? x : y; };
+      ASSERT_EQ(evaluate_int(a, value), evaluate_int(b, value))
+          << to_text(a) << "\nbecame " << to_text(b) << "\nx = " << x << ", y = " << y;
+    }
+  }
+}
+
+TEST(Canonical, KeepsValuesOfRandomExpressions) {
+  TableScope scope("x:any y:any");
+  RandomExpressions random(1, scope.vars());
+  for (int i = 0; i < 6000; ++i) {
+    Expr e = random(2 + i % 4);
+    expect_equal_values(e, canonical_simplify(e, scope.facts()), scope.vars(), -13, 13);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Canonical, KeepsValuesOverSmallRanges) {
+  TableScope scope("x:[0,17) y:[0,17)");
+  RandomExpressions random(2, scope.vars());
+  for (int i = 0; i < 6000; ++i) {
+    Expr e = random(2 + i % 4);
+    expect_equal_values(e, canonical_simplify(e, scope.facts()), scope.vars(), 0, 16);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Canonical, WeakRowsAreRight) {
+  for (const Row& row : read_table("simplify.tsv")) {
+    if (row.cells[0] != "weak") continue;
+    TableScope scope(row.cells[1]);
+    Expr e = scope.parse(row.cells[kInput]);
+    Expr result = canonical_simplify(e, scope.facts());
+    bool is_natural = row.cells[1] == "i:[0,8)" || row.cells[1] == "n:size";
+    expect_equal_values(e, result, {scope.vars()[0], scope.vars()[0]}, is_natural ? 0 : -40, is_natural ? 7 : 40);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::arith
