@@ -1,0 +1,39 @@
+// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated, so that nothing
+// depends on the order of addresses.
+//
+//   AxisMap<Range> ranges;  ranges.set(i, Range(0, 16));  ranges.at(i).extent
+#pragma once
+
+#include <unordered_map>
+
+#include "tenon/tir/expr.h"
+
+namespace tenon::te {
+
+template <class T>
+class AxisMap {
+ public:
+  /// Null if the axis has no value.
+  const T* find(const tir::IterVar& axis) const {
+    auto it = values_.find(axis.get());
+    return it == values_.end() ? nullptr : &it->second;
+  }
+  bool contains(const tir::IterVar& axis) const { return find(axis) != nullptr; }
+  /// Precondition: the axis has a value.
+  const T& at(const tir::IterVar& axis) const {
+    const T* value = find(axis);
+    internal_check(value != nullptr, "no value for axis `" + axis.name() + "`");
+    return *value;
+  }
+  T value_or(const tir::IterVar& axis, T otherwise) const {
+    const T* value = find(axis);
+    return value ? *value : std::move(otherwise);
+  }
+  void set(const tir::IterVar& axis, T value) { values_.insert_or_assign(axis.get(), std::move(value)); }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  std::unordered_map<const tir::IterVarNode*, T> values_;
+};
+
+}  // namespace tenon::te

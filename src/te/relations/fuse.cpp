@@ -1,0 +1,82 @@
+// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by division and
+// remainder. The extents multiply exactly: fusing by itself never needs a guard.
+
+#include "te/relations/rules.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::simplify;
+
+void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
+  const Range* outer = sweep.ranges.find(fuse.outer);
+  const Range* inner = sweep.ranges.find(fuse.inner);
+  if (outer && inner) sweep.set(fuse.fused, outer->extent * inner->extent);
+}
+
+namespace {
+
+bool surely_divides(const Expr& divisor, const Expr& value) { return is_zero(simplify(floormod(value, divisor))); }
+
+Interval moved(const Expr& offset, const Expr& min, const Expr& max) {
+  return Interval::of(offset + min, offset + max);
+}
+
+}  // namespace
+
+void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains) {
+  const Interval* fused = domains.find(fuse.fused);
+  if (!fused) return;
+  const Range& outer = ranges.at(fuse.outer);
+  const Range& inner = ranges.at(fuse.inner);
+  if (!fused->is_bounded() || covers(*fused, ranges.at(fuse.fused))) {
+    domains.set(fuse.outer, Interval::from_range(outer));
+    domains.set(fuse.inner, Interval::from_range(inner));
+    return;
+  }
+  const Expr min = *fused->min(), max = *fused->max();
+  if (fused->is_point()) {
+    domains.set(fuse.outer, Interval::point(shifted(floordiv(min, inner.extent), outer.min)));
+    domains.set(fuse.inner, Interval::point(shifted(floormod(min, inner.extent), inner.min)));
+    return;
+  }
+  domains.set(fuse.outer, moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
+  // A stretch that divides a row and starts at a multiple of its own length stays within one row; any other may reach
+  // into the next, and then every column can occur.
+  const Expr length = max - min + 1;
+  if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
+    domains.set(fuse.inner, moved(inner.min, floormod(min, inner.extent), floormod(max, inner.extent)));
+  } else {
+    domains.set(fuse.inner, Interval::from_range(inner));
+  }
+}
+
+void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
+  const Expr* fused = values.find(fuse.fused);
+  if (!fused) return;
+  const Expr index = *fused;
+  const Expr& row = ranges.at(fuse.inner).extent;
+  const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
+  const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);
+  // The fused axis may be wider than the two.
+  values.set(fuse.outer, cast(fuse.outer.var().dtype(), outer));
+  values.set(fuse.inner, cast(fuse.inner.var().dtype(), inner));
+}
+
+void index_down(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
+  const Expr* outer = values.find(fuse.outer);
+  const Expr* inner = values.find(fuse.inner);
+  if (!outer || !inner) return;
+  const Expr row = unshifted(*outer, ranges.at(fuse.outer).min);
+  const Expr column = unshifted(*inner, ranges.at(fuse.inner).min);
+  values.set(fuse.fused, row * ranges.at(fuse.inner).extent + column);
+}
+
+void guards_up(const Fuse& fuse, const AxisRanges&, const Facts&, AxisFlags& guarded) {
+  const bool fused = guarded.value_or(fuse.fused, false);
+  guarded.set(fuse.outer, fused);
+  guarded.set(fuse.inner, fused);
+}
+
+}  // namespace tenon::te

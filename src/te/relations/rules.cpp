@@ -1,0 +1,31 @@
+#include "te/relations/rules.h"
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+void RangeSweep::set(const IterVar& axis, Expr extent) {
+  Range range = Range::from_min_extent(make_int(axis.var().dtype(), 0), std::move(extent));
+  facts.bind(axis.var(), range, /*replace=*/true);
+  ranges.set(axis, std::move(range));
+}
+
+bool covers(const Interval& domain, const Range& range) {
+  if (!domain.is_bounded()) return false;
+  return surely_equal(*domain.min(), range.min) && surely_equal(*domain.max(), range.extent + range.min - 1);
+}
+
+bool surely_equal(const Expr& a, const Expr& b) {
+  if (structural_equal(a, b)) return true;
+  if (constant_int(a) && constant_int(b)) return constant_int(a) == constant_int(b);
+  return arith::can_prove_equal(a, b);
+}
+
+Expr shifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value + offset; }
+
+Expr unshifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value - offset; }
+
+}  // namespace tenon::te

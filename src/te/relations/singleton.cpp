@@ -1,0 +1,23 @@
+// Singleton: an axis with the one value 0, made from no other.
+
+#include "te/relations/rules.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+void ranges_down(const Singleton& singleton, RangeSweep& sweep) {
+  sweep.set(singleton.iter, make_int(singleton.iter.var().dtype(), 1));
+}
+
+void domains_up(const Singleton&, const AxisRanges&, AxisDomains&) {}
+
+void index_up(const Singleton&, const AxisRanges&, AxisValues&) {}
+
+void index_down(const Singleton& singleton, const AxisRanges&, AxisValues& values) {
+  values.set(singleton.iter, make_int(singleton.iter.var().dtype(), 0));
+}
+
+void guards_up(const Singleton&, const AxisRanges&, const Facts&, AxisFlags&) {}
+
+}  // namespace tenon::te

@@ -1,0 +1,95 @@
+// Split: parent = outer * extent(inner) + inner + min(parent).
+//
+// By a factor the inner extent is the factor, by a number of parts the outer extent is that number; the other extent
+// is what it takes to reach the end, rounded up. So extent(outer) * extent(inner) >= extent(parent), and where it is
+// more, the last iterations lie outside and need a guard. An extent that was asked for is cut down to the parent's where
+// that is provably less, so that a split of a short axis makes no idle iterations.
+
+#include "te/relations/rules.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::can_prove;
+using arith::simplify;
+using arith::values_of;
+
+namespace {
+
+Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
+  if (can_prove(floormod(a, b) == 0, facts)) return simplify(floordiv(a, b), facts);
+  return simplify(floordiv(a + (b - 1), b), facts);
+}
+
+/// The extent that was asked for, in the parent's type, or the parent's extent if that is less.
+Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent, const RangeSweep& sweep) {
+  DataType type = parent_extent.dtype();
+  bool keeps = !sweep.keeps_extent || sweep.keeps_extent->value_or(child, false) || is_zero(parent_extent);
+  if (keeps) return cast(type, asked);
+  bool parent_is_less = can_prove(parent_extent < asked, sweep.facts);
+  return cast(type, simplify(parent_is_less ? parent_extent : asked, sweep.facts));
+}
+
+}  // namespace
+
+void ranges_down(const Split& split, RangeSweep& sweep) {
+  const Range* parent = sweep.ranges.find(split.parent);
+  if (!parent) return;
+  const Expr extent = parent->extent;
+  match(
+      split.size,
+      [&](const Split::ByFactor& by) {
+        sweep.set(split.inner, asked_extent(split.inner, by.factor, extent, sweep));
+        sweep.set(split.outer, rounded_up_quotient(extent, by.factor, sweep.facts));
+      },
+      [&](const Split::ByParts& by) {
+        sweep.set(split.outer, asked_extent(split.outer, by.parts, extent, sweep));
+        sweep.set(split.inner, rounded_up_quotient(extent, by.parts, sweep.facts));
+      });
+}
+
+void domains_up(const Split& split, const AxisRanges& ranges, AxisDomains& domains) {
+  const Interval* outer = domains.find(split.outer);
+  const Interval* inner = domains.find(split.inner);
+  if (!outer || !inner) return;
+  const Range& parent = ranges.at(split.parent);
+  const Expr& factor = ranges.at(split.inner).extent;
+  if (covers(*outer, ranges.at(split.outer)) && covers(*inner, ranges.at(split.inner))) {
+    domains.set(split.parent, Interval::from_range(parent));
+    return;
+  }
+  arith::IntervalMap children;
+  children.set(split.outer.var(), *outer);
+  children.set(split.inner.var(), *inner);
+  Expr index = split.outer * factor + split.inner + parent.min;
+  domains.set(split.parent, values_of(index, children));
+}
+
+void index_up(const Split& split, const AxisRanges& ranges, AxisValues& values) {
+  const Expr* outer = values.find(split.outer);
+  const Expr* inner = values.find(split.inner);
+  if (!outer || !inner) return;
+  Expr index = *inner + *outer * ranges.at(split.inner).extent;
+  values.set(split.parent, shifted(index, ranges.at(split.parent).min));
+}
+
+void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values) {
+  const Expr* parent = values.find(split.parent);
+  if (!parent) return;
+  Expr index = unshifted(*parent, ranges.at(split.parent).min);
+  const Expr& factor = ranges.at(split.inner).extent;
+  values.set(split.outer, floordiv(index, factor));
+  values.set(split.inner, floormod(index, factor));
+}
+
+void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded) {
+  if (guarded.value_or(split.outer, false) || guarded.value_or(split.inner, false)) {
+    guarded.set(split.parent, true);
+    return;
+  }
+  const Expr reached = ranges.at(split.inner).extent * ranges.at(split.outer).extent;
+  guarded.set(split.parent, !can_prove(ranges.at(split.parent).extent == reached, facts));
+}
+
+}  // namespace tenon::te

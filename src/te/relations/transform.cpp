@@ -1,0 +1,87 @@
+// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis may depend on all of
+// the other side, so domains and guards are taken for the whole group.
+
+#include "te/relations/rules.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::simplify;
+using arith::values_of;
+
+namespace {
+
+/// The map's results where its parameters have these values.
+std::vector<Expr> image_of(const Transform::Map& map, const std::vector<Expr>& arguments) {
+  VarMap vars;
+  for (std::size_t i = 0; i < arguments.size(); ++i) set(vars, map.params[i], arguments[i]);
+  std::vector<Expr> results;
+  for (const Expr& result : map.results) results.push_back(simplify(substitute_folding(result, vars)));
+  return results;
+}
+
+std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes, const AxisValues& values) {
+  std::vector<Expr> found;
+  for (const IterVar& axis : axes) {
+    const Expr* value = values.find(axis);
+    if (!value) return std::nullopt;
+    found.push_back(*value);
+  }
+  return found;
+}
+
+void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results, AxisValues& values) {
+  for (std::size_t i = 0; i < axes.size(); ++i) values.set(axes[i], results[i]);
+}
+
+}  // namespace
+
+void ranges_down(const Transform& transform, RangeSweep& sweep) {
+  arith::IntervalMap originals;
+  for (std::size_t i = 0; i < transform.originals.size(); ++i) {
+    const Range* range = sweep.ranges.find(transform.originals[i]);
+    if (!range) return;
+    originals.set(transform.forward.params[i], Interval::from_range(*range));
+  }
+  for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
+    const IterVar& axis = transform.transformed[i];
+    Interval image = values_of(transform.forward.results[i], originals, sweep.facts);
+    if (!image.is_bounded()) {
+      throw BoundError("transform_layout: the extent of the new axis `" + axis.name() + "` cannot be inferred");
+    }
+    sweep.set(axis, simplify(*image.max() + 1, sweep.facts));
+  }
+}
+
+void domains_up(const Transform& transform, const AxisRanges&, AxisDomains& domains) {
+  arith::IntervalMap transformed;
+  for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
+    const Interval* domain = domains.find(transform.transformed[i]);
+    if (!domain) return;
+    transformed.set(transform.inverse.params[i], *domain);
+  }
+  for (std::size_t i = 0; i < transform.originals.size(); ++i) {
+    domains.set(transform.originals[i], values_of(transform.inverse.results[i], transformed));
+  }
+}
+
+void index_up(const Transform& transform, const AxisRanges&, AxisValues& values) {
+  if (auto transformed = values_at(transform.transformed, values)) {
+    set_all(transform.originals, image_of(transform.inverse, *transformed), values);
+  }
+}
+
+void index_down(const Transform& transform, const AxisRanges&, AxisValues& values) {
+  if (auto originals = values_at(transform.originals, values)) {
+    set_all(transform.transformed, image_of(transform.forward, *originals), values);
+  }
+}
+
+void guards_up(const Transform& transform, const AxisRanges&, const Facts&, AxisFlags& guarded) {
+  bool any = false;
+  for (const IterVar& axis : transform.transformed) any = any || guarded.value_or(axis, false);
+  for (const IterVar& axis : transform.originals) guarded.set(axis, any);
+}
+
+}  // namespace tenon::te
