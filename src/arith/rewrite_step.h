@@ -17,8 +17,17 @@ struct RewriteContext {
   const Facts& facts;
   /// Simplifies a child, and again the result of a rule that asks for it (to the depth of kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
+  /// Whether conditions that are literally known to hold are replaced. The canonical pass leaves that to the rewriter:
+  /// a condition that it has only just put in order is found by the next `simplify`.
+  bool uses_literals = false;
   /// How many rules that ask for another visit are under way.
   int depth = 0;
+
+  RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit) : facts(facts), visit(std::move(visit)) {}
+  /// The rewriter itself: one round over the whole tree.
+  explicit RewriteContext(const Facts& facts);
+  RewriteContext(const RewriteContext&) = delete;
+  RewriteContext& operator=(const RewriteContext&) = delete;
 };
 
 inline constexpr int kMaxRewriteDepth = 5;

@@ -1,0 +1,214 @@
+#include "tenon/arith/const_bound.h"
+
+#include <algorithm>
+
+#include "arith/facts_state.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::int64_t kPlus = Bound::kPlusInfinity;
+constexpr std::int64_t kMinus = Bound::kMinusInfinity;
+
+bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
+
+// ---- arithmetic on ends; what leaves the range of int64 is infinite -------------------------------------------------
+
+std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
+  if (overflowed || value == std::numeric_limits<std::int64_t>::min()) return is_positive ? kPlus : kMinus;
+  return value;
+}
+
+/// The ends that meet here are never infinities of two signs.
+std::int64_t add_ends(std::int64_t x, std::int64_t y) {
+  if (is_infinite(x)) return x;
+  if (is_infinite(y)) return y;
+  std::int64_t sum = 0;
+  const bool overflowed = __builtin_add_overflow(x, y, &sum);
+  return saturate(overflowed, sum, x > 0);
+}
+
+std::int64_t multiply_ends(std::int64_t x, std::int64_t y) {
+  std::int64_t product = 0;
+  const bool overflowed = __builtin_mul_overflow(x, y, &product);
+  return saturate(overflowed, product, (x > 0) == (y > 0));
+}
+
+std::int64_t floor_divide(std::int64_t x, std::int64_t y) {
+  const std::int64_t q = x / y;
+  return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
+}
+
+std::int64_t floor_divide_ends(std::int64_t x, std::int64_t y) {
+  if (is_infinite(x)) return y > 0 ? x : -x;
+  return floor_divide(x, y);
+}
+
+std::int64_t truncate_divide_ends(std::int64_t x, std::int64_t y) {
+  if (is_infinite(x)) return y > 0 ? x : -x;
+  return x / y;
+}
+
+std::int64_t shift_left_ends(std::int64_t x, std::int64_t y) {
+  if (is_infinite(x) || x == 0) return x;
+  if (y >= 63) return kPlus;
+  return multiply_ends(x, std::int64_t{1} << y);
+}
+
+std::int64_t shift_right_ends(std::int64_t x, std::int64_t y) {
+  if (is_infinite(x)) return x;
+  return x >> std::clamp<std::int64_t>(y, 0, 63);
+}
+
+// ---- intervals ------------------------------------------------------------------------------------------------------
+
+Bound hull(const Bound& a, const Bound& b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
+
+Bound add(const Bound& a, const Bound& b) { return {add_ends(a.min, b.min), add_ends(a.max, b.max)}; }
+
+Bound subtract(const Bound& a, const Bound& b) { return {add_ends(a.min, -b.max), add_ends(a.max, -b.min)}; }
+
+/// Of an operation that is monotone in each operand: the extremes are at the corners.
+template <class Op>
+Bound at_corners(const Bound& a, const Bound& b, Op op) {
+  const auto [min, max] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
+  return {min, max};
+}
+
+/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans zero is taken in
+/// two halves. In place of a half that would be zero alone stand all values of the type, as in the known tables.
+template <class Op>
+Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
+  if (b.min > 0 || b.max < 0) return at_corners(a, b, op);
+  if (type.is_uint() && b.max > 0) return at_corners(a, Bound{1, b.max}, op);
+  const Bound below = b.min < 0 ? Bound{b.min, -1} : Bound::of_type(type);
+  const Bound above = b.max > 0 ? Bound{1, b.max} : Bound::of_type(type);
+  return hull(at_corners(a, below, op), at_corners(a, above, op));
+}
+
+Bound floor_mod(const Bound& a, const Bound& b, DataType type) {
+  const std::int64_t greatest = add_ends(b.max, -1);
+  if (b.min > 0) {
+    if (a.min < 0) return {0, greatest};
+    return a.max < b.min ? a : Bound{0, std::min(a.max, greatest)};
+  }
+  // The remainder has the divisor's sign and is nearer to zero.
+  const std::int64_t least = add_ends(b.min, 1);
+  return intersect({std::min<std::int64_t>(0, least), std::max<std::int64_t>(0, greatest)}, Bound::of_type(type));
+}
+
+Bound trunc_mod(const Bound& a, const Bound& b, DataType type) {
+  if (b.min <= 0) return Bound::of_type(type);
+  const std::int64_t greatest = add_ends(b.max, -1);
+  if (a.min >= 0) return a.max < b.min ? a : Bound{0, std::min(a.max, greatest)};
+  return {std::max(a.min, -greatest), std::min(std::max<std::int64_t>(a.max, 0), greatest)};
+}
+
+Bound bitwise_and(const Bound& a, const Bound& b, DataType type) {
+  if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
+  if (b.min >= 0) return {0, b.max};
+  if (a.min >= 0) return {0, a.max};
+  return Bound::of_type(type);
+}
+
+// ---- expressions ----------------------------------------------------------------------------------------------------
+
+class BoundOf {
+ public:
+  explicit BoundOf(const Facts::State& state) : state_(state) {}
+
+  Bound operator()(const Expr& e) const {
+    Bound bound = by_kind(e);
+    for (const Facts::State::BoundFact& fact : state_.bound_facts)
+      if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e)) bound = intersect(bound, fact.bound);
+    return bound;
+  }
+
+ private:
+  Bound by_kind(const Expr& e) const {
+    const BoundOf& self = *this;
+    return match(
+        e.node().value, [&](const IntImm& n) { return of_constant(n, e.dtype()); },
+        [&](const VarNode& n) { return of_variable(e, n); },
+        [&](const Cast& n) { return intersect(self(n.value), Bound::of_type(e.dtype())); },
+        [&](const Binary& n) { return of_binary(e, n); },
+        [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
+        [&](const Ramp& n) {
+          const Bound base = self(n.base), stride = self(n.stride);
+          return hull(base, add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
+        },
+        [&](const Call& n) { return of_call(e, n); }, [&](const auto&) { return Bound::of_type(e.dtype()); });
+  }
+
+  static Bound of_constant(const IntImm& n, DataType type) {
+    if (type.is_uint() && n.value < 0) return Bound::of_type(type);  // above int64's range
+    return Bound::exactly(std::max(n.value, kMinus));
+  }
+
+  Bound of_variable(const Expr& e, const VarNode& n) const {
+    const Facts::State::OfVar* known = state_.find(e);
+    if (known && known->bound) return *known->bound;
+    return n.is_size ? Bound{0, kPlus} : Bound::of_type(e.dtype());
+  }
+
+  Bound of_binary(const Expr& e, const Binary& n) const {
+    if (is_comparison(n.op) || n.op == BinaryOp::And || n.op == BinaryOp::Or || n.op == BinaryOp::Div)
+      return Bound::of_type(e.dtype());
+    const Bound a = (*this)(n.a), b = (*this)(n.b);
+    switch (n.op) {
+      case BinaryOp::Add: return add(a, b);
+      case BinaryOp::Sub: return subtract(a, b);
+      case BinaryOp::Mul: return at_corners(a, b, multiply_ends);
+      case BinaryOp::TruncDiv: return divide(a, b, e.dtype(), truncate_divide_ends);
+      case BinaryOp::FloorDiv: return divide(a, b, e.dtype(), floor_divide_ends);
+      case BinaryOp::TruncMod: return trunc_mod(a, b, e.dtype());
+      case BinaryOp::FloorMod: return floor_mod(a, b, e.dtype());
+      case BinaryOp::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
+      case BinaryOp::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+      default: return Bound::of_type(e.dtype());
+    }
+  }
+
+  /// Index arithmetic knows a few operators on bits; of other calls only the type is known.
+  Bound of_call(const Expr& e, const Call& n) const {
+    if (n.is(Intrin::bitwise_and)) return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
+    if (n.is(Intrin::shift_right)) return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
+    if (n.is(Intrin::shift_left)) {
+      const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
+      return a.min < 0 || b.min < 0 ? Bound::of_type(e.dtype()) : at_corners(a, b, shift_left_ends);
+    }
+    return Bound::of_type(e.dtype());
+  }
+
+  const Facts::State& state_;
+};
+
+}  // namespace
+
+Bound Bound::of_type(DataType type) {
+  if (!type.is_integral()) return everything();
+  if (type.bits == 64) return {type.is_uint() ? 0 : kMinus, kPlus};
+  return {integer_min(type), *integer_max(type)};
+}
+
+Bound Bound::of(const ConstBound& b) { return {b.min.value_or(kMinus), b.max.value_or(kPlus)}; }
+
+ConstBound Bound::to_const_bound() const {
+  ConstBound b;
+  if (min != kMinus) b.min = min;
+  if (max != kPlus) b.max = max;
+  return b;
+}
+
+Bound intersect(const Bound& a, const Bound& b) { return {std::max(a.min, b.min), std::min(a.max, b.max)}; }
+
+Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }
+
+ConstBound const_bound(const Expr& e, const Facts& facts) { return bound_of(e, facts.state()).to_const_bound(); }
+
+}  // namespace tenon::arith

@@ -1,0 +1,218 @@
+#include "tenon/arith/facts.h"
+
+#include "arith/facts_state.h"
+#include "arith/rewrite_step.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+/// The inside of a hint; anything else as it is.
+const Expr& without_hint(const Expr& condition) {
+  const Call* hint = as_call(condition, Intrin::likely);
+  return hint ? hint->args[0] : condition;
+}
+
+/// Calls f on the parts of a conjunction.
+template <class F>
+void for_each_conjunct(const Expr& condition, const F& f) {
+  const Expr& inside = without_hint(condition);
+  if (const Binary* both = as_binary(inside, BinaryOp::And)) {
+    for_each_conjunct(both->a, f);
+    for_each_conjunct(both->b, f);
+    return;
+  }
+  f(inside);
+}
+
+std::optional<std::int64_t> scalar_constant(const Expr& e) {
+  if (const IntImm* n = e.as<IntImm>()) return n->value;
+  return std::nullopt;
+}
+
+/// `e < c`, `c <= e` and the like, with a constant c: the bound of e.
+std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
+  const Binary* n = condition.as<Binary>();
+  if (!n) return std::nullopt;
+  const auto a = scalar_constant(n->a), b = scalar_constant(n->b);
+  if (a.has_value() == b.has_value()) return std::nullopt;
+  const std::int64_t c = a ? *a : *b;
+  const Expr& e = a ? n->b : n->a;
+  if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c <= Bound::kMinusInfinity) return std::nullopt;
+  Bound bound;
+  switch (n->op) {
+    case BinaryOp::Le: (a ? bound.min : bound.max) = c; break;
+    case BinaryOp::Lt: a ? bound.min = c + 1 : bound.max = c - 1; break;
+    case BinaryOp::Eq: bound = Bound::exactly(c); break;
+    default: return std::nullopt;
+  }
+  return Facts::State::BoundFact{e, bound};
+}
+
+struct ModularFact {
+  Expr var;
+  ModularSet set;
+};
+
+/// `x % c == b` with a plain variable x.
+std::optional<ModularFact> modular_fact(const Expr& condition) {
+  const Binary* equal = as_binary(condition, BinaryOp::Eq);
+  if (!equal) return std::nullopt;
+  const Binary* remainder = equal->a.as<Binary>();
+  if (!remainder || (remainder->op != BinaryOp::FloorMod && remainder->op != BinaryOp::TruncMod)) return std::nullopt;
+  const auto coeff = scalar_constant(remainder->b), base = scalar_constant(equal->b);
+  if (!remainder->a.as<VarNode>() || !coeff || *coeff <= 0 || !base) return std::nullopt;
+  // A truncated remainder that is negative belongs to the class one divisor up.
+  const std::int64_t in_range = (*base % *coeff + *coeff) % *coeff;
+  return ModularFact{remainder->a, {*coeff, in_range}};
+}
+
+/// The negation of a simplified condition, with `!` moved inwards as far as it goes.
+Expr negated(const Expr& condition) {
+  if (const Not* n = condition.as<Not>()) return n->a;
+  const Binary* n = condition.as<Binary>();
+  if (!n) return make_not(condition);
+  switch (n->op) {
+    case BinaryOp::Or: return make_binary(BinaryOp::And, negated(n->a), negated(n->b));
+    case BinaryOp::And: return make_binary(BinaryOp::Or, negated(n->a), negated(n->b));
+    case BinaryOp::Lt: return make_binary(BinaryOp::Le, n->b, n->a);
+    case BinaryOp::Le: return make_binary(BinaryOp::Lt, n->b, n->a);
+    case BinaryOp::Gt: return make_binary(BinaryOp::Le, n->a, n->b);
+    case BinaryOp::Ge: return make_binary(BinaryOp::Lt, n->a, n->b);
+    case BinaryOp::Eq: return make_binary(BinaryOp::Ne, n->a, n->b);
+    case BinaryOp::Ne: return make_binary(BinaryOp::Eq, n->a, n->b);
+    default: return make_not(condition);
+  }
+}
+
+Facts::State::Literal literal(const Expr& e, bool holds) {
+  if (const Not* n = e.as<Not>()) return literal(n->a, !holds);
+  return {e, holds};
+}
+
+bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) { return !old || *old == bound; }
+
+void check_rebinding(bool is_allowed, const Var& var) {
+  internal_check(is_allowed, "the variable `" + var.name() + "` is bound twice, to different values");
+}
+
+}  // namespace
+
+// ---- the state ------------------------------------------------------------------------------------------------------
+
+void Facts::State::add_bound(const Expr& e, Bound bound) {
+  bound_facts.push_back({e, bound});
+  undo.push_back(DropBound{});
+}
+
+void Facts::State::add_numeric_facts(const Expr& condition) {
+  for_each_conjunct(condition, [&](const Expr& part) {
+    if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
+    if (auto fact = modular_fact(part)) {
+      std::optional<ModularSet>& known = get(fact->var).modular;
+      undo.push_back(RestoreModular{fact->var, known});
+      known = known ? intersect(*known, fact->set) : fact->set;
+    }
+  });
+}
+
+void Facts::State::add_literals(const Expr& condition) {
+  for_each_conjunct(condition, [&](const Expr& part) {
+    // What a load gives may have changed by the time the condition is met again.
+    if (is_constant(part) || effect_of(part) != Effect::Pure) return;
+    literals.push_back(literal(part, true));
+    literals.push_back(literal(negated(part), false));
+    undo.push_back(DropLiteral{});
+    undo.push_back(DropLiteral{});
+  });
+}
+
+std::optional<bool> Facts::State::decide(const Expr& e) const {
+  if (literals.empty()) return std::nullopt;
+  const Literal wanted = literal(e, true);
+  for (const Literal& known : literals)
+    if (known.e.node().hash == wanted.e.node().hash && structural_equal(known.e, wanted.e))
+      return known.holds == wanted.holds;
+  return std::nullopt;
+}
+
+void Facts::State::undo_to(std::size_t mark) {
+  while (undo.size() > mark) {
+    tenon::match(
+        undo.back(), [&](const DropBound&) { bound_facts.pop_back(); }, [&](const DropLiteral&) { literals.pop_back(); },
+        [&](const RestoreModular& old) { get(old.var).modular = old.modular; });
+    undo.pop_back();
+  }
+}
+
+namespace {
+
+/// Bounds come first: the condition itself is simplified under them, and what they decide needs no literal.
+std::size_t enter(const Facts& facts, const Expr& condition) {
+  Facts::State& state = facts.state();
+  const std::size_t mark = state.undo.size();
+  state.add_numeric_facts(condition);
+  RewriteContext context(facts);
+  state.add_literals(context.visit(condition));
+  return mark;
+}
+
+}  // namespace
+
+Assumption::Assumption(const Facts& facts, const Expr& condition)
+    : state_(facts.state()), mark_(enter(facts, condition)) {}
+Assumption::~Assumption() { state_.undo_to(mark_); }
+
+// ---- Facts ----------------------------------------------------------------------------------------------------------
+
+Facts::Facts() : state_(std::make_unique<State>()) {}
+Facts::Facts(Facts&&) noexcept = default;
+Facts& Facts::operator=(Facts&&) noexcept = default;
+Facts::~Facts() = default;
+
+void Facts::bind(const Var& var, const Range& range, bool replace) {
+  if (is_one(range.extent)) {
+    bind(var, range.min, replace);
+    return;
+  }
+  const Bound min = bound_of(range.min, *state_), extent = bound_of(range.extent, *state_);
+  Bound bound;
+  bound.min = min.min;
+  std::int64_t last = 0;
+  const bool is_finite = min.max != Bound::kPlusInfinity && extent.max != Bound::kPlusInfinity;
+  if (is_finite && !__builtin_add_overflow(min.max, extent.max - 1, &last)) bound.max = last;
+  State::OfVar& known = state_->get(var);
+  check_rebinding(replace || (is_same_bound(known.bound, bound) && !known.value), var);
+  known.bound = bound;
+  if (replace) {
+    known.value.reset();
+    known.modular.reset();
+  }
+}
+
+void Facts::bind(const Var& var, const Expr& value, bool replace) {
+  const Expr simple = rewrite_simplify(canonical_simplify(value, *this), *this);
+  const Bound bound = bound_of(simple, *state_);
+  const ModularSet modular = modular_set_of(simple, *state_);
+  State::OfVar& known = state_->get(var);
+  check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
+  known.bound = bound;
+  known.modular = modular;
+  known.value = simple;
+}
+
+void Facts::bind_bound(const Var& var, ConstBound bound) { state_->get(var).bound = Bound::of(bound); }
+
+Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) { other.facts_ = nullptr; }
+Facts::Scope::~Scope() {
+  if (facts_) facts_->state_->undo_to(mark_);
+}
+
+Facts::Scope Facts::assume(const Expr& condition) { return Scope(this, enter(*this, condition)); }
+
+}  // namespace tenon::arith

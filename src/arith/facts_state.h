@@ -1,0 +1,101 @@
+// What Facts holds, for the analyses and the simplifier of this room.
+#pragma once
+
+#include <limits>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "tenon/arith/facts.h"
+
+namespace tenon::arith {
+
+/// ConstBound in the form the analyses compute with: an infinite end is the greatest or least value.
+struct Bound {
+  static constexpr std::int64_t kPlusInfinity = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kMinusInfinity = -kPlusInfinity;
+
+  std::int64_t min = kMinusInfinity;
+  std::int64_t max = kPlusInfinity;
+
+  static Bound everything() { return {}; }
+  static Bound exactly(std::int64_t v) { return {v, v}; }
+  /// All values of an integer type; everything for int64 and for floats.
+  static Bound of_type(DataType type);
+  static Bound of(const ConstBound& b);
+  ConstBound to_const_bound() const;
+
+  bool is_exactly(std::int64_t v) const { return min == v && max == v; }
+  bool is_point() const { return min == max; }
+  friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+Bound intersect(const Bound& a, const Bound& b);
+Bound bound_of(const Expr& e, const Facts::State& state);
+ModularSet modular_set_of(const Expr& e, const Facts::State& state);
+/// The values that are in both; coeff 0, base 1 if there are none.
+ModularSet intersect(const ModularSet& a, const ModularSet& b);
+
+struct Facts::State {
+  struct OfVar {
+    /// Keeps the variable, whose address is the key, alive.
+    Expr var;
+    std::optional<Bound> bound;
+    std::optional<ModularSet> modular;
+    std::optional<Expr> value;
+  };
+  /// An expression that lies within a bound.
+  struct BoundFact {
+    Expr e;
+    Bound bound;
+  };
+  /// `e` holds, or does not.
+  struct Literal {
+    Expr e;
+    bool holds;
+  };
+  /// What a scope leaves behind, to be taken back in reverse.
+  struct DropBound {};
+  struct DropLiteral {};
+  struct RestoreModular {
+    Expr var;
+    std::optional<ModularSet> modular;
+  };
+  using Undo = std::variant<DropBound, DropLiteral, RestoreModular>;
+
+  std::unordered_map<const tir::ExprNode*, OfVar> vars;
+  std::vector<BoundFact> bound_facts;
+  std::vector<Literal> literals;
+  std::vector<Undo> undo;
+
+  const OfVar* find(const Expr& var) const {
+    if (vars.empty()) return nullptr;
+    auto it = vars.find(&var.node());
+    return it == vars.end() ? nullptr : &it->second;
+  }
+  OfVar& get(const Expr& var) { return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second; }
+
+  void add_bound(const Expr& e, Bound bound);
+  /// Adds what the condition says of constant bounds and remainders.
+  void add_numeric_facts(const Expr& condition);
+  /// Adds the parts of the (simplified) condition as literal facts.
+  void add_literals(const Expr& condition);
+  /// Whether an enclosing condition says that `e` holds or does not.
+  std::optional<bool> decide(const Expr& e) const;
+  void undo_to(std::size_t mark);
+};
+
+/// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.
+class Assumption {
+ public:
+  Assumption(const Facts& facts, const Expr& condition);
+  ~Assumption();
+  Assumption(const Assumption&) = delete;
+  Assumption& operator=(const Assumption&) = delete;
+
+ private:
+  Facts::State& state_;
+  std::size_t mark_;
+};
+
+}  // namespace tenon::arith

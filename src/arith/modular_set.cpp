@@ -1,0 +1,177 @@
+#include "tenon/arith/modular_set.h"
+
+#include <cstdlib>
+#include <numeric>
+
+#include "arith/facts_state.h"
+#include "tenon/support/match.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+constexpr ModularSet kEverything{1, 0};
+
+ModularSet normalized(std::int64_t coeff, std::int64_t base) {
+  if (coeff < 0) coeff = -coeff;
+  if (coeff != 0) {
+    base %= coeff;
+    if (base < 0) base += coeff;
+  }
+  return {coeff, base};
+}
+
+ModularSet exactly(std::int64_t value) { return {0, value}; }
+
+/// Products that leave int64 say nothing.
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+  std::int64_t p = 0;
+  if (__builtin_mul_overflow(a, b, &p) || p == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  return p;
+}
+
+ModularSet add(const ModularSet& a, const ModularSet& b) {
+  std::int64_t base = 0;
+  if (__builtin_add_overflow(a.base, b.base, &base)) return kEverything;
+  return normalized(std::gcd(a.coeff, b.coeff), base);
+}
+
+ModularSet subtract(const ModularSet& a, const ModularSet& b) {
+  std::int64_t base = 0;
+  if (__builtin_sub_overflow(a.base, b.base, &base)) return kEverything;
+  return normalized(std::gcd(a.coeff, b.coeff), base);
+}
+
+/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three are multiples of gcd(pq, pm, qn).
+ModularSet multiply(const ModularSet& a, const ModularSet& b) {
+  const auto pq = product(a.coeff, b.coeff), pm = product(a.coeff, b.base), qn = product(a.base, b.coeff);
+  const auto nm = product(a.base, b.base);
+  if (!pq || !pm || !qn || !nm) return kEverything;
+  return normalized(std::gcd(*pq, std::gcd(*pm, *qn)), *nm);
+}
+
+/// A set that contains both.
+ModularSet hull(const ModularSet& a, const ModularSet& b) {
+  const std::int64_t coeff = std::gcd(a.coeff, b.coeff);
+  if (coeff == 0) return a.base == b.base ? a : kEverything;
+  const ModularSet x = normalized(coeff, a.base), y = normalized(coeff, b.base);
+  if (x.base == y.base) return x;
+  return normalized(std::gcd(std::gcd(x.base, y.base), coeff), x.base);
+}
+
+class ModularSetOf {
+ public:
+  explicit ModularSetOf(const Facts::State& state) : state_(state) {}
+
+  ModularSet operator()(const Expr& e) const {
+    const ModularSetOf& self = *this;
+    if (!e.dtype().is_scalar()) return kEverything;
+    return match(
+        e.node().value, [&](const IntImm& n) { return exactly(n.value); },
+        [&](const VarNode&) {
+          const Facts::State::OfVar* known = state_.find(e);
+          return known && known->modular ? *known->modular : kEverything;
+        },
+        [&](const Cast& n) { return of_cast(e.dtype(), n); },
+        [&](const Binary& n) { return of_binary(n); },
+        [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
+        [&](const Call& n) { return of_call(n); }, [&](const auto&) { return kEverything; });
+  }
+
+ private:
+  /// A narrowing cast wraps; it keeps what is known of remainders only where the value fits.
+  ModularSet of_cast(DataType type, const Cast& n) const {
+    const DataType from = n.value.dtype();
+    if (!from.is_integral() || !type.is_integral()) return kEverything;
+    const Bound all = Bound::of_type(type), value = bound_of(n.value, state_);
+    if (value.min < all.min || value.max > all.max) return kEverything;
+    return (*this)(n.value);
+  }
+
+  ModularSet of_binary(const Binary& n) const {
+    switch (n.op) {
+      case BinaryOp::Add: return add((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Sub: return subtract((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Mul: return multiply((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Min:
+      case BinaryOp::Max: return hull((*this)(n.a), (*this)(n.b));
+      case BinaryOp::TruncDiv:
+      case BinaryOp::FloorDiv: {
+        const ModularSet divisor = (*this)(n.b);
+        if (divisor.coeff != 0 || divisor.base == 0) return kEverything;
+        return divide(n.a, divisor.base, n.op == BinaryOp::FloorDiv);
+      }
+      case BinaryOp::TruncMod:
+      case BinaryOp::FloorMod: {
+        const ModularSet divisor = (*this)(n.b);
+        if (divisor.coeff != 0 || divisor.base == 0) return kEverything;
+        return remainder(n.a, divisor.base, n.op == BinaryOp::FloorMod);
+      }
+      default: return kEverything;
+    }
+  }
+
+  ModularSet of_call(const Call& n) const {
+    if (!n.is(Intrin::shift_right)) return kEverything;
+    const ModularSet amount = (*this)(n.args[1]);
+    if (amount.coeff != 0 || amount.base < 0 || amount.base > 62) return kEverything;
+    return divide(n.args[0], std::int64_t{1} << amount.base, true);
+  }
+
+  bool is_non_negative(const Expr& e) const { return bound_of(e, state_).min >= 0; }
+
+  ModularSet divide(const Expr& e, std::int64_t divisor, bool rounds_down) const {
+    const ModularSet a = (*this)(e);
+    if (a.coeff % divisor != 0) return kEverything;
+    if (a.base == 0) return normalized(a.coeff / divisor, 0);
+    // With a positive base and divisor the quotient is known where the rounding is downwards.
+    if (a.base > 0 && divisor > 0 && (rounds_down || is_non_negative(e)))
+      return normalized(a.coeff / divisor, a.base / divisor);
+    return kEverything;
+  }
+
+  ModularSet remainder(const Expr& e, std::int64_t divisor, bool rounds_down) const {
+    const ModularSet a = (*this)(e);
+    const std::int64_t coeff = std::gcd(a.coeff, divisor);
+    if (a.base % coeff == 0) return normalized(coeff, 0);
+    if (a.base > 0 && (rounds_down || is_non_negative(e))) return normalized(coeff, a.base % coeff);
+    return kEverything;
+  }
+
+  const Facts::State& state_;
+};
+
+/// gcd(a, b) == a*x + b*y.
+struct Bezout {
+  std::int64_t gcd, x, y;
+};
+Bezout bezout(std::int64_t a, std::int64_t b) {
+  if (b == 0) return {a, 1, 0};
+  const Bezout inner = bezout(b, a % b);
+  return {inner.gcd, inner.y, inner.x - a / b * inner.y};
+}
+
+}  // namespace
+
+ModularSet intersect(const ModularSet& a, const ModularSet& b) {
+  constexpr ModularSet kNothing{0, 1};
+  if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
+  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference of the bases.
+  const Bezout solution = bezout(a.coeff, b.coeff);
+  const std::int64_t difference = b.base - a.base;
+  if (difference % solution.gcd != 0) return kNothing;
+  const auto coeff = product(a.coeff / solution.gcd, b.coeff);
+  const auto p = product(difference / solution.gcd, solution.x);
+  const auto step = p ? product(*p, a.coeff) : std::nullopt;
+  if (!coeff || !step) return a;
+  if (*coeff == 0) return exactly(a.coeff == 0 ? a.base : b.base);
+  return normalized(*coeff, *step + a.base);
+}
+
+ModularSet modular_set_of(const Expr& e, const Facts::State& state) { return ModularSetOf(state)(e); }
+
+ModularSet modular_set(const Expr& e, const Facts& facts) { return modular_set_of(e, facts.state()); }
+
+}  // namespace tenon::arith

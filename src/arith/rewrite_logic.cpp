@@ -1,0 +1,89 @@
+#include "arith/facts_state.h"
+#include "arith/rewrite_rules.h"
+#include "arith/rules/tables.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+using namespace rules;
+
+namespace {
+
+enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
+
+/// How a lies to b, as far as the constant bounds and the modular set of their simplified difference tell.
+Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
+  const Expr difference = context.visit(fold(BinaryOp::Sub, a, b));
+  const Bound bound = bound_of(difference, context.facts.state());
+  if (bound.is_exactly(0)) return Order::Equal;
+  if (bound.min > 0) return Order::Greater;
+  if (bound.max < 0) return Order::Less;
+  if (bound.min >= 0) return Order::AtLeast;
+  if (bound.max <= 0) return Order::AtMost;
+  return modular_set_of(difference, context.facts.state()).base != 0 ? Order::Different : Order::Unknown;
+}
+
+std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Equal: return true;
+    case Order::Different:
+    case Order::Greater:
+    case Order::Less: return false;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Less: return true;
+    case Order::Equal:
+    case Order::Greater:
+    case Order::AtLeast: return false;
+    default: return std::nullopt;
+  }
+}
+
+/// The operands of a comparison are integers.
+bool compares_integers(const Expr& e) {
+  const Binary* n = e.as<Binary>();
+  return n && is_comparison(n->op) && n->a.dtype().is_integral();
+}
+
+}  // namespace
+
+Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_equal = n.op == BinaryOp::Eq;
+  if (n.op == BinaryOp::Le) {
+    const Broadcast* a = n.a.as<Broadcast>();
+    const Broadcast* b = n.b.as<Broadcast>();
+    return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
+  }
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context)) return *result;
+  if (!n.a.dtype().is_index()) return e;
+  if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
+    return *holds ? make_true() : make_false();
+  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context)) return *result;
+  return e;
+}
+
+Expr rewrite_connective(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_and = n.op == BinaryOp::And;
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context)) return *result;
+  if (auto result = apply_rules(is_and ? and_rules() : or_rules(), e, context)) return *result;
+  if (!is_and && compares_integers(n.a))
+    if (auto result = apply_rules(or_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+Expr rewrite_not(const Expr& e, RewriteContext& context) {
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(not_vector_rules(), e, context)) return *result;
+  if (auto result = apply_rules(not_rules(), e, context)) return *result;
+  if (compares_integers(e.as<Not>()->a))
+    if (auto result = apply_rules(not_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+}  // namespace tenon::arith

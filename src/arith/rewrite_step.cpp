@@ -1,0 +1,186 @@
+#include "arith/rewrite_step.h"
+
+#include <cmath>
+
+#include "arith/facts_state.h"
+#include "arith/rewrite_rules.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+std::optional<bool> decide(const Expr& e, const RewriteContext& context) {
+  return context.uses_literals ? context.facts.state().decide(e) : std::nullopt;
+}
+
+Expr rewrite_variable(const Expr& e, const RewriteContext& context) {
+  if (e.dtype().is_bool())
+    if (const auto holds = decide(e, context)) return *holds ? make_true() : make_false();
+  const Facts::State::OfVar* known = context.facts.state().find(e);
+  return known && known->value ? *known->value : e;
+}
+
+/// Comparisons the other way round are written with < and <= before they are looked at.
+std::optional<Expr> turned_comparison(const Binary& n) {
+  switch (n.op) {
+    case BinaryOp::Gt: return fold(BinaryOp::Lt, n.b, n.a);
+    case BinaryOp::Ge: return fold(BinaryOp::Le, n.b, n.a);
+    case BinaryOp::Ne: return !fold(BinaryOp::Eq, n.a, n.b);
+    case BinaryOp::Le:
+      // Of floats not: neither order holds of a NaN.
+      if (!n.a.dtype().is_integral()) return std::nullopt;
+      return !fold(BinaryOp::Lt, n.b, n.a);
+    default: return std::nullopt;
+  }
+}
+
+Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
+  if (std::optional<Expr> turned = turned_comparison(n)) return context.visit(*turned);
+  const Expr a = context.visit(n.a), b = context.visit(n.b);
+  if (std::optional<Expr> constant = folded(n.op, a, b)) return *constant;
+  const Expr node = a.same_as(n.a) && b.same_as(n.b) ? e : make_binary(n.op, a, b);
+  const Binary& inside = *node.as<Binary>();
+  if (!e.dtype().is_bool()) return rewrite_arithmetic(node, inside, context);
+  if (const auto holds = decide(node, context)) return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  if (n.op == BinaryOp::And || n.op == BinaryOp::Or) return rewrite_connective(node, inside, context);
+  return rewrite_comparison(node, inside, context);
+}
+
+Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
+  const Expr a = context.visit(n.a);
+  if (is_constant(a)) return !a;
+  const Expr node = a.same_as(n.a) ? e : make_not(a);
+  if (const auto holds = decide(node, context)) return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  return rewrite_not(node, context);
+}
+
+// ---- choices: each branch is visited under its condition ------------------------------------------------------------
+
+struct Choice {
+  Expr condition, if_true, if_false;
+};
+
+Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) {
+  Assumption assumption(context.facts, condition);
+  return context.visit(e);
+}
+
+Choice visit_choice(const Choice& c, RewriteContext& context) {
+  const Expr condition = context.visit(c.condition);
+  Expr if_true = visit_under(c.if_true, condition, context);
+  Expr if_false = visit_under(c.if_false, rewrite_simplify(make_not(condition), context.facts), context);
+  return {condition, std::move(if_true), std::move(if_false)};
+}
+
+bool is_unchanged(const Choice& a, const Choice& b) {
+  return a.condition.same_as(b.condition) && a.if_true.same_as(b.if_true) && a.if_false.same_as(b.if_false);
+}
+
+Expr rewrite_select(const Expr& e, const Select& n, RewriteContext& context) {
+  const Choice old{n.condition, n.if_true, n.if_false};
+  const Choice c = visit_choice(old, context);
+  if (is_true(c.condition)) return c.if_true;
+  if (is_false(c.condition)) return c.if_false;
+  if (structural_equal(c.if_true, c.if_false)) return c.if_true;
+  return is_unchanged(c, old) ? e : make_select(c.condition, c.if_true, c.if_false);
+}
+
+Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context) {
+  const Choice old{n.args[0], n.args[1], n.args[2]};
+  const Choice c = visit_choice(old, context);
+  if (is_true(c.condition)) return c.if_true;
+  if (is_false(c.condition)) return c.if_false;
+  return is_unchanged(c, old) ? e : make_call(e.dtype(), n.callee, {c.condition, c.if_true, c.if_false});
+}
+
+// ---- calls ----------------------------------------------------------------------------------------------------------
+
+/// ceil of a constant, or of the logarithm of one: the number of steps of a reduction tree.
+std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
+  if (const FloatImm* n = argument.as<FloatImm>()) return make_float(e.dtype(), std::ceil(n->value));
+  const Call* logarithm = as_call(argument, Intrin::log2);
+  const FloatImm* n = logarithm ? logarithm->args[0].as<FloatImm>() : nullptr;
+  if (!n || n->value <= 0) return std::nullopt;
+  return make_float(e.dtype(), std::ceil(std::log2(n->value)));
+}
+
+Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
+  if (n.is(Intrin::if_then_else)) return rewrite_if_then_else(e, n, context);
+  const Expr node = map_children(e, context.visit);
+  const Call& call = *node.as<Call>();
+  if (call.is(Intrin::likely)) {
+    const Expr& hinted = call.args[0];
+    if (is_constant(hinted)) return hinted;
+    if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
+  }
+  if ((call.is(Intrin::shift_left) || call.is(Intrin::shift_right)) && call.args[0].as<IntImm>() &&
+      call.args[1].as<IntImm>())
+    return call.is(Intrin::shift_left) ? call.args[0] << call.args[1] : call.args[0] >> call.args[1];
+  if (call.is(Intrin::ceil))
+    if (std::optional<Expr> constant = rewrite_ceil(node, call.args[0])) return *constant;
+  return node;
+}
+
+/// Constants and variables take the place of their names; larger values stay shared.
+Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
+  const Expr value = context.visit(n.value);
+  if (is_constant(value) || value.as<VarNode>()) {
+    VarMap map;
+    set(map, n.var, value);
+    return context.visit(substitute(n.body, map));
+  }
+  const Expr body = context.visit(n.body);
+  return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
+}
+
+Expr rewrite_cast(const Expr& e, const Cast& n, RewriteContext& context) {
+  const Expr value = context.visit(n.value);
+  if (value.same_as(n.value) && value.dtype() != e.dtype() && !is_constant(value)) return e;
+  return cast(e.dtype(), value);
+}
+
+}  // namespace
+
+RewriteContext::RewriteContext(const Facts& facts)
+    : facts(facts), visit([this](const Expr& e) { return rewrite_node(e, *this); }), uses_literals(true) {}
+
+Expr rewrite_node(const Expr& e, RewriteContext& context) {
+  return tenon::match(
+      e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
+      [&](const StringImm&) { return e; }, [&](const VarNode&) { return rewrite_variable(e, context); },
+      [&](const Cast& n) { return rewrite_cast(e, n, context); },
+      [&](const Binary& n) { return rewrite_binary(e, n, context); },
+      [&](const Not& n) { return rewrite_negation(e, n, context); },
+      [&](const Select& n) { return rewrite_select(e, n, context); },
+      [&](const Call& n) { return rewrite_call(e, n, context); },
+      [&](const LetExpr& n) { return rewrite_let(e, n, context); },
+      [&](const auto&) { return map_children(e, context.visit); });
+}
+
+Expr rewrite_again(const Expr& e, RewriteContext& context) {
+  if (context.depth >= kMaxRewriteDepth) return e;
+  ++context.depth;
+  Expr result = context.visit(e);
+  --context.depth;
+  return result;
+}
+
+std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e, RewriteContext& context) {
+  std::optional<rules::Applied> applied = rules::apply(table, e, context.facts);
+  if (!applied) return std::nullopt;
+  return applied->again ? rewrite_again(applied->result, context) : applied->result;
+}
+
+std::optional<Expr> folded(BinaryOp op, const Expr& a, const Expr& b) {
+  if (!is_constant(a) && !is_constant(b) && !a.same_as(b)) return std::nullopt;
+  Expr result = fold(op, a, b);
+  const Binary* n = as_binary(result, op);
+  if (n && n->a.same_as(a) && n->b.same_as(b)) return std::nullopt;
+  return result;
+}
+
+}  // namespace tenon::arith

@@ -1,0 +1,79 @@
+#include "arith/rules/pattern.h"
+#include "arith/rules/tables.h"
+
+namespace tenon::arith::rules {
+
+namespace {
+
+constexpr Row kEqualRulesRows[] = {
+    {"minus_constant", "x - c1 == 0 ; c1 - x == 0", "x == c1"},
+    {"plus_constant", "x + c1 == 0", "x == 0 - c1"},
+    {"product", "x*y == 0", "x == 0 || y == 0"},
+};
+constexpr auto kEqualRules = compile<kEqualRulesRows>();
+
+constexpr Row kLessRulesRows[] = {
+    // Equal parts on both sides.
+    {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z"},
+    {"common_subtrahend", "y - x < z - x", "y < z"},
+    {"common_minuend", "x - y < x - z", "z < y"},
+
+    // Constants meet on one side.
+    {"constant_left_of_sum", "c1 < x + c2", "c1 - c2 < x"},
+    {"constant_left_of_difference", "c1 < c2 - x", "x < c2 - c1"},
+
+    {"common_scale", "x*c1 < y*c1", "x < y", "c1 > 0"},
+    {"common_negative_scale", "x*c1 < y*c1", "y < x", "c1 < 0"},
+    {"scale_below_positive", "x*c2 < c1", "x < truncdiv(c1 - 1, c2) + 1", "c1 > 0 && c2 > 0"},
+    {"scale_below", "x*c2 < c1", "x < truncdiv(c1, c2)", "c1 <= 0 && c2 > 0"},
+    {"negative_scale_below_positive", "x*c2 < c1", "truncdiv(c1 - 1, c2) - 1 < x", "c1 > 0 && c2 < 0"},
+    {"negative_scale_below", "x*c2 < c1", "truncdiv(c1, c2) < x", "c1 <= 0 && c2 < 0"},
+    {"scale_above_negative", "c1 < x*c2", "truncdiv(c1 + 1, c2) - 1 < x", "c1 < 0 && c2 > 0"},
+    {"scale_above", "c1 < x*c2", "truncdiv(c1, c2) < x", "c1 >= 0 && c2 > 0"},
+    {"negative_scale_above_negative", "c1 < x*c2", "x < truncdiv(c1 + 1, c2) + 1", "c1 < 0 && c2 < 0"},
+    {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0"},
+
+    // Quotients.
+    {"trunc_below_positive", "truncdiv(x, c1) < c2", "x < c1*c2", "c1 > 0 && c2 > 0"},
+    {"trunc_below", "truncdiv(x, c1) < c2", "x < c1*(c2 - 1) + 1", "c1 > 0 && c2 <= 0"},
+    {"trunc_above", "c1 < truncdiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c1 >= 0 && c2 > 0"},
+    {"trunc_above_negative", "c1 < truncdiv(x, c2)", "c1*c2 < x", "c1 < 0 && c2 > 0"},
+
+    {"trunc_multiple_below", "truncdiv(x, c1)*c1 < x", "0 < truncmod(x, c1)", "c1 > 0"},
+    {"trunc_multiple_below_sum", "truncdiv(x, c1)*c1 < x + y", "0 < truncmod(x, c1) + y", "c1 > 0"},
+    {"trunc_multiple_below_difference", "truncdiv(x, c1)*c1 < x - y", "y < truncmod(x, c1)", "c1 > 0"},
+    {"trunc_moved_multiple_below", "truncdiv(x + c2, c1)*c1 < x", "c2 < truncmod(x + c2, c1)", "c1 > 0"},
+    {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y", "c2 < truncmod(x + c2, c1) + y", "c1 > 0"},
+    {"trunc_moved_multiple_below_difference", "truncdiv(x + c2, c1)*c1 < x - y", "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+
+    {"floor_below", "floordiv(x, c1) < c2", "x < c1*c2", "c1 > 0"},
+    {"floor_above", "c1 < floordiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c2 > 0"},
+
+    {"floor_multiple_below", "floordiv(x, c1)*c1 < x", "0 < floormod(x, c1)", "c1 > 0"},
+    {"floor_multiple_below_sum", "floordiv(x, c1)*c1 < x + y", "0 < floormod(x, c1) + y", "c1 > 0"},
+    {"floor_multiple_below_difference", "floordiv(x, c1)*c1 < x - y", "y < floormod(x, c1)", "c1 > 0"},
+    {"floor_moved_multiple_below", "floordiv(x + c2, c1)*c1 < x", "c2 < floormod(x + c2, c1)", "c1 > 0"},
+    {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y", "c2 < floormod(x + c2, c1) + y", "c1 > 0"},
+    {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y", "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+
+    // Choices split, constants move.
+    {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
+    {"max_below", "max(x, y) < z", "x < z && y < z", "", kAgain},
+    {"min_above", "z < min(x, y)", "z < x && z < y", "", kAgain},
+    {"max_above", "z < max(x, y)", "z < x || z < y", "", kAgain},
+
+    {"below_difference", "x < c1 - y", "x + y < c1", "", kAgain},
+    {"below_sum", "x < c1 + y", "x - y < c1", "", kAgain},
+    {"difference_below", "c1 - y < x", "c1 < x + y", "", kAgain},
+    {"sum_below", "c1 + y < x", "c1 < x - y", "", kAgain},
+    {"constants", "x + c1 < c2", "x < c2 - c1", "", kAgain},
+    {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kAgain},
+};
+constexpr auto kLessRules = compile<kLessRulesRows>();
+
+}  // namespace
+
+RuleTable equal_rules() { return kEqualRules; }
+RuleTable less_rules() { return kLessRules; }
+
+}  // namespace tenon::arith::rules

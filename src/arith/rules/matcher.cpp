@@ -1,0 +1,230 @@
+#include "arith/rules/matcher.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith::rules {
+
+using namespace tir;
+
+namespace {
+
+KindMask kind_of(const Expr& e) {
+  if (const Binary* n = e.as<Binary>()) return bit_of(n->op);
+  if (e.as<IntImm>()) return kIntImmBit;
+  if (e.as<Not>()) return kNotBit;
+  if (e.as<Select>()) return kSelectBit;
+  if (e.as<Ramp>()) return kRampBit;
+  if (e.as<Broadcast>()) return kBroadcastBit;
+  return kOtherBit;
+}
+
+bool is_equal(const Expr& a, const Expr& b) {
+  return a.same_as(b) || (a.node().hash == b.node().hash && structural_equal(a, b));
+}
+
+/// One attempt of one rule on one expression. Bindings point into the expression, which outlives the attempt.
+class Attempt {
+ public:
+  Attempt(const Rule& rule, const Expr& e, const Facts& facts) : rule_(rule), root_(e), facts_(facts) {}
+
+  std::optional<Expr> run() {
+    if (!match(rule_.from, root_)) return std::nullopt;
+    if (rule_.condition != kNone && !holds(rule_.condition)) return std::nullopt;
+    literal_type_ = type_of_literals();
+    return build(rule_.to);
+  }
+
+ private:
+  // ---- matching -----------------------------------------------------------------------------------------------------
+
+  bool bind(const Expr*& slot, const Expr& e) {
+    if (slot) return is_equal(*slot, e);
+    slot = &e;
+    return true;
+  }
+
+  bool match(std::uint8_t index, const Expr& e) {
+    const Pattern& node = rule_[index];
+    switch (node.kind) {
+      case PatternKind::Expression: return bind(expressions_[node.first], e);
+      case PatternKind::Condition: return bind(conditions_[node.first], e);
+      case PatternKind::Constant: return e.as<IntImm>() && bind(constants_[node.first], e);
+      case PatternKind::Literal:
+      case PatternKind::Truth: {
+        const IntImm* n = e.as<IntImm>();
+        return n && n->value == node.value;
+      }
+      case PatternKind::Binary: {
+        const Binary* n = e.as<Binary>();
+        return n && n->op == node.op && match(node.first, n->a) && match(node.second, n->b);
+      }
+      case PatternKind::Not: {
+        const Not* n = e.as<Not>();
+        return n && match(node.first, n->a);
+      }
+      case PatternKind::Select: {
+        const Select* n = e.as<Select>();
+        return n && match(node.first, n->condition) && match(node.second, n->if_true) && match(node.third, n->if_false);
+      }
+      case PatternKind::Ramp: {
+        const Ramp* n = e.as<Ramp>();
+        return n && match(node.first, n->base) && match(node.second, n->stride) && match_lanes(n->lanes);
+      }
+      case PatternKind::Broadcast: {
+        const Broadcast* n = e.as<Broadcast>();
+        return n && match(node.first, n->value) && match_lanes(n->lanes);
+      }
+      case PatternKind::Lanes: return false;
+    }
+    return false;
+  }
+
+  bool match_lanes(int lanes) {
+    if (lanes_ != 0) return lanes_ == lanes;
+    lanes_ = lanes;
+    return true;
+  }
+
+  // ---- conditions ---------------------------------------------------------------------------------------------------
+
+  std::optional<std::int64_t> value(std::uint8_t index) const {
+    const Pattern& node = rule_[index];
+    if (node.kind == PatternKind::Literal) return node.value;
+    if (node.kind == PatternKind::Constant) return constants_[node.first]->as<IntImm>()->value;
+    const auto a = value(node.first), b = value(node.second);
+    return a && b ? compute(node.op, *a, *b) : std::nullopt;
+  }
+
+  bool holds(std::uint8_t index) {
+    const Pattern& node = rule_[index];
+    if (node.op == BinaryOp::And && node.kind == PatternKind::Binary) return holds(node.first) && holds(node.second);
+    if (node.is_constant) return value(index).value_or(0) != 0;
+    const auto bound = value(node.second);
+    literal_type_ = type_of_literals();
+    const std::optional<Expr> e = build(node.first);
+    if (!bound || !e) return false;
+    switch (node.op) {
+      case BinaryOp::Ge: return can_prove_at_least(*e, *bound, facts_);
+      case BinaryOp::Lt: return can_prove_below(*e, *bound, facts_);
+      case BinaryOp::Eq: return can_prove_equal(*e, make_int(e->dtype(), *bound), facts_);
+      default: internal_error("a rule's condition is of a kind that is not proved");
+    }
+  }
+
+  // ---- building -----------------------------------------------------------------------------------------------------
+
+  DataType type_of_literals() const {
+    for (const Expr* e : expressions_)
+      if (e) return e->dtype();
+    for (const Expr* e : constants_)
+      if (e) return e->dtype();
+    return root_.dtype();
+  }
+
+  std::optional<Expr> build(std::uint8_t index) const {
+    const Pattern& node = rule_[index];
+    switch (node.kind) {
+      case PatternKind::Expression: return *expressions_[node.first];
+      case PatternKind::Condition: return *conditions_[node.first];
+      case PatternKind::Constant: return *constants_[node.first];
+      case PatternKind::Literal: return make_int(literal_type_, node.value);
+      case PatternKind::Truth: return make_int(Bool(root_.dtype().lanes), node.value);
+      case PatternKind::Binary: return build_binary(node);
+      case PatternKind::Not: {
+        const auto a = build(node.first);
+        return a ? std::optional(!*a) : std::nullopt;
+      }
+      case PatternKind::Select: {
+        const auto a = build(node.first), b = build(node.second), c = build(node.third);
+        if (!a || !b || !c) return std::nullopt;
+        return make_select(*a, *b, *c);
+      }
+      case PatternKind::Ramp: {
+        const auto a = build(node.first), b = build(node.second);
+        return a && b ? std::optional(make_ramp(*a, *b, lanes_)) : std::nullopt;
+      }
+      case PatternKind::Broadcast: {
+        const auto a = build(node.first);
+        return a ? std::optional(make_broadcast(*a, lanes_)) : std::nullopt;
+      }
+      case PatternKind::Lanes: break;
+    }
+    internal_error("a rule's result holds a number of lanes by itself");
+  }
+
+  std::optional<Expr> build_binary(const Pattern& node) const {
+    const auto a = build(node.first), b = build(node.second);
+    if (!a || !b) return std::nullopt;
+    const IntImm* x = a->as<IntImm>();
+    const IntImm* y = b->as<IntImm>();
+    if (x && y && !is_comparison(node.op) && a->dtype().is_int()) {
+      const auto folded = compute(node.op, x->value, y->value);
+      if (!folded || !fits(*folded, a->dtype())) return std::nullopt;
+      return make_int(a->dtype(), *folded);
+    }
+    return fold(node.op, *a, *b);
+  }
+
+  const Rule& rule_;
+  const Expr& root_;
+  const Facts& facts_;
+  std::array<const Expr*, kExpressionSlots> expressions_{};
+  std::array<const Expr*, kConditionSlots> conditions_{};
+  std::array<const Expr*, kConstantSlots> constants_{};
+  int lanes_ = 0;
+  DataType literal_type_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> compute(BinaryOp op, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  switch (op) {
+    case BinaryOp::Add: return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Sub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Mul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Min: return std::min(a, b);
+    case BinaryOp::Max: return std::max(a, b);
+    case BinaryOp::Eq: return a == b;
+    case BinaryOp::Ne: return a != b;
+    case BinaryOp::Lt: return a < b;
+    case BinaryOp::Le: return a <= b;
+    case BinaryOp::Gt: return a > b;
+    case BinaryOp::Ge: return a >= b;
+    case BinaryOp::And: return a != 0 && b != 0;
+    case BinaryOp::Or: return a != 0 || b != 0;
+    default: break;
+  }
+  if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
+  const std::int64_t quotient = a / b, remainder = a % b;
+  const bool rounds_up = remainder != 0 && (a < 0) != (b < 0);
+  switch (op) {
+    case BinaryOp::TruncDiv: return quotient;
+    case BinaryOp::TruncMod: return remainder;
+    case BinaryOp::FloorDiv: return rounds_up ? quotient - 1 : quotient;
+    case BinaryOp::FloorMod: return rounds_up ? remainder + b : remainder;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts& facts) {
+  KindMask first = kAnyKind, second = kAnyKind;
+  if (const Binary* n = e.as<Binary>()) {
+    first = kind_of(n->a);
+    second = kind_of(n->b);
+  } else if (const Not* inverted = e.as<Not>()) {
+    first = kind_of(inverted->a);
+  }
+  for (std::size_t n = 0; n < table.size; ++n) {
+    if ((table.masks[n].first & first) == 0 || (table.masks[n].second & second) == 0) continue;
+    const Rule& rule = table.rules[n];
+    if (auto result = Attempt(rule, e, facts).run()) return Applied{*std::move(result), rule.row.again};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::arith::rules

@@ -1,0 +1,80 @@
+#include "arith/rules/pattern.h"
+#include "arith/rules/tables.h"
+
+namespace tenon::arith::rules {
+
+namespace {
+
+constexpr Row kRulesRows[] = {
+    // Sums with constants.
+    {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
+    {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},
+    {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0"},
+    {"with_sum_above", "min(x + c1, x) ; min(x, x + c1)", "x", "c1 >= 0"},
+    {"of_differences_first", "min(c1 - x, c2 - x)", "c1 - x", "c1 < c2"},
+    {"of_differences_second", "min(c1 - x, c2 - x)", "c2 - x", "c1 >= c2"},
+
+    // A multiple at or above x, and one at or below.
+    {"trunc_multiple_above", "min(truncdiv(x + c1, c2)*c2, x) ; min(x, truncdiv(x + c1, c2)*c2)", "x",
+     "c2 > 0 && c1 + 1 == c2"},
+    {"trunc_multiple_above_positive",
+     "min(truncdiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), truncdiv(x + c1, c2)*c2)", "max(x, c2)",
+     "c2 > 0 && c1 + 1 == c2 && x >= 1"},
+    {"floor_multiple_above", "min(floordiv(x + c1, c2)*c2, x) ; min(x, floordiv(x + c1, c2)*c2)", "x",
+     "c2 > 0 && c1 + 1 == c2"},
+    {"floor_multiple_above_positive",
+     "min(floordiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), floordiv(x + c1, c2)*c2)", "max(x, c2)",
+     "c2 > 0 && c1 + 1 == c2 && x >= 1"},
+    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)", "floordiv(x, c2)*c2", "c2 > 0"},
+
+    // One part tells the whole.
+    {"of_both_choices",
+     "min(max(x, y), min(x, y)) ; min(max(x, y), min(y, x)) ; min(min(x, y), max(x, y)) ; min(min(x, y), max(y, x))",
+     "min(x, y)"},
+    {"absorb_first", "min(max(x, y), x)", "x"},
+    {"absorb_second", "min(max(x, y), y)", "y"},
+    {"repeat", "min(min(x, y), x) ; min(min(x, y), y)", "min(x, y)"},
+    {"absorbed_first", "min(x, max(x, y))", "x"},
+    {"absorbed_second", "min(y, max(x, y))", "y"},
+    {"repeated", "min(x, min(x, y)) ; min(y, min(x, y))", "min(x, y)"},
+    {"repeat_3", "min(min(min(x, y), z), y)", "min(min(x, y), z)"},
+    {"repeat_4", "min(min(min(min(x, y), z), u), y)", "min(min(min(x, y), z), u)"},
+    {"repeat_5", "min(min(min(min(min(x, y), z), u), v), y)", "min(min(min(min(x, y), z), u), v)"},
+
+    // Equal parts come out.
+    {"distribute",
+     "min(max(x, y), max(x, z)) ; min(max(x, y), max(z, x)) ; min(max(y, x), max(x, z)) ; min(max(y, x), max(z, x))",
+     "max(min(y, z), x)"},
+    {"common_operand",
+     "min(min(x, y), min(x, z)) ; min(min(x, y), min(z, x)) ; min(min(y, x), min(x, z)) ; min(min(y, x), min(z, x))",
+     "min(min(y, z), x)"},
+    {"common_addend", "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)", "min(y, z) + x"},
+    {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x"},
+    {"common_minuend", "min(x - y, x - z)", "x - max(y, z)"},
+    {"constants", "min(min(x, c1), c2)", "min(x, min(c1, c2))"},
+    {"common_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)", "c1 > 0"},
+    {"common_negative_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)", "c1 < 0"},
+    {"common_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)", "c1 > 0"},
+    {"common_negative_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)", "c1 < 0"},
+    {"common_scale", "min(x*c1, y*c1)", "min(x, y)*c1", "c1 > 0"},
+    {"common_negative_scale", "min(x*c1, y*c1)", "max(x, y)*c1", "c1 <= 0"},
+    {"scale_and_constant", "min(x*c1, c2)", "min(x, floordiv(c2, c1))*c1", "c1 > 0 && floormod(c2, c1) == 0"},
+    {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1", "c1 < 0 && floormod(c2, c1) == 0"},
+
+    // Order: constants outwards.
+    {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
+    {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kAgain},
+};
+constexpr auto kRules = compile<kRulesRows>();
+
+constexpr Row kAnyTypeRulesRows[] = {
+    {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
+};
+constexpr auto kAnyTypeRules = compile<kAnyTypeRulesRows>();
+
+}  // namespace
+
+RuleTable min_rules() { return kRules; }
+RuleTable min_any_type_rules() { return kAnyTypeRules; }
+
+}  // namespace tenon::arith::rules

@@ -1,0 +1,120 @@
+#include "arith/rules/pattern.h"
+#include "arith/rules/tables.h"
+
+namespace tenon::arith::rules {
+
+namespace {
+
+constexpr Row kRulesRows[] = {
+    // Cancellation.
+    {"drop_added", "(x + y) - y", "x"},
+    {"drop_added_first", "(x + y) - x", "y"},
+    {"minus_rest", "x - (y + x) ; x - (x + y)", "0 - y"},
+
+    {"min_minus_first", "min(x, y) - x", "min(0, y - x)"},
+    {"min_minus_second", "min(x, y) - y", "min(x - y, 0)"},
+    {"max_minus_first", "max(x, y) - x", "max(0, y - x)"},
+    {"max_minus_second", "max(x, y) - y", "max(x - y, 0)"},
+    {"first_minus_max", "x - max(x, y)", "min(0, x - y)"},
+    {"second_minus_max", "y - max(x, y)", "min(y - x, 0)"},
+    {"first_minus_min", "x - min(x, y)", "max(0, x - y)"},
+    {"second_minus_min", "y - min(x, y)", "max(y - x, 0)"},
+
+    // Common factors.
+    {"itself", "x - x", "0"},
+    {"one_less", "x*y - x ; y*x - x", "x*(y - 1)"},
+    {"one_minus", "x - y*x ; x - x*y", "x*(1 - y)"},
+    {"factor", "x*y - x*z ; y*x - x*z ; x*y - z*x ; y*x - z*x", "x*(y - z)"},
+
+    {"constants", "(x + c1) - c2", "x + (c1 - c2)"},
+    {"constants_minus", "(c1 - x) - (c2 - y)", "(y - x) + (c1 - c2)"},
+
+    {"common_addend", "(x + y) - (x + z) ; (x + y) - (z + x) ; (y + x) - (z + x) ; (y + x) - (x + z)", "y - z"},
+
+    {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)"},
+    {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)"},
+    {"out_of_max_first", "max(x + y, z) - x ; max(y + x, z) - x", "max(y, z - x)"},
+    {"out_of_max_second", "max(z, x + y) - x ; max(z, y + x) - x", "max(z - x, y)"},
+    {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)"},
+    {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)"},
+
+    {"min_swapped", "min(x, y) - min(y, x)", "0"},
+    {"max_swapped", "max(x, y) - max(y, x)", "0"},
+    {"equal_steps_of_min", "min(x, y) - min(z, u)", "x - z", "(x - z) - (y - u) == 0"},
+    {"equal_steps_of_min_crossed", "min(x, y) - min(z, u)", "x - u", "(x - u) - (y - z) == 0"},
+    {"equal_steps_of_max", "max(x, y) - max(z, u)", "x - z", "(x - z) - (y - u) == 0"},
+    {"equal_steps_of_max_crossed", "max(x, y) - max(z, u)", "x - u", "(x - u) - (y - z) == 0"},
+
+    // What a multiple of a quotient leaves is the remainder, in either rounding.
+    {"trunc_remainder", "x - truncdiv(x, c1)*c1", "truncmod(x, c1)", "c1 != 0"},
+    {"trunc_minus_remainder", "truncdiv(x, c1)*c1 - x", "0 - truncmod(x, c1)", "c1 != 0"},
+    {"trunc_remainder_of_sum", "x - truncdiv(x + y, c1)*c1", "truncmod(x + y, c1) - y", "c1 != 0"},
+    {"trunc_minus_remainder_of_sum", "truncdiv(x + y, c1)*c1 - x", "y - truncmod(x + y, c1)", "c1 != 0"},
+    {"trunc_remainder_of_difference", "x - truncdiv(x - y, c1)*c1", "truncmod(x - y, c1) + y", "c1 != 0"},
+    {"trunc_minus_remainder_of_difference", "truncdiv(x - y, c1)*c1 - x", "0 - truncmod(x - y, c1) - y", "c1 != 0"},
+
+    {"trunc_scaled_remainder", "x*c2 - truncdiv(x, c1)*c3", "truncmod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"trunc_minus_scaled_remainder", "truncdiv(x, c1)*c3 - x*c2", "0 - truncmod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"trunc_scaled_remainder_of_sum", "x*c2 - truncdiv(x + y, c1)*c3", "(truncmod(x + y, c1) - y)*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"trunc_minus_scaled_remainder_of_sum", "truncdiv(x + y, c1)*c3 - x*c2", "(y - truncmod(x + y, c1))*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"trunc_scaled_remainder_of_difference", "x*c2 - truncdiv(x - y, c1)*c3", "(truncmod(x - y, c1) + y)*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"trunc_minus_scaled_remainder_of_difference", "truncdiv(x - y, c1)*c3 - x*c2",
+     "(0 - truncmod(x - y, c1) - y)*c2", "c1 != 0 && c3 == c1*c2"},
+
+    {"trunc_step", "truncdiv(x + c1, c3) - truncdiv(x + c2, c3)",
+     "truncdiv(truncmod(x + floormod(c2, c3), c3) + (c1 - c2), c3)",
+     "c3 > 0 && c1 >= c2 && x >= 0 - c2"},
+    {"trunc_step_from", "truncdiv(x + c1, c3) - truncdiv(x, c3)", "truncdiv(truncmod(x, c3) + c1, c3)",
+     "c3 > 0 && c1 >= 0 && x >= 0"},
+
+    {"floor_remainder", "x - floordiv(x, c1)*c1", "floormod(x, c1)", "c1 != 0"},
+    {"floor_minus_remainder", "floordiv(x, c1)*c1 - x", "0 - floormod(x, c1)", "c1 != 0"},
+    {"floor_remainder_of_sum", "x - floordiv(x + y, c1)*c1", "floormod(x + y, c1) - y", "c1 != 0"},
+    {"floor_minus_remainder_of_sum", "floordiv(x + y, c1)*c1 - x", "y - floormod(x + y, c1)", "c1 != 0"},
+    {"floor_remainder_of_difference", "x - floordiv(x - y, c1)*c1", "floormod(x - y, c1) + y", "c1 != 0"},
+    {"floor_minus_remainder_of_difference", "floordiv(x - y, c1)*c1 - x", "0 - floormod(x - y, c1) - y", "c1 != 0"},
+
+    {"floor_scaled_remainder", "x*c2 - floordiv(x, c1)*c3", "floormod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"floor_minus_scaled_remainder", "floordiv(x, c1)*c3 - x*c2", "0 - floormod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"floor_scaled_remainder_of_sum", "x*c2 - floordiv(x + y, c1)*c3", "(floormod(x + y, c1) - y)*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"floor_minus_scaled_remainder_of_sum", "floordiv(x + y, c1)*c3 - x*c2", "(y - floormod(x + y, c1))*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"floor_scaled_remainder_of_difference", "x*c2 - floordiv(x - y, c1)*c3", "(floormod(x - y, c1) + y)*c2",
+     "c1 != 0 && c3 == c1*c2"},
+    {"floor_minus_scaled_remainder_of_difference", "floordiv(x - y, c1)*c3 - x*c2",
+     "(0 - floormod(x - y, c1) - y)*c2", "c1 != 0 && c3 == c1*c2"},
+
+    {"floor_step", "floordiv(x + c1, c3) - floordiv(x + c2, c3)",
+     "floordiv(floormod(x + floormod(c2, c3), c3) + (c1 - c2), c3)", "c3 > 0"},
+    {"floor_step_from", "floordiv(x + c1, c3) - floordiv(x, c3)", "floordiv(floormod(x, c3) + c1, c3)", "c3 > 0"},
+
+    // Order: sums with constants last, products with the sign in the constant.
+    {"add_opposite", "x - c1", "x + (0 - c1)"},
+    {"constant_last", "(x + c1) - y", "(x - y) + c1", "", kAgain},
+    {"add_subtracted", "x - (y - z)", "(x + z) - y", "", kAgain},
+    {"opposite_factor", "x - y*c1", "x + y*(0 - c1)", "", kAgain},
+};
+constexpr auto kRules = compile<kRulesRows>();
+
+constexpr Row kAnyTypeRulesRows[] = {
+    {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
+};
+constexpr auto kAnyTypeRules = compile<kAnyTypeRulesRows>();
+
+constexpr Row kIntegerRulesRows[] = {
+    {"into_select_second", "select(p, x, y) - y", "select(p, x - y, 0)"},
+    {"into_select_first", "select(p, x, y) - x", "select(p, 0, y - x)"},
+};
+constexpr auto kIntegerRules = compile<kIntegerRulesRows>();
+
+}  // namespace
+
+RuleTable sub_rules() { return kRules; }
+RuleTable sub_any_type_rules() { return kAnyTypeRules; }
+RuleTable sub_integer_rules() { return kIntegerRules; }
+
+}  // namespace tenon::arith::rules

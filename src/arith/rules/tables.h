@@ -1,0 +1,63 @@
+// The tables of rules, by the operator at the root of their patterns. Order matters: the first that matches is applied.
+#pragma once
+
+#include <vector>
+
+#include "arith/rules/pattern.h"
+
+namespace tenon::arith::rules {
+
+// Of int32 and int64 scalars.
+RuleTable add_rules();
+RuleTable sub_rules();
+RuleTable mul_rules();
+RuleTable trunc_div_rules();
+RuleTable trunc_mod_rules();
+/// Floor division: rules before and after the elimination of residues (residue.cpp).
+RuleTable floor_div_first_rules();
+RuleTable floor_div_rules();
+RuleTable floor_mod_rules();
+RuleTable min_rules();
+RuleTable max_rules();
+RuleTable equal_rules();
+RuleTable less_rules();
+
+// Of all types.
+RuleTable add_any_type_rules();
+RuleTable sub_any_type_rules();
+/// Of integers of all types: an infinity less itself is no number.
+RuleTable sub_integer_rules();
+RuleTable min_any_type_rules();
+RuleTable max_any_type_rules();
+RuleTable not_rules();
+RuleTable and_rules();
+RuleTable or_rules();
+/// Tautologies that a NaN would break.
+RuleTable not_integer_rules();
+RuleTable or_integer_rules();
+
+// Of vectors.
+RuleTable add_vector_rules();
+RuleTable sub_vector_rules();
+RuleTable mul_vector_rules();
+RuleTable div_vector_rules();
+RuleTable trunc_div_vector_rules();
+RuleTable trunc_mod_vector_rules();
+RuleTable floor_div_vector_rules();
+RuleTable floor_mod_vector_rules();
+RuleTable min_vector_rules();
+RuleTable max_vector_rules();
+RuleTable equal_vector_rules();
+RuleTable less_vector_rules();
+RuleTable not_vector_rules();
+RuleTable and_vector_rules();
+RuleTable or_vector_rules();
+
+/// Every table, under the name of its function.
+struct NamedTable {
+  std::string_view name;
+  RuleTable table;
+};
+std::vector<NamedTable> all_tables();
+
+}  // namespace tenon::arith::rules

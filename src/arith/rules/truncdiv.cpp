@@ -1,0 +1,72 @@
+#include "arith/rules/pattern.h"
+#include "arith/rules/tables.h"
+
+namespace tenon::arith::rules {
+
+namespace {
+
+constexpr Row kDivRulesRows[] = {
+    // Most need both parts of the division to be non-negative: it rounds towards zero.
+    {"nested", "truncdiv(truncdiv(x, c1), c2)", "truncdiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
+    {"nested_sum", "truncdiv(truncdiv(x, c1) + c2, c3)", "truncdiv(x + c1*c2, c1*c3)",
+     "c1 > 0 && c2 >= 0 && c3 > 0 && x >= 0"},
+    {"multiple", "truncdiv(x*c1, c2)", "x*truncdiv(c1, c2)", "c1 > 0 && c2 > 0 && floormod(c1, c2) == 0"},
+    {"divisor_of_divisor", "truncdiv(x*c1, c2)", "truncdiv(x, truncdiv(c2, c1))",
+     "c1 > 0 && c2 > 0 && floormod(c2, c1) == 0"},
+
+    {"itself", "truncdiv(x, x)", "1"},
+    {"factor_constant", "truncdiv(x*c1, x) ; truncdiv(c1*x, x)", "c1"},
+
+    {"multiple_plus", "truncdiv(x*c1 + y, c2)", "x*truncdiv(c1, c2) + truncdiv(y, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+    {"min_with_multiple", "truncdiv(min(x*c1, y), c2)", "min(x*truncdiv(c1, c2), truncdiv(y, c2))",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+    {"max_with_multiple", "truncdiv(max(x*c1, y), c2)", "max(x*truncdiv(c1, c2), truncdiv(y, c2))",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+    {"plus_multiple", "truncdiv(y + x*c1, c2)", "truncdiv(y, c2) + x*truncdiv(c1, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+    {"min_multiple_second", "truncdiv(min(y, x*c1), c2)", "min(truncdiv(y, c2), x*truncdiv(c1, c2))",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+    {"max_multiple_second", "truncdiv(max(y, x*c1), c2)", "max(truncdiv(y, c2), x*truncdiv(c1, c2))",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y >= 0"},
+
+    {"multiple_plus_sum", "truncdiv(x*c1 + y + z, c2)", "x*truncdiv(c1, c2) + truncdiv(y + z, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y + z >= 0"},
+    {"multiple_minus_plus", "truncdiv(x*c1 - y + z, c2)", "x*truncdiv(c1, c2) + truncdiv(z - y, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && z - y >= 0"},
+    {"multiple_plus_minus", "truncdiv(x*c1 + y - z, c2)", "x*truncdiv(c1, c2) + truncdiv(y - z, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y - z >= 0"},
+    {"sum_around_multiple", "truncdiv(y + x*c1 + z, c2)", "x*truncdiv(c1, c2) + truncdiv(y + z, c2)",
+     "c1 >= 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y + z >= 0"},
+    {"plus_constant", "truncdiv(x + c1, c2)", "truncdiv(x, c2) + truncdiv(c1, c2)",
+     "c1 > 0 && c2 > 0 && floormod(c1, c2) == 0 && x >= 0"},
+
+    {"divisor_plus", "truncdiv(x + y, x) ; truncdiv(y + x, x)", "truncdiv(y, x) + 1", "x >= 0 && y >= 0"},
+    {"divisor_in_sum",
+     "truncdiv((x + y) + z, x) ; truncdiv((y + x) + z, x) ; truncdiv(y + (z + x), x) ; truncdiv(y + (x + z), x)",
+     "truncdiv(y + z, x) + 1", "x >= 0 && y + z >= 0"},
+    {"factor", "truncdiv(x*y, y) ; truncdiv(y*x, y)", "x", "x >= 0 && y >= 0"},
+    {"factor_plus", "truncdiv(x*z + y, z) ; truncdiv(z*x + y, z)", "x + truncdiv(y, z)", "x >= 0 && y >= 0 && z >= 0"},
+    {"plus_factor", "truncdiv(y + x*z, z) ; truncdiv(y + z*x, z)", "truncdiv(y, z) + x", "x >= 0 && y >= 0 && z >= 0"},
+};
+constexpr auto kDivRules = compile<kDivRulesRows>();
+
+constexpr Row kModRulesRows[] = {
+    {"multiple", "truncmod(x*c1, c2)", "0", "c2 != 0 && floormod(c1, c2) == 0"},
+    {"multiple_plus", "truncmod(x*c1 + y, c2)", "truncmod(y, c2)",
+     "c2 > 0 && floormod(c1, c2) == 0 && x*c1 >= 0 && y >= 0"},
+    {"plus_constant", "truncmod(x + c1, c2)", "truncmod(x, c2)",
+     "c2 > 0 && c1 >= 0 && floormod(c1, c2) == 0 && x >= 0"},
+    {"plus_multiple", "truncmod(x + y*c1, c2)", "truncmod(x, c2)",
+     "c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y*c1 >= 0"},
+    // The sign of a truncated remainder is the dividend's.
+    {"positive_divisor", "truncmod(x, c1)", "truncmod(x, 0 - c1)", "c1 < 0", kAgain},
+};
+constexpr auto kModRules = compile<kModRulesRows>();
+
+}  // namespace
+
+RuleTable trunc_div_rules() { return kDivRules; }
+RuleTable trunc_mod_rules() { return kModRules; }
+
+}  // namespace tenon::arith::rules

@@ -1,0 +1,68 @@
+#include "tenon/arith/simplify.h"
+
+#include "arith/facts_state.h"
+#include "arith/rewrite_step.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+constexpr int kRewriteRounds = 2;
+}  // namespace
+
+Expr rewrite_simplify(const Expr& e, const Facts& facts) {
+  RewriteContext context(facts);
+  Expr result = e;
+  for (int round = 0; round < kRewriteRounds; ++round) {
+    Expr next = context.visit(result);
+    // A round gives the same for equal trees, so that another would change nothing.
+    if (next.same_as(result) || structural_equal(next, result)) return next;
+    result = std::move(next);
+  }
+  return result;
+}
+
+Expr simplify(const Expr& e, const Facts& facts, int rounds) {
+  Expr result = e;
+  for (int step = 0; step < rounds; ++step) {
+    if (result.as<IntImm>()) return result;
+    result = step % 2 == 0 ? rewrite_simplify(result, facts) : canonical_simplify(result, facts);
+  }
+  return result;
+}
+
+Range simplify(const Range& r, const Facts& facts) {
+  return Range::from_min_extent(simplify(r.min, facts), simplify(r.extent, facts));
+}
+
+// ---- proofs ---------------------------------------------------------------------------------------------------------
+
+bool can_prove(const Expr& condition, const Facts& facts) {
+  if (is_true(condition)) return true;
+  const Expr rewritten = rewrite_simplify(condition, facts);
+  if (rewritten.as<IntImm>()) return is_true(rewritten);
+  return is_true(canonical_simplify(condition, facts));
+}
+
+bool can_prove_equal(const Expr& a, const Expr& b, const Facts& facts) {
+  if (a.same_as(b)) return true;
+  const IntImm* x = a.as<IntImm>();
+  const IntImm* y = b.as<IntImm>();
+  if (x && y) return x->value == y->value;
+  const Promoted p = promote(a, b);
+  return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, p.a, p.b), make_int(p.a.dtype(), 0)), facts);
+}
+
+bool can_prove_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {
+  if (const IntImm* n = e.as<IntImm>()) return n->value >= bound;
+  return bound_of(rewrite_simplify(e, facts), facts.state()).min >= bound;
+}
+
+bool can_prove_below(const Expr& e, std::int64_t bound, const Facts& facts) {
+  if (const IntImm* n = e.as<IntImm>()) return n->value < bound;
+  return bound_of(rewrite_simplify(e, facts), facts.state()).max < bound;
+}
+
+}  // namespace tenon::arith
