@@ -1,0 +1,85 @@
+#include "lower/extent_bound.h"
+
+#include <algorithm>
+
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lower {
+
+using namespace tir;
+
+namespace {
+
+/// Points that are tried one by one at most.
+constexpr std::int64_t kMaxPoints = 4096;
+
+struct ConstantLoop {
+  Var var;
+  std::int64_t min;
+  std::int64_t extent;
+};
+
+/// The loops whose variables the extent uses, if those are all its variables, with constant ranges and few points.
+std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent, const std::vector<RangedVar>& loops) {
+  std::vector<ConstantLoop> result;
+  std::int64_t points = 1;
+  for (const Var& var : free_vars(extent)) {
+    const auto loop = std::find_if(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
+    if (loop == loops.end()) return std::nullopt;
+    const auto min = constant_int(loop->range.min), count = constant_int(loop->range.extent);
+    if (!min || !count || *count <= 0 || *count > kMaxPoints / points) return std::nullopt;
+    points *= *count;
+    result.push_back({var, *min, *count});
+  }
+  return result;
+}
+
+std::int64_t greatest_value(const Expr& extent, const std::vector<ConstantLoop>& loops) {
+  std::vector<std::int64_t> values;
+  for (const ConstantLoop& loop : loops) values.push_back(loop.min);
+  const auto value_of = [&](const Var& var) {
+    for (std::size_t n = 0; n < loops.size(); ++n) {
+      if (loops[n].var.same_as(var)) return values[n];
+    }
+    internal_error("a variable of an extent has no range");
+  };
+  std::int64_t greatest = evaluate_int(extent, value_of);
+  for (std::size_t n = 0; n < loops.size();) {
+    if (++values[n] == loops[n].min + loops[n].extent) {
+      values[n] = loops[n].min;
+      ++n;
+      continue;
+    }
+    n = 0;
+    greatest = std::max(greatest, evaluate_int(extent, value_of));
+  }
+  return greatest;
+}
+
+}  // namespace
+
+std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar>& loops) {
+  if (effect_of(extent) != Effect::Pure) return std::nullopt;
+  if (const auto constant = constant_loops(extent, loops)) {
+    return make_int(extent.dtype(), std::max<std::int64_t>(greatest_value(extent, *constant), 1));
+  }
+  arith::Facts facts;
+  arith::IntervalMap relaxed;
+  for (const RangedVar& loop : loops) {
+    facts.bind(loop.var, loop.range);
+    relaxed.set(loop.var, arith::Interval::from_range(loop.range));
+  }
+  const arith::Interval values = arith::values_of(extent, relaxed, facts);
+  if (values.is_empty() || !values.max()) return std::nullopt;
+  const Expr bound = arith::simplify(*values.max(), facts);
+  const bool uses_loop = uses_var(bound, [&](const Expr& var) {
+    return std::any_of(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
+  });
+  if (uses_loop) return std::nullopt;
+  return bound;
+}
+
+}  // namespace tenon::lower

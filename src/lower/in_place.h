@@ -1,0 +1,36 @@
+// Whether a statement may write one buffer into the memory of another that it reads: dst[i] = f(src[i]).
+#pragma once
+
+#include <unordered_set>
+
+#include "lower/storage_timeline.h"
+
+namespace tenon::lower {
+
+/// Examines one statement that writes `dst`, once for all candidates.
+///
+/// Safe are sources that are read only in the value of the single store to dst, at exactly its index, with its type, and
+/// are not written; where dst is not read, nothing is indexed by memory, no code is opaque, and each element of dst is
+/// written once: every loop (and every thread that shares the memory) around the store takes part in its index.
+class InPlaceSources {
+ public:
+  InPlaceSources(const tir::Stmt& s, const tir::Var& dst, const std::vector<tir::Var>& sharing_threads);
+  bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
+
+ private:
+  void stmt(const tir::Stmt& s);
+  void store(const tir::Store& n);
+  void expr(const tir::Expr& e);
+  void load(const tir::Expr& self, const tir::Load& n);
+  bool each_element_once(const tir::Store& n) const;
+
+  tir::Var dst_;
+  std::vector<tir::Var> loops_;
+  bool all_safe_ = true;
+  std::unordered_set<const tir::ExprNode*> unsafe_;
+  const tir::Store* current_ = nullptr;  // the store to dst whose value is being looked at
+  int index_depth_ = 0;
+  int stores_ = 0;  // to dst, on the longest path through exclusive branches
+};
+
+}  // namespace tenon::lower

@@ -1,0 +1,12 @@
+// Makes temporaries that are only accessed by whole aligned vectors of one width into temporaries of vectors.
+//
+//   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...   =>   allocate(B, float32x4, [16]); B[j] = ...
+#pragma once
+
+#include "tenon/tir/stmt.h"
+
+namespace tenon::lower {
+
+tir::Stmt vectorize_elements(const tir::Stmt& body);
+
+}  // namespace tenon::lower
