@@ -1,5 +1,7 @@
 #include "lower/flat_index.h"
 
+#include <limits>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -88,10 +90,40 @@ Expr merge_quotients(const Expr& sum) {
   return e;
 }
 
+/// Whether positions in the buffer can go past int32 for all that its constant extents and strides say.
+bool is_beyond_int32(const Buffer& buffer) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  std::int64_t size = 1;
+  for (const Expr& stride : buffer->strides)
+    if (constant_int(stride).value_or(0) > kMost) return true;
+  for (std::size_t n = buffer->shape.size(); n-- > 0;) {
+    const std::int64_t extent = std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
+    const std::int64_t step = buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
+    // The last element is at size - 1, so that a size of kMost + 1 still fits.
+    if (extent > (kMost + 1) / std::max<std::int64_t>(step, 1)) return true;
+    size = std::max(size, extent * step);
+  }
+  return false;
+}
+
+/// The buffer with 64 bit extents, strides and offset where 32 bits do not hold its positions.
+Buffer widened(const Buffer& buffer) {
+  if (!is_beyond_int32(buffer)) return buffer;
+  BufferNode node = *buffer.get();
+  auto widen = [](Expr& e) {
+    if (e.dtype() == Int(32)) e = cast(Int(64), e);
+  };
+  for (Expr& extent : node.shape) widen(extent);
+  for (Expr& stride : node.strides) widen(stride);
+  widen(node.elem_offset);
+  return make_buffer(std::move(node));
+}
+
 }  // namespace
 
-std::vector<Expr> flat_index(const Buffer& buffer, const std::vector<Expr>& indices) {
-  if (indices.size() != buffer->shape.size()) internal_error("an access of `" + buffer->name + "` of another rank");
+std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indices) {
+  if (indices.size() != given->shape.size()) internal_error("an access of `" + given->name + "` of another rank");
+  const Buffer buffer = widened(given);
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
   std::size_t axis = 0;
@@ -107,12 +139,13 @@ std::vector<Expr> flat_index(const Buffer& buffer, const std::vector<Expr>& indi
 }
 
 Buffer flat_buffer(const Buffer& buffer) {
-  BufferNode node = *flattened(buffer).get();
+  BufferNode node = *flattened(widened(buffer)).get();
   if (node.dtype.is_bool()) node.dtype = Int(8, node.dtype.lanes);
   return make_buffer(std::move(node));
 }
 
-Buffer slice(const Buffer& buffer, const std::vector<Expr>& begins, const std::vector<Expr>& extents) {
+Buffer slice(const Buffer& given, const std::vector<Expr>& begins, const std::vector<Expr>& extents) {
+  const Buffer buffer = widened(given);
   BufferNode node = *buffer.get();
   node.elem_offset = flat_index(buffer, begins).back();
   node.shape = extents;

@@ -197,11 +197,8 @@ class Flattener {
     Allocate result = allocate;
     result.extents = exprs(allocate.extents);
     result.condition = expr(allocate.condition);
-    if (result.extents.size() > 1) {
-      Expr size = result.extents[0];
-      for (std::size_t n = 1; n < result.extents.size(); ++n) size = size * result.extents[n];
-      result.extents = {size};
-    }
+    if (result.extents.size() > 1)
+      result.extents = flat_buffer(decl_buffer(result.extents, allocate.dtype, {.data = allocate.data}))->shape;
     if (result.dtype.is_bool()) result.dtype = Int(8, result.dtype.lanes);
     known_pointers_.insert(&allocate.data.node());
     result.body = stmt(allocate.body);
@@ -295,9 +292,10 @@ class Flattener {
   }
 
   Stmt with_size(const Buffer& buffer, const Stmt& body) {
-    Expr size = make_int(buffer->shape[0].dtype(), buffer->dtype.lanes);
-    for (const Expr& extent : buffer->shape) size = size * extent;
-    return make_stmt(Attr{AttrKind::BufferBound, Expr(buffer->data), "", size, body});
+    Expr size = buffer->dtype.lanes;
+    for (const Expr& extent : flat_buffer(buffer)->shape) size = size * extent;
+    return make_stmt(
+        Attr{AttrKind::BufferBound, Expr(buffer->data), "", make_call(Handle(), Intrin::tvm_tuple, {size}), body});
   }
 
   const LowerOptions& options_;
