@@ -1,5 +1,6 @@
-// Division and remainder of canonical sums by a constant c > 1. Of a sum, the part whose scales c divides leaves the
-// division, and vanishes from the remainder; a single piece (x mod u) div l has its own rules, in `divide` and `reduce`.
+// Division and remainder of canonical sums by a constant c > 1. Of a sum, the part whose scales c divides
+// leaves the division, and vanishes from the remainder; a single piece (x mod u) div l has its own rules, in
+// `divide` and `reduce`.
 
 #include "arith/canonicalizer.h"
 #include "tenon/arith/simplify.h"
@@ -44,7 +45,7 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 
 }  // namespace
 
-// ---- what bounds tell -------------------------------------------------------------------------------------------------
+// ---- what bounds tell ---------------------------------------------------------------------------
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
   return const_bound(e, facts_).is_at_least(0) || can_prove_at_least(e, 0, facts_);
@@ -59,14 +60,14 @@ bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
   return known.is_below(bound) && (known.is_at_least(0) || can_prove_at_least(e, 0, facts_));
 }
 
-// ---- one piece ----------------------------------------------------------------------------------------------------------
+// ---- one piece ----------------------------------------------------------------------------------
 
 /// scale * ((x mod u) div l) div c.
 ///   c | scale:  the scale is divided, exactly.
-///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that keeps u a multiple of
-///   the divisor it is a piece again, if l*k >= u it is 0, else x mod u becomes the index.
-///   A negative scale is moved into the divisor only of a whole index: s*x div (s*k) == x div k is the same rational
-///   number rounded, but rounding downwards first (l > 1) and dividing by k < 0 after is not.
+///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that keeps u a
+///   multiple of the divisor it is a piece again, if l*k >= u it is 0, else x mod u becomes the index. A
+///   negative scale is moved into the divisor only of a whole index: s*x div (s*k) == x div k is the same
+///   rational number rounded, but rounding downwards first (l > 1) and dividing by k < 0 after is not.
 Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) {
@@ -75,7 +76,8 @@ Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
   }
   if (divisor % term.scale == 0) {
     std::int64_t rest = divisor / term.scale;
-    if (rest < 0 && term.is_whole()) return with_rounding(Term(quotient(rounding, term.index, rest)), rounding);
+    if (rest < 0 && term.is_whole())
+      return with_rounding(Term(quotient(rounding, term.index, rest)), rounding);
     std::optional<std::int64_t> lower;
     if (rest > 0) lower = product(term.dtype(), term.lower, rest);
     if (lower) {
@@ -96,9 +98,9 @@ Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
 
 /// scale * ((x mod u) div l) mod c.
 ///   c | scale:  nothing remains.
-///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z mod (l*k)) div l;
-///   l*k takes the place of a modulus u that is its multiple, and changes nothing if u divides it.
-///   For k < 0 the first holds still, the second does not (l > 1): only of a whole index.
+///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z mod (l*k))
+///   div l; l*k takes the place of a modulus u that is its multiple, and changes nothing if u divides it. For
+///   k < 0 the first holds still, the second does not (l > 1): only of a whole index.
 Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) return nothing(term.dtype());
@@ -128,7 +130,7 @@ Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
   return term;
 }
 
-// ---- sums ---------------------------------------------------------------------------------------------------------------
+// ---- sums ---------------------------------------------------------------------------------------
 
 Canonical Canonicalizer::floor_divide(Canonical a, std::int64_t divisor) {
   const Sum* sum = std::get_if<Sum>(&a);
@@ -200,7 +202,8 @@ Canonical Canonicalizer::trunc_remainder(Canonical a, std::int64_t divisor) {
   if (rest.is_zero()) return make_int(sum->dtype(), 0);
   Expr left = rest.expr();
   if (is_non_negative(divisible.expr()) && is_non_negative(left)) {
-    if (std::optional<std::int64_t> value = constant_int(left)) return make_int(left.dtype(), *value % divisor);
+    if (std::optional<std::int64_t> value = constant_int(left))
+      return make_int(left.dtype(), *value % divisor);
     if (is_below(left, divisor)) return left;
     *sum = std::move(rest);
   }

@@ -6,7 +6,7 @@ namespace tenon::arith {
 
 using namespace tir;
 
-// ---- conversions ----------------------------------------------------------------------------------------------------
+// ---- conversions --------------------------------------------------------------------------------
 
 Expr to_expr(const Canonical& value) {
   return match(
@@ -39,12 +39,6 @@ std::optional<std::int64_t> plain_constant(const Canonical& value) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-DataType type_of(const Canonical& value) {
-  return match(
-      value, [](const Expr& e) { return e.dtype(); }, [](const Term& term) { return term.dtype(); },
-      [](const Sum& sum) { return sum.dtype(); });
-}
-
 Canonical zero_of(DataType type) { return make_int(type, 0); }
 
 bool is_index_arithmetic(BinaryOp op) {
@@ -55,14 +49,16 @@ bool is_index_arithmetic(BinaryOp op) {
     case BinaryOp::TruncDiv:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod: return true;
-    default: return false;
+    case BinaryOp::FloorMod:
+      return true;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
-// ---- the visit ------------------------------------------------------------------------------------------------------
+// ---- the visit ----------------------------------------------------------------------------------
 
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
@@ -87,7 +83,8 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
   Canonical b = visit(node.b);
   std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
   if (left && right) {
-    if (std::optional<Expr> folded = fold_constants(node.op, std::get<Expr>(a), std::get<Expr>(b))) return *folded;
+    if (std::optional<Expr> folded = fold_constants(node.op, std::get<Expr>(a), std::get<Expr>(b)))
+      return *folded;
   }
   switch (node.op) {
     case BinaryOp::Add:
@@ -97,8 +94,10 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
     case BinaryOp::Sub:
       if (right == 0) return a;
       return add(std::move(a), std::move(b), -1);
-    case BinaryOp::Mul: return multiply(std::move(a), std::move(b));
-    default: break;
+    case BinaryOp::Mul:
+      return multiply(std::move(a), std::move(b));
+    default:
+      break;
   }
   // 0 div x and 0 mod x, where x == 0 has no meaning.
   if (left == 0 && right != 0) return zero_of(e.dtype());
@@ -116,7 +115,8 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
 Canonical Canonicalizer::add(Canonical a, Canonical b, int sign) {
   Sum sum = to_sum(std::move(a));
   if (std::optional<std::int64_t> value = plain_constant(b)) {
-    sum.add(wrap(sign > 0 ? *value : static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value)), sum.dtype()));
+    sum.add(wrap(sign > 0 ? *value : static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value)),
+                 sum.dtype()));
   } else if (const Sum* other = std::get_if<Sum>(&b)) {
     sum.add(*other, sign);
   } else {
@@ -162,7 +162,8 @@ Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
   // One point: its source where the condition holds, else nothing but the identity.
   auto index = static_cast<std::size_t>(node->value_index);
   const ReduceNode& reduction = *node->reduction;
-  return simplify(make_select(reduction.condition, reduction.source[index], reduction.combiner->identity[index]));
+  return simplify(
+      make_select(reduction.condition, reduction.source[index], reduction.combiner->identity[index]));
 }
 
 Expr canonical_simplify(const Expr& e, const Facts& facts) { return Canonicalizer(facts).simplify(e); }

@@ -1,4 +1,5 @@
-// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are written back as text.
+// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are written back as
+// text.
 #pragma once
 
 #include <variant>

@@ -1,6 +1,6 @@
-// deduce_bound: a comparison is turned into `left >= limit`, `left <= limit` or `left == limit` with the variable in
-// left; both sides are relaxed to their worst case; then left is taken apart from the outside in, and what is taken off
-// goes over to the limit, until the variable stands alone.
+// deduce_bound: a comparison is turned into `left >= limit`, `left <= limit` or `left == limit` with the
+// variable in left; both sides are relaxed to their worst case; then left is taken apart from the outside in,
+// and what is taken off goes over to the limit, until the variable stands alone.
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
@@ -15,9 +15,12 @@ enum class Relation { AtLeast, AtMost, Equal };
 
 Relation reversed(Relation relation) {
   switch (relation) {
-    case Relation::AtLeast: return Relation::AtMost;
-    case Relation::AtMost: return Relation::AtLeast;
-    case Relation::Equal: return Relation::Equal;
+    case Relation::AtLeast:
+      return Relation::AtMost;
+    case Relation::AtMost:
+      return Relation::AtLeast;
+    case Relation::Equal:
+      return Relation::Equal;
   }
   internal_error("relation outside its enumeration");
 }
@@ -39,7 +42,8 @@ Expr plus_constant(const Expr& e, std::int64_t value) {
   return fold(op, e, make_int(e.dtype(), value < 0 ? -value : value));
 }
 
-/// The condition with the side that uses the variable on the left; nullopt if it is no comparison of integers.
+/// The condition with the side that uses the variable on the left; nullopt if it is no comparison of
+/// integers.
 std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
   const Binary* node = condition.as<Binary>();
   if (!node || !is_comparison(node->op) || !node->a.dtype().is_int()) return std::nullopt;
@@ -51,12 +55,18 @@ std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
     return Comparison{flipped ? reversed(relation) : relation, left, limit};
   };
   switch (node->op) {
-    case BinaryOp::Lt: return make(Relation::AtMost, -1);
-    case BinaryOp::Le: return make(Relation::AtMost, 0);
-    case BinaryOp::Gt: return make(Relation::AtLeast, 1);
-    case BinaryOp::Ge: return make(Relation::AtLeast, 0);
-    case BinaryOp::Eq: return make(Relation::Equal, 0);
-    default: return std::nullopt;
+    case BinaryOp::Lt:
+      return make(Relation::AtMost, -1);
+    case BinaryOp::Le:
+      return make(Relation::AtMost, 0);
+    case BinaryOp::Gt:
+      return make(Relation::AtLeast, 1);
+    case BinaryOp::Ge:
+      return make(Relation::AtLeast, 0);
+    case BinaryOp::Eq:
+      return make(Relation::Equal, 0);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -97,7 +107,9 @@ class Deducer {
     Expr target = on_left ? node.a : node.b;
     Expr other = on_left ? node.b : node.a;
     switch (node.op) {
-      case BinaryOp::Add: now_.limit = combine(BinaryOp::Sub, now_.limit, other); break;
+      case BinaryOp::Add:
+        now_.limit = combine(BinaryOp::Sub, now_.limit, other);
+        break;
       case BinaryOp::Sub:
         if (on_left) {
           now_.limit = combine(BinaryOp::Add, now_.limit, other);
@@ -111,14 +123,15 @@ class Deducer {
       case BinaryOp::Mul:
         if (!undo_product(other)) return false;
         break;
-      default: return false;
+      default:
+        return false;
     }
     now_.left = target;
     return true;
   }
 
-  /// target * factor ? limit. With q = floordiv(limit, factor): target <= q is enough for `<=`, and target >= q + 1 (or
-  /// q, if nothing was cut off) for `>=`; a negative factor turns the relation round.
+  /// target * factor ? limit. With q = floordiv(limit, factor): target <= q is enough for `<=`, and target >=
+  /// q + 1 (or q, if nothing was cut off) for `>=`; a negative factor turns the relation round.
   bool undo_product(const Expr& factor) {
     Interval values = values_of(factor, hint_, facts_);
     bool is_positive = values.min() && can_prove_at_least(*values.min(), 1, facts_);
@@ -147,13 +160,17 @@ std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, cons
   if (count_uses(condition, var) != 1) return std::nullopt;
   std::optional<Comparison> comparison = oriented(condition, var);
   if (comparison) comparison = worst_case(*comparison, relaxed, facts);
-  if (!comparison || count_uses(comparison->left, var) != 1 || uses_var(comparison->limit, var)) return std::nullopt;
+  if (!comparison || count_uses(comparison->left, var) != 1 || uses_var(comparison->limit, var))
+    return std::nullopt;
   std::optional<Comparison> solved = Deducer(var, *comparison, hint, facts)();
   if (!solved) return std::nullopt;
   switch (solved->relation) {
-    case Relation::AtLeast: return Interval::at_least(solved->limit);
-    case Relation::AtMost: return Interval::at_most(solved->limit);
-    case Relation::Equal: return Interval::point(solved->limit);
+    case Relation::AtLeast:
+      return Interval::at_least(solved->limit);
+    case Relation::AtMost:
+      return Interval::at_most(solved->limit);
+    case Relation::Equal:
+      return Interval::point(solved->limit);
   }
   internal_error("relation outside its enumeration");
 }

@@ -8,7 +8,8 @@ namespace tenon::arith {
 /// fold(op, a, b) after promotion of the types, where they differ.
 Expr combine(tir::BinaryOp op, const Expr& a, const Expr& b);
 /// Absent if one of them is.
-std::optional<Expr> combine_if_both(tir::BinaryOp op, const std::optional<Expr>& a, const std::optional<Expr>& b);
+std::optional<Expr> combine_if_both(tir::BinaryOp op, const std::optional<Expr>& a,
+                                    const std::optional<Expr>& b);
 /// The interval with these ends; never empty.
 Interval between(std::optional<Expr> min, std::optional<Expr> max);
 /// The box hull of two, its ends not simplified.

@@ -8,7 +8,7 @@ namespace tenon::arith {
 using tir::BinaryOp;
 using tir::make_int;
 
-// ---- Interval -----------------------------------------------------------------------------------------------------
+// ---- Interval -----------------------------------------------------------------------------------
 
 Interval Interval::empty() {
   Interval nothing;
@@ -33,7 +33,7 @@ Range Interval::to_range(const Range& otherwise, const Facts& facts) const {
   return Range::from_min_extent(simplify(*min_, facts), simplify(combine(BinaryOp::Sub, end, *min_), facts));
 }
 
-// ---- IntervalMap --------------------------------------------------------------------------------------------------
+// ---- IntervalMap --------------------------------------------------------------------------------
 
 void IntervalMap::set(const Var& var, Interval interval) {
   intervals_.insert_or_assign(&var.node(), std::move(interval));
@@ -46,7 +46,7 @@ const Interval* IntervalMap::find(const tir::ExprNode& var) const {
   return it == intervals_.end() ? nullptr : &it->second;
 }
 
-// ---- ends ---------------------------------------------------------------------------------------------------------
+// ---- ends ---------------------------------------------------------------------------------------
 
 Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
   if (a.dtype() == b.dtype()) return fold(op, a, b);
@@ -75,12 +75,13 @@ std::optional<Expr> simplify_if(const std::optional<Expr>& e, const Facts& facts
 
 }  // namespace
 
-// ---- hull, intersection -------------------------------------------------------------------------------------------
+// ---- hull, intersection -------------------------------------------------------------------------
 
 Interval raw_hull(const Interval& a, const Interval& b) {
   if (a.is_empty()) return b;
   if (b.is_empty()) return a;
-  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()), combine_if_both(BinaryOp::Max, a.max(), b.max()));
+  return between(combine_if_both(BinaryOp::Min, a.min(), b.min()),
+                 combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
 Interval hull(const std::vector<Interval>& sets, const Facts& facts) {

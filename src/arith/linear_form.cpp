@@ -6,7 +6,8 @@ using namespace tir;
 
 namespace {
 
-/// coefficients[i] * vars[i] + base, where an absent part is zero. Sparse: most variables occur in few places.
+/// coefficients[i] * vars[i] + base, where an absent part is zero. Sparse: most variables occur in few
+/// places.
 struct Partial {
   struct Entry {
     std::size_t var;
@@ -47,7 +48,8 @@ Partial multiply(const Partial& a, const Expr& factor, bool factor_is_left) {
   };
   Partial result;
   if (a.base) result.base = product(*a.base);
-  for (const Partial::Entry& entry : a.entries) result.entries.push_back({entry.var, product(entry.coefficient)});
+  for (const Partial::Entry& entry : a.entries)
+    result.entries.push_back({entry.var, product(entry.coefficient)});
   return result;
 }
 

@@ -1,6 +1,7 @@
-// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index must be a sum of pieces of
-// domain variables that fit together like the digits of a number: each piece's scale is the size of all below it. Then
-// the index takes every value from its least to its greatest one, and dimensions that share no digit are independent.
+// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index must be a sum
+// of pieces of domain variables that fit together like the digits of a number: each piece's scale is the size
+// of all below it. Then the index takes every value from its least to its greatest one, and dimensions that
+// share no digit are independent.
 
 #include <algorithm>
 
@@ -108,7 +109,8 @@ class RegionEstimate {
   bool are_independent() const {
     for (std::size_t var = 0; var < domain_.size(); ++var) {
       std::vector<Digit> pieces = uses_[var];
-      std::sort(pieces.begin(), pieces.end(), [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
+      std::sort(pieces.begin(), pieces.end(),
+                [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
       for (std::size_t i = 1; i < pieces.size(); ++i) {
         if (pieces[i].lower % pieces[i - 1].upper != 0) return false;
         if (domain_[var].extent % pieces[i].lower != 0) return false;
@@ -118,7 +120,8 @@ class RegionEstimate {
     return true;
   }
 
-  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension uses its variables.
+  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension uses its
+  /// variables.
   bool add_limits(const Expr& predicate, const std::vector<Number>& numbers) {
     if (const Binary* both = as_binary(predicate, BinaryOp::And)) {
       return add_limits(both->a, numbers) && add_limits(both->b, numbers);

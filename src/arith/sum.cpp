@@ -32,7 +32,7 @@ Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor) {
   return fold(op, a, make_int(a.dtype(), divisor));
 }
 
-// ---- Term ---------------------------------------------------------------------------------------------------------
+// ---- Term ---------------------------------------------------------------------------------------
 
 bool Term::same_index(const Term& other) const {
   if (index.same_as(other.index)) return true;
@@ -50,14 +50,15 @@ Expr Term::expr(int sign) const {
   return factor == 1 ? result : fold(BinaryOp::Mul, result, make_int(dtype(), factor));
 }
 
-// ---- Sum: arithmetic ------------------------------------------------------------------------------------------------
+// ---- Sum: arithmetic ----------------------------------------------------------------------------
 
 void Sum::add(std::int64_t value) { constant_ = wrapped_sum(type_, constant_, value); }
 
 void Sum::add(Term term, std::int64_t factor) {
   if (term.scale == 0) return;
   term.multiply(factor);
-  auto place = std::find_if(terms_.begin(), terms_.end(), [&](const Term& own) { return own.same_index(term); });
+  auto place =
+      std::find_if(terms_.begin(), terms_.end(), [&](const Term& own) { return own.same_index(term); });
   for (; place != terms_.end(); ++place) {
     if (!place->same_index(term) || term.lower > place->lower) break;
     if (term.lower == place->lower && term.upper == place->upper && term.allows(place->rounding)) {
@@ -92,14 +93,15 @@ Sum::Parts Sum::separate(std::int64_t divisor) const {
   return parts;
 }
 
-// ---- Sum: the text --------------------------------------------------------------------------------------------------
+// ---- Sum: the text ------------------------------------------------------------------------------
 
 namespace {
 
 /// Two pieces of one index become one where they meet:
 ///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c        for s, c >= 1, times any common factor,
-/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y with y = x div c. Both identities
-/// hold with x mod u in the place of x when c*s divides u, and for both roundings (truncation: take signs apart).
+/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y with y = x div c. Both
+/// identities hold with x mod u in the place of x when c*s divides u, and for both roundings (truncation:
+/// take signs apart).
 bool meet(const Term& high, const Term& low) {
   return high.lower == low.upper && low.scale != 0 && high.scale % low.scale == 0 &&
          high.lower == (high.scale / low.scale) * low.lower && high.allows(low.rounding);
@@ -147,9 +149,11 @@ class Chain {
   std::optional<Expr> so_far_;
 };
 
-/// The chain of a sum whose terms are in order. `on_step` sees every intermediate value and may stop the work.
+/// The chain of a sum whose terms are in order. `on_step` sees every intermediate value and may stop the
+/// work.
 template <class OnStep>
-std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms, std::int64_t constant, OnStep on_step) {
+std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms, std::int64_t constant,
+                                OnStep on_step) {
   Chain chain(type);
   // The least integer has no negation, so it is added like a positive one.
   for (const Term& term : terms) {
@@ -184,7 +188,7 @@ Expr Sum::expr() const {
   return *build_chain(type_, terms, constant_, [](const Chain&) { return true; });
 }
 
-// ---- casts ----------------------------------------------------------------------------------------------------------
+// ---- casts --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -81,7 +81,8 @@ struct Sum::Parts {
   Sum divisible, rest;
 };
 
-/// Whether casting index by index gives the same values: a widening, or no step of the evaluation leaves the type.
+/// Whether casting index by index gives the same values: a widening, or no step of the evaluation leaves the
+/// type.
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
 

@@ -1,5 +1,6 @@
-// Interval evaluation: every node maps the intervals of its operands to one that contains its values. Operands that no
-// relaxed variable touches stay as they are, so that an untouched expression is a point of itself.
+// Interval evaluation: every node maps the intervals of its operands to one that contains its values.
+// Operands that no relaxed variable touches stay as they are, so that an untouched expression is a point of
+// itself.
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
@@ -28,14 +29,16 @@ Sign sign_of(const Expr& e, const Facts& facts) {
   return Sign::Unknown;
 }
 
-// ---- one function a family of operators; operands are neither both points nor empty --------------------------------
+// ---- one function a family of operators; operands are neither both points nor empty -------------
 
 Interval add(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Add, a.min(), b.min()), combine_if_both(BinaryOp::Add, a.max(), b.max()));
+  return between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
+                 combine_if_both(BinaryOp::Add, a.max(), b.max()));
 }
 
 Interval subtract(const Interval& a, const Interval& b) {
-  return between(combine_if_both(BinaryOp::Sub, a.min(), b.max()), combine_if_both(BinaryOp::Sub, a.max(), b.min()));
+  return between(combine_if_both(BinaryOp::Sub, a.min(), b.max()),
+                 combine_if_both(BinaryOp::Sub, a.max(), b.min()));
 }
 
 /// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the factor.
@@ -46,9 +49,12 @@ Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& 
   if (a.min()) low = scaled(*a.min());
   if (a.max()) high = scaled(*a.max());
   switch (sign_of(factor, facts)) {
-    case Sign::NonNegative: return between(low, high);
-    case Sign::Negative: return between(high, low);
-    case Sign::Unknown: break;
+    case Sign::NonNegative:
+      return between(low, high);
+    case Sign::Negative:
+      return between(high, low);
+    case Sign::Unknown:
+      break;
   }
   if (!low || !high) return Interval::everything();
   Expr rises = fold(BinaryOp::Ge, factor, zero_like(factor));
@@ -121,16 +127,25 @@ Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
   if (b.is_empty()) return b;
   if (a.is_point() && b.is_point()) return Interval::point(combine(op, *a.min(), *b.min()));
   switch (op) {
-    case BinaryOp::Add: return may_wrap(type) ? Interval::everything() : add(a, b);
-    case BinaryOp::Sub: return may_wrap(type) ? Interval::everything() : subtract(a, b);
-    case BinaryOp::Mul: return may_wrap(type) ? Interval::everything() : multiply(a, b, facts);
+    case BinaryOp::Add:
+      return may_wrap(type) ? Interval::everything() : add(a, b);
+    case BinaryOp::Sub:
+      return may_wrap(type) ? Interval::everything() : subtract(a, b);
+    case BinaryOp::Mul:
+      return may_wrap(type) ? Interval::everything() : multiply(a, b, facts);
     case BinaryOp::TruncDiv:
-    case BinaryOp::FloorDiv: return divide(op, a, b, facts);
-    case BinaryOp::FloorMod: return floor_remainder(a, b, facts);
-    case BinaryOp::TruncMod: return trunc_remainder(a, b, facts);
-    case BinaryOp::Min: return least(a, b);
-    case BinaryOp::Max: return greatest(a, b);
-    case BinaryOp::Div: return Interval::everything();
+    case BinaryOp::FloorDiv:
+      return divide(op, a, b, facts);
+    case BinaryOp::FloorMod:
+      return floor_remainder(a, b, facts);
+    case BinaryOp::TruncMod:
+      return trunc_remainder(a, b, facts);
+    case BinaryOp::Min:
+      return least(a, b);
+    case BinaryOp::Max:
+      return greatest(a, b);
+    case BinaryOp::Div:
+      return Interval::everything();
     case BinaryOp::Eq:
     case BinaryOp::Ne:
     case BinaryOp::Lt:
@@ -138,12 +153,13 @@ Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
     case BinaryOp::Gt:
     case BinaryOp::Ge:
     case BinaryOp::And:
-    case BinaryOp::Or: return Interval::of(make_int(type.element(), 0), make_int(type.element(), 1));
+    case BinaryOp::Or:
+      return Interval::of(make_int(type.element(), 0), make_int(type.element(), 1));
   }
   internal_error("operator outside its enumeration");
 }
 
-// ---- the evaluator ------------------------------------------------------------------------------------------------
+// ---- the evaluator ------------------------------------------------------------------------------
 
 class Evaluator {
  public:
@@ -158,7 +174,8 @@ class Evaluator {
           Interval if_false = (*this)(node.if_false);
           return raw_hull(if_false, (*this)(node.if_true));
         },
-        [&](const Ramp& node) { return ramp(node); }, [&](const Broadcast& node) { return (*this)(node.value); },
+        [&](const Ramp& node) { return ramp(node); },
+        [&](const Broadcast& node) { return (*this)(node.value); },
         [&](const Load& node) {
           // Nothing is known of what it reads, but one place keeps one value.
           for (const Expr& index : node.indices) {
@@ -180,8 +197,8 @@ class Evaluator {
     return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
   }
 
-  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such steps cannot be
-  /// longer than the map unless it is a circle.
+  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such steps
+  /// cannot be longer than the map unless it is a circle.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);

@@ -16,10 +16,41 @@ using namespace tir;
 constexpr std::size_t kInput = 3;
 constexpr std::size_t kCanonical = 7;
 
-/// Inputs whose canonical form is deliberately another one, and why.
+/// Inputs whose canonical form is deliberately another one: floats keep NaN, infinities and rounding, a
+/// division stays one unless the reciprocal is exact, and constants of half precision are not folded in
+/// double.
 const std::map<std::string, std::string>& deliberate() {
-  static const std::map<std::string, std::string> texts = {};
+  static const std::map<std::string, std::string> texts = {
+      {"(broadcast(f, 4)*broadcast(0f32, 4))", "broadcast((f*0f32), 4)"},
+      {"(f*0f32)", "(f*0f32)"},
+      {"(0f32*f)", "(0f32*f)"},
+      {"(f - f)", "(f - f)"},
+      {"((f + g) - g)", "((f + g) - g)"},
+      {"((f + g) - f)", "((f + g) - f)"},
+      {"(f - (f + g))", "(f - (f + g))"},
+      {"(f - (g + f))", "(f - (g + f))"},
+      {"(f / 3f32)", "(f / 3f32)"},
+      {"(f / 10f32)", "(f / 10f32)"},
+      {"(0f32 / f)", "(0f32 / f)"},
+      {"(h / 3f16)", "(h / 3f16)"},
+      {"(d / 3f64)", "(d / 3f64)"},
+      {"(h*0f16)", "(h*0f16)"},
+      {"!(f < g)", "!(f < g)"},
+      {"((f*g) - (f*g))", "((f*g) - (f*g))"},
+      {"((f*0f32) + g)", "((f*0f32) + g)"},
+      {"(0.1f16*3f16)", "(0.1f16*3f16)"},
+      {"(f / 0.1f32)", "(f / 0.1f32)"},
+      {"(f / 7f32)", "(f / 7f32)"},
+      {"(f / 255f32)", "(f / 255f32)"},
+      {"(f / 49f32)", "(f / 49f32)"},
+      {"(f / 9f32)", "(f / 9f32)"},
+  };
   return texts;
+}
+
+/// Equal as trees, or as the texts that readers see (floats print with six digits).
+bool agrees(const Expr& result, const std::string& expected, const TableScope& scope) {
+  return to_text(result) == expected || structural_equal(result, scope.parse(expected));
 }
 
 TEST(Canonical, FormsOfTheTable) {
@@ -31,9 +62,10 @@ TEST(Canonical, FormsOfTheTable) {
     if (other != deliberate().end()) {
       EXPECT_EQ(to_text(result), other->second) << "line " << row.line;
     } else {
-      EXPECT_TRUE(structural_equal(result, scope.parse(row.cells[kCanonical])))
+      EXPECT_TRUE(agrees(result, row.cells[kCanonical], scope))
           << "line " << row.line << ", " << row.cells[1] << " given " << row.cells[2] << "\n  input    "
-          << row.cells[kInput] << "\n  expected " << row.cells[kCanonical] << "\n  got      " << to_text(result);
+          << row.cells[kInput] << "\n  expected " << row.cells[kCanonical] << "\n  got      "
+          << to_text(result);
     }
   }
 }
@@ -49,7 +81,7 @@ TEST(Canonical, ScaleThatLeavesTheTypeWraps) {
   EXPECT_EQ(to_text(canonical_simplify(scope.parse("((x*65536)*65535)"), scope.facts())), "(x*-65536)");
 }
 
-// ---- values by brute force --------------------------------------------------------------------------------------------
+// ---- values by brute force ----------------------------------------------------------------------
 
 class RandomExpressions {
  public:
@@ -60,16 +92,23 @@ class RandomExpressions {
     switch (pick(12)) {
       case 0:
       case 1:
-      case 2: return make_binary(BinaryOp::Add, (*this)(depth - 1), (*this)(depth - 1));
-      case 3: return make_binary(BinaryOp::Sub, (*this)(depth - 1), (*this)(depth - 1));
+      case 2:
+        return make_binary(BinaryOp::Add, (*this)(depth - 1), (*this)(depth - 1));
+      case 3:
+        return make_binary(BinaryOp::Sub, (*this)(depth - 1), (*this)(depth - 1));
       case 4:
-      case 5: return make_binary(BinaryOp::Mul, (*this)(depth - 1), number(pick(13) - 4));
+      case 5:
+        return make_binary(BinaryOp::Mul, (*this)(depth - 1), number(pick(13) - 4));
       case 6:
-      case 7: return make_binary(BinaryOp::FloorDiv, (*this)(depth - 1), divisor());
+      case 7:
+        return make_binary(BinaryOp::FloorDiv, (*this)(depth - 1), divisor());
       case 8:
-      case 9: return make_binary(BinaryOp::FloorMod, (*this)(depth - 1), divisor());
-      case 10: return make_binary(BinaryOp::TruncDiv, (*this)(depth - 1), divisor());
-      default: return make_binary(BinaryOp::TruncMod, (*this)(depth - 1), divisor());
+      case 9:
+        return make_binary(BinaryOp::FloorMod, (*this)(depth - 1), divisor());
+      case 10:
+        return make_binary(BinaryOp::TruncDiv, (*this)(depth - 1), divisor());
+      default:
+        return make_binary(BinaryOp::TruncMod, (*this)(depth - 1), divisor());
     }
   }
 
@@ -123,7 +162,8 @@ TEST(Canonical, WeakRowsAreRight) {
     Expr e = scope.parse(row.cells[kInput]);
     Expr result = canonical_simplify(e, scope.facts());
     bool is_natural = row.cells[1] == "i:[0,8)" || row.cells[1] == "n:size";
-    expect_equal_values(e, result, {scope.vars()[0], scope.vars()[0]}, is_natural ? 0 : -40, is_natural ? 7 : 40);
+    expect_equal_values(e, result, {scope.vars()[0], scope.vars()[0]}, is_natural ? 0 : -40,
+                        is_natural ? 7 : 40);
   }
 }
 

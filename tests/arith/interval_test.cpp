@@ -29,7 +29,8 @@ const std::map<std::string, std::string>& deliberate() {
 TEST(ValuesOf, IntervalsOfTheTable) {
   for (const IntsetRow& row : read_intset("int_set")) {
     TableScope scope(row.variables);
-    Interval values = values_of(scope.parse(row.expression), parse_intervals(row.relaxed, scope), scope.facts());
+    Interval values =
+        values_of(scope.parse(row.expression), parse_intervals(row.relaxed, scope), scope.facts());
     std::string got = text_of_min(values) + " " + text_of_max(values);
     auto other = deliberate().find(row.relaxed + " " + row.expression);
     if (other != deliberate().end()) {
@@ -39,7 +40,8 @@ TEST(ValuesOf, IntervalsOfTheTable) {
     EXPECT_EQ(got, row.min + " " + row.max) << row.expression << " over " << row.relaxed;
     std::string simplified = text_of_end(values.min(), "-inf", scope.facts()) + " " +
                              text_of_end(values.max(), "+inf", scope.facts());
-    EXPECT_EQ(simplified, row.min_simplified + " " + row.max_simplified) << row.expression << " over " << row.relaxed;
+    EXPECT_EQ(simplified, row.min_simplified + " " + row.max_simplified)
+        << row.expression << " over " << row.relaxed;
   }
 }
 
@@ -47,14 +49,16 @@ TEST(UnionLowerBound, IntervalsOfTheTable) {
   for (const IntsetRow& row : read_intset("union_lower_bound")) {
     TableScope scope("-");
     std::vector<Interval> sets;
-    for (const std::string& text : split_list(row.relaxed, " ; ")) sets.push_back(parse_interval(text, scope));
+    for (const std::string& text : split_list(row.relaxed, " ; "))
+      sets.push_back(parse_interval(text, scope));
     Interval all = union_lower_bound(sets);
     EXPECT_EQ(text_of_min(all) + " " + text_of_max(all), row.min + " " + row.max) << row.relaxed;
   }
 }
 
 TEST(UnionLowerBound, EmptyMembersCountForNothing) {
-  Interval all = union_lower_bound({Interval::empty(), Interval::of(0, 3), Interval::empty(), Interval::of(4, 5)});
+  Interval all =
+      union_lower_bound({Interval::empty(), Interval::of(0, 3), Interval::empty(), Interval::of(4, 5)});
   EXPECT_EQ(text_of_min(all) + " " + text_of_max(all), "0 5");
   EXPECT_TRUE(union_lower_bound({Interval::empty(), Interval::empty()}).is_empty());
 }
@@ -72,7 +76,8 @@ TEST(RegionLowerBound, RegionsOfTheTable) {
     std::vector<Range> region;
     for (const std::string& text : split_list(row.relaxed, " ; ")) {
       std::size_t colon = text.rfind(':');
-      region.push_back(Range::from_min_extent(scope.parse(text.substr(0, colon)), scope.parse(text.substr(colon + 1))));
+      region.push_back(
+          Range::from_min_extent(scope.parse(text.substr(0, colon)), scope.parse(text.substr(colon + 1))));
     }
     std::string min = "none", max = "none";
     if (auto touched = region_lower_bound(region, domain, scope.parse(row.predicate))) {
@@ -127,7 +132,7 @@ TEST(LinearForm, RefusesProductsAndDivisionsOfItsVariables) {
   EXPECT_TRUE(linear_form(scope.parse("floordiv(j, 2)"), {scope.var("i")}));
 }
 
-// ---- brute force ------------------------------------------------------------------------------------------------------
+// ---- brute force --------------------------------------------------------------------------------
 
 class RandomExpressions {
  public:
@@ -138,18 +143,28 @@ class RandomExpressions {
     Expr a = (*this)(depth - 1, affine);
     switch (pick(affine ? 5 : 13)) {
       case 0:
-      case 1: return make_binary(BinaryOp::Add, a, (*this)(depth - 1, affine));
-      case 2: return make_binary(BinaryOp::Sub, a, (*this)(depth - 1, affine));
+      case 1:
+        return make_binary(BinaryOp::Add, a, (*this)(depth - 1, affine));
+      case 2:
+        return make_binary(BinaryOp::Sub, a, (*this)(depth - 1, affine));
       case 3:
-      case 4: return make_binary(BinaryOp::Mul, a, number(pick(13) - 4));
-      case 5: return make_binary(BinaryOp::FloorDiv, a, divisor());
+      case 4:
+        return make_binary(BinaryOp::Mul, a, number(pick(13) - 4));
+      case 5:
+        return make_binary(BinaryOp::FloorDiv, a, divisor());
       case 6:
-      case 7: return make_binary(BinaryOp::FloorMod, a, divisor());
-      case 8: return make_binary(BinaryOp::TruncDiv, a, divisor());
-      case 9: return make_binary(BinaryOp::TruncMod, a, divisor());
-      case 10: return make_binary(BinaryOp::Min, a, (*this)(depth - 1, affine));
-      case 11: return make_binary(BinaryOp::Max, a, (*this)(depth - 1, affine));
-      default: return make_select(make_binary(BinaryOp::Lt, a, number(3)), a, (*this)(depth - 1, affine));
+      case 7:
+        return make_binary(BinaryOp::FloorMod, a, divisor());
+      case 8:
+        return make_binary(BinaryOp::TruncDiv, a, divisor());
+      case 9:
+        return make_binary(BinaryOp::TruncMod, a, divisor());
+      case 10:
+        return make_binary(BinaryOp::Min, a, (*this)(depth - 1, affine));
+      case 11:
+        return make_binary(BinaryOp::Max, a, (*this)(depth - 1, affine));
+      default:
+        return make_select(make_binary(BinaryOp::Lt, a, number(3)), a, (*this)(depth - 1, affine));
     }
   }
 
@@ -175,7 +190,9 @@ Observed observe(const Expr& e, const Interval& values, const TableScope& scope,
   Observed seen{INT64_MAX, INT64_MIN, {}, {}};
   for (std::int64_t i = -3; i <= 6; ++i) {
     for (std::int64_t j = 2; j <= 9; ++j) {
-      auto at = [&](const Var& var) { return var.same_as(scope.vars()[0]) ? i : var.same_as(scope.vars()[1]) ? j : n; };
+      auto at = [&](const Var& var) {
+        return var.same_as(scope.vars()[0]) ? i : var.same_as(scope.vars()[1]) ? j : n;
+      };
       std::int64_t value = evaluate_int(e, at);
       seen.least = std::min(seen.least, value);
       seen.greatest = std::max(seen.greatest, value);
@@ -208,7 +225,8 @@ TEST(ValuesOf, IsExactForAffineExpressions) {
   IntervalMap relaxed = parse_intervals("i:[-3,6] j:[2,9]", scope);
   RandomExpressions random(4, scope.vars());
   for (int round = 0; round < 2000; ++round) {
-    // A variable that occurs twice is two unknowns to interval arithmetic; the canonical form brings it together.
+    // A variable that occurs twice is two unknowns to interval arithmetic; the canonical form brings it
+    // together.
     Expr e = canonical_simplify(random(2 + round % 3, true), scope.facts());
     Interval values = values_of(e, relaxed);
     for (std::int64_t n : {-7, 3}) {

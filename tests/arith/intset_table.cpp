@@ -28,7 +28,8 @@ IntervalMap parse_intervals(std::string_view text, const TableScope& scope) {
     std::size_t colon = part.find(':');
     if (colon == std::string::npos) continue;
     std::size_t start = part.find_first_not_of(' ');
-    intervals.set(scope.var(part.substr(start, colon - start)), parse_interval(part.substr(colon + 1) + "]", scope));
+    intervals.set(scope.var(part.substr(start, colon - start)),
+                  parse_interval(part.substr(colon + 1) + "]", scope));
   }
   return intervals;
 }
@@ -43,9 +44,13 @@ std::string end_text(const Expr& e) {
 
 }  // namespace
 
-std::string text_of_min(const Interval& interval) { return interval.min() ? end_text(*interval.min()) : "-inf"; }
+std::string text_of_min(const Interval& interval) {
+  return interval.min() ? end_text(*interval.min()) : "-inf";
+}
 
-std::string text_of_max(const Interval& interval) { return interval.max() ? end_text(*interval.max()) : "+inf"; }
+std::string text_of_max(const Interval& interval) {
+  return interval.max() ? end_text(*interval.max()) : "+inf";
+}
 
 std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity, const Facts& facts) {
   return end ? end_text(simplify(*end, facts)) : infinity;

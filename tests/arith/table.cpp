@@ -1,6 +1,7 @@
 #include "tests/arith/table.h"
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -24,9 +25,9 @@ std::vector<std::string> split_list(std::string_view text, std::string_view sepa
 }
 
 std::vector<Row> read_table(const std::string& file) {
-  std::string path = std::string(TENON_GOLDEN_DIR) + "/arith/" + file;
+  const std::filesystem::path path = std::filesystem::path(TENON_GOLDEN_DIR) / "arith" / file;
   std::ifstream in(path);
-  if (!in) throw std::runtime_error("cannot read " + path);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
   std::vector<Row> rows;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -120,7 +121,9 @@ class Parser {
     std::size_t start = at_;
     if (text_[at_] == '-') ++at_;
     auto digits = [&] {
-      while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.')) ++at_;
+      while (at_ < text_.size() &&
+             (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))
+        ++at_;
     };
     digits();
     if (at_ < text_.size() && text_[at_] == 'e') {
@@ -189,7 +192,7 @@ class Parser {
 
 }  // namespace
 
-// ---- TableScope -----------------------------------------------------------------------------------------------------
+// ---- TableScope ---------------------------------------------------------------------------------
 
 TableScope::TableScope(std::string_view variables, std::string_view given) {
   for (const std::string& text : split_list(variables, " ")) declare(text);
@@ -217,14 +220,14 @@ void TableScope::declare(std::string_view text) {
   std::string type_name = kind.substr(0, bracket);
   bool is_size = type_name.ends_with("size");
   for (std::string_view tail : {"any", "size"}) {
-    if (type_name.ends_with(tail)) type_name.resize(type_name.size() - tail.size());
+    if (type_name.ends_with(tail)) type_name = type_name.substr(0, type_name.size() - tail.size());
   }
   DataType type = type_name.empty() ? Int(32) : DataType::parse(type_name);
   vars_.push_back(is_size ? Var::size(name, type) : Var(name, type));
   if (bracket == std::string::npos) return;
   std::string inside = kind.substr(bracket + 1, kind.size() - bracket - 2);
   std::vector<std::string> ends = split_list(inside, ",");
-  auto end_of = [&](const std::string& end) { return cast(type, parse(end)); };
+  auto end_of = [&](const std::string& end) { return cast(type, parse("(" + end + ")")); };
   facts_.bind(vars_.back(), Range(end_of(ends.at(0)), end_of(ends.at(1))));
 }
 

@@ -28,7 +28,8 @@ class Interval {
   /// Both ends are the same expression.
   bool is_point() const { return is_bounded() && min_->same_as(*max_); }
 
-  /// [min, max] as a range, its extent simplified; `otherwise` where an end is infinite or the interval is empty.
+  /// [min, max] as a range, its extent simplified; `otherwise` where an end is infinite or the interval is
+  /// empty.
   Range to_range(const Range& otherwise, const Facts& facts) const;
 
  private:
@@ -65,8 +66,8 @@ std::optional<std::vector<Interval>> region_lower_bound(const std::vector<Range>
                                                         const Expr& predicate, const Facts& facts = Facts());
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
 
-/// Where `var` may lie so that the condition surely holds for all relaxed values of the other variables; nullopt if it
-/// could not be deduced.
+/// Where `var` may lie so that the condition surely holds for all relaxed values of the other variables;
+/// nullopt if it could not be deduced.
 std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, const IntervalMap& hint,
                                      const IntervalMap& relaxed, const Facts& facts = Facts());
 
