@@ -118,13 +118,29 @@ struct ScaledSum {
   Expr rest;
 };
 
-/// x*c1, x*c1 + y.
-std::optional<ScaledSum> scaled_sum(const Expr& e) {
-  const Binary* sum = as_binary(e, BinaryOp::Add);
-  const Binary* product = as_binary(sum ? sum->a : e, BinaryOp::Mul);
+struct Scaled {
+  Expr x;
+  std::int64_t scale;
+};
+
+std::optional<Scaled> scaled(const Expr& e) {
+  const Binary* product = as_binary(e, BinaryOp::Mul);
   const IntImm* scale = product ? product->b.as<IntImm>() : nullptr;
   if (!scale) return std::nullopt;
-  return ScaledSum{product->a, scale->value, sum ? sum->b : make_int(e.dtype(), 0)};
+  return Scaled{product->a, scale->value};
+}
+
+/// x*c1 + y, x*c1, y + x*c1.
+std::optional<ScaledSum> scaled_sum(const Expr& e) {
+  const Binary* sum = as_binary(e, BinaryOp::Add);
+  if (!sum) {
+    const auto product = scaled(e);
+    if (!product) return std::nullopt;
+    return ScaledSum{product->x, product->scale, make_int(e.dtype(), 0)};
+  }
+  if (const auto product = scaled(sum->a)) return ScaledSum{product->x, product->scale, sum->b};
+  if (const auto product = scaled(sum->b)) return ScaledSum{product->x, product->scale, sum->a};
+  return std::nullopt;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kFirstDivRulesRows[] = {
+    {"zero", "floordiv(0, x)", "0", "x >= 1"},
     {"nested", "floordiv(floordiv(x, c1), c2)", "floordiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
     {"nested_sum", "floordiv(floordiv(x, c1) + c2, c3)", "floordiv(x + c1*c2, c1*c3)", "c1 > 0 && c3 > 0"},
 };
@@ -51,6 +52,7 @@ constexpr Row kDivRulesRows[] = {
 constexpr auto kDivRules = compile<kDivRulesRows>();
 
 constexpr Row kModRulesRows[] = {
+    {"zero", "floormod(0, x)", "0", "x >= 1"},
     {"reduce_factor", "floormod(x*c1, c2)", "floormod(x*floormod(c1, c2), c2)", "c2 != 0"},
     {"scale_divides_divisor", "floormod(x*c1 + y, c2)", "floormod(x, floordiv(c2, c1))*c1 + y",
      "c1 > 0 && c2 > 0 && floormod(c2, c1) == 0 && floordiv(y, c1) == 0"},

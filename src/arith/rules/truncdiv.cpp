@@ -7,6 +7,7 @@ namespace {
 
 constexpr Row kDivRulesRows[] = {
     // Most need both parts of the division to be non-negative: it rounds towards zero.
+    {"zero", "truncdiv(0, x)", "0", "x >= 1"},
     {"nested", "truncdiv(truncdiv(x, c1), c2)", "truncdiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
     {"nested_sum", "truncdiv(truncdiv(x, c1) + c2, c3)", "truncdiv(x + c1*c2, c1*c3)",
      "c1 > 0 && c2 >= 0 && c3 > 0 && x >= 0"},
@@ -52,6 +53,7 @@ constexpr Row kDivRulesRows[] = {
 constexpr auto kDivRules = compile<kDivRulesRows>();
 
 constexpr Row kModRulesRows[] = {
+    {"zero", "truncmod(0, x)", "0", "x >= 1"},
     {"multiple", "truncmod(x*c1, c2)", "0", "c2 != 0 && floormod(c1, c2) == 0"},
     {"multiple_plus", "truncmod(x*c1 + y, c2)", "truncmod(y, c2)",
      "c2 > 0 && floormod(c1, c2) == 0 && x*c1 >= 0 && y >= 0"},

@@ -1,0 +1,103 @@
+// Constant bounds and modular sets against bounds.tsv.
+#include <gtest/gtest.h>
+
+#include "tests/arith/table.h"
+
+namespace tenon::arith {
+namespace {
+
+using namespace tir;
+
+std::string end_text(const std::optional<std::int64_t>& end, const char* infinite) {
+  return end ? std::to_string(*end) : infinite;
+}
+
+TEST(Bounds, ConstantBoundsOfTheTable) {
+  for (const Row& row : read_table("bounds.tsv")) {
+    TableScope scope(row.cells[0], row.cells[1]);
+    const ConstBound bound = const_bound(scope.parse(row.cells[2]), scope.facts());
+    const std::string got = end_text(bound.min, "-inf") + " " + end_text(bound.max, "+inf");
+    EXPECT_EQ(got, row.cells[4] + " " + row.cells[5])
+        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given " << row.cells[1];
+  }
+}
+
+TEST(Bounds, ModularSetsOfTheTable) {
+  for (const Row& row : read_table("bounds.tsv")) {
+    TableScope scope(row.cells[0], row.cells[1]);
+    const ModularSet set = modular_set(scope.parse(row.cells[2]), scope.facts());
+    EXPECT_EQ(std::to_string(set.coeff) + " " + std::to_string(set.base), row.cells[6] + " " + row.cells[7])
+        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given " << row.cells[1];
+  }
+}
+
+// ---- against every value --------------------------------------------------------------------------------------------
+
+std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+/// Divisors that are negative, positive, of both signs.
+TEST(Bounds, ContainEveryQuotientAndRemainder) {
+  for (int a_min = -7; a_min <= 5; ++a_min) {
+    for (int b_min = -4; b_min <= 4; ++b_min) {
+      const Var a("a"), b("b");
+      Facts facts;
+      facts.bind(a, Range::from_min_extent(a_min, 4));
+      facts.bind(b, Range::from_min_extent(b_min, 3));
+      const ConstBound quotient = const_bound(make_binary(BinaryOp::FloorDiv, a, b), facts);
+      const ConstBound truncated = const_bound(make_binary(BinaryOp::TruncDiv, a, b), facts);
+      const ConstBound remainder = const_bound(make_binary(BinaryOp::FloorMod, a, b), facts);
+      const ConstBound rest = const_bound(make_binary(BinaryOp::TruncMod, a, b), facts);
+      auto contains = [](const ConstBound& bound, std::int64_t v) {
+        return (!bound.min || *bound.min <= v) && (!bound.max || v <= *bound.max);
+      };
+      for (int x = a_min; x < a_min + 4; ++x) {
+        for (int y = b_min; y < b_min + 3; ++y) {
+          if (y == 0) continue;
+          EXPECT_TRUE(contains(quotient, floor_divided(x, y))) << x << " // " << y;
+          EXPECT_TRUE(contains(truncated, x / y)) << x << " / " << y;
+          EXPECT_TRUE(contains(remainder, x - y * floor_divided(x, y))) << x << " floormod " << y;
+          EXPECT_TRUE(contains(rest, x % y)) << x << " % " << y;
+        }
+      }
+    }
+  }
+}
+
+// ---- facts ----------------------------------------------------------------------------------------------------------
+
+TEST(Facts, EndWithTheirScope) {
+  const Var x("x");
+  Facts facts;
+  {
+    const auto scope = facts.assume(x < 5);
+    const auto inner = facts.assume(floormod(x, 4) == 3);
+    EXPECT_EQ(const_bound(x, facts).max, 4);
+    EXPECT_EQ(modular_set(x, facts), (ModularSet{4, 3}));
+  }
+  EXPECT_EQ(const_bound(x, facts).max, 2147483647);
+  EXPECT_EQ(modular_set(x, facts), ModularSet{});
+}
+
+TEST(Facts, AnotherRangeReplacesOnlyWhereSaid) {
+  const Var x("x");
+  Facts facts;
+  facts.bind(x, Range(0, 8));
+  facts.bind(x, Range(0, 8));
+  EXPECT_THROW(facts.bind(x, Range(0, 9)), InternalError);
+  facts.bind(x, Range(0, 9), true);
+  EXPECT_EQ(const_bound(x, facts).max, 8);
+}
+
+TEST(Facts, ALoopAfterALoopOfOneIterationForgetsItsValue) {
+  const Var x("x");
+  Facts facts;
+  facts.bind(x, Range::from_min_extent(4, 1));
+  facts.bind(x, Range(0, 8), true);
+  EXPECT_EQ(const_bound(x, facts), (ConstBound{0, 7}));
+  EXPECT_EQ(modular_set(x, facts), ModularSet{});
+}
+
+}  // namespace
+}  // namespace tenon::arith
