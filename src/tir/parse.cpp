@@ -182,7 +182,10 @@ class Parser {
     if (token.text == "let") return let_expr();
     if (token.text.starts_with("@tir.")) return call(token);
     if (is_sign("(")) return function_form(token);
-    if (is_sign("[") || (is_sign(":") && peek(1).text == "Buffer")) return make_load(buffer(token), list("[", "]"));
+    if (is_sign("[") || (is_sign(":") && peek(1).text == "Buffer")) {
+      Buffer source = buffer(token);
+      return make_load(std::move(source), list("[", "]"));
+    }
     if (token.text.starts_with("inff") || token.text.starts_with("nanf"))
       if (!vars_.contains(token.text)) return infinity_literal(token.text, false);
     return var(token);
@@ -535,9 +538,11 @@ class Parser {
     expect_name("buffer_map"), expect("="), expect("{");
     std::vector<std::pair<Var, Buffer>> entries;
     while (!accept("}")) {
-      Var param = Var::of(expr());
+      const Token name = take();
+      const auto param = vars_.find(name.text);
+      if (param == vars_.end()) syntax_error(name, "`" + name.text + "` is no parameter");
       expect(":");
-      entries.emplace_back(param, buffer(take()));
+      entries.emplace_back(param->second, buffer(take()));
       accept(",");
     }
     expect_name("preflattened_buffer_map"), expect("="), expect("{");
