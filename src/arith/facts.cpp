@@ -44,6 +44,8 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   const std::int64_t c = a ? *a : *b;
   const Expr& e = a ? n->b : n->a;
   if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c <= Bound::kMinusInfinity) return std::nullopt;
+  // What a load gives may have changed by the time the expression is met again.
+  if (effect_of(e) != Effect::Pure) return std::nullopt;
   Bound bound;
   switch (n->op) {
     case BinaryOp::Le: (a ? bound.min : bound.max) = c; break;
@@ -123,7 +125,6 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
 
 void Facts::State::add_literals(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
-    // What a load gives may have changed by the time the condition is met again.
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
     literals.push_back(literal(part, true));
     literals.push_back(literal(negated(part), false));

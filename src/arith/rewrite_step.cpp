@@ -137,6 +137,18 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
   return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
 }
 
+/// The axes range over their domains inside.
+Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
+  Facts::State& state = context.facts.state();
+  for (const IterVar& axis : n.reduction->axis) {
+    if (!axis.dom()) continue;
+    const Bound first = bound_of(axis.dom()->min, state);
+    const Bound last = bound_of(axis.dom()->min + axis.dom()->extent - 1, state);
+    state.get(axis.var()).bound = Bound{first.min, last.max};
+  }
+  return map_children(e, context.visit);
+}
+
 Expr rewrite_cast(const Expr& e, const Cast& n, RewriteContext& context) {
   const Expr value = context.visit(n.value);
   if (value.same_as(n.value) && value.dtype() != e.dtype() && !is_constant(value)) return e;
@@ -158,6 +170,7 @@ Expr rewrite_node(const Expr& e, RewriteContext& context) {
       [&](const Select& n) { return rewrite_select(e, n, context); },
       [&](const Call& n) { return rewrite_call(e, n, context); },
       [&](const LetExpr& n) { return rewrite_let(e, n, context); },
+      [&](const Reduce& n) { return rewrite_reduction(e, n, context); },
       [&](const auto&) { return map_children(e, context.visit); });
 }
 
