@@ -147,7 +147,8 @@ struct Cast {
   Expr value;
 };
 /// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity (the remainder
-/// has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same lanes. And/Or on Bool.
+/// has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same lanes. And/Or on Bool; of scalars,
+/// the right side is not evaluated where the left decides (it may be an access that the left guards).
 enum class BinaryOp : std::uint8_t {
   Add, Sub, Mul, Div, TruncDiv, TruncMod, FloorDiv, FloorMod, Min, Max, Eq, Ne, Lt, Le, Gt, Ge, And, Or
 };

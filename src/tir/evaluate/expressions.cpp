@@ -1,0 +1,227 @@
+// The machine's expressions and memory accesses.
+#include "tenon/tir/print.h"
+#include "tir/evaluate/machine.h"
+
+namespace tenon::tir::evaluation {
+
+namespace {
+
+std::string index_text(std::span<const std::int64_t> indices) {
+  std::string text;
+  for (std::int64_t i : indices) text += (text.empty() ? "" : ", ") + std::to_string(i);
+  return "[" + text + "]";
+}
+
+template <class F>
+Value lanewise(int lanes, F f) {
+  if (lanes == 1) return f(std::size_t{0});
+  std::vector<Scalar> result;
+  result.reserve(static_cast<std::size_t>(lanes));
+  for (std::size_t n = 0; n < static_cast<std::size_t>(lanes); ++n) result.push_back(f(n));
+  return Value(std::move(result));
+}
+
+Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : lane]; }
+
+}  // namespace
+
+Value Machine::eval(const Expr& e, Thread& t) {
+  const DataType type = e.dtype();
+  return match(
+      e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
+      [&](const FloatImm& n) { return Value(fit(floating(n.value), type)); },
+      [&](const StringImm&) -> Value { throw RuntimeError("the interpreter has no texts as values"); },
+      [&](const VarNode& n) {
+        if (auto found = t.values.find(&e.node()); found != t.values.end()) return found->second;
+        if (n.pointer) return Value(integer(address_of_pointer(e, t)));
+        throw RuntimeError("variable `" + n.name + "` has no value");
+      },
+      [&](const Cast& n) {
+        const Value v = eval(n.value, t);
+        return lanewise(type.lanes, [&](std::size_t l) { return convert(v[l], n.value.dtype(), type.element()); });
+      },
+      [&](const Binary& n) { return binary(e, n, t); },
+      [&](const Not& n) {
+        const Value v = eval(n.a, t);
+        return lanewise(type.lanes, [&](std::size_t l) { return integer(v[l].i == 0); });
+      },
+      [&](const Select& n) {
+        const Value c = eval(n.condition, t), a = eval(n.if_true, t), b = eval(n.if_false, t);
+        return lanewise(type.lanes, [&](std::size_t l) { return lane_of(c, l).i != 0 ? a[l] : b[l]; });
+      },
+      [&](const Ramp& n) {
+        const std::int64_t base = eval_int(n.base, t), stride = eval_int(n.stride, t);
+        return lanewise(n.lanes, [&](std::size_t l) {
+          return fit(integer(base + stride * static_cast<std::int64_t>(l)), type.element());
+        });
+      },
+      [&](const Broadcast& n) {
+        const Value v = eval(n.value, t);
+        return lanewise(n.lanes, [&](std::size_t) { return v[0]; });
+      },
+      [&](const Shuffle& n) {
+        std::vector<Scalar> pool, picked;
+        for (const Expr& vector : n.vectors) {
+          const Value v = eval(vector, t);
+          for (std::size_t l = 0; l < v.size(); ++l) pool.push_back(v[l]);
+        }
+        for (const Expr& index : n.indices) picked.push_back(pool.at(static_cast<std::size_t>(eval_int(index, t))));
+        return Value(std::move(picked));
+      },
+      [&](const LetExpr& n) {
+        t.values.insert_or_assign(&n.var.node(), eval(n.value, t));
+        return eval(n.body, t);
+      },
+      [&](const Call& n) { return call(e, n, t); }, [&](const Load& n) { return load(n, t); },
+      [&](const ProducerLoad& n) -> Value {
+        internal_error("the interpreter met a read of tensor `" + n.producer->name() + "`");
+      },
+      [&](const Reduce&) -> Value { internal_error("the interpreter met a reduction"); });
+}
+
+Value Machine::binary(const Expr& e, const Binary& n, Thread& t) {
+  const Value a = eval(n.a, t);
+  // The right side of a logical operator is not looked at where the left decides.
+  if (n.op == BinaryOp::And && a.size() == 1 && a[0].i == 0) return a;
+  if (n.op == BinaryOp::Or && a.size() == 1 && a[0].i != 0) return a;
+  const Value b = eval(n.b, t);
+  const DataType element = n.a.dtype().element();
+  return lanewise(e.dtype().lanes, [&](std::size_t l) { return apply(n.op, a[l], b[l], element); });
+}
+
+Value Machine::call(const Expr& e, const Call& n, Thread& t) {
+  if (const auto* callee = std::get_if<ExternCallee>(&n.callee)) return extern_call(e, *callee, n.args, t);
+  const Intrin intrin = std::get<Intrin>(n.callee);
+  switch (intrin) {
+    case Intrin::likely: return eval(n.args[0], t);
+    case Intrin::if_then_else: return eval(eval_int(n.args[0], t) != 0 ? n.args[1] : n.args[2], t);
+    case Intrin::prefetch:
+    case Intrin::type_annotation:
+    case Intrin::tvm_storage_sync: return integer(0);
+    case Intrin::tvm_access_ptr: {
+      const std::int64_t base = address_of_pointer(n.args[1], t);
+      return integer(base + eval_int(n.args[2], t) * n.args[0].dtype().bytes());
+    }
+    case Intrin::address_of: {
+      const Load* target = n.args[0].as<Load>();
+      internal_check(target != nullptr, "address_of of something that is no load");
+      std::vector<std::int64_t> indices;
+      for (const Expr& index : target->indices) indices.push_back(eval_int(index, t));
+      return integer(reinterpret_cast<std::intptr_t>(locate(target->buffer, indices, t, false).address));
+    }
+    case Intrin::handle_add_byte_offset: return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
+    default: break;
+  }
+  if (n.args.empty()) throw RuntimeError("the interpreter cannot evaluate " + print_expr(e));
+  std::vector<Value> values;
+  for (const Expr& arg : n.args) values.push_back(eval(arg, t));
+  const DataType element = n.args[0].dtype().element();
+  return lanewise(e.dtype().lanes, [&](std::size_t l) {
+    std::vector<Scalar> args;
+    for (const Value& v : values) args.push_back(lane_of(v, l));
+    return apply(intrin, args, element, e.dtype().element());
+  });
+}
+
+Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args, Thread& t) {
+  if (!options_.call_extern)
+    throw RuntimeError("the interpreter was given no way to call the extern function `" + callee.name + "`");
+  std::vector<HostValue> values;
+  for (const Expr& arg : args) {
+    if (arg.as<StringImm>()) {
+      values.emplace_back(std::int64_t{0});
+      continue;
+    }
+    const Scalar v = eval(arg, t)[0];
+    values.push_back(arg.dtype().is_floating() ? HostValue(v.d) : HostValue(v.i));
+  }
+  const double result = options_.call_extern(callee.name, values);
+  return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
+}
+
+// ---- memory -------------------------------------------------------------------------------------------------------
+
+template <class F>
+void Machine::for_each_lane(const std::vector<Expr>& indices, Thread& t, F f) {
+  std::vector<std::int64_t> at;
+  for (const Expr& index : indices) at.push_back(eval(index, t).integer());
+  const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes;
+  if (lanes == 1) return f(std::size_t{0}, std::span<const std::int64_t>(at));
+  const Value last = eval(indices.back(), t);
+  for (std::size_t l = 0; l < static_cast<std::size_t>(lanes); ++l) {
+    at.back() = last[l].i;
+    f(l, std::span<const std::int64_t>(at));
+  }
+}
+
+Value Machine::load(const Load& n, Thread& t) {
+  const DataType element = n.buffer->dtype.element();
+  const int width = n.buffer->dtype.lanes;
+  std::vector<Scalar> lanes;
+  for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
+    const Place place = locate(n.buffer, at, t, false);
+    for (int w = 0; w < width; ++w) lanes.push_back(read_element(place.address + w * element.bytes(), element));
+  });
+  if (lanes.size() == 1) return lanes.front();
+  return Value(std::move(lanes));
+}
+
+void Machine::store(const Store& n, Thread& t) {
+  const DataType element = n.buffer->dtype.element();
+  const int width = n.buffer->dtype.lanes;
+  const Value value = eval(n.value, t);
+  std::size_t lane = 0;
+  for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
+    const Place place = locate(n.buffer, at, t, true);
+    for (int w = 0; w < width; ++w) write_element(place.address + w * element.bytes(), value[lane++], element);
+    if (place.memory) place.memory->mark_written(place.offset, std::int64_t{width} * element.bytes());
+  });
+}
+
+void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write) {
+  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" + buffer->name + "`: " +
+                     buffer->name + index_text(indices));
+}
+
+Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t, bool is_write) {
+  if (options_.on_access) options_.on_access({buffer.get(), indices, is_write});
+  const int bytes = buffer->dtype.bytes();
+  std::shared_ptr<Storage> storage;
+  std::int64_t element = 0;
+  if (auto found = regions_.find(buffer.get()); found != regions_.end()) {
+    storage = found->second.storage;
+    const Layout& layout = found->second.of(t);
+    internal_check(indices.size() == layout.mins.size(), "an index of the wrong rank in the interpreter");
+    element = layout.base;
+    for (std::size_t d = 0; d < indices.size(); ++d) {
+      const std::int64_t at = indices[d] - layout.mins[d];
+      if (at < 0 || at >= layout.extents[d]) out_of_bounds(buffer, indices, is_write);
+      element += at * layout.strides[d];
+    }
+  } else {
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      element = (d == 0 ? 0 : element * eval_int(buffer->shape[d], t)) + indices[d];
+    auto own = storages_.find(&buffer->data.node());
+    if (own == storages_.end()) {
+      const std::int64_t raw = eval_int(buffer->data, t) + element * bytes;
+      return {nullptr, reinterpret_cast<std::byte*>(raw), 0};
+    }
+    storage = own->second;
+  }
+  Memory& memory = *storage->of(t);
+  const std::int64_t offset = element * bytes;
+  if (offset < 0 || offset + bytes > memory.bytes()) out_of_bounds(buffer, indices, is_write);
+  if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
+    throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
+  return {&memory, memory.data() + offset, offset};
+}
+
+std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {
+  if (auto found = storages_.find(&data.node()); found != storages_.end())
+    return reinterpret_cast<std::intptr_t>(found->second->of(t)->data());
+  auto value = t.values.find(&data.node());
+  if (value == t.values.end()) throw RuntimeError("pointer `" + Var::of(data).name() + "` points to nothing here");
+  return value->second.integer();
+}
+
+}  // namespace tenon::tir::evaluation

@@ -1,0 +1,106 @@
+// The interpreter's state: threads in lock step, their variables, and memory.
+//
+// Threads of a block run in lock step: a statement is executed for all active threads before the next one starts, so
+// every statement is a barrier. Blocks run one after another, and a local allocation exists once per thread wherever it
+// stands.
+#pragma once
+
+#include <unordered_map>
+
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/walk.h"
+#include "tir/evaluate/memory.h"
+
+namespace tenon::tir::evaluation {
+
+struct Thread {
+  /// Distinct within a block.
+  std::int64_t id = 0;
+  std::unordered_map<const void*, Value> values;
+  /// The coordinates of the thread axes around, by tag.
+  std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
+};
+
+/// What a data pointer points to: one memory, or one per thread.
+struct Storage {
+  bool per_thread = false;
+  std::int64_t bytes = 0;
+  std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
+
+  const std::shared_ptr<Memory>& of(const Thread& thread);
+};
+
+/// A multi-dimensional buffer in scope.
+struct Region {
+  std::shared_ptr<Storage> storage;
+  /// By thread id; those that came into being later see the first one.
+  std::vector<std::pair<std::int64_t, Layout>> layouts;
+
+  const Layout& of(const Thread& thread) const;
+};
+
+class Machine {
+ public:
+  explicit Machine(const EvaluateOptions& options) : options_(options), threads_(1) {}
+
+  void run(const PrimFunc& func, std::span<const HostValue> args);
+  Value value_of(const Expr& e) { return eval(e, threads_.front()); }
+  void set_value(const Var& var, Scalar value) { threads_.front().values.insert_or_assign(&var.node(), value); }
+
+ private:
+  using Active = std::vector<std::size_t>;
+
+  const EvaluateOptions& options_;
+  std::vector<Thread> threads_;
+  std::unordered_map<const void*, std::shared_ptr<Storage>> storages_;
+  std::unordered_map<const void*, Region> regions_;
+  CommReducer reducer_;
+  /// What each thread variable is a coordinate of.
+  std::unordered_map<const void*, ThreadTag> tags_;
+  std::int64_t steps_ = 0;
+
+  // Binding of arguments.
+  void bind_array(const BufferParam& param, const HostArray& array);
+  void bind_size(const Expr& declared, std::int64_t given, const std::string& what);
+
+  // Expressions.
+  Value eval(const Expr& e, Thread& t);
+  std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
+  Value binary(const Expr& e, const Binary& n, Thread& t);
+  Value call(const Expr& e, const Call& n, Thread& t);
+  Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args, Thread& t);
+  Value load(const Load& n, Thread& t);
+  std::int64_t address_of_pointer(const Expr& data, Thread& t);
+
+  // Memory.
+  struct Place {
+    Memory* memory;  // null for a raw address
+    std::byte* address;
+    std::int64_t offset;  // bytes into memory
+  };
+  Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t, bool is_write);
+  [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write);
+  void store(const Store& n, Thread& t);
+  /// Calls f(lane, indices) for every lane of the last index.
+  template <class F>
+  void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);
+
+  // Statements, for the threads in `active`.
+  void exec(const Stmt& s, const Active& active);
+  void loop(const For& n, const Active& active);
+  void branch(const If& n, const Active& active);
+  void while_loop(const While& n, Active active);
+  void attr(const Attr& n, const Active& active);
+  void threads(const IterVar& axis, const Attr& n, const Active& active);
+  void blocks(const IterVar& axis, const Attr& n, const Active& active);
+  void realize(const Realize& n, const Active& active);
+  void view(const BufferView& n, const Active& active);
+  void allocate(const Allocate& n, const Active& active);
+  void evaluate_statement(const Expr& e, const Active& active);
+  void allreduce(const Call& n, const Active& active);
+  std::vector<Scalar> combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Thread& t);
+  Active where(const Expr& condition, const Active& active, bool wanted);
+  void count_step();
+};
+
+}  // namespace tenon::tir::evaluation
