@@ -57,6 +57,7 @@ class Argument {
 };
 
 class TimeEvaluator;
+struct CheckedArguments;
 
 class Function {
  public:
@@ -90,7 +91,8 @@ class Function {
   struct State;
 
   [[noreturn]] void fail(const std::string& message) const;
-  void check_status(std::int32_t status) const;
+  CheckedArguments check(std::span<const Argument> args) const;
+  void run(const CheckedArguments& args) const;
 
   std::shared_ptr<const State> state_;
   std::optional<SourceLocation> where_;
@@ -111,6 +113,10 @@ class TimeEvaluator {
   friend class Function;
   TimeEvaluator(Function function, Device device, TimeOptions options)
       : function_(std::move(function)), device_(device), options_(options) {}
+
+  static constexpr int kMostCalls = 1'000'000'000;
+  /// How many calls to measure next, after `number` calls took less than the least time.
+  static int larger_number(int number, double seconds, double least);
 
   Function function_;
   Device device_;

@@ -1,0 +1,422 @@
+#include "runtime/argument_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "runtime/element.h"
+#include "runtime/layout.h"
+#include "runtime/text.h"
+#include "tenon/support/match.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+std::span<const std::int64_t> shape_of(const DLTensor& t) {
+  return {t.shape, static_cast<std::size_t>(t.ndim)};
+}
+std::span<const std::int64_t> strides_of(const DLTensor& t) {
+  return {t.strides, static_cast<std::size_t>(t.ndim)};
+}
+
+Device device_of(const DLTensor& t) {
+  return {static_cast<DeviceType>(t.device.device_type), t.device.device_id};
+}
+
+std::string describe(DLDataType dtype) {
+  try {
+    return from_dlpack(dtype).str();
+  } catch (const RuntimeError&) {
+    return "DLPack type " + std::to_string(dtype.code) + " of " + std::to_string(dtype.bits) + " bits";
+  }
+}
+
+bool has_type(DLDataType given, DataType expected) {
+  const DLDataType wanted = to_dlpack(expected);
+  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes) return true;
+  // Before DLPack had a code for them, bools went as unsigned integers of one bit.
+  return expected.is_bool() && given.code == kDLUInt && given.bits == 1 && given.lanes == wanted.lanes;
+}
+
+std::string describe_given(const Argument& arg) {
+  switch (arg.code()) {
+    case kTenonInt:
+      return "the integer " + std::to_string(arg.value().i);
+    case kTenonUInt:
+      return "the integer " + std::to_string(static_cast<std::uint64_t>(arg.value().i));
+    case kTenonFloat:
+      return "the number " + to_text(arg.value().f);
+    case kTenonHandle:
+      return "a pointer";
+    case kTenonNull:
+      return "null";
+    case kTenonTensor: {
+      const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
+      if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) return "a tensor without a shape";
+      return describe(tensor.dtype) + to_text(shape_of(tensor));
+    }
+  }
+  return "an argument with the unknown type code " + std::to_string(arg.code());
+}
+
+/// The range of bytes that the elements lie in.
+struct Memory {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+bool overlap(const Memory& a, const Memory& b) { return a.begin < b.end && b.begin < a.end; }
+
+bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>(param.type); }
+
+}  // namespace
+
+/// One call's check: what is known so far of its symbols and of its arrays' memory.
+class CallCheck {
+ public:
+  CallCheck(const ArgumentChecker& checker, std::span<const Argument> args)
+      : checker_(checker),
+        params_(checker.spec_.params),
+        args_(args),
+        bindings_(checker.symbols_.size()),
+        memory_(args.size()) {}
+
+  CheckedArguments run() {
+    check_count();
+    result_.values.resize(args_.size());
+    result_.codes.resize(args_.size());
+    result_.tensors.reserve(args_.size());
+    result_.strides.reserve(args_.size());
+    // Scalars first: a size that is also a parameter is then said to be that parameter.
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* scalar = std::get_if<ScalarSpec>(&params_[param_].type)) check_scalar(*scalar);
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_array(*array);
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_no_alias(*array);
+    return std::move(result_);
+  }
+
+ private:
+  using NumberedSize = ArgumentChecker::NumberedSize;
+
+  /// A symbol's value and where it was seen first.
+  struct Binding {
+    std::optional<std::int64_t> value = std::nullopt;
+    std::string (CallCheck::*describe)(const Binding&) const = nullptr;
+    std::size_t param = 0;
+    std::size_t dimension = 0;
+  };
+
+  // ---- Messages ----
+
+  std::string name_of_argument(std::size_t param) const {
+    return "argument " + std::to_string(param + 1) + " `" + params_[param].name + "`";
+  }
+  std::string describe_extent(const Binding& b) const {
+    return "extent " + std::to_string(b.dimension) + " of " + name_of_argument(b.param);
+  }
+  std::string describe_stride(const Binding& b) const {
+    return "stride " + std::to_string(b.dimension) + " of " + name_of_argument(b.param);
+  }
+  std::string describe_scalar(const Binding& b) const { return name_of_argument(b.param); }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw RuntimeError(name_of_argument(param_) + " of `" + checker_.spec_.name + "`: " + what);
+  }
+  [[noreturn]] void refuse_as_given(const std::string& expected) const {
+    refuse("expected " + expected + ", got " + describe_given(args_[param_]));
+  }
+  std::string expected_type() const {
+    const std::string type = runtime::describe(params_[param_]);
+    return params_[param_].type.index() == 1 && type == "handle" ? "a pointer" : type;
+  }
+
+  // ---- The call ----
+
+  void check_count() const {
+    if (args_.size() == params_.size()) return;
+    std::string list;
+    for (const ParamSpec& param : params_)
+      list += (list.empty() ? " (" : ", ") + param.name + ": " + runtime::describe(param);
+    throw RuntimeError("`" + checker_.spec_.name + "`: expected " + std::to_string(params_.size()) +
+                       (params_.size() == 1 ? " argument" : " arguments") + list + (list.empty() ? "" : ")") +
+                       ", got " + std::to_string(args_.size()));
+  }
+
+  // ---- Scalars ----
+
+  void check_scalar(const ScalarSpec& spec) {
+    if (spec.dtype.is_handle()) return check_handle();
+    if (spec.dtype.is_floating()) return check_floating(spec.dtype);
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonInt && arg.code() != kTenonUInt) refuse_as_given(expected_type());
+    const std::int64_t value = arg.value().i;
+    const bool above_int64 = arg.code() == kTenonUInt && value < 0;
+    const bool fits_type = above_int64 ? !integer_max(spec.dtype) : fits(value, spec.dtype);
+    if (!fits_type) {
+      const auto max = integer_max(spec.dtype);
+      refuse(
+          "expected " + spec.dtype.str() + ", which holds " + std::to_string(integer_min(spec.dtype)) +
+          " to " +
+          std::to_string(max ? static_cast<std::uint64_t>(*max) : std::numeric_limits<std::uint64_t>::max()) +
+          ", got " + describe_given(arg));
+    }
+    put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
+    if (checker_.params_[param_].symbol >= 0)
+      bindings_[static_cast<std::size_t>(checker_.params_[param_].symbol)] = {
+          .value = value, .describe = &CallCheck::describe_scalar, .param = param_};
+  }
+
+  void check_handle() {
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonHandle && arg.code() != kTenonNull) refuse_as_given(expected_type());
+    put(kTenonHandle, arg.value());
+  }
+
+  void check_floating(DataType dtype) {
+    const Argument& arg = args_[param_];
+    TenonValue value = arg.value();
+    bool exact = true;
+    if (arg.code() == kTenonInt) {
+      value.f = static_cast<double>(arg.value().i);
+      exact = value.f < 0x1p63 && static_cast<std::int64_t>(value.f) == arg.value().i;
+    } else if (arg.code() == kTenonUInt) {
+      value.f = static_cast<double>(static_cast<std::uint64_t>(arg.value().i));
+      exact = value.f < 0x1p64 &&
+              static_cast<std::uint64_t>(value.f) == static_cast<std::uint64_t>(arg.value().i);
+    } else if (arg.code() != kTenonFloat) {
+      refuse_as_given(expected_type());
+    }
+    const bool too_large = std::isfinite(value.f) && with_lane_type(dtype, [&]<class T>(T) {
+                             return std::isinf(static_cast<double>(static_cast<T>(value.f)));
+                           });
+    if (!exact || too_large)
+      refuse("expected " + dtype.str() + ", got " + describe_given(arg) + ", which it cannot hold");
+    put(kTenonFloat, value);
+  }
+
+  void put(std::int32_t code, TenonValue value) {
+    result_.codes[param_] = code;
+    result_.values[param_] = value;
+  }
+
+  // ---- Arrays ----
+
+  void check_array(const ArraySpec& spec) {
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonTensor) refuse_as_given(expected_type());
+    const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
+    check_type_and_shape(spec, tensor);
+    check_device(spec, tensor);
+    const DLTensor& complete = put_tensor(spec, tensor);
+    if (*count_elements(shape_of(complete)) == 0) return bind_strides(spec, complete);
+    check_strides(spec, complete);
+    bind_strides(spec, complete);
+    check_memory(spec, complete, tensor.byte_offset);
+  }
+
+  void check_type_and_shape(const ArraySpec& spec, const DLTensor& tensor) {
+    const std::vector<NumberedSize>& sizes = checker_.params_[param_].shape;
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) refuse_as_given(expected_type());
+    if (!has_type(tensor.dtype, spec.dtype) || static_cast<std::size_t>(tensor.ndim) != sizes.size())
+      refuse_as_given(expected_type());
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      const bool wrong_constant =
+          sizes[d].kind == NumberedSize::Kind::Constant && sizes[d].value != tensor.shape[d];
+      if (wrong_constant || tensor.shape[d] < 0) refuse_as_given(expected_type());
+    }
+    if (!count_elements(shape_of(tensor)))
+      refuse_as_given(expected_type() + " with fewer than 2^63 elements");
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      bind(sizes[d], tensor.shape[d],
+           {.describe = &CallCheck::describe_extent, .param = param_, .dimension = d},
+           [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
+  }
+
+  void check_device(const ArraySpec& spec, const DLTensor& tensor) {
+    const Device device = device_of(tensor);
+    if (device.type != spec.device)
+      refuse("expected an array on " + to_string(spec.device) + ", got one on " + device.str());
+    for (std::size_t other = 0; other < param_; ++other) {
+      if (!is_array(params_[other])) continue;
+      const auto& earlier = *static_cast<const DLTensor*>(args_[other].value().p);
+      if (earlier.device.device_type == tensor.device.device_type && device_of(earlier) != device)
+        refuse("expected an array on " + device_of(earlier).str() + " like " + name_of_argument(other) +
+               ", got one on " + device.str());
+    }
+  }
+
+  /// The tensor with strides, and with its offset in the data pointer.
+  const DLTensor& put_tensor(const ArraySpec& spec, const DLTensor& tensor) {
+    if (spec.zero_byte_offset && tensor.byte_offset != 0)
+      refuse("expected a byte_offset of 0, got " + std::to_string(tensor.byte_offset));
+    const bool offset_fits_pointer = spec.device != DeviceType::OpenCL;
+    TenonValue value = args_[param_].value();
+    if (tensor.strides == nullptr || (tensor.byte_offset != 0 && offset_fits_pointer)) {
+      DLTensor& copy = result_.tensors.emplace_back(tensor);
+      if (offset_fits_pointer && tensor.data != nullptr) {
+        copy.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+        copy.byte_offset = 0;
+      }
+      if (tensor.strides == nullptr)
+        copy.strides = result_.strides.emplace_back(compact_strides(shape_of(tensor))).data();
+      value.p = &copy;
+    }
+    put(kTenonTensor, value);
+    return *static_cast<const DLTensor*>(value.p);
+  }
+
+  void check_strides(const ArraySpec& spec, const DLTensor& tensor) const {
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    if (!spec.strides) {
+      if (!is_compact(shape, strides))
+        refuse("expected the compact row-major strides " + to_text(compact_strides(shape)) + ", got " +
+               to_text(strides));
+      return;
+    }
+    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d].kind == NumberedSize::Kind::Constant && shape[d] > 1 && sizes[d].value != strides[d])
+        refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " + to_text(strides));
+  }
+
+  void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
+    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      bind(sizes[d], tensor.strides[d],
+           {.describe = &CallCheck::describe_stride, .param = param_, .dimension = d},
+           [&](const std::string& condition) {
+             refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
+                    to_text(strides_of(tensor)));
+           });
+  }
+
+  static std::string describe_sizes(const std::vector<Size>& sizes) {
+    ParamSpec as_shape{.name = "", .type = ArraySpec{.dtype = Int(8), .shape = sizes}};
+    return runtime::describe(as_shape).substr(Int(8).str().size());
+  }
+
+  void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset) {
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    if (tensor.data == nullptr) refuse_as_given(expected_type() + " with data; its data pointer is null");
+    const auto span = touched(shape, strides);
+    if (!span) refuse("its strides " + to_text(strides) + " reach further than 64 bits hold");
+    if (spec.index_bits == 32 &&
+        std::max(-span->first, span->last) > std::numeric_limits<std::int32_t>::max())
+      refuse("expected an array whose positions fit 32 bits, for which the function was compiled, got " +
+             describe_given(args_[param_]) + " with strides " + to_text(strides));
+    const std::uint64_t address =
+        spec.device == DeviceType::OpenCL ? byte_offset : reinterpret_cast<std::uintptr_t>(tensor.data);
+    const auto excess = address % static_cast<std::uint64_t>(spec.alignment);
+    if (excess != 0)
+      refuse("expected data aligned to " + std::to_string(spec.alignment) +
+             " bytes, got an address that is " + std::to_string(excess) + " bytes past a multiple" +
+             (byte_offset != 0 ? " (byte_offset " + std::to_string(byte_offset) + ")" : ""));
+    if (spec.access != Access::Read && !elements_are_apart(shape, strides))
+      refuse("it is written, so its elements must lie apart; strides " + to_text(strides) + " of shape " +
+             to_text(shape) + " let them overlap");
+    memory_[param_] = memory_of(spec, tensor, *span);
+  }
+
+  static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
+    // Of OpenCL's memory objects we know no address; the handle stands for one, and offsets are within it.
+    const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+    const auto bytes = static_cast<std::uintptr_t>(spec.dtype.bytes());
+    return {base + static_cast<std::uintptr_t>(span.first) * bytes,
+            base + (static_cast<std::uintptr_t>(span.last) + 1) * bytes};
+  }
+
+  /// Two arrays of which one is written share no memory.
+  void check_no_alias(const ArraySpec& spec) const {
+    for (std::size_t other = 0; other < param_; ++other) {
+      const auto* earlier = std::get_if<ArraySpec>(&params_[other].type);
+      if (earlier == nullptr || earlier->device != spec.device) continue;
+      if (spec.access == Access::Read && earlier->access == Access::Read) continue;
+      if (overlap(memory_[param_], memory_[other]))
+        refuse("expected memory apart from that of " + name_of_argument(other) + ", because `" +
+               params_[spec.access == Access::Read ? other : param_].name +
+               "` is written; got memory that overlaps it");
+    }
+  }
+
+  // ---- Symbols ----
+
+  template <class Refuse>
+  void bind(const NumberedSize& size, std::int64_t value, Binding from, Refuse&& refuse_with) {
+    if (size.kind != NumberedSize::Kind::Symbol) return;
+    const auto index = static_cast<std::size_t>(size.value);
+    const Symbol& symbol = checker_.symbols_[index];
+    Binding& binding = bindings_[index];
+    if (!fits(value, Int(symbol.bits)))
+      refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
+    if (!binding.value) {
+      binding = from;
+      binding.value = value;
+    } else if (*binding.value != value) {
+      refuse_with(" with " + symbol.name + " = " + std::to_string(*binding.value) + " (" +
+                  (this->*binding.describe)(binding) + ")");
+    }
+  }
+
+  const ArgumentChecker& checker_;
+  const std::vector<ParamSpec>& params_;
+  std::span<const Argument> args_;
+  /// The parameter at hand.
+  std::size_t param_ = 0;
+  std::vector<Binding> bindings_;
+  std::vector<Memory> memory_;
+  CheckedArguments result_;
+};
+
+ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
+  for (const ParamSpec& param : spec_.params) {
+    Param numbered;
+    if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
+      for (const Size& size : array->shape) numbered.shape.push_back(number(size));
+      if (array->strides)
+        for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
+    }
+    params_.push_back(std::move(numbered));
+  }
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    const auto* scalar = std::get_if<ScalarSpec>(&spec_.params[i].type);
+    if (scalar != nullptr && scalar->dtype.is_integral())
+      params_[i].symbol = find_symbol(spec_.params[i].name);
+  }
+}
+
+int ArgumentChecker::find_symbol(const std::string& name) const {
+  auto found = std::ranges::find(symbols_, name, &Symbol::name);
+  return found == symbols_.end() ? -1 : static_cast<int>(found - symbols_.begin());
+}
+
+ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
+  using Kind = NumberedSize::Kind;
+  return match(
+      size,
+      [](std::int64_t n) {
+        return NumberedSize{Kind::Constant, n};
+      },
+      [&](const Symbol& symbol) {
+        int index = find_symbol(symbol.name);
+        if (index < 0) {
+          index = static_cast<int>(symbols_.size());
+          symbols_.push_back(symbol);
+        }
+        int& bits = symbols_[static_cast<std::size_t>(index)].bits;
+        bits = std::min(bits, symbol.bits);
+        return NumberedSize{Kind::Symbol, index};
+      },
+      [](AnySize) {
+        return NumberedSize{Kind::Any, 0};
+      });
+}
+
+CheckedArguments ArgumentChecker::check(std::span<const Argument> args) const {
+  return CallCheck(*this, args).run();
+}
+
+}  // namespace tenon::runtime

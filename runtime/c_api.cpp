@@ -1,0 +1,71 @@
+#include "tenon/runtime/c_api.h"
+
+#include <vector>
+
+#include "runtime/last_error.h"
+#include "runtime/library_module.h"
+#include "tenon/runtime/symbols.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+template <class F>
+void* address(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+std::span<const CSymbol> c_symbols() {
+  static const CSymbol symbols[] = {
+      {"tenon_last_error", address(tenon_last_error)},
+      {"tenon_set_last_error", address(tenon_set_last_error)},
+      {"tenon_parallel_for", address(tenon_parallel_for)},
+      {"tenon_parallel_launch", address(tenon_parallel_launch)},
+      {"tenon_parallel_barrier", address(tenon_parallel_barrier)},
+      {"tenon_workspace_alloc", address(tenon_workspace_alloc)},
+      {"tenon_workspace_free", address(tenon_workspace_free)},
+  };
+  return symbols;
+}
+
+}  // namespace tenon::runtime
+
+const TenonRuntimeApi* tenon_runtime_api(void) {
+  static const TenonRuntimeApi api = {
+      .version = kTenonAbiVersion,
+      .set_last_error = tenon_set_last_error,
+      .parallel_for = tenon_parallel_for,
+      .parallel_launch = tenon_parallel_launch,
+      .parallel_barrier = tenon_parallel_barrier,
+      .workspace_alloc = tenon_workspace_alloc,
+      .workspace_free = tenon_workspace_free,
+  };
+  return &api;
+}
+
+struct TenonModule {
+  tenon::runtime::Module module;
+};
+
+TenonModule* tenon_module_load(const char* path) {
+  TenonModule* result = nullptr;
+  tenon::runtime::without_exceptions([&] {
+    result = new TenonModule{tenon::runtime::Module(tenon::runtime::load_library_module(path))};
+    return kTenonOk;
+  });
+  return result;
+}
+
+void tenon_module_free(TenonModule* module) { delete module; }
+
+int32_t tenon_module_call(TenonModule* module, const char* function, const TenonValue* args,
+                          const int32_t* type_codes, int32_t num_args) {
+  return tenon::runtime::without_exceptions([&] {
+    std::vector<tenon::runtime::Argument> list;
+    for (int32_t i = 0; i < num_args; ++i) list.emplace_back(args[i], type_codes[i]);
+    module->module[function].call(list);
+    return kTenonOk;
+  });
+}

@@ -1,0 +1,80 @@
+#include "tenon/runtime/device.h"
+
+#include "runtime/device_apis.h"
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The driver, or the reason why there is none.
+struct Driver {
+  std::unique_ptr<DeviceApi> api;
+  std::string why_missing;
+};
+
+Driver load(std::unique_ptr<DeviceApi> (*make)()) {
+  try {
+    return {make(), ""};
+  } catch (const RuntimeError& error) {
+    return {nullptr, error.what()};
+  }
+}
+
+/// Null for a kind that this runtime does not know. Drivers are never unloaded: other threads may be using
+/// them at exit.
+const Driver* driver_of(DeviceType type) {
+  switch (type) {
+    case DeviceType::Cpu: {
+      static const Driver& cpu = *new Driver(load(make_cpu_api));
+      return &cpu;
+    }
+    case DeviceType::Cuda: {
+      static const Driver& cuda = *new Driver(load(make_cuda_api));
+      return &cuda;
+    }
+    case DeviceType::OpenCL: {
+      static const Driver& opencl = *new Driver(load(make_opencl_api));
+      return &opencl;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string to_string(DeviceType type) {
+  switch (type) {
+    case DeviceType::Cpu:
+      return "cpu";
+    case DeviceType::Cuda:
+      return "cuda";
+    case DeviceType::OpenCL:
+      return "opencl";
+  }
+  return "device type " + std::to_string(static_cast<int>(type));
+}
+
+DeviceApi& device_api(DeviceType type) {
+  const Driver* driver = driver_of(type);
+  if (driver == nullptr) throw RuntimeError("this runtime has no driver for " + to_string(type));
+  if (driver->api == nullptr) throw RuntimeError(driver->why_missing);
+  return *driver->api;
+}
+
+std::string Device::str() const { return to_string(type) + "(" + std::to_string(id) + ")"; }
+
+std::string Device::why_missing() const {
+  try {
+    const int count = device_api(type).device_count();
+    if (id >= 0 && id < count) return "";
+    return str() + " does not exist: there " +
+           (count == 1 ? "is 1 device" : "are " + std::to_string(count) + " devices") + " of this kind";
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+}
+
+bool Device::exists() const { return why_missing().empty(); }
+
+}  // namespace tenon::runtime

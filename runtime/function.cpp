@@ -1,0 +1,103 @@
+#include "tenon/runtime/function.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/argument_check.h"
+#include "runtime/text.h"
+#include "tenon/runtime/device_api.h"
+
+namespace tenon::runtime {
+
+struct Function::State {
+  ArgumentChecker checker;
+  PackedCall call;
+  std::shared_ptr<const void> keep_alive;
+
+  std::int32_t run(const CheckedArguments& args) const {
+    return call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
+  }
+};
+
+Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
+    : state_(std::make_shared<const State>(
+          State{ArgumentChecker(std::move(spec)), std::move(call), std::move(keep_alive)})) {}
+
+const FunctionSpec& Function::spec() const { return state_->checker.spec(); }
+
+Function Function::at(const SourceLocation& where) const {
+  Function result = *this;
+  result.where_ = where;
+  return result;
+}
+
+void Function::fail(const std::string& message) const {
+  if (where_) throw RuntimeError(message, *where_);
+  throw RuntimeError(message);
+}
+
+CheckedArguments Function::check(std::span<const Argument> args) const {
+  try {
+    return state_->checker.check(args);
+  } catch (const RuntimeError& error) {
+    fail(error.what());
+  }
+}
+
+void Function::run(const CheckedArguments& args) const {
+  tenon_set_last_error(nullptr);
+  const std::int32_t status = state_->run(args);
+  if (status == kTenonOk) return;
+  const std::string message = tenon_last_error();
+  fail("`" + name() + "` failed: " +
+       (message.empty() ? "status " + std::to_string(status) + " without a message" : message));
+}
+
+void Function::call(std::span<const Argument> args) const { run(check(args)); }
+
+TimeEvaluator Function::time_evaluator(Device device, TimeOptions options, SourceLocation where) const {
+  auto refuse = [&](const std::string& what) {
+    throw RuntimeError("time_evaluator of `" + name() + "`: " + what, where);
+  };
+  if (options.number < 1) refuse("number must be positive, got " + std::to_string(options.number));
+  if (options.repeat < 1) refuse("repeat must be positive, got " + std::to_string(options.repeat));
+  if (!(options.min_repeat_ms >= 0 && options.min_repeat_ms < 1e12))
+    refuse("min_repeat_ms must be a time, got " + to_text(options.min_repeat_ms));
+  if (std::string missing = device.why_missing(); !missing.empty()) refuse(missing);
+  return TimeEvaluator(*this, device, options);
+}
+
+Timing TimeEvaluator::evaluate(std::span<const Argument> args) const {
+  const CheckedArguments checked = function_.check(args);
+  DeviceApi& api = device_api(device_.type);
+  auto seconds_of = [&](int number) {
+    api.synchronize(device_.id);
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < number; ++i) function_.run(checked);
+    api.synchronize(device_.id);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+
+  function_.run(checked);
+  const double least = options_.min_repeat_ms / 1e3;
+  int number = options_.number;
+  std::vector<double> results;
+  for (int repeat = 0; repeat < options_.repeat; ++repeat) {
+    double seconds = seconds_of(number);
+    while (seconds < least && number < kMostCalls) {
+      number = larger_number(number, seconds, least);
+      seconds = seconds_of(number);
+    }
+    results.push_back(seconds / number);
+  }
+  return Timing::of(std::move(results));
+}
+
+int TimeEvaluator::larger_number(int number, double seconds, double least) {
+  // What the measurement so far predicts, and one more; at least a step that ends soon if it predicts badly.
+  const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
+  const double wanted = std::max(predicted, number * 1.618 + 1);
+  return static_cast<int>(std::min<double>(wanted, kMostCalls));
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,31 @@
+// The message of a thread's last failure, as the C interface keeps it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "tenon/runtime/c_api.h"
+
+namespace tenon::runtime {
+
+/// Keeps the message for this thread and gives the status back: `return fail(kTenonError, "...")`. Never
+/// throws.
+std::int32_t fail(std::int32_t status, std::string_view message) noexcept;
+
+/// Runs the function, which returns a status, and turns an exception into a status with its message.
+template <class F>
+std::int32_t without_exceptions(F&& function) noexcept {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return fail(kTenonOutOfMemory, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(kTenonError, error.what());
+  } catch (...) {
+    return fail(kTenonError, "an exception of unknown type");
+  }
+}
+
+}  // namespace tenon::runtime

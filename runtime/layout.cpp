@@ -1,0 +1,72 @@
+#include "runtime/layout.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace tenon::runtime {
+
+std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    // An extent of 0 would make all strides 0; there is no element to find then.
+    stride *= std::max<std::int64_t>(shape[d], 1);
+  }
+  return strides;
+}
+
+std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  std::int64_t without_zeros = 1;
+  for (std::int64_t extent : shape) {
+    if (extent < 0) return std::nullopt;
+    count *= extent == 0 ? 0 : 1;
+    // Strides are products that pass over zeros, and must fit as well.
+    if (__builtin_mul_overflow(without_zeros, std::max<std::int64_t>(extent, 1), &without_zeros))
+      return std::nullopt;
+  }
+  return count == 0 ? 0 : without_zeros;
+}
+
+std::optional<Span> touched(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+  Span span;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(shape[d] - 1, strides[d], &reach)) return std::nullopt;
+    std::int64_t& end = reach < 0 ? span.first : span.last;
+    if (__builtin_add_overflow(end, reach, &end)) return std::nullopt;
+  }
+  return span;
+}
+
+bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
+  std::int64_t expected = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= shape[d];
+  }
+  return true;
+}
+
+bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> dims;  // |stride|, extent
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return true;
+    const auto stride = static_cast<std::uint64_t>(strides[d]);
+    if (shape[d] > 1) dims.emplace_back(strides[d] < 0 ? 0 - stride : stride, shape[d]);
+  }
+  std::ranges::sort(dims);
+  std::uint64_t spanned = 0;
+  for (auto [stride, extent] : dims) {
+    if (stride <= spanned) return false;
+    spanned += stride * (extent - 1);  // within what touched() has found to fit int64
+  }
+  return true;
+}
+
+}  // namespace tenon::runtime

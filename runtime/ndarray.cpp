@@ -1,0 +1,359 @@
+#include "tenon/runtime/ndarray.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/element.h"
+#include "runtime/layout.h"
+#include "runtime/memory.h"
+#include "runtime/text.h"
+#include "tenon/runtime/device_api.h"
+
+namespace tenon::runtime {
+
+struct NDArray::Storage {
+  Shape shape;
+  Shape strides;
+  DataType dtype;
+  /// Points into shape and strides.
+  DLTensor tensor;
+  /// Keeps the memory alive.
+  std::shared_ptr<void> memory;
+  /// What of the memory a view may see, in bytes relative to the tensor's data pointer.
+  std::int64_t first_byte = 0;
+  std::int64_t end_byte = 0;
+
+  static std::shared_ptr<const Storage> make(Storage fields) {
+    auto storage = std::make_shared<Storage>(std::move(fields));
+    storage->tensor.shape = storage->shape.data();
+    storage->tensor.strides = storage->strides.data();
+    storage->tensor.ndim = static_cast<std::int32_t>(storage->shape.size());
+    return storage;
+  }
+};
+
+namespace {
+
+using Shape = NDArray::Shape;
+
+void check_element_type(DataType dtype, const SourceLocation& where) {
+  if (dtype.is_handle()) throw RuntimeError("an array cannot have elements of type handle", where);
+}
+
+/// How many bytes an array of the shape takes.
+std::int64_t bytes_of(const Shape& shape, DataType dtype, const SourceLocation& where) {
+  const std::string what = dtype.str() + to_text(shape);
+  for (std::int64_t extent : shape)
+    if (extent < 0) throw RuntimeError("array " + what + ": an extent is negative", where);
+  auto count = count_elements(shape);
+  std::int64_t bytes = 0;
+  if (!count || __builtin_mul_overflow(*count, dtype.bytes(), &bytes))
+    throw RuntimeError("array " + what + ": its size does not fit 64 bits", where);
+  return bytes;
+}
+
+void check_device(Device device, const SourceLocation& where) {
+  if (!device.exists())
+    throw RuntimeError("no array on " + device.str() + ": " + device.why_missing(), where);
+}
+
+void copy_strided(const NDArray& from, const NDArray& to) {
+  const auto bytes = static_cast<std::int64_t>(from.dtype().bytes());
+  const DLTensor &source = from.dl_tensor(), &target = to.dl_tensor();
+  const char* read = static_cast<const char*>(source.data) + source.byte_offset;
+  char* write = static_cast<char*>(target.data) + target.byte_offset;
+  const Shape& shape = from.shape();
+  Shape index(shape.size(), 0);
+  for (std::int64_t n = from.num_elements(); n > 0; --n) {
+    std::memcpy(write, read, static_cast<std::size_t>(bytes));
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      read += from.strides()[d] * bytes;
+      write += to.strides()[d] * bytes;
+      if (++index[d] < shape[d]) break;
+      read -= shape[d] * from.strides()[d] * bytes;
+      write -= shape[d] * to.strides()[d] * bytes;
+      index[d] = 0;
+    }
+  }
+}
+
+std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+template <class T>
+T random_element(std::uint64_t bits) {
+  if constexpr (std::same_as<T, bool>) {
+    return (bits >> 63) != 0;
+  } else if constexpr (std::same_as<T, double>) {
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+  } else if constexpr (std::same_as<T, float>) {
+    return static_cast<float>(bits >> 40) * 0x1p-24f;
+  } else if constexpr (std::same_as<T, Float16>) {
+    return Float16(static_cast<double>(bits >> 53) * 0x1p-11);
+  } else if constexpr (std::same_as<T, BFloat16>) {
+    return BFloat16(static_cast<double>(bits >> 56) * 0x1p-8);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return static_cast<T>((bits >> 32) % 11);
+  } else {
+    return static_cast<T>(static_cast<int>((bits >> 32) % 21) - 10);
+  }
+}
+
+std::uint64_t next_seed() {
+  static std::atomic<std::uint64_t> number = 0;
+  return ++number;
+}
+
+template <class T>
+T converted(double value, DataType dtype, const SourceLocation& where) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    // 2^bits or 2^(bits-1) is exact as a double, the greatest value itself may not be.
+    const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
+    const double least = dtype.is_uint() ? 0 : -end;
+    if (!(value >= least && value < end))
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
+  }
+  return static_cast<T>(value);
+}
+
+}  // namespace
+
+DLDataType to_dlpack(DataType dtype) {
+  auto make = [&](DLDataTypeCode code, int bits) {
+    return DLDataType{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), dtype.lanes};
+  };
+  if (dtype.is_bool()) return make(kDLBool, 8);
+  switch (dtype.code) {
+    case DataType::Code::Int:
+      return make(kDLInt, dtype.bits);
+    case DataType::Code::UInt:
+      return make(kDLUInt, dtype.bits);
+    case DataType::Code::Float:
+      return make(kDLFloat, dtype.bits);
+    case DataType::Code::BFloat:
+      return make(kDLBfloat, dtype.bits);
+    case DataType::Code::Handle:
+      return make(kDLOpaqueHandle, 64);
+  }
+  internal_error("a data type of no known code");
+}
+
+DataType from_dlpack(DLDataType dtype) {
+  try {
+    switch (dtype.code) {
+      case kDLInt:
+        return Int(dtype.bits, dtype.lanes);
+      case kDLUInt:
+        return UInt(dtype.bits, dtype.lanes);
+      case kDLFloat:
+        return Float(dtype.bits, dtype.lanes);
+      case kDLBfloat:
+        return BFloat(dtype.bits, dtype.lanes);
+      case kDLBool:
+        if (dtype.bits == 8 || dtype.bits == 1) return Bool(dtype.lanes);
+        break;
+      case kDLOpaqueHandle:
+        if (dtype.bits == 64 && dtype.lanes == 1) return Handle();
+        break;
+      default:
+        break;
+    }
+  } catch (const TypeError&) {
+  }
+  throw RuntimeError("no data type for DLPack's code " + std::to_string(dtype.code) + " with " +
+                     std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) + " lanes");
+}
+
+NDArray NDArray::empty(Shape shape, DataType dtype, Device device, SourceLocation where) {
+  check_element_type(dtype, where);
+  const std::int64_t bytes = bytes_of(shape, dtype, where);
+  check_device(device, where);
+  DeviceApi& api = device_api(device.type);
+  void* data = nullptr;
+  try {
+    data = api.allocate(device.id, static_cast<std::uint64_t>(bytes), kMemoryAlignment);
+  } catch (const RuntimeError& error) {
+    throw RuntimeError("array " + dtype.str() + to_text(shape) + ": " + error.what(), where);
+  }
+  std::shared_ptr<void> memory(data, [&api, id = device.id](void* p) { api.release(id, p); });
+  DLTensor tensor = {};
+  tensor.data = data;
+  tensor.device = {static_cast<DLDeviceType>(device.type), device.id};
+  tensor.dtype = runtime::to_dlpack(dtype);
+  Shape strides = compact_strides(shape);
+  return NDArray(Storage::make({.shape = std::move(shape),
+                                .strides = std::move(strides),
+                                .dtype = dtype,
+                                .tensor = tensor,
+                                .memory = std::move(memory),
+                                .end_byte = bytes}));
+}
+
+NDArray NDArray::zeros(Shape shape, DataType dtype, Device device, SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  std::memset(host.dl_tensor().data, 0, static_cast<std::size_t>(host.storage_->end_byte));
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::full(Shape shape, DataType dtype, double value, Device device, SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  with_lane_type(dtype, [&]<class T>(T) {
+    T* data = host.data<T>();
+    std::fill_n(data, host.num_elements() * dtype.lanes, converted<T>(value, dtype, where));
+  });
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::random(Shape shape, DataType dtype, RandomOptions options, SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  const std::uint64_t stream = mix(options.seed ? ~*options.seed : next_seed());
+  with_lane_type(dtype, [&]<class T>(T) {
+    T* data = host.data<T>();
+    const std::int64_t count = host.num_elements() * dtype.lanes;
+    for (std::int64_t i = 0; i < count; ++i)
+      data[i] = random_element<T>(mix(stream + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15));
+  });
+  return host;
+}
+
+NDArray NDArray::random(Shape shape, DataType dtype, Device device, RandomOptions options,
+                        SourceLocation where) {
+  NDArray host = random(std::move(shape), dtype, options, where);
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::from_memory(const void* values, std::size_t count, DataType dtype, Shape shape,
+                             const SourceLocation& where) {
+  NDArray array = empty(std::move(shape), dtype, cpu(0), where);
+  if (count != static_cast<std::size_t>(array.num_elements()))
+    throw RuntimeError("NDArray::from: " + std::to_string(count) + " values for an array of shape " +
+                           to_text(array.shape()) + ", which has " + std::to_string(array.num_elements()),
+                       where);
+  if (count > 0) std::memcpy(array.dl_tensor().data, values, count * static_cast<std::size_t>(dtype.bytes()));
+  return array;
+}
+
+const NDArray::Shape& NDArray::shape() const { return storage_->shape; }
+const NDArray::Shape& NDArray::strides() const { return storage_->strides; }
+DataType NDArray::dtype() const { return storage_->dtype; }
+const DLTensor& NDArray::dl_tensor() const { return storage_->tensor; }
+std::int64_t NDArray::num_elements() const { return *count_elements(shape()); }
+bool NDArray::is_compact() const { return runtime::is_compact(shape(), strides()); }
+
+Device NDArray::device() const {
+  const DLDevice& device = storage_->tensor.device;
+  return {static_cast<DeviceType>(device.device_type), device.device_id};
+}
+
+void* NDArray::host_data(DataType expected, const SourceLocation& where) const {
+  if (dtype().element() != expected)
+    throw RuntimeError(
+        "data<T>(): the array is " + describe(*this) + ", its elements are no " + expected.str(), where);
+  if (device().type != DeviceType::Cpu)
+    throw RuntimeError("data<T>(): the array is on " + device().str() + "; copy_to(cpu(0)) gives one to read",
+                       where);
+  return static_cast<char*>(storage_->tensor.data) + storage_->tensor.byte_offset;
+}
+
+NDArray NDArray::copy_to(Device device, SourceLocation where) const {
+  NDArray target = empty(shape(), dtype(), device, where);
+  copy_to(target, where);
+  return target;
+}
+
+void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
+  if (dtype() != target.dtype() || shape() != target.shape())
+    throw RuntimeError(
+        "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target), where);
+  if (num_elements() == 0) return;
+  const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
+  if (is_compact() && target.is_compact()) {
+    const DeviceType api = on_host || device().type == DeviceType::Cpu ? target.device().type : device().type;
+    const DLTensor &from = dl_tensor(), &to = target.dl_tensor();
+    const auto bytes = static_cast<std::uint64_t>(num_elements() * dtype().bytes());
+    return device_api(api).copy({device(), from.data, from.byte_offset},
+                                {target.device(), to.data, to.byte_offset}, bytes);
+  }
+  if (!on_host)
+    throw RuntimeError("copy_to: strided arrays are copied in the host's memory only; this is from " +
+                           device().str() + " to " + target.device().str(),
+                       where);
+  copy_strided(*this, target);
+}
+
+NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset, SourceLocation where) const {
+  const std::string what = "view of shape " + to_text(shape) + ", strides " + to_text(strides) +
+                           ", byte offset " + to_text(byte_offset);
+  if (shape.size() != strides.size())
+    throw RuntimeError(what + ": as many strides as extents are needed", where);
+  if (bytes_of(shape, dtype(), where) > 0) {
+    const auto span = touched(shape, strides);
+    const std::int64_t bytes = dtype().bytes();
+    std::int64_t first = 0, end = 0;
+    const bool fits = span && !__builtin_mul_overflow(span->first, bytes, &first) &&
+                      !__builtin_mul_overflow(span->last + 1, bytes, &end) &&
+                      !__builtin_add_overflow(first, byte_offset, &first) &&
+                      !__builtin_add_overflow(end, byte_offset, &end);
+    if (!fits || first < storage_->first_byte || end > storage_->end_byte)
+      throw RuntimeError(what + ": elements would lie outside the " +
+                             std::to_string(storage_->end_byte - storage_->first_byte) +
+                             " bytes of the array",
+                         where);
+  }
+  Storage fields = *storage_;
+  fields.shape = std::move(shape);
+  fields.strides = std::move(strides);
+  fields.tensor.byte_offset = static_cast<std::uint64_t>(byte_offset);
+  return NDArray(Storage::make(std::move(fields)));
+}
+
+DLManagedTensor* NDArray::to_dlpack() const {
+  struct Exported {
+    DLManagedTensor managed;
+    NDArray array;
+  };
+  auto* exported = new Exported{.managed = {}, .array = *this};
+  exported->managed.dl_tensor = dl_tensor();
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
+  return &exported->managed;
+}
+
+NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
+  if (tensor == nullptr) throw RuntimeError("from_dlpack of a null pointer", where);
+  const DLTensor& t = tensor->dl_tensor;
+  if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
+    throw RuntimeError("from_dlpack of a tensor without a shape", where);
+  const DataType dtype = runtime::from_dlpack(t.dtype);
+  check_element_type(dtype, where);
+  Shape shape(t.shape, t.shape + t.ndim);
+  const std::int64_t bytes = bytes_of(shape, dtype, where);
+  Shape strides = t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);
+  Span span;
+  if (bytes > 0) {
+    const auto reach = touched(shape, strides);
+    if (!reach) throw RuntimeError("from_dlpack of a tensor whose strides do not fit 64 bits", where);
+    span = *reach;
+  }
+  const auto offset = static_cast<std::int64_t>(t.byte_offset);
+  std::shared_ptr<void> memory(tensor, [](void* p) {
+    auto* managed = static_cast<DLManagedTensor*>(p);
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  });
+  return NDArray(Storage::make({.shape = std::move(shape),
+                                .strides = std::move(strides),
+                                .dtype = dtype,
+                                .tensor = t,
+                                .memory = std::move(memory),
+                                .first_byte = offset + span.first * dtype.bytes(),
+                                .end_byte = bytes == 0 ? offset : offset + (span.last + 1) * dtype.bytes()}));
+}
+
+std::string describe(const NDArray& array) { return array.dtype().str() + to_text(array.shape()); }
+
+}  // namespace tenon::runtime

@@ -1,0 +1,136 @@
+// Parallel loops on TBB. Three things are ours: an error of a body reaches the caller, a nested loop runs
+// inline while the loops around it keep all threads busy, and a thread that waits for its loop takes no
+// foreign work, so that the stack is never deeper than the static nest.
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "runtime/last_error.h"
+#include "runtime/parallel.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The failure that a loop reports, of all that its sub-ranges had. Which sub-ranges ran before the loop
+/// stopped depends on timing; of those that failed, the first of the loop counts, and a reason counts more
+/// than "cancelled".
+class Failure {
+ public:
+  void record(std::int64_t begin, std::int32_t status, const char* message) {
+    std::lock_guard lock(mutex_);
+    if (status_ != kTenonOk) {
+      const bool was_cancelled = status_ == kTenonCancelled;
+      const bool is_cancelled = status == kTenonCancelled;
+      if (was_cancelled == is_cancelled ? begin >= begin_ : is_cancelled) return;
+    }
+    status_ = status;
+    begin_ = begin;
+    message_ = message;
+  }
+
+  std::int32_t status() const { return status_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  std::mutex mutex_;
+  std::int32_t status_ = kTenonOk;
+  std::int64_t begin_ = 0;
+  std::string message_;
+};
+
+struct Loop {
+  TenonLoopBody body;
+  void* closure;
+  std::shared_ptr<Crew> crew;
+  const Loop* parent;
+  /// Iterations in sub-ranges that no thread has begun yet.
+  std::atomic<std::int64_t> waiting;
+  Failure failure = {};
+  tbb::task_group_context context = {};
+};
+
+/// The innermost loop whose body this thread is in.
+thread_local const Loop* current_loop = nullptr;
+
+class InsideLoop {
+ public:
+  explicit InsideLoop(const Loop* loop) : outer_(current_loop) { current_loop = loop; }
+  ~InsideLoop() { current_loop = outer_; }
+  InsideLoop(const InsideLoop&) = delete;
+  InsideLoop& operator=(const InsideLoop&) = delete;
+
+ private:
+  const Loop* outer_;
+};
+
+std::int32_t run_body(TenonLoopBody body, void* closure, std::int64_t begin, std::int64_t end) {
+  tenon_set_last_error(nullptr);
+  const std::int32_t status = without_exceptions([&] { return body(closure, begin, end); });
+  if (status != kTenonOk && *tenon_last_error() == 0) {
+    fail(status,
+         "the body of a parallel loop returned status " + std::to_string(status) + " and left no message");
+  }
+  return status;
+}
+
+void run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
+  loop.waiting.fetch_sub(end - begin, std::memory_order_relaxed);
+  InsideLoop inside(&loop);
+  const std::int32_t status = run_body(loop.body, loop.closure, begin, end);
+  if (status == kTenonOk) return;
+  loop.failure.record(begin, status, tenon_last_error());
+  loop.context.cancel_group_execution();
+}
+
+/// Whether the loops around leave no thread idle for a new loop.
+bool saturated(const Loop* innermost) {
+  for (const Loop* loop = innermost; loop != nullptr; loop = loop->parent)
+    if (loop->waiting.load(std::memory_order_relaxed) >= loop->crew->threads()) return true;
+  return false;
+}
+
+std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
+  const tbb::blocked_range<std::int64_t> range(begin, end);
+  auto sub_range = [&loop](const tbb::blocked_range<std::int64_t>& r) {
+    run_sub_range(loop, r.begin(), r.end());
+  };
+  loop.crew->arena().execute([&] {
+    // Isolated: while it waits here, this thread takes work of this loop and of loops inside it only.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(range, sub_range, tbb::auto_partitioner(), loop.context); });
+  });
+  if (loop.failure.status() != kTenonOk) return fail(loop.failure.status(), loop.failure.message());
+  if (loop.context.is_group_execution_cancelled())
+    return fail(kTenonCancelled, "a parallel loop stopped because a loop around it failed");
+  return kTenonOk;
+}
+
+std::int32_t parallel_for(TenonLoopBody body, void* closure, std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return kTenonOk;
+  std::int64_t extent = 0;
+  if (__builtin_sub_overflow(end, begin, &extent))
+    return fail(kTenonInvalidArgument, "a parallel loop of more than 2^63 - 1 iterations");
+  const Loop* parent = current_loop;
+  if (extent == 1 || in_parallel_region() || saturated(parent)) return run_body(body, closure, begin, end);
+  std::shared_ptr<Crew> crew = parent != nullptr ? parent->crew : current_crew();
+  if (crew->threads() == 1) return run_body(body, closure, begin, end);
+  Loop loop{.body = body, .closure = closure, .crew = std::move(crew), .parent = parent, .waiting = extent};
+  return run_in_arena(loop, begin, end);
+}
+
+}  // namespace
+
+bool in_parallel_loop() { return current_loop != nullptr; }
+
+}  // namespace tenon::runtime
+
+int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
+  return tenon::runtime::without_exceptions(
+      [&] { return tenon::runtime::parallel_for(body, closure, begin, end); });
+}

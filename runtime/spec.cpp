@@ -1,0 +1,267 @@
+#include "tenon/runtime/spec.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+
+// The text of a manifest, a line each for the version, every function and every parameter:
+//
+//   tenon-manifest 1
+//   function "matmul" "matmul"
+//   array "A" read float32 [ 1024 "n":32 ? ] compact align 64 device 1 offset any index 64
+//   array "B" write float32 [ 8 4 ] [ "s0":32 1 ] align 64 device 1 offset zero index 32
+//   scalar "n" int32
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr std::string_view kFirstLine = "tenon-manifest 1";
+
+// ---- Writing ----
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
+std::string write(const Size& size) {
+  return match(
+      size, [](std::int64_t n) { return std::to_string(n); },
+      [](const Symbol& s) { return quoted(s.name) + ":" + std::to_string(s.bits); },
+      [](AnySize) { return std::string("?"); });
+}
+
+std::string write(const std::vector<Size>& sizes) {
+  std::string text = "[";
+  for (const Size& size : sizes) text += " " + write(size);
+  return text + " ]";
+}
+
+std::string_view name_of(Access access) {
+  switch (access) {
+    case Access::Read:
+      return "read";
+    case Access::Write:
+      return "write";
+    case Access::ReadWrite:
+      return "readwrite";
+  }
+  internal_error("an access of no known kind");
+}
+
+std::string write(const ParamSpec& param) {
+  return match(
+      param.type,
+      [&](const ArraySpec& a) {
+        return "array " + quoted(param.name) + " " + std::string(name_of(a.access)) + " " + a.dtype.str() +
+               " " + write(a.shape) + " " + (a.strides ? write(*a.strides) : "compact") + " align " +
+               std::to_string(a.alignment) + " device " + std::to_string(static_cast<int>(a.device)) +
+               " offset " + (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
+      },
+      [&](const ScalarSpec& s) { return "scalar " + quoted(param.name) + " " + s.dtype.str(); });
+}
+
+// ---- Reading ----
+
+/// Takes a line apart; every word that does not come as expected is an error that shows the line.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view line) : line_(line), rest_(line) {}
+
+  bool at_end() {
+    skip_blanks();
+    return rest_.empty();
+  }
+
+  /// The next word, which does not begin a quoted name.
+  std::string_view word() {
+    skip_blanks();
+    std::size_t length = 0;
+    while (length < rest_.size() && rest_[length] != ' ') ++length;
+    if (length == 0) fail("ends too early");
+    return take(length);
+  }
+
+  std::string name() {
+    skip_blanks();
+    if (!rest_.starts_with('"')) fail("lacks a quoted name");
+    rest_.remove_prefix(1);
+    std::string result;
+    while (!rest_.starts_with('"')) {
+      const bool escaped = rest_.starts_with('\\');
+      if (rest_.size() < 2) fail("has a name without an end");
+      if (escaped) rest_.remove_prefix(1);
+      result += escaped && rest_.front() == 'n' ? '\n' : rest_.front();
+      rest_.remove_prefix(1);
+    }
+    rest_.remove_prefix(1);
+    return result;
+  }
+
+  template <class T>
+  T number() {
+    return parse_number<T>(word());
+  }
+
+  void expect(std::string_view text) {
+    if (word() != text) fail("lacks `" + std::string(text) + "`");
+  }
+
+  std::vector<Size> sizes_after_bracket() {
+    std::vector<Size> sizes;
+    for (;;) {
+      skip_blanks();
+      if (rest_.starts_with('"')) {
+        Symbol symbol{.name = name()};
+        const std::string_view bits = word();
+        if (!bits.starts_with(':')) fail("has a symbol without a width");
+        symbol.bits = parse_number<int>(bits.substr(1));
+        sizes.push_back(symbol);
+        continue;
+      }
+      const std::string_view text = word();
+      if (text == "]") return sizes;
+      if (text == "?")
+        sizes.push_back(AnySize{});
+      else
+        sizes.push_back(parse_number<std::int64_t>(text));
+    }
+  }
+
+  DataType data_type() {
+    const std::string_view text = word();
+    try {
+      return DataType::parse(text);
+    } catch (const TypeError& error) {
+      fail("has no data type where one belongs");
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RuntimeError("a module's manifest cannot be read: the line `" + std::string(line_) + "` " + what);
+  }
+
+ private:
+  template <class T>
+  T parse_number(std::string_view text) {
+    T value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) fail("has no number where one belongs");
+    return value;
+  }
+
+  void skip_blanks() {
+    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+  }
+  std::string_view take(std::size_t length) {
+    std::string_view result = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return result;
+  }
+
+  std::string_view line_;
+  std::string_view rest_;
+};
+
+Access read_access(LineReader& line) {
+  const std::string_view word = line.word();
+  for (Access access : {Access::Read, Access::Write, Access::ReadWrite})
+    if (word == name_of(access)) return access;
+  line.fail("has an unknown access");
+}
+
+ParamSpec read_array(LineReader& line) {
+  ParamSpec param{.name = line.name(), .type = {}};
+  ArraySpec array;
+  array.access = read_access(line);
+  array.dtype = line.data_type();
+  line.expect("[");
+  array.shape = line.sizes_after_bracket();
+  const std::string_view strides = line.word();
+  if (strides == "[")
+    array.strides = line.sizes_after_bracket();
+  else if (strides != "compact")
+    line.fail("has no strides");
+  if (array.strides && array.strides->size() != array.shape.size()) line.fail("has strides of another rank");
+  line.expect("align");
+  array.alignment = line.number<int>();
+  if (array.alignment < 1) line.fail("has an alignment below 1");
+  line.expect("device");
+  array.device = static_cast<DeviceType>(line.number<int>());
+  line.expect("offset");
+  array.zero_byte_offset = line.word() == "zero";
+  line.expect("index");
+  array.index_bits = line.number<int>();
+  param.type = std::move(array);
+  return param;
+}
+
+}  // namespace
+
+std::string describe(const ParamSpec& param) {
+  return match(
+      param.type,
+      [](const ArraySpec& array) {
+        std::string text = array.dtype.str() + "[";
+        for (std::size_t d = 0; d < array.shape.size(); ++d) {
+          if (d > 0) text += ", ";
+          text += match(
+              array.shape[d], [](std::int64_t n) { return std::to_string(n); },
+              [](const Symbol& s) { return s.name; }, [](AnySize) { return std::string("?"); });
+        }
+        return text + "]";
+      },
+      [](const ScalarSpec& scalar) { return scalar.dtype.str(); });
+}
+
+std::string to_manifest(std::span<const FunctionSpec> functions) {
+  std::string text(kFirstLine);
+  text += '\n';
+  for (const FunctionSpec& function : functions) {
+    text += "function " + quoted(function.name) + " " + quoted(function.symbol) + "\n";
+    for (const ParamSpec& param : function.params) text += write(param) + "\n";
+  }
+  return text;
+}
+
+std::vector<FunctionSpec> parse_manifest(std::string_view text) {
+  std::vector<FunctionSpec> functions;
+  bool first = true;
+  while (first || !text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    LineReader line(text.substr(0, length));
+    if (first) {
+      if (text.substr(0, length) != kFirstLine) line.fail("is not `" + std::string(kFirstLine) + "`");
+      first = false;
+    } else {
+      const std::string_view what = line.word();
+      if (what == "function") {
+        functions.push_back({.name = line.name(), .symbol = line.name()});
+      } else if (functions.empty()) {
+        line.fail("comes before any function");
+      } else if (what == "array") {
+        functions.back().params.push_back(read_array(line));
+      } else if (what == "scalar") {
+        std::string name = line.name();
+        functions.back().params.push_back({.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+      } else {
+        line.fail("begins with an unknown word");
+      }
+      if (!line.at_end()) line.fail("goes on too long");
+    }
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return functions;
+}
+
+}  // namespace tenon::runtime
