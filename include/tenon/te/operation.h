@@ -280,7 +280,6 @@ Expr replace_tensors(const Expr& e, const TensorMap& map);
 /// The operation itself if nothing changes; else one with the same axes that reads other tensors.
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
-// ---- nodes
 // ---- nodes ---------------------------------------------------------------------------------------------
 
 struct OperationNode {

@@ -1,0 +1,47 @@
+// Rewriting the bodies of an operation as a whole: components of one reduction stay components of one reduction.
+#pragma once
+
+#include <unordered_map>
+
+#include "tenon/te/operation.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+/// Applies f to every body, or, where they are components of a reduction, to its sources, inits and condition; axes are
+/// kept. Bodies that do not change are the same handles.
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f);
+
+/// Bodies with one reduction in place of another.
+std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);
+
+/// Rewrites an expression bottom-up, each shared sub-expression once: what is shared before is shared after. `f` is
+/// asked about reads of tensors whose indices are rewritten already; nullopt keeps the read.
+class LoadRewriter {
+ public:
+  using Replace = std::function<std::optional<Expr>(const tir::ProducerLoad& load)>;
+  explicit LoadRewriter(Replace replace) : replace_(std::move(replace)) {}
+  Expr operator()(const Expr& e);
+
+ private:
+  Replace replace_;
+  std::unordered_map<const tir::ExprNode*, Expr> done_;
+};
+
+/// Nodes of the written-out tree, saturating at `limit`; takes time in proportion to the shared graph.
+std::size_t tree_size(const Expr& e, std::size_t limit);
+
+/// The tensors that expressions read, in order of first appearance (a read inside an index before the read around it),
+/// added to `found`.
+class TensorCollector {
+ public:
+  std::vector<Tensor> found;
+  void add(const Tensor& tensor);
+  void visit(const Expr& e);
+
+ private:
+  std::unordered_set<const tir::ExprNode*> seen_;
+  std::unordered_set<const tir::ReduceNode*> seen_reductions_;
+};
+
+}  // namespace tenon::te

@@ -1,0 +1,224 @@
+// Placeholders, computes and axes, with the checks of what users give.
+#include "te/declare.h"
+
+#include <algorithm>
+
+#include "te/body.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// Past it, an expression is too long to be worked on: it must have been built of shared parts.
+constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
+
+std::string count(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>& seen) {
+  if (!seen.insert(&e.node()).second) return false;
+  if (e.as<tir::Reduce>()) return true;
+  bool found = false;
+  tir::for_each_child(e, [&](const Expr& child) { found = found || contains_reduction(child, seen); });
+  return found;
+}
+
+void check_no_reduction_inside(const std::string& what, const Expr& body, const SourceLocation& where) {
+  std::unordered_set<const tir::ExprNode*> seen;
+  bool nested = false;
+  if (body.as<tir::Reduce>()) {
+    tir::for_each_child(body, [&](const Expr& child) { nested = nested || contains_reduction(child, seen); });
+  } else {
+    nested = contains_reduction(body, seen);
+  }
+  if (nested)
+    throw TypeError(what + ": a reduction must be the whole body, here it is inside of an expression; compute it as a "
+                           "tensor of its own and read that",
+                    where);
+}
+
+void check_components(const std::string& what, const std::vector<Expr>& bodies, const SourceLocation& where) {
+  const tir::Reduce* first = bodies.front().as<tir::Reduce>();
+  for (const Expr& body : bodies)
+    if ((body.as<tir::Reduce>() != nullptr) != (first != nullptr))
+      throw TypeError(what + ": either all outputs are reductions or none is", where);
+  if (!first) return;
+  const tir::ReduceNode* reduction = first->reduction.get();
+  bool in_order = reduction->source.size() == bodies.size();
+  for (std::size_t n = 0; n < bodies.size(); ++n) {
+    const tir::Reduce* component = bodies[n].as<tir::Reduce>();
+    in_order = in_order && component->reduction.get() == reduction && component->value_index == static_cast<int>(n);
+  }
+  if (in_order) return;
+  throw TypeError(what + (bodies.size() == 1
+                              ? ": a reduction of several components has several outputs: use compute_multi"
+                              : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
+                  where);
+}
+
+void check_reduce_axes(const std::string& what, const Compute& kind, const SourceLocation& where) {
+  for (std::size_t n = 0; n < kind.reduce_axis.size(); ++n)
+    for (std::size_t m = 0; m < n; ++m)
+      if (kind.reduce_axis[n].same_as(kind.reduce_axis[m]))
+        throw TypeError(what + ": reduction axis `" + kind.reduce_axis[n].name() + "` is listed twice", where);
+}
+
+std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector<std::string>& names) {
+  std::vector<IterVar> axes;
+  for (std::size_t n = 0; n < shape.size(); ++n) {
+    const DataType type = shape[n].dtype();
+    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]), Var(names[n], type),
+                      IterKind::DataParallel);
+  }
+  return axes;
+}
+
+template <class Result>
+std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape, std::vector<std::string> names, bool named,
+                                                  const IndexFunction<Result>& body, const std::string& what,
+                                                  const SourceLocation& where) {
+  check_shape(shape, what, where);
+  std::vector<IterVar> axes = declare_axes(shape, std::move(names), named, what, where);
+  check_arity(body.arity(), axes.size(), what, where);
+  std::vector<Var> vars;
+  for (const IterVar& axis : axes) vars.push_back(axis.var());
+  Result result = body(vars);
+  return {std::move(axes), std::move(result)};
+}
+
+std::vector<Tensor> outputs_of(const Operation& op) {
+  std::vector<Tensor> outputs;
+  for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back(op.output(n));
+  return outputs;
+}
+
+Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool named, const ComputeBody& body,
+                   std::string name, ComputeOptions options, const SourceLocation& where) {
+  const std::string what = "compute `" + name + "`";
+  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options), where).output(0);
+}
+
+std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names, bool named,
+                                 const MultiBody& body, std::string name, ComputeOptions options,
+                                 const SourceLocation& where) {
+  const std::string what = "compute_multi `" + name + "`";
+  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  return outputs_of(make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
+}
+
+}  // namespace
+
+// ---- checks that other makers share ---------------------------------------------------------------------------------
+
+void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where) {
+  for (std::size_t n = 0; n < shape.size(); ++n) {
+    Expr& extent = shape[n];
+    if (!extent.dtype().is_integral() || !extent.dtype().is_scalar() || extent.dtype().is_bool())
+      throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" + tir::print_expr(extent) +
+                          "` of type " + extent.dtype().str(),
+                      where);
+    if (!extent.dtype().is_index()) extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
+    if (auto value = tir::constant_int(extent); value && *value < 0)
+      throw TypeError(what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value), where);
+  }
+}
+
+std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
+                                  const std::string& what, const SourceLocation& where) {
+  if (!named)
+    for (std::size_t n = 0; n < shape.size(); ++n) names.push_back("i" + std::to_string(n));
+  if (names.size() != shape.size())
+    throw TypeError(what + ": got " + count(names.size(), "axis name") + " for " + count(shape.size(), "dimension"), where);
+  return make_axes(shape, names);
+}
+
+void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what, const SourceLocation& where) {
+  if (!arity || static_cast<std::size_t>(*arity) == rank) return;
+  throw TypeError(what + ": the body takes " + count(static_cast<std::size_t>(*arity), "variable") + ", but the shape has " +
+                      count(rank, "dimension"),
+                  where);
+}
+
+// ---- makers ---------------------------------------------------------------------------------------------------------
+
+Tensor placeholder(std::vector<Expr> shape, std::string name, DataType dtype, SourceLocation where) {
+  check_shape(shape, "placeholder `" + name + "`", where);
+  return make_operation(std::move(name), "", Placeholder{std::move(shape), dtype}, where).output(0);
+}
+
+Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body, ComputeOptions options,
+                       SourceLocation where) {
+  const std::string what = "compute `" + name + "`";
+  if (body.empty()) throw TypeError(what + ": the body gives no output", where);
+  for (const Expr& e : body) {
+    check_no_reduction_inside(what, e, where);
+    if (tree_size(e, kMaxBodyNodes) >= kMaxBodyNodes)
+      throw TypeError(what + ": written out, the body has more than " + std::to_string(kMaxBodyNodes) +
+                          " operations; compute shared parts as tensors of their own",
+                      where);
+  }
+  check_components(what, body, where);
+  Compute kind{std::move(axis), {}, std::move(body)};
+  if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
+  check_reduce_axes(what, kind, where);
+  return make_operation(std::move(name), std::move(options.tag), std::move(kind), where, std::move(options.attrs));
+}
+
+Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body, std::string name,
+               ComputeOptions options, SourceLocation where) {
+  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options), where);
+}
+Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name, ComputeOptions options,
+               SourceLocation where) {
+  return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
+}
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
+                                  std::string name, ComputeOptions options, SourceLocation where) {
+  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options), where);
+}
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name, ComputeOptions options,
+                                  SourceLocation where) {
+  return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
+}
+
+// ---- axes and variables ---------------------------------------------------------------------------------------------
+
+IterVar reduce_axis(Range range, std::string name, SourceLocation where) {
+  const std::string what = "reduce_axis `" + name + "`";
+  for (const Expr& end : {range.min, range.extent})
+    if (!end.dtype().is_index())
+      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) + "` of type " + end.dtype().str(),
+                      where);
+  if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)
+    throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent), where);
+  const DataType type = range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype() : range.min.dtype();
+  Range typed = Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+  return IterVar(std::move(typed), Var(std::move(name), type), IterKind::Reduce);
+}
+
+namespace {
+
+IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::string name,
+                         const SourceLocation& where) {
+  const tir::ThreadTag thread = tir::ThreadTag::parse(tag, where);
+  if (range && !tir::is_zero(range->min))
+    throw TypeError("thread_axis `" + std::string(tag) + "`: the range must begin at 0", where);
+  return IterVar(std::move(range), Var(name.empty() ? std::string(tag) : std::move(name)), IterKind::ThreadIndex, thread);
+}
+
+}  // namespace
+
+IterVar thread_axis(std::string_view tag, std::string name, SourceLocation where) {
+  return make_thread_axis(std::nullopt, tag, std::move(name), where);
+}
+IterVar thread_axis(Range range, std::string_view tag, std::string name, SourceLocation where) {
+  return make_thread_axis(std::move(range), tag, std::move(name), where);
+}
+
+Var var(std::string name, DataType type) { return Var(std::move(name), type); }
+Var size_var(std::string name, DataType type) { return Var::size(std::move(name), type); }
+
+}  // namespace tenon::te

@@ -1,0 +1,15 @@
+// Checks that the makers of operations share.
+#pragma once
+
+#include "tenon/te/operation.h"
+
+namespace tenon::te {
+
+/// Integers, not negative where constant; narrow or unsigned types become int32 or int64.
+void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
+/// One data-parallel axis per dimension; i0, i1, ... where the user named none.
+std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
+                                  const std::string& what, const SourceLocation& where);
+void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what, const SourceLocation& where);
+
+}  // namespace tenon::te
