@@ -3,7 +3,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -96,4 +96,4 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   return binder.take();
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

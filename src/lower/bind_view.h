@@ -11,7 +11,7 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 struct ViewBinding {
   struct Check {
@@ -30,4 +30,4 @@ struct ViewBinding {
 ViewBinding bind_view(const tir::Buffer& declared, const tir::Buffer& piece, const tir::VarMap& known,
                       const arith::Facts& facts);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

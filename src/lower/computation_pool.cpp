@@ -6,7 +6,7 @@
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -125,4 +125,4 @@ const std::vector<ComputationId>& ComputationPool::direct_parts(ComputationId id
   return *entries_[id].direct_parts;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -14,7 +14,7 @@
 
 #include "tenon/tir/expr.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using ComputationId = int;
 
@@ -59,4 +59,4 @@ class ComputationPool {
   std::vector<tir::Expr> aliases_;
 };
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -2,7 +2,7 @@
 
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -126,4 +126,4 @@ ComputationTable ComputationCounter::make_common(const Stmt& s) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -7,7 +7,7 @@
 #include "lower/computation_pool.h"
 #include "tenon/tir/stmt.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// Maximal eligible computations with their number of occurrences, in order of first appearance.
 class ComputationTable {
@@ -47,4 +47,4 @@ class ComputationCounter {
   std::unordered_map<const tir::StmtNode*, Remembered> common_;
 };
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -7,7 +7,7 @@
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -82,4 +82,4 @@ std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar
   return bound;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

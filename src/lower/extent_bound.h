@@ -8,7 +8,7 @@
 
 #include "tenon/tir/expr.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 struct RangedVar {
   tir::Var var;
@@ -18,4 +18,4 @@ struct RangedVar {
 /// nullopt if none could be found. Exact where the ranges are constant and not too large.
 std::optional<tir::Expr> extent_bound(const tir::Expr& extent, const std::vector<RangedVar>& loops);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

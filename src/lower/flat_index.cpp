@@ -5,7 +5,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -164,4 +164,4 @@ Buffer slice(const Buffer& given, const std::vector<Expr>& begins, const std::ve
   return make_buffer(std::move(node));
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -7,7 +7,7 @@
 #include "tenon/arith/facts.h"
 #include "tenon/tir/buffer.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// One entry per physical dimension, in elements, the buffer's own offset included. Simplified after each dimension,
 /// without knowledge of the variables' ranges (the order of later simplification depends on it). In int64 where the
@@ -23,4 +23,4 @@ tir::Buffer flat_buffer(const tir::Buffer& buffer);
 tir::Buffer slice(const tir::Buffer& buffer, const std::vector<tir::Expr>& begins,
                   const std::vector<tir::Expr>& extents);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -1,6 +1,6 @@
 #include "lower/fresh_copy.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -94,4 +94,4 @@ Stmt fresh_copy(const Stmt& s, VarMap replaced) { return Copier(std::move(replac
 
 Stmt replace_vars(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), false).stmt(s); }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -6,7 +6,7 @@
 
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// The statement with its loops, lets and allocations redefined, and the free variables of `replaced` replaced.
 /// A buffer whose data pointer is redefined or replaced becomes another buffer. Thread axes keep their variables:
@@ -16,4 +16,4 @@ tir::Stmt fresh_copy(const tir::Stmt& s, tir::VarMap replaced = {});
 /// Replaces variables, data pointers of buffers among them; nothing is redefined.
 tir::Stmt replace_vars(const tir::Stmt& s, tir::VarMap replaced);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

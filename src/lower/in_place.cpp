@@ -5,7 +5,7 @@
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -90,4 +90,4 @@ void InPlaceSources::load(const Expr& self, const Load& n) {
   --index_depth_;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -5,7 +5,7 @@
 
 #include "lower/storage_timeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// Examines one statement that writes `dst`, once for all candidates.
 ///
@@ -33,4 +33,4 @@ class InPlaceSources {
   int stores_ = 0;  // to dst, on the longest path through exclusive branches
 };
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

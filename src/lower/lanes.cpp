@@ -3,7 +3,7 @@
 #include "lower/fresh_copy.h"
 #include "tenon/arith/simplify.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -329,4 +329,4 @@ Stmt Lanes::serial(const Stmt& s) {
   return make_stmt(For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial, replace_vars(s, replaced)});
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -4,7 +4,7 @@
 #include "tenon/arith/facts.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 class Lanes {
  public:
@@ -50,4 +50,4 @@ class Lanes {
   bool is_refused_ = false;
 };
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

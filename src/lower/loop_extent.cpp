@@ -5,7 +5,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -19,4 +19,4 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive, 
                    " the inner part");
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -8,7 +8,7 @@
 
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// The variables that statements around the current place define.
 class EnclosingVars {
@@ -27,4 +27,4 @@ class EnclosingVars {
 /// LowerError ("vectorize of loop `i`: ...") where no enclosing variable is to blame.
 std::optional<int> constant_extent(const tir::For& loop, std::string_view primitive, const EnclosingVars& enclosing);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -6,7 +6,7 @@
 
 #include "lower/in_place.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -195,4 +195,4 @@ class Planner {
 
 StoragePlan plan_storage(const StorageTimeline& timeline) { return Planner(timeline).run(); }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

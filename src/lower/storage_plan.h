@@ -3,7 +3,7 @@
 
 #include "lower/storage_timeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// One piece of memory.
 struct StorageBlock {
@@ -24,4 +24,4 @@ struct StoragePlan {
 
 StoragePlan plan_storage(const StorageTimeline& timeline);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

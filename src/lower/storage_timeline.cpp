@@ -5,7 +5,7 @@
 #include "lower/extent_bound.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -241,4 +241,4 @@ class TimelineMaker {
 
 StorageTimeline make_storage_timeline(const Stmt& body) { return TimelineMaker().make(body); }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -8,7 +8,7 @@
 
 #include "tenon/tir/stmt.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using AllocationId = int;
 
@@ -47,4 +47,4 @@ struct StorageTimeline {
 
 StorageTimeline make_storage_timeline(const tir::Stmt& body);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

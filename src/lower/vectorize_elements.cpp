@@ -7,7 +7,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -170,4 +170,4 @@ class ElementVectorizer {
 
 Stmt vectorize_elements(const Stmt& body) { return ElementVectorizer(body).run(body); }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

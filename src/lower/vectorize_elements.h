@@ -5,8 +5,8 @@
 
 #include "tenon/tir/stmt.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 tir::Stmt vectorize_elements(const tir::Stmt& body);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -3,6 +3,8 @@
 //
 //   tir::PrimFunc flat = run_pipeline(func, {.simple_mode = true});
 //
+// (The namespace is `lowering`, because `tenon::lower` is the function that users call.)
+//
 // A pass is a free function `PrimFunc verb_object(const PrimFunc&, const LowerOptions&)` in
 // lower/passes/verb_object.{h,cpp}; its name in flags and dumps is "verb-object".
 #pragma once
@@ -15,7 +17,7 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/verify.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 struct LowerOptions {
   /// Leaves out loop partition, as the reference's simple_mode does.
@@ -88,4 +90,4 @@ tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const
 /// lowering_passes over a multi-dimensional function.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -7,7 +7,7 @@
 #include "lower/computation_table.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -120,10 +120,7 @@ class Eliminator {
  public:
   explicit Eliminator(const PrimFunc& func) {
     for (const Var& param : func.params) context_.enter(pool_.id_of(param));
-    const auto note = [&](const Expr& e) {
-      if (const VarNode* var = e.as<VarNode>()) note_name(var->name);
-    };
-    detail::walk_stmt(func.body, note, [](const Stmt&) {});
+    note_names(func.body);
   }
 
   Stmt run(const Stmt& s) { return visit(s); }
@@ -161,6 +158,17 @@ class Eliminator {
       ++last_number_;
     } while (taken_numbers_.contains(last_number_));
     return Var(std::string(kPrefix) + std::to_string(last_number_), type);
+  }
+
+  void note_names(const Stmt& s) {
+    for_each_child(
+        s, [&](const Expr& e) { note_names(e); }, [&](const Stmt& child) { note_names(child); });
+  }
+
+  void note_names(const Expr& e) {
+    if (!noted_.insert(pool_.id_of(e)).second) return;
+    if (const VarNode* var = e.as<VarNode>()) note_name(var->name);
+    for_each_child(e, [&](const Expr& child) { note_names(child); });
   }
 
   void note_name(std::string_view name) {
@@ -305,6 +313,7 @@ class Eliminator {
   ComputationPool pool_;
   ComputationCounter counter_{pool_};
   Context context_;
+  std::unordered_set<ComputationId> noted_;
   std::unordered_set<int> taken_numbers_;
   int last_number_ = 0;
 };
@@ -317,4 +326,4 @@ PrimFunc eliminate_common_subexpressions(const PrimFunc& func, const LowerOption
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -13,8 +13,8 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 tir::PrimFunc eliminate_common_subexpressions(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

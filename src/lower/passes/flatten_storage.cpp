@@ -5,7 +5,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -317,4 +317,4 @@ PrimFunc flatten_storage(const PrimFunc& func, const LowerOptions& options) {
   return Flattener(func, options).run(func);
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -6,7 +6,7 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// What holds afterwards: Form::Flat.
 /// - A realized buffer has the shape of its bounds and indices that begin at 0; strides padded as its Realize asks;
@@ -17,4 +17,4 @@ namespace tenon::lower {
 /// With options.instrument_bounds, stores and allocations carry the sizes of the buffers that they touch.
 tir::PrimFunc flatten_storage(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

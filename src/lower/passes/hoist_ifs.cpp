@@ -4,7 +4,7 @@
 
 #include "lower/fresh_copy.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -135,4 +135,4 @@ PrimFunc hoist_ifs(const PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -3,7 +3,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -115,4 +115,4 @@ PrimFunc inject_prefetch(const PrimFunc& func, const LowerOptions& options) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -6,7 +6,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -192,4 +192,4 @@ PrimFunc legalize_bfloat16(const PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

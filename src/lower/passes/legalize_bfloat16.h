@@ -8,9 +8,9 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// Nothing of type bfloat16 is left but the declarations of parameters, whose data pointers are others then.
 tir::PrimFunc legalize_bfloat16(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

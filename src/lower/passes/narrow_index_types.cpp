@@ -4,7 +4,7 @@
 
 #include "tenon/arith/facts.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -169,4 +169,4 @@ PrimFunc narrow_index_types(const PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -5,10 +5,10 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// What evaluating an extent or a condition does stays, as a statement. The body of a pragma "debug_skip_region" goes.
 tir::PrimFunc remove_no_ops(const tir::PrimFunc& func, const LowerOptions& options);
 tir::Stmt remove_no_ops(const tir::Stmt& s);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

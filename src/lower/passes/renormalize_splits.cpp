@@ -5,7 +5,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -154,4 +154,4 @@ PrimFunc renormalize_splits(const PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -9,8 +9,8 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 tir::PrimFunc renormalize_splits(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

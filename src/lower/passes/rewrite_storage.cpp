@@ -8,7 +8,7 @@
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -165,4 +165,4 @@ PrimFunc rewrite_storage(const PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -6,9 +6,9 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// Selects by lanes of a vector stay.
 tir::PrimFunc rewrite_unsafe_selects(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -2,7 +2,7 @@
 
 #include "tenon/arith/simplify.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions&) {
   arith::Facts facts;
@@ -11,4 +11,4 @@ tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions&) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

@@ -4,7 +4,7 @@
 #include "lower/loop_extent.h"
 #include "tenon/tir/ops.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -124,4 +124,4 @@ PrimFunc unroll_loops(const PrimFunc& func, const LowerOptions& options) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

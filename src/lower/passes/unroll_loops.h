@@ -5,7 +5,7 @@
 
 #include "tenon/lower/pipeline.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 /// A serial loop of constant extent is unrolled by itself if it holds at most auto_max_depth unrolled ones and no other
 /// loop, and its iterations times the stores and calls of its body are at most auto_max_step, or its extent at most
@@ -14,4 +14,4 @@ namespace tenon::lower {
 /// Throws LowerError for a marked loop of symbolic extent (see loop_extent.h), and past unroll.max_statements copies.
 tir::PrimFunc unroll_loops(const tir::PrimFunc& func, const LowerOptions& options);
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering

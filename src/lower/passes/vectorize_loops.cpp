@@ -3,7 +3,7 @@
 #include "lower/lanes.h"
 #include "lower/loop_extent.h"
 
-namespace tenon::lower {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -56,4 +56,4 @@ PrimFunc vectorize_loops(const PrimFunc& func, const LowerOptions& options) {
   return result;
 }
 
-}  // namespace tenon::lower
+}  // namespace tenon::lowering
