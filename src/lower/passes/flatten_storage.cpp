@@ -293,7 +293,8 @@ class Flattener {
 
   Stmt with_size(const Buffer& buffer, const Stmt& body) {
     Expr size = buffer->dtype.lanes;
-    for (const Expr& extent : flat_buffer(buffer)->shape) size = size * extent;
+    const Buffer flat = flat_buffer(buffer);
+    for (const Expr& extent : flat->shape) size = size * extent;
     return make_stmt(
         Attr{AttrKind::BufferBound, Expr(buffer->data), "", make_call(Handle(), Intrin::tvm_tuple, {size}), body});
   }
