@@ -66,7 +66,7 @@ constexpr Row kRulesRows[] = {
 
     {"trunc_step", "truncdiv(x + c1, c3) - truncdiv(x + c2, c3)",
      "truncdiv(truncmod(x + floormod(c2, c3), c3) + (c1 - c2), c3)",
-     "c3 > 0 && c1 >= c2 && x >= 0 - c2"},
+     "c3 > 0 && c1 >= c2 && x >= 0 - c2 && x >= 0 - floormod(c2, c3)"},
     {"trunc_step_from", "truncdiv(x + c1, c3) - truncdiv(x, c3)", "truncdiv(truncmod(x, c3) + c1, c3)",
      "c3 > 0 && c1 >= 0 && x >= 0"},
 
