@@ -17,7 +17,7 @@ constexpr std::int64_t kMinus = Bound::kMinusInfinity;
 
 bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
 
-// ---- arithmetic on ends; what leaves the range of int64 is infinite -------------------------------------------------
+// ---- arithmetic on ends; what leaves the range of int64 is infinite ---------------------------------------
 
 std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
   if (overflowed || value == std::numeric_limits<std::int64_t>::min()) return is_positive ? kPlus : kMinus;
@@ -65,7 +65,7 @@ std::int64_t shift_right_ends(std::int64_t x, std::int64_t y) {
   return x >> std::clamp<std::int64_t>(y, 0, 63);
 }
 
-// ---- intervals ------------------------------------------------------------------------------------------------------
+// ---- intervals --------------------------------------------------------------------------------------------
 
 Bound hull(const Bound& a, const Bound& b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
 
@@ -76,12 +76,14 @@ Bound subtract(const Bound& a, const Bound& b) { return {add_ends(a.min, -b.max)
 /// Of an operation that is monotone in each operand: the extremes are at the corners.
 template <class Op>
 Bound at_corners(const Bound& a, const Bound& b, Op op) {
-  const auto [min, max] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
+  const auto [min, max] =
+      std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
   return {min, max};
 }
 
-/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans zero is taken in
-/// two halves. In place of a half that would be zero alone stand all values of the type, as in the known tables.
+/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans zero is
+/// taken in two halves. In place of a half that would be zero alone stand all values of the type, as in the
+/// known tables.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > 0 || b.max < 0) return at_corners(a, b, op);
@@ -99,7 +101,8 @@ Bound floor_mod(const Bound& a, const Bound& b, DataType type) {
   }
   // The remainder has the divisor's sign and is nearer to zero.
   const std::int64_t least = add_ends(b.min, 1);
-  return intersect({std::min<std::int64_t>(0, least), std::max<std::int64_t>(0, greatest)}, Bound::of_type(type));
+  return intersect({std::min<std::int64_t>(0, least), std::max<std::int64_t>(0, greatest)},
+                   Bound::of_type(type));
 }
 
 Bound trunc_mod(const Bound& a, const Bound& b, DataType type) {
@@ -116,7 +119,7 @@ Bound bitwise_and(const Bound& a, const Bound& b, DataType type) {
   return Bound::of_type(type);
 }
 
-// ---- expressions ----------------------------------------------------------------------------------------------------
+// ---- expressions ------------------------------------------------------------------------------------------
 
 class BoundOf {
  public:
@@ -125,7 +128,8 @@ class BoundOf {
   Bound operator()(const Expr& e) const {
     Bound bound = by_kind(e);
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
-      if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e)) bound = intersect(bound, fact.bound);
+      if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e))
+        bound = intersect(bound, fact.bound);
     return bound;
   }
 
@@ -177,7 +181,8 @@ class BoundOf {
   /// Index arithmetic knows a few operators on bits; of other calls only the type is known.
   Bound of_call(const Expr& e, const Call& n) const {
     if (n.is(Intrin::bitwise_and)) return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
-    if (n.is(Intrin::shift_right)) return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
+    if (n.is(Intrin::shift_right))
+      return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
     if (n.is(Intrin::shift_left)) {
       const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
       return a.min < 0 || b.min < 0 ? Bound::of_type(e.dtype()) : at_corners(a, b, shift_left_ends);
@@ -209,6 +214,8 @@ Bound intersect(const Bound& a, const Bound& b) { return {std::max(a.min, b.min)
 
 Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }
 
-ConstBound const_bound(const Expr& e, const Facts& facts) { return bound_of(e, facts.state()).to_const_bound(); }
+ConstBound const_bound(const Expr& e, const Facts& facts) {
+  return bound_of(e, facts.state()).to_const_bound();
+}
 
 }  // namespace tenon::arith

@@ -66,7 +66,8 @@ std::optional<ModularFact> modular_fact(const Expr& condition) {
   const Binary* equal = as_binary(condition, BinaryOp::Eq);
   if (!equal) return std::nullopt;
   const Binary* remainder = equal->a.as<Binary>();
-  if (!remainder || (remainder->op != BinaryOp::FloorMod && remainder->op != BinaryOp::TruncMod)) return std::nullopt;
+  if (!remainder || (remainder->op != BinaryOp::FloorMod && remainder->op != BinaryOp::TruncMod))
+    return std::nullopt;
   const auto coeff = scalar_constant(remainder->b), base = scalar_constant(equal->b);
   if (!remainder->a.as<VarNode>() || !coeff || *coeff <= 0 || !base) return std::nullopt;
   // A truncated remainder that is negative belongs to the class one divisor up.
@@ -105,7 +106,7 @@ void check_rebinding(bool is_allowed, const Var& var) {
 
 }  // namespace
 
-// ---- the state ------------------------------------------------------------------------------------------------------
+// ---- the state --------------------------------------------------------------------------------------------
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
   bound_facts.push_back({e, bound});
@@ -145,7 +146,8 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
 void Facts::State::undo_to(std::size_t mark) {
   while (undo.size() > mark) {
     tenon::match(
-        undo.back(), [&](const DropBound&) { bound_facts.pop_back(); }, [&](const DropLiteral&) { literals.pop_back(); },
+        undo.back(), [&](const DropBound&) { bound_facts.pop_back(); },
+        [&](const DropLiteral&) { literals.pop_back(); },
         [&](const RestoreModular& old) { get(old.var).modular = old.modular; });
     undo.pop_back();
   }
@@ -169,7 +171,7 @@ Assumption::Assumption(const Facts& facts, const Expr& condition)
     : state_(facts.state()), mark_(enter(facts, condition)) {}
 Assumption::~Assumption() { state_.undo_to(mark_); }
 
-// ---- Facts ----------------------------------------------------------------------------------------------------------
+// ---- Facts ------------------------------------------------------------------------------------------------
 
 Facts::Facts() : state_(std::make_unique<State>()) {}
 Facts::Facts(Facts&&) noexcept = default;
@@ -209,7 +211,9 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
 
 void Facts::bind_bound(const Var& var, ConstBound bound) { state_->get(var).bound = Bound::of(bound); }
 
-Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) { other.facts_ = nullptr; }
+Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {
+  other.facts_ = nullptr;
+}
 Facts::Scope::~Scope() {
   if (facts_) facts_->state_->undo_to(mark_);
 }

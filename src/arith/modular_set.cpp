@@ -74,8 +74,7 @@ class ModularSetOf {
           const Facts::State::OfVar* known = state_.find(e);
           return known && known->modular ? *known->modular : kEverything;
         },
-        [&](const Cast& n) { return of_cast(e.dtype(), n); },
-        [&](const Binary& n) { return of_binary(n); },
+        [&](const Cast& n) { return of_cast(e.dtype(), n); }, [&](const Binary& n) { return of_binary(n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Call& n) { return of_call(n); }, [&](const auto&) { return kEverything; });
   }
@@ -158,7 +157,8 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   constexpr ModularSet kNothing{0, 1};
   if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
-  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference of the bases.
+  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference of the
+  // bases.
   const Bezout solution = bezout(a.coeff, b.coeff);
   const std::int64_t difference = b.base - a.base;
   if (difference % solution.gcd != 0) return kNothing;

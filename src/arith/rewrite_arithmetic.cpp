@@ -81,7 +81,8 @@ std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext&
 
 /// What comes after them.
 std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
-  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod) return constant_remainder(e, n, context.facts);
+  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
+    return constant_remainder(e, n, context.facts);
   return std::nullopt;
 }
 
@@ -108,7 +109,7 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
   return e;
 }
 
-// ---- floor division of x*c1 + y by c2 -------------------------------------------------------------------------------
+// ---- floor division of x*c1 + y by c2 ---------------------------------------------------------------------
 
 namespace {
 
@@ -164,7 +165,8 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
   if (bound.is_point() && fits(bound.min, type))
     return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
 
-  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e: the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <= (a-1)*c1, e < c1.
+  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e: the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <= (a-1)*c1,
+  // e < c1.
   const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
   if (is_multiple && can_prove_below(floormod(sum->rest, n.b), sum->scale, facts))
     return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();

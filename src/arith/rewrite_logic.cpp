@@ -59,7 +59,8 @@ Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context)
     return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
   }
   if (e.dtype().is_vector())
-    if (auto result = apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context)) return *result;
+    if (auto result = apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
+      return *result;
   if (!n.a.dtype().is_index()) return e;
   if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
     return *holds ? make_true() : make_false();
@@ -70,7 +71,8 @@ Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context)
 Expr rewrite_connective(const Expr& e, const Binary& n, RewriteContext& context) {
   const bool is_and = n.op == BinaryOp::And;
   if (e.dtype().is_vector())
-    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context)) return *result;
+    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context))
+      return *result;
   if (auto result = apply_rules(is_and ? and_rules() : or_rules(), e, context)) return *result;
   if (!is_and && compares_integers(n.a))
     if (auto result = apply_rules(or_integer_rules(), e, context)) return *result;

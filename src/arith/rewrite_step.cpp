@@ -45,7 +45,8 @@ Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
   const Expr node = a.same_as(n.a) && b.same_as(n.b) ? e : make_binary(n.op, a, b);
   const Binary& inside = *node.as<Binary>();
   if (!e.dtype().is_bool()) return rewrite_arithmetic(node, inside, context);
-  if (const auto holds = decide(node, context)) return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  if (const auto holds = decide(node, context))
+    return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
   if (n.op == BinaryOp::And || n.op == BinaryOp::Or) return rewrite_connective(node, inside, context);
   return rewrite_comparison(node, inside, context);
 }
@@ -54,11 +55,12 @@ Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
   const Expr a = context.visit(n.a);
   if (is_constant(a)) return !a;
   const Expr node = a.same_as(n.a) ? e : make_not(a);
-  if (const auto holds = decide(node, context)) return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
+  if (const auto holds = decide(node, context))
+    return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
   return rewrite_not(node, context);
 }
 
-// ---- choices: each branch is visited under its condition ------------------------------------------------------------
+// ---- choices: each branch is visited under its condition --------------------------------------------------
 
 struct Choice {
   Expr condition, if_true, if_false;
@@ -97,7 +99,7 @@ Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context)
   return is_unchanged(c, old) ? e : make_call(e.dtype(), n.callee, {c.condition, c.if_true, c.if_false});
 }
 
-// ---- calls ----------------------------------------------------------------------------------------------------------
+// ---- calls ------------------------------------------------------------------------------------------------
 
 /// ceil of a constant, or of the logarithm of one: the number of steps of a reduction tree.
 std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {

@@ -35,8 +35,8 @@ std::optional<RampDivision> as_ramp_division(const Binary& n) {
   return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
 }
 
-/// The stride is a multiple of the divisor: the quotients rise evenly, the remainders are equal. A truncated division
-/// needs values of one sign.
+/// The stride is a multiple of the divisor: the quotients rise evenly, the remainders are equal. A truncated
+/// division needs values of one sign.
 Expr with_dividing_stride(const RampDivision& d) {
   if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
@@ -69,7 +69,8 @@ std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
   if (first_quotient == last_quotient) {
     if (divides_step) return within_one_quotient(*d, known_remainder);
     // The lanes stay within a block of the base's step, of which the divisor holds whole ones.
-    const bool stays_in_step = base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
+    const bool stays_in_step =
+        base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
     if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
   }
   // Whole multiples of the divisor in the base make no difference to the remainders.

@@ -18,8 +18,9 @@ bool are_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 /// Two buffers that address the same elements alike.
 bool is_same_view(const Buffer& a, const Buffer& b) {
   if (a.same_as(b)) return true;
-  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->elem_offset, b->elem_offset) &&
-         are_equal(a->shape, b->shape) && are_equal(a->strides, b->strides);
+  return a->data.same_as(b->data) && a->dtype == b->dtype &&
+         structural_equal(a->elem_offset, b->elem_offset) && are_equal(a->shape, b->shape) &&
+         are_equal(a->strides, b->strides);
 }
 
 /// B[i] = B[i].
@@ -57,8 +58,8 @@ class StmtSimplifier {
         s, [this](const Expr& e) { return simple(e); }, [this](const Stmt& c) { return (*this)(c); });
   }
 
-  /// The range as it stands is known as numbers; that the variable lies in it is also a literal fact, for the guards
-  /// that repeat it with symbols.
+  /// The range as it stands is known as numbers; that the variable lies in it is also a literal fact, for the
+  /// guards that repeat it with symbols.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
     const auto lower = facts_.assume(n.var >= n.min);

@@ -18,7 +18,8 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
     const ConstBound bound = const_bound(scope.parse(row.cells[2]), scope.facts());
     const std::string got = end_text(bound.min, "-inf") + " " + end_text(bound.max, "+inf");
     EXPECT_EQ(got, row.cells[4] + " " + row.cells[5])
-        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given " << row.cells[1];
+        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given "
+        << row.cells[1];
   }
 }
 
@@ -27,11 +28,12 @@ TEST(Bounds, ModularSetsOfTheTable) {
     TableScope scope(row.cells[0], row.cells[1]);
     const ModularSet set = modular_set(scope.parse(row.cells[2]), scope.facts());
     EXPECT_EQ(std::to_string(set.coeff) + " " + std::to_string(set.base), row.cells[6] + " " + row.cells[7])
-        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given " << row.cells[1];
+        << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given "
+        << row.cells[1];
   }
 }
 
-// ---- against every value --------------------------------------------------------------------------------------------
+// ---- against every value ----------------------------------------------------------------------------------
 
 std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -65,7 +67,7 @@ TEST(Bounds, ContainEveryQuotientAndRemainder) {
   }
 }
 
-// ---- facts ----------------------------------------------------------------------------------------------------------
+// ---- facts ------------------------------------------------------------------------------------------------
 
 TEST(Facts, EndWithTheirScope) {
   const Var x("x");

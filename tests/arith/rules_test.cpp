@@ -1,4 +1,5 @@
-// Every rewrite rule on small integers: where the left side is defined and the condition holds, both sides are equal.
+// Every rewrite rule on small integers: where the left side is defined and the condition holds, both sides
+// are equal.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -78,7 +79,9 @@ std::vector<Coordinate> coordinates_of(const Rule& rule) {
   for (std::uint8_t n = 0; n < rule.count; ++n) {
     const Pattern& node = rule[n];
     const bool is_condition = node.kind == PatternKind::Condition, is_lanes = node.kind == PatternKind::Lanes;
-    if (!is_condition && !is_lanes && node.kind != PatternKind::Expression && node.kind != PatternKind::Constant) continue;
+    if (!is_condition && !is_lanes && node.kind != PatternKind::Expression &&
+        node.kind != PatternKind::Constant)
+      continue;
     if (!seen.insert({node.kind, node.first}).second) continue;
     const std::int64_t least = is_condition || is_lanes ? 0 : kLeast;
     const std::int64_t greatest = is_condition ? 1 : is_lanes ? kLanes - 1 : kGreatest;
@@ -113,16 +116,19 @@ void for_each_point(const std::vector<Coordinate>& coordinates, const F& f) {
 }
 
 std::string describe(std::string_view table, const Rule& rule) {
-  std::string text = std::string(table) + "." + std::string(rule.row.name) + ": " + std::string(rule.from_text) +
-                     "  ->  " + std::string(rule.row.to);
+  std::string text = std::string(table) + "." + std::string(rule.row.name) + ": " +
+                     std::string(rule.from_text) + "  ->  " + std::string(rule.row.to);
   return rule.row.condition.empty() ? text : text + "  if  " + std::string(rule.row.condition);
 }
 
 std::string text_of(const Point& at) {
   std::string text;
-  for (int n = 0; n < kExpressionSlots; ++n) text += std::string(1, "xyzuvw"[n]) + "=" + std::to_string(at.expressions[n]) + " ";
-  for (int n = 0; n < kConditionSlots; ++n) text += std::string(1, "pq"[n]) + "=" + std::to_string(at.conditions[n]) + " ";
-  for (int n = 0; n < kConstantSlots; ++n) text += "c" + std::to_string(n + 1) + "=" + std::to_string(at.constants[n]) + " ";
+  for (int n = 0; n < kExpressionSlots; ++n)
+    text += std::string(1, "xyzuvw"[n]) + "=" + std::to_string(at.expressions[n]) + " ";
+  for (int n = 0; n < kConditionSlots; ++n)
+    text += std::string(1, "pq"[n]) + "=" + std::to_string(at.conditions[n]) + " ";
+  for (int n = 0; n < kConstantSlots; ++n)
+    text += "c" + std::to_string(n + 1) + "=" + std::to_string(at.constants[n]) + " ";
   return text;
 }
 
@@ -149,7 +155,8 @@ TEST(Rules, BothSidesAreEqualOnSmallIntegers) {
     for (std::size_t n = 0; n < named.table.size; ++n) {
       const Rule& rule = named.table.rules[n];
       const Audit result = audit(rule);
-      EXPECT_FALSE(result.counterexample) << describe(named.name, rule) << "\n  fails at " << text_of(*result.counterexample);
+      EXPECT_FALSE(result.counterexample)
+          << describe(named.name, rule) << "\n  fails at " << text_of(*result.counterexample);
       EXPECT_GT(result.applied, 0u) << describe(named.name, rule) << "\n  never applies to small integers";
     }
   }
@@ -161,7 +168,8 @@ TEST(Rules, RowsOfATableHaveTheirOwnNames) {
     const Rule* previous = nullptr;
     for (std::size_t n = 0; n < named.table.size; ++n) {
       const Rule& rule = named.table.rules[n];
-      const bool is_alternative = previous && previous->row.name == rule.row.name && previous->row.to == rule.row.to;
+      const bool is_alternative =
+          previous && previous->row.name == rule.row.name && previous->row.to == rule.row.to;
       EXPECT_TRUE(is_alternative || names.insert(rule.row.name).second) << named.name << "." << rule.row.name;
       previous = &rule;
     }

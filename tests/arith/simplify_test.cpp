@@ -52,11 +52,13 @@ const std::map<std::string, std::string>& deliberate() {
   return forms;
 }
 
-bool is_compared(const Row& row) { return row.cells[0] != "weak" && !deliberate().contains(row.cells[kInput]); }
+bool is_compared(const Row& row) {
+  return row.cells[0] != "weak" && !deliberate().contains(row.cells[kInput]);
+}
 
 std::string place(const Row& row) {
-  return "line " + std::to_string(row.line) + " " + row.cells[0] + ", " + row.cells[1] + " given " + row.cells[2] +
-         "\n  input    " + row.cells[kInput];
+  return "line " + std::to_string(row.line) + " " + row.cells[0] + ", " + row.cells[1] + " given " +
+         row.cells[2] + "\n  input    " + row.cells[kInput];
 }
 
 void expect_text(const Row& row, const TableScope& scope, const Expr& result, const std::string& expected) {
@@ -70,7 +72,8 @@ TEST(Simplify, RewrittenFormsOfTheTable) {
   for (const Row& row : read_table("simplify.tsv")) {
     if (!is_compared(row)) continue;
     TableScope scope(row.cells[1], row.cells[2]);
-    expect_text(row, scope, rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts()), row.cells[kRewrite]);
+    expect_text(row, scope, rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts()),
+                row.cells[kRewrite]);
   }
 }
 
@@ -97,13 +100,14 @@ TEST(Simplify, FormsThatDeliberatelyDiffer) {
     const auto expected = forms.find(row.cells[kInput]);
     if (expected == forms.end()) continue;
     TableScope scope(row.cells[1], row.cells[2]);
-    EXPECT_EQ(to_text(rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts())), expected->second) << place(row);
+    EXPECT_EQ(to_text(rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts())), expected->second)
+        << place(row);
     forms.erase(expected);
   }
   EXPECT_TRUE(forms.empty()) << "no row of the table is " << forms.begin()->first;
 }
 
-// ---- beyond the table -----------------------------------------------------------------------------------------------
+// ---- beyond the table -------------------------------------------------------------------------------------
 
 TEST(Simplify, ConstantsThatLeaveTheTypeStayApart) {
   TableScope scope("x:any");

@@ -1,5 +1,5 @@
-// Simplification keeps values: random expressions, and the rows that the reference gets wrong, at every point of small
-// ranges.
+// Simplification keeps values: random expressions, and the rows that the reference gets wrong, at every point
+// of small ranges.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,7 +20,9 @@ class RandomExpressions {
   Expr number(int depth) {
     if (depth == 0 || pick(9) == 0) return pick(3) == 0 ? constant(pick(41) - 20) : vars_[pick(vars_.size())];
     auto binary = [&](BinaryOp op) { return make_binary(op, number(depth - 1), number(depth - 1)); };
-    auto with_constant = [&](BinaryOp op, Expr c) { return make_binary(op, number(depth - 1), std::move(c)); };
+    auto with_constant = [&](BinaryOp op, Expr c) {
+      return make_binary(op, number(depth - 1), std::move(c));
+    };
     switch (pick(14)) {
       case 0:
       case 1: return binary(BinaryOp::Add);
@@ -79,7 +81,8 @@ void expect_equal_values(const Expr& a, const Expr& b, const std::vector<Var>& v
   for_each_point(vars, s, [&](const auto& value) {
     if (testing::Test::HasFatalFailure()) return;
     ASSERT_EQ(evaluate_int(a, value), evaluate_int(b, value))
-        << to_text(a) << "\nbecame " << to_text(b) << "\nx = " << value(vars[0]) << ", y = " << value(vars.back());
+        << to_text(a) << "\nbecame " << to_text(b) << "\nx = " << value(vars[0])
+        << ", y = " << value(vars.back());
   });
 }
 
@@ -140,7 +143,8 @@ TEST(SimplifyValues, WhatIsProvedHolds) {
     const Expr e = random.condition(1 + i % 3);
     if (!can_prove(e, scope.facts())) continue;
     ++proved;
-    for_each_point(scope.vars(), kNatural, [&](const auto& value) { EXPECT_NE(evaluate_int(e, value), 0) << to_text(e); });
+    for_each_point(scope.vars(), kNatural,
+                   [&](const auto& value) { EXPECT_NE(evaluate_int(e, value), 0) << to_text(e); });
     if (HasFailure()) return;
   }
   EXPECT_GT(proved, 100);
@@ -155,8 +159,10 @@ TEST(SimplifyValues, BoundsAndModularSetsContainAllValues) {
     const ModularSet set = modular_set(e, scope.facts());
     for_each_point(scope.vars(), kNatural, [&](const auto& value) {
       const std::int64_t v = evaluate_int(e, value);
-      EXPECT_TRUE((!bound.min || *bound.min <= v) && (!bound.max || v <= *bound.max)) << v << " of " << to_text(e);
-      EXPECT_EQ(set.coeff == 0 ? v : (v % set.coeff + set.coeff) % set.coeff, set.base) << v << " of " << to_text(e);
+      EXPECT_TRUE((!bound.min || *bound.min <= v) && (!bound.max || v <= *bound.max))
+          << v << " of " << to_text(e);
+      EXPECT_EQ(set.coeff == 0 ? v : (v % set.coeff + set.coeff) % set.coeff, set.base)
+          << v << " of " << to_text(e);
     });
     if (HasFailure()) return;
   }
@@ -167,7 +173,9 @@ TEST(SimplifyValues, RowsThatTheReferenceGetsWrong) {
     if (row.cells[0] != "weak") continue;
     TableScope scope(row.cells[1]);
     const Expr e = scope.parse(row.cells[3]);
-    const Square s = row.cells[1] == "i:[0,8)" ? Square{0, 7} : row.cells[1] == "n:size" ? Square{0, 40} : Square{-40, 40};
+    const Square s = row.cells[1] == "i:[0,8)"  ? Square{0, 7}
+                     : row.cells[1] == "n:size" ? Square{0, 40}
+                                                : Square{-40, 40};
     expect_equal_values(e, rewrite_simplify(e, scope.facts()), scope.vars(), s);
     expect_equal_values(e, simplify(e, scope.facts()), scope.vars(), s);
   }

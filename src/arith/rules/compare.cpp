@@ -5,14 +5,14 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kEqualRulesRows[] = {
+constexpr Row kEqualRows[] = {
     {"minus_constant", "x - c1 == 0 ; c1 - x == 0", "x == c1"},
     {"plus_constant", "x + c1 == 0", "x == 0 - c1"},
     {"product", "x*y == 0", "x == 0 || y == 0"},
 };
-constexpr auto kEqualRules = compile<kEqualRulesRows>();
+constexpr auto kEqualRules = compile<kEqualRows>();
 
-constexpr Row kLessRulesRows[] = {
+constexpr Row kLessRows[] = {
     // Equal parts on both sides.
     {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z"},
     {"common_subtrahend", "y - x < z - x", "y < z"},
@@ -43,8 +43,10 @@ constexpr Row kLessRulesRows[] = {
     {"trunc_multiple_below_sum", "truncdiv(x, c1)*c1 < x + y", "0 < truncmod(x, c1) + y", "c1 > 0"},
     {"trunc_multiple_below_difference", "truncdiv(x, c1)*c1 < x - y", "y < truncmod(x, c1)", "c1 > 0"},
     {"trunc_moved_multiple_below", "truncdiv(x + c2, c1)*c1 < x", "c2 < truncmod(x + c2, c1)", "c1 > 0"},
-    {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y", "c2 < truncmod(x + c2, c1) + y", "c1 > 0"},
-    {"trunc_moved_multiple_below_difference", "truncdiv(x + c2, c1)*c1 < x - y", "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+    {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y", "c2 < truncmod(x + c2, c1) + y",
+     "c1 > 0"},
+    {"trunc_moved_multiple_below_difference", "truncdiv(x + c2, c1)*c1 < x - y",
+     "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0"},
 
     {"floor_below", "floordiv(x, c1) < c2", "x < c1*c2", "c1 > 0"},
     {"floor_above", "c1 < floordiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c2 > 0"},
@@ -53,8 +55,10 @@ constexpr Row kLessRulesRows[] = {
     {"floor_multiple_below_sum", "floordiv(x, c1)*c1 < x + y", "0 < floormod(x, c1) + y", "c1 > 0"},
     {"floor_multiple_below_difference", "floordiv(x, c1)*c1 < x - y", "y < floormod(x, c1)", "c1 > 0"},
     {"floor_moved_multiple_below", "floordiv(x + c2, c1)*c1 < x", "c2 < floormod(x + c2, c1)", "c1 > 0"},
-    {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y", "c2 < floormod(x + c2, c1) + y", "c1 > 0"},
-    {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y", "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+    {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y", "c2 < floormod(x + c2, c1) + y",
+     "c1 > 0"},
+    {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
+     "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
 
     // Choices split, constants move.
     {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
@@ -69,7 +73,7 @@ constexpr Row kLessRulesRows[] = {
     {"constants", "x + c1 < c2", "x < c2 - c1", "", kAgain},
     {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kAgain},
 };
-constexpr auto kLessRules = compile<kLessRulesRows>();
+constexpr auto kLessRules = compile<kLessRows>();
 
 }  // namespace
 

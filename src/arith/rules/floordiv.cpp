@@ -5,14 +5,14 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kFirstDivRulesRows[] = {
+constexpr Row kFirstDivRows[] = {
     {"zero", "floordiv(0, x)", "0", "x >= 1"},
     {"nested", "floordiv(floordiv(x, c1), c2)", "floordiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
     {"nested_sum", "floordiv(floordiv(x, c1) + c2, c3)", "floordiv(x + c1*c2, c1*c3)", "c1 > 0 && c3 > 0"},
 };
-constexpr auto kFirstDivRules = compile<kFirstDivRulesRows>();
+constexpr auto kFirstDivRules = compile<kFirstDivRows>();
 
-constexpr Row kDivRulesRows[] = {
+constexpr Row kDivRows[] = {
     {"itself", "floordiv(x, x)", "1"},
     {"factor_constant", "floordiv(x*c1, x) ; floordiv(c1*x, x)", "c1"},
 
@@ -35,7 +35,8 @@ constexpr Row kDivRulesRows[] = {
      "c2 > 0 && floormod(c1, c2) == 0"},
     {"sum_around_multiple", "floordiv(y + x*c1 + z, c2)", "x*floordiv(c1, c2) + floordiv(y + z, c2)",
      "c2 > 0 && floormod(c1, c2) == 0"},
-    {"plus_constant", "floordiv(x + c1, c2)", "floordiv(x, c2) + floordiv(c1, c2)", "c2 > 0 && floormod(c1, c2) == 0"},
+    {"plus_constant", "floordiv(x + c1, c2)", "floordiv(x, c2) + floordiv(c1, c2)",
+     "c2 > 0 && floormod(c1, c2) == 0"},
 
     {"common_factor", "floordiv(x*c1, x*c2)", "floordiv(c1, c2)", "c2 > 0"},
 
@@ -49,9 +50,9 @@ constexpr Row kDivRulesRows[] = {
 
     {"without_remainder", "floordiv(x - floormod(x, c1), c1)", "floordiv(x, c1)", "c1 != 0"},
 };
-constexpr auto kDivRules = compile<kDivRulesRows>();
+constexpr auto kDivRules = compile<kDivRows>();
 
-constexpr Row kModRulesRows[] = {
+constexpr Row kModRows[] = {
     {"zero", "floormod(0, x)", "0", "x >= 1"},
     {"reduce_factor", "floormod(x*c1, c2)", "floormod(x*floormod(c1, c2), c2)", "c2 != 0"},
     {"scale_divides_divisor", "floormod(x*c1 + y, c2)", "floormod(x, floordiv(c2, c1))*c1 + y",
@@ -62,7 +63,7 @@ constexpr Row kModRulesRows[] = {
     {"common_factor", "floormod(x*c1, x*c2)", "x*floormod(c1, c2)", "c2 != 0"},
     {"factor", "floormod(x*y, y) ; floormod(y*x, y)", "0"},
 };
-constexpr auto kModRules = compile<kModRulesRows>();
+constexpr auto kModRules = compile<kModRows>();
 
 }  // namespace
 

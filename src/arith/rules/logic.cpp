@@ -5,50 +5,50 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kNotRulesRows[] = {
+constexpr Row kNotRows[] = {
     {"twice", "!(!p)", "p"},
     {"equal", "!(x == y)", "x != y"},
     {"different", "!(x != y)", "x == y"},
     {"any", "!(p || q)", "!p && !q", "", kAgain},
     {"all", "!(p && q)", "!p || !q", "", kAgain},
 };
-constexpr auto kNotRules = compile<kNotRulesRows>();
+constexpr auto kNotRules = compile<kNotRows>();
 
-constexpr Row kNotIntegerRulesRows[] = {
+constexpr Row kNotIntegerRows[] = {
     {"at_most", "!(x <= y)", "y < x"},
     {"at_least", "!(x >= y)", "x < y"},
     {"less", "!(x < y)", "y <= x"},
     {"greater", "!(x > y)", "x <= y"},
 };
-constexpr auto kNotIntegerRules = compile<kNotIntegerRulesRows>();
+constexpr auto kNotIntegerRules = compile<kNotIntegerRows>();
 
-constexpr Row kAndRulesRows[] = {
+constexpr Row kAndRows[] = {
     {"equal_and_different", "x == y && x != y ; x != y && x == y", "false"},
     {"contradiction", "p && !p", "false"},
     {"above_and_below", "x <= y && y < x ; y < x && x <= y", "false"},
     {"open_range", "x < c1 && c2 < x ; c2 < x && x < c1", "false", "c2 + 1 >= c1"},
-    {"half_open_range", "x < c1 && c2 <= x ; c2 <= x && x < c1 ; x <= c1 && c2 < x ; c2 < x && x <= c1", "false",
-     "c2 >= c1"},
+    {"half_open_range", "x < c1 && c2 <= x ; c2 <= x && x < c1 ; x <= c1 && c2 < x ; c2 < x && x <= c1",
+     "false", "c2 >= c1"},
     {"closed_range", "x <= c1 && c2 <= x ; c2 <= x && x <= c1", "false", "c2 > c1"},
     {"equal_and_not_other", "x == c1 && x != c2 ; x != c2 && x == c1", "x == c1 && c1 != c2"},
 };
-constexpr auto kAndRules = compile<kAndRulesRows>();
+constexpr auto kAndRules = compile<kAndRows>();
 
-constexpr Row kOrRulesRows[] = {
+constexpr Row kOrRows[] = {
     {"equal_or_different", "x == y || x != y ; x != y || x == y", "true"},
     {"tautology", "p || !p", "true"},
     {"different_or_other", "x != c1 || x == c2 ; x == c2 || x != c1", "x != c1 || c1 == c2"},
 };
-constexpr auto kOrRules = compile<kOrRulesRows>();
+constexpr auto kOrRules = compile<kOrRows>();
 
-constexpr Row kOrIntegerRulesRows[] = {
+constexpr Row kOrIntegerRows[] = {
     {"at_most_or_above", "x <= y || y < x ; y < x || x <= y", "true"},
     {"open_ranges", "x < c1 || c2 < x ; c2 < x || x < c1", "true", "c2 < c1"},
-    {"half_open_ranges", "x <= c1 || c2 < x ; c2 < x || x <= c1 ; x < c1 || c2 <= x ; c2 <= x || x < c1", "true",
-     "c2 <= c1"},
+    {"half_open_ranges", "x <= c1 || c2 < x ; c2 < x || x <= c1 ; x < c1 || c2 <= x ; c2 <= x || x < c1",
+     "true", "c2 <= c1"},
     {"closed_ranges", "x <= c1 || c2 <= x ; c2 <= x || x <= c1", "true", "c2 <= c1 + 1"},
 };
-constexpr auto kOrIntegerRules = compile<kOrIntegerRulesRows>();
+constexpr auto kOrIntegerRules = compile<kOrIntegerRows>();
 
 }  // namespace
 

@@ -39,7 +39,7 @@ class Attempt {
   }
 
  private:
-  // ---- matching -----------------------------------------------------------------------------------------------------
+  // ---- matching -------------------------------------------------------------------------------------------
 
   bool bind(const Expr*& slot, const Expr& e) {
     if (slot) return is_equal(*slot, e);
@@ -68,7 +68,8 @@ class Attempt {
       }
       case PatternKind::Select: {
         const Select* n = e.as<Select>();
-        return n && match(node.first, n->condition) && match(node.second, n->if_true) && match(node.third, n->if_false);
+        return n && match(node.first, n->condition) && match(node.second, n->if_true) &&
+               match(node.third, n->if_false);
       }
       case PatternKind::Ramp: {
         const Ramp* n = e.as<Ramp>();
@@ -89,7 +90,7 @@ class Attempt {
     return true;
   }
 
-  // ---- conditions ---------------------------------------------------------------------------------------------------
+  // ---- conditions -----------------------------------------------------------------------------------------
 
   std::optional<std::int64_t> value(std::uint8_t index) const {
     const Pattern& node = rule_[index];
@@ -101,7 +102,8 @@ class Attempt {
 
   bool holds(std::uint8_t index) {
     const Pattern& node = rule_[index];
-    if (node.op == BinaryOp::And && node.kind == PatternKind::Binary) return holds(node.first) && holds(node.second);
+    if (node.op == BinaryOp::And && node.kind == PatternKind::Binary)
+      return holds(node.first) && holds(node.second);
     if (node.is_constant) return value(index).value_or(0) != 0;
     const auto bound = value(node.second);
     literal_type_ = type_of_literals();
@@ -115,7 +117,7 @@ class Attempt {
     }
   }
 
-  // ---- building -----------------------------------------------------------------------------------------------------
+  // ---- building -------------------------------------------------------------------------------------------
 
   DataType type_of_literals() const {
     for (const Expr* e : expressions_)

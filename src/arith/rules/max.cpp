@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRulesRows[] = {
+constexpr Row kRows[] = {
     // Sums with constants.
     {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2"},
     {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2"},
@@ -15,10 +15,10 @@ constexpr Row kRulesRows[] = {
     {"of_differences_second", "max(c1 - x, c2 - x)", "c2 - x", "c1 <= c2"},
 
     // A multiple at or above x, and one at or below.
-    {"trunc_multiple_above", "max(truncdiv(x + c1, c2)*c2, x) ; max(x, truncdiv(x + c1, c2)*c2)", "truncdiv(x + c1, c2)*c2",
-     "c2 > 0 && c1 + 1 == c2"},
-    {"floor_multiple_above", "max(floordiv(x + c1, c2)*c2, x) ; max(x, floordiv(x + c1, c2)*c2)", "floordiv(x + c1, c2)*c2",
-     "c2 > 0 && c1 + 1 == c2"},
+    {"trunc_multiple_above", "max(truncdiv(x + c1, c2)*c2, x) ; max(x, truncdiv(x + c1, c2)*c2)",
+     "truncdiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2"},
+    {"floor_multiple_above", "max(floordiv(x + c1, c2)*c2, x) ; max(x, floordiv(x + c1, c2)*c2)",
+     "floordiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2"},
     {"multiple_below", "max(floordiv(x, c2)*c2, x) ; max(x, floordiv(x, c2)*c2)", "x", "c2 > 0"},
 
     // One part tells the whole.
@@ -42,29 +42,33 @@ constexpr Row kRulesRows[] = {
     {"distribute",
      "max(min(x, y), min(x, z)) ; max(min(x, y), min(z, x)) ; max(min(y, x), min(x, z)) ; max(min(y, x), min(z, x))",
      "min(max(y, z), x)"},
-    {"common_addend", "max(y + x, z + x) ; max(y + x, x + z) ; max(x + y, x + z) ; max(x + y, z + x)", "max(y, z) + x"},
+    {"common_addend", "max(y + x, z + x) ; max(y + x, x + z) ; max(x + y, x + z) ; max(x + y, z + x)",
+     "max(y, z) + x"},
     {"common_subtrahend", "max(y - x, z - x)", "max(y, z) - x"},
     {"common_minuend", "max(x - y, x - z)", "x - min(y, z)"},
     {"constants", "max(max(x, c1), c2)", "max(x, max(c1, c2))"},
     {"common_truncdiv", "max(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)", "c1 > 0"},
-    {"common_negative_truncdiv", "max(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)", "c1 < 0"},
+    {"common_negative_truncdiv", "max(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)",
+     "c1 < 0"},
     {"common_floordiv", "max(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)", "c1 > 0"},
-    {"common_negative_floordiv", "max(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)", "c1 < 0"},
+    {"common_negative_floordiv", "max(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)",
+     "c1 < 0"},
     {"common_scale", "max(x*c1, y*c1)", "max(x, y)*c1", "c1 > 0"},
     {"common_negative_scale", "max(x*c1, y*c1)", "min(x, y)*c1", "c1 <= 0"},
     {"scale_and_constant", "max(x*c1, c2)", "max(x, floordiv(c2, c1))*c1", "c1 > 0 && floormod(c2, c1) == 0"},
-    {"negative_scale_and_constant", "max(x*c1, c2)", "min(x, floordiv(c2, c1))*c1", "c1 < 0 && floormod(c2, c1) == 0"},
+    {"negative_scale_and_constant", "max(x*c1, c2)", "min(x, floordiv(c2, c1))*c1",
+     "c1 < 0 && floormod(c2, c1) == 0"},
 
     // Order: constants outwards.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
     {"turn_difference", "max(c1 - x, c2)", "c1 - min(x, c1 - c2)", "c2 != 0", kAgain},
 };
-constexpr auto kRules = compile<kRulesRows>();
+constexpr auto kRules = compile<kRows>();
 
-constexpr Row kAnyTypeRulesRows[] = {
+constexpr Row kAnyTypeRows[] = {
     {"join_selects", "max(select(p, x, y), select(p, z, u))", "select(p, max(x, z), max(y, u))"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRulesRows>();
+constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 
 }  // namespace
 

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRulesRows[] = {
+constexpr Row kRows[] = {
     // Sums with constants.
     {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
     {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},
@@ -25,7 +25,8 @@ constexpr Row kRulesRows[] = {
     {"floor_multiple_above_positive",
      "min(floordiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), floordiv(x + c1, c2)*c2)", "max(x, c2)",
      "c2 > 0 && c1 + 1 == c2 && x >= 1"},
-    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)", "floordiv(x, c2)*c2", "c2 > 0"},
+    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)", "floordiv(x, c2)*c2",
+     "c2 > 0"},
 
     // One part tells the whole.
     {"of_both_choices",
@@ -48,29 +49,33 @@ constexpr Row kRulesRows[] = {
     {"common_operand",
      "min(min(x, y), min(x, z)) ; min(min(x, y), min(z, x)) ; min(min(y, x), min(x, z)) ; min(min(y, x), min(z, x))",
      "min(min(y, z), x)"},
-    {"common_addend", "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)", "min(y, z) + x"},
+    {"common_addend", "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)",
+     "min(y, z) + x"},
     {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x"},
     {"common_minuend", "min(x - y, x - z)", "x - max(y, z)"},
     {"constants", "min(min(x, c1), c2)", "min(x, min(c1, c2))"},
     {"common_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)", "c1 > 0"},
-    {"common_negative_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)", "c1 < 0"},
+    {"common_negative_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)",
+     "c1 < 0"},
     {"common_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)", "c1 > 0"},
-    {"common_negative_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)", "c1 < 0"},
+    {"common_negative_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)",
+     "c1 < 0"},
     {"common_scale", "min(x*c1, y*c1)", "min(x, y)*c1", "c1 > 0"},
     {"common_negative_scale", "min(x*c1, y*c1)", "max(x, y)*c1", "c1 <= 0"},
     {"scale_and_constant", "min(x*c1, c2)", "min(x, floordiv(c2, c1))*c1", "c1 > 0 && floormod(c2, c1) == 0"},
-    {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1", "c1 < 0 && floormod(c2, c1) == 0"},
+    {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1",
+     "c1 < 0 && floormod(c2, c1) == 0"},
 
     // Order: constants outwards.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
     {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kAgain},
 };
-constexpr auto kRules = compile<kRulesRows>();
+constexpr auto kRules = compile<kRows>();
 
-constexpr Row kAnyTypeRulesRows[] = {
+constexpr Row kAnyTypeRows[] = {
     {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRulesRows>();
+constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 
 }  // namespace
 

@@ -6,11 +6,11 @@
 //   };
 //   constexpr auto kRules = compile<kRows>();
 //
-// A row is a name, the pattern it is about (several, parted by `;`, are tried in that order), what takes its place, and a
-// condition. In patterns x y z u v w stand for any expression, p q for any condition, c1 c2 c3 for integer constants,
-// n for a number of lanes; what occurs twice must be equal. A condition is a conjunction; parts about constants are
-// computed, parts about expressions (`x >= 0`, `y < c1`, `x - y == 0`) have to be proved.
-// A row marked kAgain asks for its result to be rewritten again.
+// A row is a name, the pattern it is about (several, parted by `;`, are tried in that order), what takes its
+// place, and a condition. In patterns x y z u v w stand for any expression, p q for any condition, c1 c2 c3
+// for integer constants, n for a number of lanes; what occurs twice must be equal. A condition is a
+// conjunction; parts about constants are computed, parts about expressions (`x >= 0`, `y < c1`, `x - y == 0`)
+// have to be proved. A row marked kAgain asks for its result to be rewritten again.
 #pragma once
 
 #include <array>
@@ -32,10 +32,20 @@ struct Row {
 };
 inline constexpr bool kAgain = true;
 
-// ---- patterns -------------------------------------------------------------------------------------------------------
+// ---- patterns ---------------------------------------------------------------------------------------------
 
 enum class PatternKind : std::uint8_t {
-  Expression, Condition, Constant, Lanes, Literal, Truth, Binary, Not, Select, Ramp, Broadcast
+  Expression,
+  Condition,
+  Constant,
+  Lanes,
+  Literal,
+  Truth,
+  Binary,
+  Not,
+  Select,
+  Ramp,
+  Broadcast
 };
 
 /// A node of a pattern; children are indices into the same rule.
@@ -61,9 +71,9 @@ inline constexpr std::uint8_t kNone = 0xff;
 using KindMask = std::uint32_t;
 inline constexpr KindMask kAnyKind = ~KindMask{0};
 constexpr KindMask bit_of(BinaryOp op) { return KindMask{1} << static_cast<unsigned>(op); }
-inline constexpr KindMask kIntImmBit = KindMask{1} << 18, kNotBit = KindMask{1} << 19, kSelectBit = KindMask{1} << 20,
-                          kRampBit = KindMask{1} << 21, kBroadcastBit = KindMask{1} << 22,
-                          kOtherBit = KindMask{1} << 23;
+inline constexpr KindMask kIntImmBit = KindMask{1} << 18, kNotBit = KindMask{1} << 19,
+                          kSelectBit = KindMask{1} << 20, kRampBit = KindMask{1} << 21,
+                          kBroadcastBit = KindMask{1} << 22, kOtherBit = KindMask{1} << 23;
 
 struct Rule {
   static constexpr int kCapacity = 48;
@@ -99,7 +109,7 @@ struct CompiledRules {
   constexpr operator RuleTable() const { return {rules.data(), masks.data(), N}; }
 };
 
-// ---- reading patterns, at compile time ------------------------------------------------------------------------------
+// ---- reading patterns, at compile time --------------------------------------------------------------------
 
 /// A recursive descent; an error is a `throw`, which stops compilation.
 class PatternReader {
@@ -205,7 +215,8 @@ class PatternReader {
   }
   constexpr std::string_view word() {
     const std::size_t begin = position_;
-    while (position_ < text_.size() && (is_letter(text_[position_]) || is_digit(text_[position_]))) ++position_;
+    while (position_ < text_.size() && (is_letter(text_[position_]) || is_digit(text_[position_])))
+      ++position_;
     return text_.substr(begin, position_ - begin);
   }
 
@@ -248,9 +259,11 @@ class PatternReader {
   constexpr std::uint8_t slot(std::string_view name) {
     constexpr std::string_view kExpressions = "xyzuvw", kConditions = "pq", kDigits = "123";
     if (name.size() == 1 && kExpressions.find(name[0]) != std::string_view::npos)
-      return add({.kind = PatternKind::Expression, .first = static_cast<std::uint8_t>(kExpressions.find(name[0]))});
+      return add(
+          {.kind = PatternKind::Expression, .first = static_cast<std::uint8_t>(kExpressions.find(name[0]))});
     if (name.size() == 1 && kConditions.find(name[0]) != std::string_view::npos)
-      return add({.kind = PatternKind::Condition, .first = static_cast<std::uint8_t>(kConditions.find(name[0]))});
+      return add(
+          {.kind = PatternKind::Condition, .first = static_cast<std::uint8_t>(kConditions.find(name[0]))});
     if (name.size() == 2 && name[0] == 'c' && kDigits.find(name[1]) != std::string_view::npos)
       return add({.kind = PatternKind::Constant,
                   .first = static_cast<std::uint8_t>(kDigits.find(name[1])),
@@ -296,7 +309,8 @@ constexpr Rule compile_rule(const Row& row, std::string_view from) {
 constexpr OperandMasks masks_of(const Rule& rule) {
   const Pattern& root = rule[rule.from];
   OperandMasks masks;
-  if (root.kind == PatternKind::Binary || root.kind == PatternKind::Not) masks.first = kinds_of(rule[root.first]);
+  if (root.kind == PatternKind::Binary || root.kind == PatternKind::Not)
+    masks.first = kinds_of(rule[root.first]);
   if (root.kind == PatternKind::Binary) masks.second = kinds_of(rule[root.second]);
   return masks;
 }

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRulesRows[] = {
+constexpr Row kRows[] = {
     // Cancellation.
     {"drop_added", "(x + y) - y", "x"},
     {"drop_added_first", "(x + y) - x", "y"},
@@ -29,7 +29,8 @@ constexpr Row kRulesRows[] = {
     {"constants", "(x + c1) - c2", "x + (c1 - c2)"},
     {"constants_minus", "(c1 - x) - (c2 - y)", "(y - x) + (c1 - c2)"},
 
-    {"common_addend", "(x + y) - (x + z) ; (x + y) - (z + x) ; (y + x) - (z + x) ; (y + x) - (x + z)", "y - z"},
+    {"common_addend", "(x + y) - (x + z) ; (x + y) - (z + x) ; (y + x) - (z + x) ; (y + x) - (x + z)",
+     "y - z"},
 
     {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)"},
     {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)"},
@@ -51,10 +52,12 @@ constexpr Row kRulesRows[] = {
     {"trunc_remainder_of_sum", "x - truncdiv(x + y, c1)*c1", "truncmod(x + y, c1) - y", "c1 != 0"},
     {"trunc_minus_remainder_of_sum", "truncdiv(x + y, c1)*c1 - x", "y - truncmod(x + y, c1)", "c1 != 0"},
     {"trunc_remainder_of_difference", "x - truncdiv(x - y, c1)*c1", "truncmod(x - y, c1) + y", "c1 != 0"},
-    {"trunc_minus_remainder_of_difference", "truncdiv(x - y, c1)*c1 - x", "0 - truncmod(x - y, c1) - y", "c1 != 0"},
+    {"trunc_minus_remainder_of_difference", "truncdiv(x - y, c1)*c1 - x", "0 - truncmod(x - y, c1) - y",
+     "c1 != 0"},
 
     {"trunc_scaled_remainder", "x*c2 - truncdiv(x, c1)*c3", "truncmod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
-    {"trunc_minus_scaled_remainder", "truncdiv(x, c1)*c3 - x*c2", "0 - truncmod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"trunc_minus_scaled_remainder", "truncdiv(x, c1)*c3 - x*c2", "0 - truncmod(x, c1)*c2",
+     "c1 != 0 && c3 == c1*c2"},
     {"trunc_scaled_remainder_of_sum", "x*c2 - truncdiv(x + y, c1)*c3", "(truncmod(x + y, c1) - y)*c2",
      "c1 != 0 && c3 == c1*c2"},
     {"trunc_minus_scaled_remainder_of_sum", "truncdiv(x + y, c1)*c3 - x*c2", "(y - truncmod(x + y, c1))*c2",
@@ -75,10 +78,12 @@ constexpr Row kRulesRows[] = {
     {"floor_remainder_of_sum", "x - floordiv(x + y, c1)*c1", "floormod(x + y, c1) - y", "c1 != 0"},
     {"floor_minus_remainder_of_sum", "floordiv(x + y, c1)*c1 - x", "y - floormod(x + y, c1)", "c1 != 0"},
     {"floor_remainder_of_difference", "x - floordiv(x - y, c1)*c1", "floormod(x - y, c1) + y", "c1 != 0"},
-    {"floor_minus_remainder_of_difference", "floordiv(x - y, c1)*c1 - x", "0 - floormod(x - y, c1) - y", "c1 != 0"},
+    {"floor_minus_remainder_of_difference", "floordiv(x - y, c1)*c1 - x", "0 - floormod(x - y, c1) - y",
+     "c1 != 0"},
 
     {"floor_scaled_remainder", "x*c2 - floordiv(x, c1)*c3", "floormod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
-    {"floor_minus_scaled_remainder", "floordiv(x, c1)*c3 - x*c2", "0 - floormod(x, c1)*c2", "c1 != 0 && c3 == c1*c2"},
+    {"floor_minus_scaled_remainder", "floordiv(x, c1)*c3 - x*c2", "0 - floormod(x, c1)*c2",
+     "c1 != 0 && c3 == c1*c2"},
     {"floor_scaled_remainder_of_sum", "x*c2 - floordiv(x + y, c1)*c3", "(floormod(x + y, c1) - y)*c2",
      "c1 != 0 && c3 == c1*c2"},
     {"floor_minus_scaled_remainder_of_sum", "floordiv(x + y, c1)*c3 - x*c2", "(y - floormod(x + y, c1))*c2",
@@ -90,7 +95,8 @@ constexpr Row kRulesRows[] = {
 
     {"floor_step", "floordiv(x + c1, c3) - floordiv(x + c2, c3)",
      "floordiv(floormod(x + floormod(c2, c3), c3) + (c1 - c2), c3)", "c3 > 0"},
-    {"floor_step_from", "floordiv(x + c1, c3) - floordiv(x, c3)", "floordiv(floormod(x, c3) + c1, c3)", "c3 > 0"},
+    {"floor_step_from", "floordiv(x + c1, c3) - floordiv(x, c3)", "floordiv(floormod(x, c3) + c1, c3)",
+     "c3 > 0"},
 
     // Order: sums with constants last, products with the sign in the constant.
     {"add_opposite", "x - c1", "x + (0 - c1)"},
@@ -98,18 +104,18 @@ constexpr Row kRulesRows[] = {
     {"add_subtracted", "x - (y - z)", "(x + z) - y", "", kAgain},
     {"opposite_factor", "x - y*c1", "x + y*(0 - c1)", "", kAgain},
 };
-constexpr auto kRules = compile<kRulesRows>();
+constexpr auto kRules = compile<kRows>();
 
-constexpr Row kAnyTypeRulesRows[] = {
+constexpr Row kAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRulesRows>();
+constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 
-constexpr Row kIntegerRulesRows[] = {
+constexpr Row kIntegerRows[] = {
     {"into_select_second", "select(p, x, y) - y", "select(p, x - y, 0)"},
     {"into_select_first", "select(p, x, y) - x", "select(p, 0, y - x)"},
 };
-constexpr auto kIntegerRules = compile<kIntegerRulesRows>();
+constexpr auto kIntegerRules = compile<kIntegerRows>();
 
 }  // namespace
 

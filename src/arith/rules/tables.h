@@ -1,4 +1,5 @@
-// The tables of rules, by the operator at the root of their patterns. Order matters: the first that matches is applied.
+// The tables of rules, by the operator at the root of their patterns. Order matters: the first that matches
+// is applied.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kDivRulesRows[] = {
+constexpr Row kDivRows[] = {
     // Most need both parts of the division to be non-negative: it rounds towards zero.
     {"zero", "truncdiv(0, x)", "0", "x >= 1"},
     {"nested", "truncdiv(truncdiv(x, c1), c2)", "truncdiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
@@ -47,12 +47,14 @@ constexpr Row kDivRulesRows[] = {
      "truncdiv((x + y) + z, x) ; truncdiv((y + x) + z, x) ; truncdiv(y + (z + x), x) ; truncdiv(y + (x + z), x)",
      "truncdiv(y + z, x) + 1", "x >= 0 && y + z >= 0"},
     {"factor", "truncdiv(x*y, y) ; truncdiv(y*x, y)", "x", "x >= 0 && y >= 0"},
-    {"factor_plus", "truncdiv(x*z + y, z) ; truncdiv(z*x + y, z)", "x + truncdiv(y, z)", "x >= 0 && y >= 0 && z >= 0"},
-    {"plus_factor", "truncdiv(y + x*z, z) ; truncdiv(y + z*x, z)", "truncdiv(y, z) + x", "x >= 0 && y >= 0 && z >= 0"},
+    {"factor_plus", "truncdiv(x*z + y, z) ; truncdiv(z*x + y, z)", "x + truncdiv(y, z)",
+     "x >= 0 && y >= 0 && z >= 0"},
+    {"plus_factor", "truncdiv(y + x*z, z) ; truncdiv(y + z*x, z)", "truncdiv(y, z) + x",
+     "x >= 0 && y >= 0 && z >= 0"},
 };
-constexpr auto kDivRules = compile<kDivRulesRows>();
+constexpr auto kDivRules = compile<kDivRows>();
 
-constexpr Row kModRulesRows[] = {
+constexpr Row kModRows[] = {
     {"zero", "truncmod(0, x)", "0", "x >= 1"},
     {"multiple", "truncmod(x*c1, c2)", "0", "c2 != 0 && floormod(c1, c2) == 0"},
     {"multiple_plus", "truncmod(x*c1 + y, c2)", "truncmod(y, c2)",
@@ -64,7 +66,7 @@ constexpr Row kModRulesRows[] = {
     // The sign of a truncated remainder is the dividend's.
     {"positive_divisor", "truncmod(x, c1)", "truncmod(x, 0 - c1)", "c1 < 0", kAgain},
 };
-constexpr auto kModRules = compile<kModRulesRows>();
+constexpr auto kModRules = compile<kModRows>();
 
 }  // namespace
 
