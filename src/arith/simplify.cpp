@@ -30,7 +30,8 @@ Expr simplify(const Expr& e, const Facts& facts, int rounds) {
     if (result.as<IntImm>()) return result;
     result = step % 2 == 0 ? rewrite_simplify(result, facts) : canonical_simplify(result, facts);
   }
-  return result;
+  // A pass that takes the form apart and another that puts it together leave what was there.
+  return structural_equal(result, e) ? e : result;
 }
 
 Range simplify(const Range& r, const Facts& facts) {
