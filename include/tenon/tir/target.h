@@ -11,11 +11,11 @@ enum class TargetKind : unsigned char { Llvm, C, Cuda, OpenCl };
 
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
-  std::string triple;                 // empty: this host's
-  std::string cpu;                    // resolved: never "native"
-  std::vector<std::string> features;  // "+avx512f", "-fma"
+  std::string triple = "";                 // empty: this host's
+  std::string cpu = "";                    // resolved: never "native"
+  std::vector<std::string> features = {};  // "+avx512f", "-fma"
   int vector_bits = 128;              // widest SIMD register
-  std::string arch;                   // "sm_90"
+  std::string arch = "";                   // "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;

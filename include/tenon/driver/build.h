@@ -1,0 +1,38 @@
+// build: from a schedule, or from loop programs, to functions that run.
+//
+//   runtime::Module mod = build(s, {A, B, C}, Target("llvm -mcpu=native"), {.name = "matmul"});
+//   mod["matmul"](a, b, c);
+#pragma once
+
+#include "tenon/driver/lower.h"
+#include "tenon/driver/target.h"
+#include "tenon/runtime/module.h"
+
+namespace tenon {
+
+struct BuildOptions {
+  std::string name = "main";
+  std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
+  /// Shared libraries in which extern functions are found.
+  std::vector<std::string> link = {};
+  /// Reassociation of floating sums, reciprocals for divisions.
+  bool fast_math = false;
+  bool instrument_bounds = false;
+  bool allow_parallel_reduction_race = false;
+  /// 0 to 3.
+  int opt_level = 3;
+  lowering::LowerOptions passes = {};
+};
+
+/// Throws what lower throws, and TargetError.
+runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                      const Target& target = Target("llvm"), const BuildOptions& options = {},
+                      SourceLocation where = SourceLocation::current());
+/// Functions that lower has made.
+runtime::Module build(const tir::IRModule& module, const Target& target = Target("llvm"),
+                      const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+/// Several of them in one module; the same name twice is a LowerError.
+runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target = Target("llvm"),
+                      const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon

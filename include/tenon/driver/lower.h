@@ -1,0 +1,41 @@
+// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable by itself.
+//
+//   std::cout << lower(s, {A, B, C}, {.simple_mode = true});
+//
+//   te::StageGraph graph = te::freeze(s);
+//   te::Bounds bounds = te::infer_bound(graph);
+//   tir::PrimFunc loops = te::schedule_ops(graph, bounds, ...);        // multi-dimensional
+//   tir::PrimFunc flat = lowering::run_pipeline(loops, ...);
+#pragma once
+
+#include "tenon/lower/pipeline.h"
+#include "tenon/te/schedule_ops.h"
+
+namespace tenon {
+
+/// A parameter of the function: a tensor, a buffer of the user's, or a scalar.
+using LowerArgument = te::FunctionArgument;
+
+struct LowerOptions {
+  /// Leaves out loop partition (and nothing else), as the known texts do.
+  bool simple_mode = false;
+  std::string name = "main";
+  /// Buffers of the user's for tensors.
+  std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
+  /// Checks every access at run time.
+  bool instrument_bounds = false;
+  /// Every other switch of the passes.
+  lowering::LowerOptions passes = {};
+  /// A parallel loop over a reduction is a race: reported by lower, refused by build unless this is set.
+  bool allow_parallel_reduction_race = false;
+};
+
+/// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
+tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const LowerOptions& options = {},
+                    SourceLocation where = SourceLocation::current());
+
+/// The loop program before any pass: one For per loop, multi-dimensional buffers.
+tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                             const LowerOptions& options = {}, SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon

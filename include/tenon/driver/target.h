@@ -1,0 +1,37 @@
+// Target: what to compile for, as a text of a kind and keys.
+//
+//   Target("llvm")                                  // this host's processor and all its features
+//   Target("llvm -mcpu=znver4 -mattr=+avx512f")
+//   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "tenon/support/error.h"
+#include "tenon/tir/target.h"
+
+namespace tenon {
+
+class Target {
+ public:
+  /// Throws TargetError, listing the known ones, for an unknown kind, key, processor or feature. "-mcpu=native", or no
+  /// -mcpu at all for this host's triple, means this host's processor with its features.
+  Target(const std::string& text, SourceLocation where = SourceLocation::current());
+  Target(const char* text, SourceLocation where = SourceLocation::current()) : Target(std::string(text), where) {}
+
+  /// As given.
+  const std::string& str() const { return text_; }
+  const tir::TargetFacts& facts() const { return facts_; }
+  /// "llvm, znver5, 512-bit vectors": what was resolved, for reports.
+  std::string describe() const;
+
+ private:
+  std::string text_;
+  tir::TargetFacts facts_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Target& target);
+
+}  // namespace tenon

@@ -1,0 +1,60 @@
+#include "tenon/driver/build.h"
+
+#include "driver/races.h"
+#include "tenon/codegen/llvm/compile.h"
+
+namespace tenon {
+
+namespace {
+
+/// The printed program, made ready for code: the passes that no text shows.
+tir::IRModule for_host(const tir::IRModule& module, const lowering::LowerOptions& passes) {
+  tir::IRModule ready;
+  for (const auto& [name, func] : module.functions)
+    ready.functions.emplace(name, lowering::run_passes(lowering::host_passes(), func, passes));
+  return ready;
+}
+
+}  // namespace
+
+runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
+                      SourceLocation where) {
+  if (module.functions.empty()) throw LowerError("build: the module has no functions", where);
+  tir::TargetFacts facts = target.facts();
+  facts.fast_math |= options.fast_math;
+  switch (facts.kind) {
+    case tir::TargetKind::Llvm: break;
+    case tir::TargetKind::C:
+    case tir::TargetKind::Cuda:
+    case tir::TargetKind::OpenCl:
+      throw TargetError("target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
+  }
+  std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
+  const codegen::Artifact artifact = codegen::compile(for_host(module, options.passes), facts,
+                                                      {.opt_level = options.opt_level, .link = std::move(link)});
+  return codegen::load(artifact);
+}
+
+runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target, const BuildOptions& options,
+                      SourceLocation where) {
+  tir::IRModule all;
+  for (const tir::IRModule& module : modules)
+    for (const auto& [name, func] : module.functions)
+      if (!all.functions.emplace(name, func).second)
+        throw LowerError("build: function `" + name + "` is given twice", where);
+  return build(all, target, options, where);
+}
+
+runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const Target& target,
+                      const BuildOptions& options, SourceLocation where) {
+  if (!options.allow_parallel_reduction_race) refuse_races(te::freeze(schedule, where));
+  const tir::IRModule module = lower(schedule, args,
+                                     {.name = options.name,
+                                      .binds = options.binds,
+                                      .instrument_bounds = options.instrument_bounds,
+                                      .passes = options.passes},
+                                     where);
+  return build(module, target, options, where);
+}
+
+}  // namespace tenon

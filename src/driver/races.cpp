@@ -1,0 +1,47 @@
+#include "driver/races.h"
+
+namespace tenon {
+
+namespace {
+
+using tir::IterKind;
+
+void refuse(const te::StageData& stage, const tir::IterVar& axis, const std::string& what, const SourceLocation& where) {
+  throw ScheduleError("build: axis `" + axis.name() + "` of stage `" + stage.op.name() + "` " + what, where);
+}
+
+void check_axis(const te::StageData& stage, const tir::IterVar& axis, const te::AxisAttributes& said) {
+  if (axis.kind() == IterKind::Reduce && said.kind == IterKind::Parallelized)
+    refuse(stage, axis, "carries a reduction and is parallel, so that its iterations race for the result; "
+                        "rfactor the axis first, and run the new data axis in parallel",
+           said.where);
+  const bool over_blocks = said.thread && said.thread->thread() && said.thread->thread()->is_block();
+  if (axis.kind() == IterKind::Reduce && over_blocks)
+    refuse(stage, axis, "carries a reduction and is bound to " + said.thread->name() +
+                            ": blocks cannot reduce together; rfactor the axis first, and bind the new data axis",
+           said.where);
+}
+
+}  // namespace
+
+void refuse_races(const te::StageGraph& graph) {
+  for (te::StageId id = 0; id < graph.size(); ++id) {
+    const te::StageData& stage = graph.stage(id);
+    std::vector<std::pair<tir::ThreadTag, tir::IterVar>> bound;
+    for (const tir::IterVar& axis : stage.leaf_iter_vars) {
+      const te::AxisAttributes* said = stage.attributes_of(axis);
+      if (!said) continue;
+      check_axis(stage, axis, *said);
+      if (!said->thread || !said->thread->thread() || said->thread->thread()->is_virtual()) continue;
+      const tir::ThreadTag tag = *said->thread->thread();
+      for (const auto& [other, first] : bound)
+        if (other == tag)
+          refuse(stage, axis, "is bound to " + tag.str() + ", and so is axis `" + first.name() +
+                                  "`: only their diagonal would be computed; fuse the axes, or bind one to another thread axis",
+                 said->where);
+      bound.emplace_back(tag, axis);
+    }
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,154 @@
+#include "tenon/driver/target.h"
+
+#include <array>
+#include <ostream>
+#include <sstream>
+
+#include "tenon/codegen/llvm/processor.h"
+
+namespace tenon {
+
+namespace {
+
+struct Kind {
+  std::string_view name;
+  tir::TargetKind kind;
+  std::string_view keys;
+};
+
+constexpr std::array<Kind, 4> kKinds = {{
+    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple"},
+    {"c", tir::TargetKind::C, ""},
+    {"cuda", tir::TargetKind::Cuda, "-arch"},
+    {"opencl", tir::TargetKind::OpenCl, ""},
+}};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+/// What the text says, before anything is resolved.
+struct Request {
+  tir::TargetKind kind;
+  std::optional<std::string> cpu, triple, arch;
+  std::vector<std::string> features;
+};
+
+Request parse(const std::string& text, const SourceLocation& where) {
+  const std::vector<std::string> words = split(text, ' ');
+  const std::string name = words.empty() ? "" : words.front();
+  const Kind* kind = nullptr;
+  std::string known;
+  for (const Kind& k : kKinds) {
+    if (k.name == name) kind = &k;
+    known += (known.empty() ? "" : ", ") + std::string(k.name);
+  }
+  if (!kind) throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
+  Request request{kind->kind, {}, {}, {}, {}};
+  for (std::size_t n = 1; n < words.size(); ++n) {
+    const std::size_t equals = words[n].find('=');
+    const std::string key = words[n].substr(0, equals);
+    const bool is_known = (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
+    if (!is_known || !key.starts_with('-')) {
+      const std::string keys = kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
+      throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys, where);
+    }
+    if (equals == std::string::npos || equals + 1 == words[n].size())
+      throw TargetError("target key `" + key + "` needs a value: " + key + "=...", where);
+    const std::string value = words[n].substr(equals + 1);
+    if (key == "-mcpu") request.cpu = value;
+    if (key == "-mtriple") request.triple = value;
+    if (key == "-arch") request.arch = value;
+    if (key == "-mattr") request.features = split(value, ',');
+  }
+  return request;
+}
+
+/// Up to five names that begin alike, for a message.
+std::string similar(const std::string& name, const std::vector<std::string>& known) {
+  std::string text;
+  int count = 0;
+  for (std::size_t length = name.size(); length > 0 && count == 0; --length) {
+    for (const std::string& candidate : known) {
+      if (candidate.compare(0, length, name, 0, length) != 0 || count == 5) continue;
+      text += (text.empty() ? "" : ", ") + candidate;
+      ++count;
+    }
+  }
+  return text;
+}
+
+tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
+  const codegen::Processor host = codegen::host_processor();
+  tir::TargetFacts facts{.kind = tir::TargetKind::Llvm};
+  facts.triple = request.triple.value_or(host.triple);
+  try {
+    codegen::check_triple(facts.triple);
+  } catch (const TargetError& error) {
+    throw TargetError(error.what(), where);
+  }
+  // Another machine's triple without a processor means any processor of that kind.
+  const bool is_host = facts.triple == host.triple;
+  const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
+  if (cpu == "native") {
+    if (!is_host) throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple, where);
+    facts.cpu = host.name;
+    facts.features = host.features;
+  } else {
+    if (!codegen::is_known_cpu(cpu, facts.triple))
+      throw TargetError("processor `" + cpu + "` is unknown for " + facts.triple + "; there are " +
+                            similar(cpu, codegen::known_cpus(facts.triple)) + ", ...",
+                        where);
+    facts.cpu = cpu;
+  }
+  for (const std::string& feature : request.features) {
+    const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
+    if (!has_sign || !codegen::is_known_feature(feature.substr(1), facts.triple))
+      throw TargetError("feature `" + feature + "` is unknown; write +name or -name, such as " +
+                            similar(has_sign ? feature.substr(1) : feature, codegen::known_features(facts.triple)),
+                        where);
+    facts.features.push_back(feature);
+  }
+  facts.vector_bits = codegen::vector_bits(facts);
+  return facts;
+}
+
+tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
+  tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
+  facts.arch = request.arch.value_or("sm_70");
+  const bool is_arch = facts.arch.starts_with("sm_") && facts.arch.size() > 3 &&
+                       facts.arch.find_first_not_of("0123456789a", 3) == std::string::npos;
+  if (!is_arch) throw TargetError("`" + facts.arch + "` is no CUDA architecture; write sm_90", where);
+  return facts;
+}
+
+}  // namespace
+
+Target::Target(const std::string& text, SourceLocation where) : text_(text) {
+  const Request request = parse(text, where);
+  switch (request.kind) {
+    case tir::TargetKind::Llvm: facts_ = resolve_llvm(request, where); return;
+    case tir::TargetKind::Cuda: facts_ = resolve_cuda(request, where); return;
+    case tir::TargetKind::C:
+    case tir::TargetKind::OpenCl: facts_.kind = request.kind; return;
+  }
+}
+
+std::string Target::describe() const {
+  switch (facts_.kind) {
+    case tir::TargetKind::Llvm:
+      return "llvm, " + facts_.cpu + ", " + std::to_string(facts_.vector_bits) + "-bit vectors";
+    case tir::TargetKind::Cuda: return "cuda, " + facts_.arch;
+    case tir::TargetKind::C: return "c";
+    case tir::TargetKind::OpenCl: return "opencl";
+  }
+  internal_error("a target kind without a name");
+}
+
+std::ostream& operator<<(std::ostream& out, const Target& target) { return out << target.str(); }
+
+}  // namespace tenon
