@@ -46,12 +46,14 @@ TEST_F(SimplifyStmt, GuardThatItDoesNotSayStays) {
 }
 
 TEST_F(SimplifyStmt, SymbolicGuardOfAThreadStays) {
-  const IterVar thread(std::nullopt, Var("threadIdx.x"), IterKind::ThreadIndex, ThreadTag::parse("threadIdx.x"));
+  const IterVar thread(std::nullopt, Var("threadIdx.x"), IterKind::ThreadIndex,
+                       ThreadTag::parse("threadIdx.x"));
   auto launch = [&](Expr extent, Stmt body) {
     return make_stmt(Attr{AttrKind::ThreadExtent, thread, "", std::move(extent), std::move(body)});
   };
   expect_unchanged(launch(n, guarded(thread.var() < n, store_one(thread.var()))));
-  expect(launch(32, guarded(thread.var() < 32, store_one(thread.var()))), launch(32, store_one(thread.var())));
+  expect(launch(32, guarded(thread.var() < 32, store_one(thread.var()))),
+         launch(32, store_one(thread.var())));
   expect(launch(1, store_one(thread.var())), launch(1, store_one(0)));
 }
 
