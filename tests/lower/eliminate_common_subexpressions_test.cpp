@@ -17,37 +17,12 @@ using namespace tir;
 using test::function_text;
 using test::run;
 
-/// The function without the lets that the pass made.
-PrimFunc without_lets(PrimFunc func) {
-  VarMap values;
-  const std::function<Expr(const Expr&)> expr = [&](const Expr& e) -> Expr {
-    if (const LetExpr* let = e.as<LetExpr>(); let && let->var.name().starts_with("cse_var")) {
-      set(values, let->var, expr(let->value));
-      return expr(let->body);
-    }
-    if (e.as<VarNode>()) {
-      const auto found = values.find(&e.node());
-      return found == values.end() ? e : found->second;
-    }
-    return map_children(e, expr);
-  };
-  const std::function<Stmt(const Stmt&)> stmt = [&](const Stmt& s) -> Stmt {
-    if (const Let* let = s.as<Let>(); let && let->var.name().starts_with("cse_var")) {
-      set(values, let->var, expr(let->value));
-      return stmt(let->body);
-    }
-    return map_children(s, expr, stmt);
-  };
-  func.body = stmt(func.body);
-  return func;
-}
-
 TEST(EliminateCommonSubexpressions, MakesTheLetsOfEveryKnownText) {
   int checked = 0;
   for (const test::KnownText& known : test::known_functions()) {
     if (known.name == "p9/2") continue;  // printed with the pass switched off
     SCOPED_TRACE(known.name);
-    const PrimFunc func = without_lets(test::parse_function(known.text));
+    const PrimFunc func = test::without_lets(test::parse_function(known.text));
     EXPECT_EQ(test::text_of(eliminate_common_subexpressions(func, {})), known.text);
     ++checked;
   }

@@ -6,6 +6,7 @@
 
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering::test {
 
@@ -56,6 +57,31 @@ std::string body_text(const tir::PrimFunc& func) {
   std::vector<std::string> body(begin, lines.end() - 1);
   for (std::string& line : body) line.erase(0, std::min<std::size_t>(2, line.find_first_not_of(' ')));
   return joined(body);
+}
+
+tir::PrimFunc without_lets(tir::PrimFunc func) {
+  using namespace tir;
+  VarMap values;
+  const std::function<Expr(const Expr&)> expr = [&](const Expr& e) -> Expr {
+    if (const LetExpr* let = e.as<LetExpr>(); let && let->var.name().starts_with("cse_var")) {
+      set(values, let->var, expr(let->value));
+      return expr(let->body);
+    }
+    if (e.as<VarNode>()) {
+      const auto found = values.find(&e.node());
+      return found == values.end() ? e : found->second;
+    }
+    return map_children(e, expr);
+  };
+  const std::function<Stmt(const Stmt&)> stmt = [&](const Stmt& s) -> Stmt {
+    if (const Let* let = s.as<Let>(); let && let->var.name().starts_with("cse_var")) {
+      set(values, let->var, expr(let->value));
+      return stmt(let->body);
+    }
+    return map_children(s, expr, stmt);
+  };
+  func.body = stmt(func.body);
+  return func;
 }
 
 std::string run(PassFunction pass, std::string_view function, const LowerOptions& options) {

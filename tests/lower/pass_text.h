@@ -22,6 +22,9 @@ std::string text_of(const tir::PrimFunc& func);
 /// Only what stands between the braces of the function, without its indentation of two spaces.
 std::string body_text(const tir::PrimFunc& func);
 
+/// The function without the lets that common subexpression elimination makes.
+tir::PrimFunc without_lets(tir::PrimFunc func);
+
 /// Runs the pass on the text's function and gives the body's text.
 using PassFunction = tir::PrimFunc (*)(const tir::PrimFunc&, const LowerOptions&);
 std::string run(PassFunction pass, std::string_view function, const LowerOptions& options = {});

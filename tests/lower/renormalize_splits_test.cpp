@@ -1,0 +1,62 @@
+#include "lower/passes/renormalize_splits.h"
+
+#include <gtest/gtest.h>
+
+#include "pass_text.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/parse.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+const Var x("x"), y("y"), z("z");
+
+Expr renormalized(std::string_view text) {
+  const std::vector<Var> vars{x, y, z};
+  const PrimFunc func{{}, {}, make_evaluate(parse_expr(text, vars))};
+  return renormalize_splits(func, {}).body.as<Evaluate>()->value;
+}
+
+struct Case {
+  std::string_view from, to;
+};
+
+class Renormalize : public testing::TestWithParam<Case> {};
+
+TEST_P(Renormalize, GivesTheForm) { EXPECT_EQ(print_expr(renormalized(GetParam().from)), GetParam().to); }
+
+TEST_P(Renormalize, KeepsTheValue) {
+  const std::vector<Var> vars{x, y, z};
+  const Expr before = parse_expr(GetParam().from, vars), after = renormalized(GetParam().from);
+  for (std::int64_t a = -20; a <= 40; a += 3) {
+    for (std::int64_t b = -9; b <= 9; ++b) {
+      for (std::int64_t c = -3; c <= 3; ++c) {
+        const auto value_of = [&](const Var& v) { return v.same_as(x) ? a : v.same_as(y) ? b : c; };
+        EXPECT_EQ(evaluate_int(before, value_of), evaluate_int(after, value_of)) << a << " " << b << " " << c;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, Renormalize,
+    testing::Values(
+        Case{"floordiv(floormod(x, 64), 32)", "floormod(floordiv(x, 32), 2)"},
+        Case{"floordiv(floormod(x, 64), 24)", "floordiv(floormod(x, 64), 24)"},
+        Case{"floordiv(((x*8) + y), 12)", "floordiv(((x*2) + floordiv(y, 4)), 3)"},
+        Case{"floordiv(((x*4) + y), 6)", "floordiv(((x*2) + floordiv(y, 2)), 3)"},
+        Case{"floordiv(((x*8) + y), 8)", "(x + floordiv(y, 8))"},
+        Case{"floordiv(((x*7) + y), 12)", "floordiv(((x*7) + y), 12)"},
+        Case{"floordiv((((x*24) + (y*8)) + z), 90)",
+             "floordiv(((x*4) + floordiv(((y*4) + floordiv(z, 2)), 3)), 15)"},
+        Case{"(((x*8) + y) < 100)", "(floordiv(((x*2) + floordiv(y, 4)), 25) < 1)"},
+        Case{"(((x*8) + y) < z)", "(((x*8) + y) < z)"}, Case{"(x < 0)", "(x < 0)"},
+        Case{"(4 <= ((x*32) + y))", "(1 <= ((x*8) + floordiv(y, 4)))"},
+        Case{"(((x*8) + y) > 100)", "(100 < ((x*8) + y))"}, Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"},
+        Case{"!(x < y)", "(y <= x)"}));
+
+}  // namespace
+}  // namespace tenon::lowering
