@@ -23,7 +23,7 @@ std::string ModuleImpl::source(std::string_view) const {
 }
 
 void ModuleImpl::save(const std::filesystem::path& path) const {
-  throw RuntimeError("a " + kind() + " module cannot be saved as " + path.filename().string());
+  throw RuntimeError("this module (" + kind() + ") cannot be saved as " + path.filename().string());
 }
 
 std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
@@ -69,7 +69,7 @@ std::string Module::get_source(std::string_view kind, SourceLocation where) cons
   const std::vector<std::string> kinds = impl()->source_kinds();
   if (kind.empty() && !kinds.empty()) return impl()->source(kinds.front());
   if (std::ranges::find(kinds, kind) != kinds.end()) return impl()->source(kind);
-  throw RuntimeError("get_source: a " + impl()->kind() + " module has no source of kind `" +
+  throw RuntimeError("get_source: this module (" + impl()->kind() + ") has no source of kind `" +
                          std::string(kind) + "`; it has " + list_of(kinds),
                      where);
 }

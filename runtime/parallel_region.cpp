@@ -23,6 +23,8 @@ class Team {
  public:
   explicit Team(int size) : size_(size) {}
 
+  int size() const { return size_; }
+
   std::int32_t wait() {
     std::unique_lock lock(mutex_);
     if (left_ > 0) broken_ = true;  // whoever has left will not come
@@ -74,11 +76,11 @@ class Team {
 /// The innermost region that this thread has a task of.
 thread_local Team* current_team = nullptr;
 
-void run_task(Team& team, TenonTaskBody body, void* closure, int task, int num_tasks) {
+void run_task(Team& team, TenonTaskBody body, void* closure, int task) {
   Team* const outer = current_team;
   current_team = &team;
   tenon_set_last_error(nullptr);
-  const std::int32_t status = without_exceptions([&] { return body(closure, task, num_tasks); });
+  const std::int32_t status = without_exceptions([&] { return body(closure, task, team.size()); });
   if (status != kTenonOk && *tenon_last_error() == 0)
     fail(status, "task " + std::to_string(task) + " of a parallel region returned status " +
                      std::to_string(status) + " and left no message");
@@ -108,20 +110,18 @@ class StartingGate {
 
 std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
   StartingGate gate;
-  int num_tasks = 1;
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(wanted - 1));
   for (int task = 1; task < wanted; ++task) {
     try {
-      threads.emplace_back([&, task] { run_task(gate.pass(), body, closure, task, num_tasks); });
+      threads.emplace_back([&, task] { run_task(gate.pass(), body, closure, task); });
     } catch (const std::system_error&) {
       break;  // no more threads to be had
     }
   }
-  num_tasks += static_cast<int>(threads.size());
-  Team team(num_tasks);
+  Team team(static_cast<int>(threads.size()) + 1);
   gate.open(&team);
-  run_task(team, body, closure, 0, num_tasks);
+  run_task(team, body, closure, 0);
   for (std::thread& thread : threads) thread.join();
   return team.result();
 }

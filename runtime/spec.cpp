@@ -126,15 +126,15 @@ class LineReader {
         const std::string_view bits = word();
         if (!bits.starts_with(':')) fail("has a symbol without a width");
         symbol.bits = parse_number<int>(bits.substr(1));
-        sizes.push_back(symbol);
+        sizes.emplace_back(std::move(symbol));
         continue;
       }
       const std::string_view text = word();
       if (text == "]") return sizes;
       if (text == "?")
-        sizes.push_back(AnySize{});
+        sizes.emplace_back(AnySize{});
       else
-        sizes.push_back(parse_number<std::int64_t>(text));
+        sizes.emplace_back(parse_number<std::int64_t>(text));
     }
   }
 

@@ -1,0 +1,388 @@
+// Wrong calls: the sentence, and that the function did not run. Right calls: what the function gets.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "tenon/runtime/function.h"
+#include "tests/runtime/errors.h"
+
+namespace tenon::runtime {
+namespace {
+
+ArraySpec floats(std::vector<Size> shape, Access access = Access::Read) {
+  return {.dtype = Float(32), .shape = std::move(shape), .access = access};
+}
+
+Function make(
+    std::string name, std::vector<ParamSpec> params, Function::PackedCall call = [](auto...) -> std::int32_t {
+      ADD_FAILURE() << "the function ran";
+      return 0;
+    }) {
+  return Function({.name = name, .symbol = name, .params = std::move(params)}, std::move(call));
+}
+
+std::int32_t succeed(const TenonValue*, const std::int32_t*, std::int32_t) { return kTenonOk; }
+
+Function matmul() {
+  return make(
+      "matmul",
+      {{"A", floats({1024, 1024})}, {"B", floats({1024, 512})}, {"C", floats({1024, 512}, Access::Write)}});
+}
+
+NDArray array(NDArray::Shape shape, DataType dtype = Float(32)) {
+  return NDArray::zeros(std::move(shape), dtype);
+}
+
+class WrongMatmul : public testing::Test {
+ protected:
+  NDArray a = array({1024, 1024}), b = array({1024, 512}), c = array({1024, 512});
+
+  template <class... Args>
+  std::string message(const Args&... args) {
+    return message_of([&] { matmul()(args...); });
+  }
+};
+
+TEST_F(WrongMatmul, Count) {
+  EXPECT_EQ(message(a, b),
+            "`matmul`: expected 3 arguments (A: float32[1024, 1024], B: float32[1024, 512], C: float32[1024, "
+            "512]), "
+            "got 2");
+  EXPECT_THROW(matmul()(a, b, c, c), RuntimeError);
+}
+
+TEST_F(WrongMatmul, Extent) {
+  EXPECT_EQ(message(a, array({1024, 511}), c),
+            "argument 2 `B` of `matmul`: expected float32[1024, 512], got float32[1024, 511]");
+}
+
+TEST_F(WrongMatmul, Rank) {
+  EXPECT_EQ(message(a, array({1024}), c),
+            "argument 2 `B` of `matmul`: expected float32[1024, 512], got float32[1024]");
+}
+
+TEST_F(WrongMatmul, Type) {
+  for (auto [dtype, text] :
+       {std::pair{Float(64), "float64"}, {Int(32), "int32"}, {Float(32, 2), "float32x2"}})
+    EXPECT_EQ(
+        message(a, b, array({1024, 512}, dtype)),
+        "argument 3 `C` of `matmul`: expected float32[1024, 512], got " + std::string(text) + "[1024, 512]");
+}
+
+TEST_F(WrongMatmul, Kind) {
+  EXPECT_EQ(message(3, b, c), "argument 1 `A` of `matmul`: expected float32[1024, 1024], got the integer 3");
+  EXPECT_EQ(message(2.5, b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got the number 2.5");
+  int x = 0;
+  EXPECT_EQ(message(static_cast<void*>(&x), b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got a pointer");
+}
+
+TEST_F(WrongMatmul, Null) {
+  EXPECT_EQ(message(nullptr, b, c), "argument 1 `A` of `matmul`: expected float32[1024, 1024], got null");
+  EXPECT_EQ(message(static_cast<const DLTensor*>(nullptr), b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got null");
+  DLTensor no_data = a.dl_tensor();
+  no_data.data = nullptr;
+  EXPECT_EQ(
+      message(&no_data, b, c),
+      "argument 1 `A` of `matmul`: expected float32[1024, 1024] with data; its data pointer is null, got "
+      "float32[1024, 1024]");
+}
+
+TEST_F(WrongMatmul, Stride) {
+  EXPECT_EQ(message(a, array({512, 1024}).view({1024, 512}, {1, 1024}), c),
+            "argument 2 `B` of `matmul`: expected the compact row-major strides [512, 1], got [1, 1024]");
+}
+
+TEST_F(WrongMatmul, Alias) {
+  EXPECT_EQ(message(a, b, b),
+            "argument 3 `C` of `matmul`: expected memory apart from that of argument 2 `B`, because `C` is "
+            "written; "
+            "got memory that overlaps it");
+  // One element in common is enough.
+  NDArray memory = array({2 * 1024 * 512 - 1});
+  EXPECT_THROW(matmul()(a, memory.view({1024, 512}, {512, 1}),
+                        memory.view({1024, 512}, {512, 1}, 4 * (1024 * 512 - 1))),
+               RuntimeError);
+}
+
+TEST_F(WrongMatmul, Device) {
+  DLTensor elsewhere = b.dl_tensor();
+  elsewhere.device = {kDLCUDA, 1};
+  EXPECT_EQ(message(a, &elsewhere, c),
+            "argument 2 `B` of `matmul`: expected an array on cpu, got one on cuda(1)");
+}
+
+TEST_F(WrongMatmul, ShapelessTensor) {
+  DLTensor shapeless = a.dl_tensor();
+  shapeless.shape = nullptr;
+  EXPECT_EQ(message(&shapeless, b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got a tensor without a shape");
+  shapeless.ndim = -1;
+  EXPECT_THROW(matmul()(&shapeless, b, c), RuntimeError);
+}
+
+TEST_F(WrongMatmul, ForeignType) {
+  DLTensor complex = a.dl_tensor();
+  complex.dtype = {kDLComplex, 64, 1};
+  EXPECT_EQ(
+      message(&complex, b, c),
+      "argument 1 `A` of `matmul`: expected float32[1024, 1024], got DLPack type 5 of 64 bits[1024, 1024]");
+}
+
+TEST(ArgumentCheck, MessagesEndWithThePlaceOfTheLookup) {
+  const auto here = SourceLocation::current();
+  try {
+    matmul().at(here)();
+    FAIL();
+  } catch (const RuntimeError& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("got 0 (at " + tenon::to_string(here) + ")"))
+        << error.what();
+  }
+}
+
+TEST(ArgumentCheck, AlignmentOfElementZero) {
+  ArraySpec spec = floats({4});
+  spec.alignment = 64;
+  NDArray memory = array({64});
+  EXPECT_EQ(message_of([&] {
+              make("f", {{"A", spec}})(memory.view({4}, {1}, 68));
+            }),
+            "argument 1 `A` of `f`: expected data aligned to 64 bytes, got an address that is 4 bytes past a "
+            "multiple "
+            "(byte_offset 68)");
+  EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4}, {1}, 64)));
+}
+
+TEST(ArgumentCheck, ByteOffset) {
+  ArraySpec spec = floats({4});
+  spec.zero_byte_offset = true;
+  EXPECT_EQ(message_of([&] {
+              make("f", {{"A", spec}})(array({64}).view({4}, {1}, 128));
+            }),
+            "argument 1 `A` of `f`: expected a byte_offset of 0, got 128");
+}
+
+TEST(ArgumentCheck, ASymbolIsOneSizeEverywhere) {
+  const Symbol n{"n"};
+  Function f = make("f", {{"A", floats({n, 4})}, {"B", floats({n, 4}, Access::Write)}});
+  EXPECT_EQ(message_of([&] {
+              f(array({5, 4}), array({6, 4}));
+            }),
+            "argument 2 `B` of `f`: expected float32[n, 4] with n = 5 (extent 0 of argument 1 `A`), got "
+            "float32[6, 4]");
+  Function with_scalar = make("f", {{"A", floats({n})}, {"n", ScalarSpec{Int(32)}}});
+  EXPECT_EQ(message_of([&] { with_scalar(array({5}), 6); }),
+            "argument 1 `A` of `f`: expected float32[n] with n = 6 (argument 2 `n`), got float32[5]");
+  EXPECT_NO_THROW(make("f", {{"A", floats({n})}, {"n", ScalarSpec{Int(32)}}}, succeed)(array({5}), 5));
+}
+
+TEST(ArgumentCheck, ASymbolFitsItsWidth) {
+  Function f = make("f", {{"A", floats({Symbol{"n", 8}})}});
+  EXPECT_EQ(message_of([&] { f(array({128})); }),
+            "argument 1 `A` of `f`: expected float32[n] with n in 8 bits, got float32[128]");
+}
+
+TEST(ArgumentCheck, AnySizeIsAnySize) {
+  EXPECT_NO_THROW(make("f", {{"A", floats({AnySize{}, 2})}}, succeed)(array({17, 2})));
+}
+
+TEST(ArgumentCheck, GivenStrides) {
+  ArraySpec spec = floats({4, 3});
+  spec.strides = std::vector<Size>{Symbol{"s0"}, 1};
+  NDArray memory = array({100});
+  Function f = make("f", {{"A", spec}, {"B", spec}});
+  EXPECT_EQ(message_of([&] {
+              f(memory.view({4, 3}, {8, 2}), memory);
+            }),
+            "argument 1 `A` of `f`: expected the strides [s0, 1], got [8, 2]");
+  EXPECT_EQ(message_of([&] {
+              f(memory.view({4, 3}, {8, 1}), memory.view({4, 3}, {9, 1}));
+            }),
+            "argument 2 `B` of `f`: expected the strides [s0, 1] with s0 = 8 (stride 0 of argument 1 `A`), "
+            "got [9, 1]");
+  EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4, 3}, {8, 1})));
+}
+
+TEST(ArgumentCheck, TheStrideOfAUnitExtentDoesNotMatter) {
+  EXPECT_NO_THROW(make("f", {{"A", floats({1, 3})}}, succeed)(array({100}).view({1, 3}, {50, 1})));
+}
+
+TEST(ArgumentCheck, WrittenElementsLieApart) {
+  ArraySpec spec = floats({4, 3}, Access::Write);
+  spec.strides = std::vector<Size>{AnySize{}, AnySize{}};
+  Function f = make("f", {{"A", spec}});
+  NDArray memory = array({100});
+  EXPECT_EQ(message_of([&] {
+              f(memory.view({4, 3}, {0, 1}));
+            }),
+            "argument 1 `A` of `f`: it is written, so its elements must lie apart; strides [0, 1] of shape "
+            "[4, 3] let "
+            "them overlap");
+  EXPECT_THROW(f(memory.view({4, 3}, {2, 1})), RuntimeError);
+  Function right = make("f", {{"A", spec}}, succeed);
+  EXPECT_NO_THROW(right(memory.view({4, 3}, {1, 4})));
+  EXPECT_NO_THROW(right(memory.view({4, 3}, {-3, 1}, 9 * 4)));
+}
+
+TEST(ArgumentCheck, ArraysThatAreReadMayOverlap) {
+  NDArray a = array({4});
+  EXPECT_NO_THROW(make("f", {{"A", floats({4})}, {"B", floats({4})}, {"C", floats({4}, Access::Write)}},
+                       succeed)(a, a, array({4})));
+}
+
+TEST(ArgumentCheck, NeighboursDoNotOverlap) {
+  NDArray memory = array({8});
+  EXPECT_NO_THROW(make("f", {{"A", floats({4})}, {"B", floats({4}, Access::Write)}}, succeed)(
+      memory.view({4}, {1}, 16), memory.view({4}, {1})));
+}
+
+TEST(ArgumentCheck, AnArrayThatIsWrittenFirstOverlapsAsWell) {
+  NDArray a = array({4});
+  EXPECT_EQ(
+      message_of([&] {
+        make("f", {{"C", floats({4}, Access::ReadWrite)}, {"A", floats({4})}})(a, a);
+      }),
+      "argument 2 `A` of `f`: expected memory apart from that of argument 1 `C`, because `C` is written; got "
+      "memory that overlaps it");
+}
+
+TEST(ArgumentCheck, ArraysWithoutElementsNeedNoMemory) {
+  ArraySpec spec = floats({Symbol{"n"}}, Access::Write);
+  spec.alignment = 64;
+  std::int64_t shape = 0;
+  DLTensor nothing = {};
+  nothing.device = {kDLCPU, 0};
+  nothing.ndim = 1;
+  nothing.dtype = {kDLFloat, 32, 1};
+  nothing.shape = &shape;
+  EXPECT_NO_THROW(make("f", {{"A", spec}, {"B", spec}}, succeed)(&nothing, &nothing));
+}
+
+TEST(ArgumentCheck, CodeOf32BitIndicesGetsNoLargerArray) {
+  ArraySpec spec{.dtype = Int(8), .shape = {2}, .strides = std::vector<Size>{AnySize{}}, .index_bits = 32};
+  DLTensor far = {};
+  char data = 0;  // never touched
+  std::int64_t shape = 2, stride = std::int64_t{1} << 31;
+  far.data = &data;
+  far.device = {kDLCPU, 0};
+  far.ndim = 1;
+  far.dtype = {kDLInt, 8, 1};
+  far.shape = &shape;
+  far.strides = &stride;
+  EXPECT_EQ(
+      message_of([&] {
+        make("f", {{"A", spec}})(&far);
+      }),
+      "argument 1 `A` of `f`: expected an array whose positions fit 32 bits, for which the function was "
+      "compiled, got int8[2] with strides [2147483648]");
+  spec.index_bits = 64;
+  EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(&far));
+}
+
+TEST(ArgumentCheck, BoolsOfBothDLPackForms) {
+  NDArray flags = array({4}, Bool());
+  DLTensor old = flags.dl_tensor();
+  old.dtype = {kDLUInt, 1, 1};
+  Function f = make("f", {{"A", ArraySpec{.dtype = Bool(), .shape = {4}}}}, succeed);
+  EXPECT_NO_THROW(f(flags));
+  EXPECT_NO_THROW(f(&old));
+  EXPECT_THROW(f(array({4}, UInt(8))), RuntimeError);
+}
+
+std::string scalar_message(DataType dtype, const Argument& arg) {
+  return message_of([&] { make("f", {{"n", ScalarSpec{dtype}}}, succeed).call({&arg, 1}); });
+}
+
+TEST(ArgumentCheck, IntegersFitTheirType) {
+  EXPECT_EQ(scalar_message(Int(32), 5000000000),
+            "argument 1 `n` of `f`: expected int32, which holds -2147483648 to 2147483647, got the integer "
+            "5000000000");
+  EXPECT_EQ(scalar_message(UInt(8), -1),
+            "argument 1 `n` of `f`: expected uint8, which holds 0 to 255, got the integer -1");
+  EXPECT_EQ(scalar_message(Bool(), 2),
+            "argument 1 `n` of `f`: expected bool, which holds 0 to 1, got the integer 2");
+  EXPECT_EQ(scalar_message(Int(64), std::numeric_limits<std::uint64_t>::max()),
+            "argument 1 `n` of `f`: expected int64, which holds -9223372036854775808 to 9223372036854775807, "
+            "got the "
+            "integer 18446744073709551615");
+  EXPECT_EQ(
+      scalar_message(UInt(64), -1),
+      "argument 1 `n` of `f`: expected uint64, which holds 0 to 18446744073709551615, got the integer -1");
+  EXPECT_EQ(scalar_message(Int(32), 2.0), "argument 1 `n` of `f`: expected int32, got the number 2");
+  EXPECT_EQ(scalar_message(Int(32), nullptr), "argument 1 `n` of `f`: expected int32, got null");
+  for (auto [dtype, value] : {std::pair<DataType, Argument>{Int(8), -128},
+                              {Int(8), 127},
+                              {UInt(64), std::numeric_limits<std::uint64_t>::max()},
+                              {Bool(), true},
+                              {Int(64), std::numeric_limits<std::int64_t>::min()}})
+    EXPECT_EQ(scalar_message(dtype, value), "nothing thrown");
+}
+
+TEST(ArgumentCheck, FloatsTakeNumbersThatTheyCanHold) {
+  EXPECT_EQ(scalar_message(Float(32), 1e300),
+            "argument 1 `n` of `f`: expected float32, got the number 1e+300, which it cannot hold");
+  EXPECT_EQ(scalar_message(Float(16), 70000.0),
+            "argument 1 `n` of `f`: expected float16, got the number 70000, which it cannot hold");
+  EXPECT_EQ(
+      scalar_message(Float(64), (std::int64_t{1} << 53) + 1),
+      "argument 1 `n` of `f`: expected float64, got the integer 9007199254740993, which it cannot hold");
+  EXPECT_EQ(scalar_message(Float(32), array({1})), "argument 1 `n` of `f`: expected float32, got float32[1]");
+  for (double value : {0.1, double{INFINITY}, -double{INFINITY}, 3e38})
+    EXPECT_EQ(scalar_message(Float(32), value), "nothing thrown");
+  EXPECT_EQ(scalar_message(Float(32), NAN), "nothing thrown");
+  EXPECT_EQ(scalar_message(Float(64), std::numeric_limits<std::int64_t>::min()), "nothing thrown");
+}
+
+TEST(ArgumentCheck, HandlesArePointers) {
+  int x = 0;
+  EXPECT_EQ(scalar_message(Handle(), static_cast<void*>(&x)), "nothing thrown");
+  EXPECT_EQ(scalar_message(Handle(), nullptr), "nothing thrown");
+  EXPECT_EQ(scalar_message(Handle(), 5), "argument 1 `n` of `f`: expected a pointer, got the integer 5");
+}
+
+TEST(ArgumentCheck, AnUnknownTypeCodeIsNamed) {
+  EXPECT_EQ(scalar_message(Int(32), Argument(TenonValue{.i = 1}, 99)),
+            "argument 1 `n` of `f`: expected int32, got an argument with the unknown type code 99");
+}
+
+TEST(ArgumentCheck, TheFunctionGetsItsArgumentsInOneForm) {
+  NDArray memory = NDArray::from(std::vector<float>{0, 1, 2, 3, 4, 5}, {6});
+  DLTensor without_strides = memory.dl_tensor();
+  without_strides.strides = nullptr;
+  int ran = 0;
+  Function f =
+      make("f",
+           {{"A", floats({6})},
+            {"B", floats({2})},
+            {"i", ScalarSpec{Int(8)}},
+            {"u", ScalarSpec{UInt(64)}},
+            {"x", ScalarSpec{Float(32)}},
+            {"p", ScalarSpec{Handle()}}},
+           [&](const TenonValue* args, const std::int32_t* codes, std::int32_t count) -> std::int32_t {
+             ++ran;
+             EXPECT_EQ(count, 6);
+             EXPECT_EQ(std::vector<std::int32_t>(codes, codes + 6),
+                       (std::vector<std::int32_t>{kTenonTensor, kTenonTensor, kTenonInt, kTenonUInt,
+                                                  kTenonFloat, kTenonHandle}));
+             const auto& a = *static_cast<const DLTensor*>(args[0].p);
+             EXPECT_EQ(a.strides[0], 1);
+             const auto& b = *static_cast<const DLTensor*>(args[1].p);
+             EXPECT_EQ(b.byte_offset, 0u);
+             EXPECT_EQ(static_cast<const float*>(b.data)[1], 4);
+             EXPECT_EQ(args[2].i, 7);
+             EXPECT_EQ(static_cast<std::uint64_t>(args[3].i), std::numeric_limits<std::uint64_t>::max());
+             EXPECT_EQ(args[4].f, 2.0);
+             EXPECT_EQ(args[5].p, nullptr);
+             return kTenonOk;
+           });
+  f(&without_strides, memory.view({2}, {1}, 12), std::uint8_t{7}, std::numeric_limits<std::uint64_t>::max(),
+    2, nullptr);
+  EXPECT_EQ(ran, 1);
+}
+
+}  // namespace
+}  // namespace tenon::runtime

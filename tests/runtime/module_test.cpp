@@ -1,0 +1,234 @@
+#include "tenon/runtime/module.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tenon/runtime/symbols.h"
+#include "tests/runtime/errors.h"
+
+namespace tenon::runtime {
+namespace {
+
+/// A module of two functions in this process: `double` doubles an array, `fail` fails.
+class ExampleModule : public ModuleImpl {
+ public:
+  std::string kind() const override { return "example"; }
+  const std::vector<FunctionSpec>& functions() const override { return functions_; }
+  Function::PackedCall lookup(const FunctionSpec& function) override {
+    ++lookups;
+    if (function.name == "fail")
+      return [](auto...) -> std::int32_t {
+        tenon_set_last_error("the assertion i < n does not hold");
+        return kTenonError;
+      };
+    if (function.name == "silent") return [](auto...) -> std::int32_t { return 42; };
+    return [](const TenonValue* args, auto...) -> std::int32_t {
+      const auto& t = *static_cast<const DLTensor*>(args[0].p);
+      for (std::int64_t i = 0; i < t.shape[0]; ++i) static_cast<float*>(t.data)[i] *= 2;
+      return kTenonOk;
+    };
+  }
+  std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
+  std::string source(std::string_view kind) const override { return "source " + std::string(kind) + "\n"; }
+
+  int lookups = 0;
+
+ private:
+  std::vector<FunctionSpec> functions_ = {
+      {.name = "twice",
+       .symbol = "twice",
+       .params = {{"A", ArraySpec{.dtype = Float(32), .shape = {Symbol{"n"}}, .access = Access::ReadWrite}}}},
+      {.name = "fail", .symbol = "fail"},
+      {.name = "silent", .symbol = "silent"}};
+};
+
+TEST(Module, CallsAFunctionByName) {
+  Module mod(std::make_shared<ExampleModule>());
+  NDArray a = NDArray::full({3}, Float(32), 1.5);
+  mod["twice"](a);
+  EXPECT_EQ(a.to_vector<float>(), std::vector<float>(3, 3));
+}
+
+TEST(Module, AFunctionKeepsItsModuleAlive) {
+  std::weak_ptr<ModuleImpl> impl;
+  {
+    std::optional<Function> f;
+    {
+      Module mod(std::make_shared<ExampleModule>());
+      impl = mod.impl();
+      f = mod["twice"];
+    }
+    EXPECT_FALSE(impl.expired());
+    (*f)(NDArray::zeros({2}, Float(32)));
+  }
+  EXPECT_TRUE(impl.expired());
+}
+
+TEST(Module, LooksAFunctionUpOnce) {
+  auto impl = std::make_shared<ExampleModule>();
+  Module mod(impl);
+  for (int i = 0; i < 3; ++i) mod["twice"](NDArray::zeros({2}, Float(32)));
+  EXPECT_EQ(impl->lookups, 1);
+}
+
+TEST(Module, AnUnknownFunctionIsAnErrorThatListsTheKnown) {
+  Module mod(std::make_shared<ExampleModule>());
+  EXPECT_EQ(message_of([&] { (void)mod["nope"]; }),
+            "the module has no function `nope`; it has `twice`, `fail`, `silent`");
+}
+
+TEST(Module, ErrorsNameTheUsersLine) {
+  Module mod(std::make_shared<ExampleModule>());
+  const auto here = SourceLocation::current();
+  try {
+    mod["twice"](1, 2);
+    FAIL();
+  } catch (const RuntimeError& error) {
+    ASSERT_TRUE(error.where());
+    EXPECT_EQ(error.where()->line(), here.line() + 2);
+    EXPECT_STREQ(error.where()->file_name(), here.file_name());
+  }
+}
+
+TEST(Module, AFailingFunctionThrowsItsMessage) {
+  Module mod(std::make_shared<ExampleModule>());
+  EXPECT_EQ(message_of([&] { mod["fail"](); }), "`fail` failed: the assertion i < n does not hold");
+  EXPECT_EQ(message_of([&] { mod["silent"](); }), "`silent` failed: status 42 without a message");
+}
+
+TEST(Module, SourceByKind) {
+  Module mod(std::make_shared<ExampleModule>());
+  EXPECT_EQ(mod.get_source("asm"), "source asm\n");
+  EXPECT_EQ(mod.get_source(), "source ll\n");
+  EXPECT_EQ(message_of([&] { mod.get_source("zz"); }),
+            "get_source: this module (example) has no source of kind `zz`; it has `ll`, `asm`");
+}
+
+TEST(Module, TheEntryIsTheFirstFunction) {
+  Module mod(std::make_shared<ExampleModule>());
+  EXPECT_EQ(mod.entry_name(), "twice");
+  EXPECT_EQ(mod.function_names(), (std::vector<std::string>{"twice", "fail", "silent"}));
+  EXPECT_TRUE(mod.imported_modules().empty());
+}
+
+TEST(Module, SavingWhatCannotBeSavedIsAnError) {
+  Module mod(std::make_shared<ExampleModule>());
+  EXPECT_EQ(message_of([&] { mod.save("x.so"); }), "this module (example) cannot be saved as x.so");
+}
+
+TEST(Symbols, AreThoseOfTheCInterface) {
+  for (const CSymbol& symbol : c_symbols()) {
+    EXPECT_TRUE(symbol.name.starts_with("tenon_"));
+    EXPECT_NE(symbol.address, nullptr);
+  }
+}
+
+// ---- Libraries, compiled by the C compiler as code generation would make them ----
+
+class LoadedModule : public testing::Test {
+ protected:
+  LoadedModule()
+      : folder_(std::filesystem::temp_directory_path() / ("tenon_module_test_" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~LoadedModule() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path compile(const std::string& name, const std::string& source) {
+    const auto file = folder_ / (name + ".c"), library = folder_ / (name + ".so");
+    std::ofstream(file) << source;
+    const std::string command = "cc -std=c99 -shared -fPIC -I" TENON_SOURCE_DIR "/include -o " +
+                                library.string() + " " + file.string();
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    return library;
+  }
+
+  std::filesystem::path compile_scale() {
+    return compile("scale", R"(
+      #include "tenon/runtime/c_api.h"
+      const TenonRuntimeApi* tenon_runtime_api_slot = 0;
+      const char tenon_module_manifest[] =
+          "tenon-manifest 1\n"
+          "function \"scale\" \"scale_v1\"\n"
+          "array \"A\" readwrite float32 [ \"n\":32 ] compact align 4 device 1 offset any index 64\n"
+          "scalar \"factor\" float32\n";
+      struct closure { float* data; float factor; };
+      static int32_t body(void* raw, int64_t begin, int64_t end) {
+        struct closure* c = raw;
+        for (int64_t i = begin; i < end; ++i) {
+          if (c->data[i] < 0) {
+            tenon_runtime_api_slot->set_last_error("A has a negative element");
+            return kTenonError;
+          }
+          c->data[i] *= c->factor;
+        }
+        return kTenonOk;
+      }
+      int32_t scale_v1(const TenonValue* args, const int32_t* codes, int32_t count) {
+        const DLTensor* a = args[0].p;
+        struct closure c = {a->data, (float)args[1].f};
+        (void)codes;
+        (void)count;
+        return tenon_runtime_api_slot->parallel_for(body, &c, 0, a->shape[0]);
+      })");
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(LoadedModule, RunsThroughTheRuntimesTable) {
+  Module mod = Module::load(compile_scale());
+  NDArray a = NDArray::full({1000}, Float(32), 2);
+  mod["scale"](a, 4);
+  EXPECT_EQ(a.to_vector<float>(), std::vector<float>(1000, 8));
+  EXPECT_EQ(message_of([&] { mod["scale"](NDArray::full({1000}, Float(32), -1), 4); }),
+            "`scale` failed: A has a negative element");
+}
+
+TEST_F(LoadedModule, ChecksArgumentsAsTheCompilingProcessDoes) {
+  Module mod = Module::load(compile_scale());
+  EXPECT_EQ(message_of([&] { mod["scale"](NDArray::zeros({4}, Int(32)), 1.0); }),
+            "argument 1 `A` of `scale`: expected float32[n], got int32[4]");
+}
+
+TEST_F(LoadedModule, CanBeSavedAgain) {
+  const auto copy = folder_ / "copy.so";
+  Module::load(compile_scale()).save(copy);
+  EXPECT_EQ(Module::load(copy).entry_name(), "scale");
+  EXPECT_THROW(Module::load(copy).save(folder_ / "copy.o"), RuntimeError);
+}
+
+TEST_F(LoadedModule, OtherFilesAreRefused) {
+  EXPECT_NE(message_of([&] { Module::load(folder_ / "absent.so"); }).find("absent.so cannot be loaded ("),
+            std::string::npos);
+  const auto other = compile("other", "int x;");
+  EXPECT_EQ(message_of([&] { Module::load(other); }),
+            other.string() + " is no module of Tenon: it has no `tenon_module_manifest`");
+}
+
+TEST_F(LoadedModule, AManifestWithoutItsFunctionIsAnError) {
+  Module mod = Module::load(compile("hollow", R"(
+      const char tenon_module_manifest[] = "tenon-manifest 1\nfunction \"f\" \"f\"\n";)"));
+  EXPECT_NE(message_of([&] { mod["f"](); }).find("hollow.so has no `f`"), std::string::npos);
+}
+
+TEST_F(LoadedModule, WorksFromC) {
+  TenonModule* mod = tenon_module_load(compile_scale().c_str());
+  ASSERT_NE(mod, nullptr) << tenon_last_error();
+  NDArray a = NDArray::full({10}, Float(32), 3);
+  DLTensor tensor = a.dl_tensor();
+  const TenonValue args[] = {{.p = &tensor}, {.f = 2}};
+  const std::int32_t codes[] = {kTenonTensor, kTenonFloat};
+  EXPECT_EQ(tenon_module_call(mod, "scale", args, codes, 2), kTenonOk);
+  EXPECT_EQ(a.to_vector<float>(), std::vector<float>(10, 6));
+  EXPECT_EQ(tenon_module_call(mod, "scale", args, codes, 1), kTenonError);
+  EXPECT_TRUE(std::string(tenon_last_error()).starts_with("`scale`: expected 2 arguments"))
+      << tenon_last_error();
+  tenon_module_free(mod);
+  EXPECT_EQ(tenon_module_load("absent.so"), nullptr);
+}
+
+}  // namespace
+}  // namespace tenon::runtime

@@ -1,0 +1,267 @@
+#include "tenon/runtime/ndarray.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+
+#include "tests/runtime/errors.h"
+
+namespace tenon::runtime {
+namespace {
+
+const std::vector<DataType> kTypes = {Bool(),    Int(8),    Int(16),    Int(32),     Int(64),
+                                      UInt(8),   UInt(16),  UInt(32),   UInt(64),    Float(16),
+                                      Float(32), Float(64), BFloat(16), Float(32, 4)};
+
+TEST(NDArray, MemoryIsAlignedTo128BytesAndRowMajor) {
+  for (std::int64_t n : {0, 1, 3, 1000}) {
+    NDArray a = NDArray::empty({n, 3}, Float(32));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data<float>()) % 128, 0u);
+    EXPECT_EQ(a.strides(), (NDArray::Shape{3, 1}));
+    EXPECT_TRUE(a.is_compact());
+  }
+}
+
+TEST(NDArray, KnowsWhatItWasMadeOf) {
+  NDArray a = NDArray::zeros({2, 5}, Int(16));
+  EXPECT_EQ(a.shape(), (NDArray::Shape{2, 5}));
+  EXPECT_EQ(a.dtype(), Int(16));
+  EXPECT_EQ(a.device(), cpu(0));
+  EXPECT_EQ(a.ndim(), 2);
+  EXPECT_EQ(a.num_elements(), 10);
+  EXPECT_EQ(describe(a), "int16[2, 5]");
+}
+
+TEST(NDArray, RankZeroHasOneElement) {
+  NDArray a = NDArray::full({}, Float(64), 2.5);
+  EXPECT_EQ(a.num_elements(), 1);
+  EXPECT_EQ(a.to_vector<double>(), std::vector<double>{2.5});
+}
+
+TEST(NDArray, CopiesOfTheHandleSeeTheSameElements) {
+  NDArray a = NDArray::zeros({4}, Int(32));
+  NDArray b = a;
+  b.data<std::int32_t>()[2] = 7;
+  EXPECT_EQ(a.data<std::int32_t>()[2], 7);
+}
+
+TEST(NDArray, FromTakesAnyContiguousRange) {
+  const std::vector<int> values = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(NDArray::from(values, {2, 3}).to_vector<int>(), values);
+  EXPECT_EQ(NDArray::from(std::span<const int>(values), {6}).dtype(), Int(32));
+  const bool flags[] = {true, false, true};
+  EXPECT_EQ(NDArray::from(flags, {3}).dtype(), Bool());
+  EXPECT_EQ(message_of([&] {
+              NDArray::from(values, {2, 2});
+            }),
+            "NDArray::from: 6 values for an array of shape [2, 2], which has 4");
+}
+
+TEST(NDArray, DataOfAnotherTypeIsAnErrorWithTheCallersLine) {
+  NDArray a = NDArray::zeros({4}, Int(32));
+  EXPECT_EQ(message_of([&] { (void)a.data<float>(); }),
+            "data<T>(): the array is int32[4], its elements are no float32");
+  EXPECT_THROW((void)a.data<std::uint32_t>(), RuntimeError);
+  EXPECT_THROW((void)a.data<std::int64_t>(), RuntimeError);
+  try {
+    (void)a.data<double>();
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("(at ndarray_test.cpp:"), std::string::npos);
+  }
+}
+
+TEST(NDArray, DataOfEveryTypeCanBeHad) {
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, Bool()).data<bool>());
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, Float(16)).data<Float16>());
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, BFloat(16)).data<BFloat16>());
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, UInt(64)).data<unsigned long long>());
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, Int(64)).data<const std::int64_t>());
+  EXPECT_NO_THROW((void)NDArray::zeros({1}, Float(32, 4)).data<float>());
+}
+
+TEST(NDArray, ABoolIsAByte) {
+  NDArray a = NDArray::full({3}, Bool(), 1);
+  EXPECT_EQ(a.dl_tensor().dtype.code, kDLBool);
+  EXPECT_EQ(a.dl_tensor().dtype.bits, 8);
+  EXPECT_EQ(a.to_vector<bool>(), (std::vector<bool>{true, true, true}));
+}
+
+TEST(NDArray, ShapesThatCannotBeAreRefused) {
+  EXPECT_EQ(message_of([] { NDArray::empty({3, -1}, Int(8)); }), "array int8[3, -1]: an extent is negative");
+  EXPECT_EQ(message_of([] {
+              NDArray::empty({std::int64_t{1} << 40, std::int64_t{1} << 40}, Int(8));
+            }),
+            "array int8[1099511627776, 1099511627776]: its size does not fit 64 bits");
+  EXPECT_EQ(message_of([] { NDArray::empty({std::int64_t{1} << 61}, Int(32)); }),
+            "array int32[2305843009213693952]: its size does not fit 64 bits");
+  EXPECT_EQ(message_of([] { NDArray::empty({std::int64_t{1} << 59}, Int(32)); }),
+            "array int32[576460752303423488]: no memory for 2305843009213693952 bytes");
+  EXPECT_EQ(message_of([] { NDArray::empty({4}, Handle()); }),
+            "an array cannot have elements of type handle");
+}
+
+TEST(NDArray, FullConvertsToEveryType) {
+  EXPECT_EQ(NDArray::full({2}, Int(8), -128).to_vector<std::int8_t>(),
+            (std::vector<std::int8_t>{-128, -128}));
+  EXPECT_EQ(NDArray::full({1}, UInt(64), 0x1p63).to_vector<std::uint64_t>().front(), std::uint64_t{1} << 63);
+  EXPECT_TRUE(std::isnan(NDArray::full({1}, Float(32), NAN).to_vector<float>().front()));
+  EXPECT_EQ(NDArray::full({1}, BFloat(16), 1.5).to_vector<BFloat16>().front().bits, 0x3fc0);
+  EXPECT_EQ(message_of([] { NDArray::full({1}, UInt(8), 256); }), "full: 256 does not fit uint8");
+  EXPECT_EQ(message_of([] { NDArray::full({1}, UInt(8), -1); }), "full: -1 does not fit uint8");
+  EXPECT_EQ(message_of([] { NDArray::full({1}, Int(64), NAN); }), "full: nan does not fit int64");
+}
+
+TEST(NDArray, RandomIsTheSameForTheSameSeedOnly) {
+  for (DataType dtype : {Float(32), Float(64), Int(32), Float(16)}) {
+    auto bytes = [](const NDArray& a) {
+      const auto* data = static_cast<const char*>(a.dl_tensor().data);
+      return std::string(data, static_cast<std::size_t>(a.num_elements() * a.dtype().bytes()));
+    };
+    NDArray a = NDArray::random({100}, dtype, {.seed = 7});
+    EXPECT_EQ(bytes(a), bytes(NDArray::random({100}, dtype, {.seed = 7})));
+    EXPECT_NE(bytes(a), bytes(NDArray::random({100}, dtype, {.seed = 8})));
+    EXPECT_NE(bytes(NDArray::random({100}, dtype)), bytes(NDArray::random({100}, dtype)));
+  }
+}
+
+template <class T>
+void expect_uniform_below_one(DataType dtype) {
+  double sum = 0, least = 1, most = 0;
+  constexpr int n = 20000;
+  for (T element : NDArray::random({n}, dtype, {.seed = 1}).to_vector<T>()) {
+    const auto x = static_cast<double>(element);
+    sum += x;
+    least = std::min(least, x);
+    most = std::max(most, x);
+  }
+  EXPECT_NEAR(sum / n, 0.5, 0.01) << dtype.str();
+  EXPECT_GE(least, 0);
+  EXPECT_LT(most, 1);
+}
+
+TEST(NDArray, RandomFloatsAreUniformBelowOne) {
+  expect_uniform_below_one<float>(Float(32));
+  expect_uniform_below_one<double>(Float(64));
+  expect_uniform_below_one<Float16>(Float(16));
+  expect_uniform_below_one<BFloat16>(BFloat(16));
+}
+
+TEST(NDArray, RandomIntegersAreSmall) {
+  auto values = NDArray::random({5000}, Int(8), {.seed = 1}).to_vector<std::int8_t>();
+  EXPECT_EQ(std::set<int>(values.begin(), values.end()).size(), 21u);
+  EXPECT_EQ(*std::ranges::min_element(values), -10);
+  EXPECT_EQ(*std::ranges::max_element(values), 10);
+  auto natural = NDArray::random({5000}, UInt(32), {.seed = 1}).to_vector<std::uint32_t>();
+  EXPECT_EQ(*std::ranges::max_element(natural), 10u);
+}
+
+TEST(NDArray, RandomWorksForEveryType) {
+  for (DataType dtype : kTypes) EXPECT_EQ(NDArray::random({3, 2}, dtype).dtype(), dtype);
+}
+
+TEST(NDArray, CopyToAnArrayNeedsTheSameTypeAndShape) {
+  NDArray a = NDArray::full({4}, Float(32), 3), b = NDArray::zeros({4}, Float(32));
+  a.copy_to(b);
+  EXPECT_EQ(b.to_vector<float>(), std::vector<float>(4, 3));
+  EXPECT_EQ(message_of([&] { a.copy_to(NDArray::zeros({3}, Float(32))); }),
+            "copy_to: expected an array float32[4] to copy into, got float32[3]");
+  EXPECT_THROW(a.copy_to(NDArray::zeros({4}, Int(32))), RuntimeError);
+}
+
+TEST(NDArray, AViewWithStridesSeesTheSameMemory) {
+  NDArray a = NDArray::from(std::vector<int>{0, 1, 2, 3, 4, 5}, {2, 3});
+  NDArray transposed = a.view({3, 2}, {1, 3});
+  EXPECT_FALSE(transposed.is_compact());
+  EXPECT_EQ(transposed.to_vector<int>(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
+  NDArray reversed = a.view({6}, {-1}, 5 * sizeof(int));
+  EXPECT_EQ(reversed.to_vector<int>(), (std::vector<int>{5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(a.view({2}, {3}, 4).to_vector<int>(), (std::vector<int>{1, 4}));
+  a.data<int>()[1] = 10;
+  EXPECT_EQ(reversed.to_vector<int>()[4], 10);
+}
+
+TEST(NDArray, CopiesBetweenStridedViews) {
+  NDArray a = NDArray::from(std::vector<int>{0, 1, 2, 3, 4, 5}, {2, 3});
+  NDArray b = NDArray::zeros({12}, Int(32));
+  a.copy_to(b.view({2, 3}, {1, 4}));
+  EXPECT_EQ(b.to_vector<int>(), (std::vector<int>{0, 3, 0, 0, 1, 4, 0, 0, 2, 5, 0, 0}));
+}
+
+TEST(NDArray, AViewThatReachesOutsideIsRefused) {
+  NDArray a = NDArray::zeros({6}, Int(32));
+  for (auto [shape, strides, offset] : {std::tuple{NDArray::Shape{7}, NDArray::Shape{1}, 0},
+                                        {NDArray::Shape{6}, NDArray::Shape{1}, 4},
+                                        {NDArray::Shape{2}, NDArray::Shape{-1}, 0},
+                                        {NDArray::Shape{2}, NDArray::Shape{6}, 0},
+                                        {NDArray::Shape{1}, NDArray::Shape{1}, -4},
+                                        {NDArray::Shape{3}, NDArray::Shape{INT64_MAX / 2}, 0}})
+    EXPECT_THROW((void)a.view(shape, strides, offset), RuntimeError);
+  EXPECT_EQ(
+      message_of([&] { (void)a.view({7}, {1}); }),
+      "view of shape [7], strides [1], byte offset 0: elements would lie outside the 24 bytes of the array");
+  EXPECT_NO_THROW((void)a.view({0}, {1}, 24));
+}
+
+TEST(NDArray, DLPackRoundTripDoesNotCopy) {
+  for (DataType dtype : kTypes) {
+    NDArray a = NDArray::random({2, 3}, dtype);
+    const void* data = a.dl_tensor().data;
+    NDArray b = NDArray::from_dlpack(a.to_dlpack());
+    EXPECT_EQ(b.dl_tensor().data, data);
+    EXPECT_EQ(b.dtype(), dtype);
+    EXPECT_EQ(b.shape(), a.shape());
+    EXPECT_EQ(b.strides(), a.strides());
+  }
+}
+
+TEST(NDArray, DLPackKeepsTheMemoryAlive) {
+  DLManagedTensor* tensor = NDArray::full({1000}, Int(32), 5).to_dlpack();
+  EXPECT_EQ(static_cast<const std::int32_t*>(tensor->dl_tensor.data)[999], 5);
+  tensor->deleter(tensor);
+}
+
+TEST(NDArray, AForeignTensorIsGivenBackWithTheLastHandle) {
+  static int deleted;  // the deleter takes no closure but the tensor
+  deleted = 0;
+  float values[] = {1, 2, 3, 4};
+  std::int64_t shape[] = {2, 2};
+  DLManagedTensor tensor = {};
+  tensor.dl_tensor.data = values;
+  tensor.dl_tensor.device = {kDLCPU, 0};
+  tensor.dl_tensor.ndim = 2;
+  tensor.dl_tensor.dtype = {kDLFloat, 32, 1};
+  tensor.dl_tensor.shape = shape;
+  tensor.deleter = [](DLManagedTensor*) { ++deleted; };
+  {
+    NDArray a = NDArray::from_dlpack(&tensor);
+    EXPECT_EQ(a.data<float>(), values);
+    EXPECT_EQ(a.strides(), (NDArray::Shape{2, 1}));
+    NDArray column = a.view({2}, {2}, 4);
+    a = NDArray::zeros({1}, Float(32));
+    EXPECT_EQ(column.to_vector<float>(), (std::vector<float>{2, 4}));
+    EXPECT_EQ(deleted, 0);
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(NDArray, ATensorOfAnUnknownTypeStaysWithTheCaller) {
+  DLManagedTensor tensor = {};
+  tensor.dl_tensor.dtype = {kDLComplex, 64, 1};
+  tensor.deleter = [](DLManagedTensor*) { ADD_FAILURE() << "deleted"; };
+  EXPECT_EQ(message_of([&] { NDArray::from_dlpack(&tensor); }),
+            "no data type for DLPack's code 5 with 64 bits and 1 lanes");
+  EXPECT_THROW(NDArray::from_dlpack(nullptr), RuntimeError);
+}
+
+TEST(NDArray, OnADeviceThatIsMissingIsRefusedWithTheReason) {
+  if (cuda(0).exists()) GTEST_SKIP() << "there is a CUDA device here";
+  const std::string message = message_of([] { NDArray::zeros({4}, Float(32), cuda(0)); });
+  EXPECT_TRUE(message.starts_with("no array on cuda(0): ")) << message;
+  EXPECT_THROW(NDArray::zeros({4}, Float(32)).copy_to(cuda(0)), RuntimeError);
+}
+
+}  // namespace
+}  // namespace tenon::runtime
