@@ -28,7 +28,24 @@ std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reducti
   return bodies;
 }
 
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f) {
+namespace {
+
+/// True if some range changed.
+bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
+  bool changed = false;
+  for (IterVar& axis : axes) {
+    const Range dom = *axis.dom();
+    Expr min = f(dom.min), extent = f(dom.extent);
+    if (min.same_as(dom.min) && extent.same_as(dom.extent)) continue;
+    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(), axis.kind(), axis.thread());
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f, ReduceDomains domains) {
   const tir::Reduce* reduce = bodies.empty() ? nullptr : bodies.front().as<tir::Reduce>();
   std::vector<Expr> result = bodies;
   if (!reduce) {
@@ -38,8 +55,9 @@ std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap
   ReduceNode changed = *reduce->reduction;
   const bool sources = map_list(changed.source, f);
   const bool inits = map_list(changed.init, f);
+  const bool axes = domains == ReduceDomains::Mapped && map_domains(changed.axis, f);
   Expr condition = f(changed.condition);
-  if (!sources && !inits && condition.same_as(changed.condition)) return bodies;
+  if (!sources && !inits && !axes && condition.same_as(changed.condition)) return bodies;
   changed.condition = std::move(condition);
   return components_of(std::make_shared<const ReduceNode>(std::move(changed)));
 }

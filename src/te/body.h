@@ -2,15 +2,20 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tenon/te/operation.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
-/// Applies f to every body, or, where they are components of a reduction, to its sources, inits and condition; axes are
-/// kept. Bodies that do not change are the same handles.
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f);
+/// Kept: reduction axes stay the handles that users and relations have. Mapped: one whose range changes is made anew.
+enum class ReduceDomains : std::uint8_t { Kept, Mapped };
+
+/// Applies f to every body, or, where they are components of a reduction, to its sources, inits, condition and (if
+/// mapped) the ranges of its axes. Bodies that do not change are the same handles.
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f,
+                             ReduceDomains domains = ReduceDomains::Kept);
 
 /// Bodies with one reduction in place of another.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);

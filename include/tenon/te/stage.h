@@ -76,7 +76,7 @@ struct StageData {
   Operation origin_op;
   /// The operation's axes, then every axis that a relation made.
   std::vector<IterVar> all_iter_vars;
-  /// The loops, outermost first. Thread axes of env_threads are not among them.
+  /// The loops, outermost first; env_threads among them.
   std::vector<IterVar> leaf_iter_vars;
   /// In the order of their making.
   std::vector<Relation> relations;
@@ -95,7 +95,9 @@ struct StageData {
   bool is_output = false;
   /// The group that it belongs to, by number in the schedule.
   std::optional<int> group = std::nullopt;
-  /// Physical dimensions begin at these dimensions of the output: see tir::BufferNode.
+  /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
+  std::optional<Transform::Map> layout = std::nullopt;
+  /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
   std::vector<int> axis_separators = {};
 
   /// A stage with one loop per root axis of the operation.

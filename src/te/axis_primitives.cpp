@@ -1,0 +1,134 @@
+// Primitives that say how a loop runs: they attach attributes to axes and change no loops.
+#include <algorithm>
+
+#include "te/schedule_data.h"
+#include "tenon/te/stage.h"
+
+namespace tenon::te {
+
+namespace {
+
+AxisAttributes& mark(StageData& stage, const IterVar& axis, const SourceLocation& where) {
+  AxisAttributes& attributes = stage.attributes_of_or_new(axis);
+  attributes.where = where;
+  return attributes;
+}
+
+void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where) {
+  const std::string warning = text + " (at " + to_string(where) + ")";
+  std::vector<std::string>& warnings = schedule.warnings;
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+}
+
+std::string describe(const StageData& stage, const IterVar& axis) {
+  return "axis `" + axis.name() + "` of " + te::describe(stage);
+}
+
+}  // namespace
+
+Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "vectorize", where);
+  const IterVar axis = require_leaf("vectorize", stage, given, where);
+  if (axis.kind() == IterKind::Reduce)
+    fail("vectorize", stage, axis,
+         "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a data axis",
+         where);
+  if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
+    fail("vectorize", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + "; only a data axis can be vectorized",
+         where);
+  mark(stage, axis, where).kind = IterKind::Vectorized;
+  return *this;
+}
+
+Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "unroll", where);
+  const IterVar axis = require_leaf("unroll", stage, given, where);
+  mark(stage, axis, where).kind = IterKind::Unrolled;
+  return *this;
+}
+
+Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "parallel", where);
+  const IterVar axis = require_leaf("parallel", stage, given, where);
+  if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
+    fail("parallel", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + "; its iterations cannot run at once",
+         where);
+  if (axis.kind() == IterKind::Reduce)
+    warn_once(*schedule_,
+              "parallel of " + describe(stage, axis) +
+                  ": the axis carries a reduction, so its iterations race for the result; build refuses this, rfactor avoids it",
+              where);
+  mark(stage, axis, where).kind = IterKind::Parallelized;
+  return *this;
+}
+
+Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "bind", where);
+  const IterVar axis = require_leaf("bind", stage, given, where);
+  if (thread.kind() != IterKind::ThreadIndex)
+    fail("bind", stage, axis,
+         "`" + thread.name() + "` is a " + std::string(to_string(thread.kind())) +
+             " axis; an axis is bound to one made by te::thread_axis",
+         where);
+  if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
+    fail("bind", stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be bound", where);
+  const AxisAttributes* before = stage.attributes_of(axis);
+  if (before && before->thread && !before->thread->same_as(thread))
+    warn_once(*schedule_,
+              "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: it was bound to `" + before->thread->name() +
+                  "`, which no longer holds",
+              where);
+  for (const auto& [other, attributes] : stage.attributes)
+    if (attributes.thread && attributes.thread->same_as(thread) && !other.same_as(axis) && stage.has_leaf(other))
+      warn_once(*schedule_,
+                "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: axis `" + other.name() +
+                    "` is bound to the same thread, so only their diagonal is computed; build refuses this",
+                where);
+  if (axis.kind() == IterKind::Reduce && thread.thread()->is_block())
+    warn_once(*schedule_,
+              "bind of " + describe(stage, axis) + " to `" + thread.name() +
+                  "`: blocks cannot reduce together; build refuses this, rfactor avoids it",
+              where);
+  mark(stage, axis, where).thread = thread;
+  return *this;
+}
+
+Stage Stage::pragma(const IterVar& given, std::string key, PragmaValue value, SourceLocation where) const {
+  if (key == "unroll") return unroll(given, where);
+  if (key == "vectorize") return vectorize(given, where);
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "pragma", where);
+  const IterVar axis = require_leaf("pragma", stage, given, where);
+  if (key.empty()) fail("pragma", stage, axis, "the key is empty", where);
+  mark(stage, axis, where).pragmas.push_back({std::move(key), value.expr()});
+  return *this;
+}
+
+Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand& offset, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "prefetch", where);
+  const IterVar axis = require_leaf("prefetch", stage, given, where);
+  const StageOutput wanted = schedule_->require(tensor, "prefetch", where);
+  const std::vector<StageOutput> read = schedule_->reads(index_);
+  if (std::find(read.begin(), read.end(), wanted) == read.end())
+    fail("prefetch", stage, axis, "the stage does not read tensor `" + tensor.name() + "`", where);
+  Expr distance = offset.alone();
+  if (!distance.dtype().is_integral() || !distance.dtype().is_scalar())
+    fail("prefetch", stage, axis, "the offset must be an integer, is " + distance.dtype().str(), where);
+  mark(stage, axis, where).prefetches.push_back({tensor, std::move(distance)});
+  return *this;
+}
+
+Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin, SourceLocation where) const {
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "tensorize", where);
+  const IterVar axis = require_leaf("tensorize", stage, given, where);
+  if (!stage.op.as<Compute>())
+    fail("tensorize", stage, axis, "only the loops of a compute can be replaced by an intrinsic", where);
+  for (const auto& [other, attributes] : stage.attributes)
+    if (attributes.kind == IterKind::Tensorized && !other.same_as(axis) && stage.has_leaf(other))
+      fail("tensorize", stage, axis, "the stage is already tensorized at axis `" + other.name() + "`", where);
+  AxisAttributes& attributes = mark(stage, axis, where);
+  attributes.kind = IterKind::Tensorized;
+  attributes.intrin = intrin;
+  return *this;
+}
+
+}  // namespace tenon::te

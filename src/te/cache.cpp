@@ -1,0 +1,186 @@
+// cache_read and cache_write: copies of tensors in other memory.
+#include <algorithm>
+
+#include "te/body.h"
+#include "te/propagate.h"
+#include "te/rewritten_axes.h"
+#include "te/schedule_data.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+// ---- cache_read -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// "A.shared", "A.shared.d" if that is taken, ...
+std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor, std::string_view scope) {
+  std::string name = tensor.name() + "." + std::string(scope);
+  auto taken = [&] {
+    return std::any_of(schedule.known_ops.begin(), schedule.known_ops.end(),
+                       [&](const Operation& op) { return op.name() == name; });
+  };
+  while (taken()) name += ".d";
+  return name;
+}
+
+Operation make_copy(const Tensor& source, std::string name, const SourceLocation& where) {
+  std::vector<IterVar> axes = numbered_axes(source.shape());
+  std::vector<Expr> indices(axes.begin(), axes.end());
+  return make_compute(std::move(name), std::move(axes), {source(indices)}, {}, where);
+}
+
+}  // namespace
+
+Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope, const std::vector<Operation>& readers,
+                            SourceLocation where) const {
+  ScheduleData& schedule = *data_;
+  const StageOutput cached = schedule.require(tensor, "cache_read", where);
+  const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
+  std::vector<StageId> reader_ids;
+  for (const Operation& reader : readers) reader_ids.push_back(schedule.require(reader, "cache_read", where));
+  if (readers.empty()) reader_ids = schedule.readers(cached.stage);
+
+  const Operation copy =
+      make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
+  auto to_copy = [&](const Tensor& read) -> std::optional<Tensor> {
+    if (schedule.find(read) == cached) return copy.output(0);
+    return std::nullopt;
+  };
+  std::vector<std::pair<StageId, Operation>> changed;
+  for (StageId reader : reader_ids) {
+    const StageData& stage = schedule.stage(reader);
+    Operation op = replace_inputs(stage.op, to_copy);
+    if (op.same_as(stage.op))
+      throw ScheduleError("cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it", where);
+    changed.emplace_back(reader, std::move(op));
+  }
+
+  for (auto& [reader, op] : changed) schedule.set_op(reader, std::move(op));
+  const StageId copy_id = schedule.insert_stage(copy, schedule.position(cached.stage) + 1);
+  schedule.stage(copy_id).scope = parsed;
+  schedule.stage(copy_id).group = schedule.stage(cached.stage).group;
+  return copy.output(0);
+}
+
+// ---- cache_write ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// How the loops over data axes of a stage become the axes of its cache.
+struct Relayout {
+  std::vector<IterVar> axes;
+  /// Root axis to its value in terms of `axes`.
+  tir::VarMap root_values;
+  /// The point (axes...) is one of the output where these hold.
+  std::vector<Expr> predicates;
+  /// Index of the cache in terms of the root axes.
+  std::vector<Expr> index;
+};
+
+Relayout relayout(const StageData& stage, const Compute& compute, const SourceLocation& where) {
+  AxisRanges ranges;
+  arith::Facts facts;
+  for (const IterVar& axis : compute.axis) {
+    ranges.set(axis, *axis.dom());
+    facts.bind(axis.var(), *axis.dom());
+  }
+  const AxisFlags keeps_extent = find_thread_bound(stage);
+  RangeSweep sweep{ranges, facts, &keeps_extent};
+  pass_ranges_down(stage.relations, sweep);
+
+  Relayout result;
+  AxisValues up, down;
+  tir::VarMap new_vars;
+  for (const IterVar& axis : compute.axis) down.set(axis, axis);
+  pass_index_down(stage.relations, ranges, down);
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    if (contains(compute.reduce_axis, leaf)) continue;
+    if (leaf.kind() != IterKind::DataParallel)
+      fail("cache_write", stage, leaf,
+           "the loop is part of a split or fused reduction axis; call cache_write before changing reduction axes", where);
+    const Range& range = ranges.at(leaf);
+    IterVar axis(range, leaf.var().fresh(leaf.name() + ".c"), IterKind::DataParallel);
+    up.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
+    if (!tir::is_one(range.extent)) set(new_vars, leaf.var(), axis);
+    result.axes.push_back(axis);
+    result.index.push_back(down.at(leaf));
+  }
+  pass_index_up(stage.relations, ranges, up);
+  for (Expr& predicate : guards_of(stage, compute.axis, ranges, up, facts))
+    result.predicates.push_back(tir::substitute(predicate, new_vars));
+  for (const IterVar& axis : compute.axis) set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
+  return result;
+}
+
+std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) {
+  std::vector<Expr> bodies = map_bodies(
+      compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); }, ReduceDomains::Mapped);
+  if (layout.predicates.empty()) return bodies;
+  if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
+    tir::ReduceNode guarded = *reduce->reduction;
+    for (const Expr& predicate : layout.predicates) guarded.condition = guarded.condition && predicate;
+    return components_of(std::make_shared<const tir::ReduceNode>(std::move(guarded)));
+  }
+  Expr inside = tir::make_true();
+  for (const Expr& predicate : layout.predicates) inside = inside && predicate;
+  for (Expr& body : bodies) body = tir::make_select(inside, body, zero_of(body.dtype()));
+  return bodies;
+}
+
+void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors, StageId id,
+                           const SourceLocation& where) {
+  const StageData& stage = schedule.stage(id);
+  const auto outputs = static_cast<std::size_t>(stage.op.num_outputs());
+  for (std::size_t n = 0; n < tensors.size(); ++n) {
+    const StageOutput output = schedule.require(tensors[n], "cache_write", where);
+    if (output.stage != id) fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation", where);
+    if (output.index != static_cast<int>(n))
+      fail("cache_write", stage, "the outputs must be listed in order, each once", where);
+  }
+  if (tensors.size() != outputs)
+    fail("cache_write", stage,
+         "the operation has " + std::to_string(outputs) + " outputs, which are computed together: list all of them", where);
+}
+
+}  // namespace
+
+std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, std::string_view scope,
+                                          SourceLocation where) const {
+  ScheduleData& schedule = *data_;
+  if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
+  const StageId id = schedule.require(tensors.front(), "cache_write", where).stage;
+  const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
+  const StageData& stage = schedule.stage(id);
+  const Operation op = stage.op;
+  const Compute* compute = op.as<Compute>();
+  if (!compute) fail("cache_write", stage, "only the output of a compute can be cached on writing", where);
+  check_whole_operation(schedule, tensors, id, where);
+  check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
+
+  const Relayout layout = relayout(stage, *compute, where);
+  const ComputeOptions options{op.tag(), op.attrs()};
+  const Operation cache = make_compute(op.name() + "." + std::string(scope), layout.axes, cached_bodies(*compute, layout),
+                                       options, op.where());
+  std::vector<Expr> reads;
+  std::vector<Tensor> result;
+  for (int n = 0; n < cache.num_outputs(); ++n) {
+    result.push_back(cache.output(n));
+    reads.push_back(result.back()(layout.index));
+  }
+  const Operation copy = make_compute(op.name(), compute->axis, std::move(reads), options, op.where());
+
+  schedule.set_op(id, copy);
+  reset_loops(schedule.stage(id));
+  const StageId cache_id = schedule.insert_stage(cache, schedule.position(id));
+  schedule.stage(cache_id).scope = parsed;
+  schedule.stage(cache_id).group = schedule.stage(id).group;
+  return result;
+}
+
+Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope, SourceLocation where) const {
+  return cache_write(std::vector<Tensor>{tensor}, scope, where).front();
+}
+
+}  // namespace tenon::te
