@@ -6,6 +6,7 @@
 #include "lower/passes/flatten_storage.h"
 #include "lower/passes/hoist_ifs.h"
 #include "lower/passes/inject_prefetch.h"
+#include "lower/passes/inject_virtual_threads.h"
 #include "lower/passes/legalize_bfloat16.h"
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/remove_no_ops.h"
@@ -35,6 +36,8 @@ constexpr std::array kLowering = {
     Pass{"simplify", simplify, Form::Flat, "guards and indices in normal form, so that loops can be taken apart by them"},
     Pass{"vectorize-loops", vectorize_loops, Form::Flat,
          "before storage is planned, which gives every lane its memory; after guards that hold everywhere are gone"},
+    Pass{"inject-virtual-threads", inject_virtual_threads, Form::Flat,
+         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies memory"},
     Pass{"rewrite-storage", rewrite_storage, Form::Flat,
          "after memory was multiplied for threads, copies and lanes; before loops become copies that would hide lifetimes",
          [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
@@ -46,6 +49,8 @@ constexpr std::array kLowering = {
     Pass{"rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
          "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
     Pass{"hoist-ifs", hoist_ifs, Form::Lowered, "needs the simplest conditions, and loops that will not change any more"},
+    Pass{"simplify", simplify, Form::Lowered, "what hoisted conditions decide, and forms that take a third round"},
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "of that last simplification"},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
          "last: whatever changes an expression after it would part what it joined",
          [](const LowerOptions& options) { return !options.disable_cse; }},
