@@ -35,13 +35,17 @@ class Bounds {
   /// All axes: by stage, producers first; in a stage its operation's axes, then those that relations made, then
   /// the threads bound to it.
   const std::vector<Entry>& entries() const { return entries_; }
+  /// The frozen schedule, where the bounds are of a schedule; null where they are of a graph that the caller has.
+  const StageGraph* graph() const { return graph_.get(); }
 
  private:
   friend class BoundInference;
+  friend Bounds infer_bound(const Schedule& schedule, SourceLocation where);
   friend std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
   AxisMap<Range> ranges_;
   std::vector<Entry> entries_;
   std::vector<std::string> stage_names_;
+  std::shared_ptr<const StageGraph> graph_;
 };
 
 Bounds infer_bound(const StageGraph& graph);

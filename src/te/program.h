@@ -1,0 +1,72 @@
+// What the making of loops shares: the frozen schedule, its bounds, and the buffers and values that expressions on tensors
+// and axes turn into.
+#pragma once
+
+#include <map>
+
+#include "tenon/arith/interval.h"
+#include "tenon/te/infer_bound.h"
+
+namespace tenon::te {
+
+/// A tensor by its stage and the index of its output.
+struct OutputId {
+  StageId stage;
+  int index;
+  friend auto operator<=>(const OutputId&, const OutputId&) = default;
+};
+
+/// The buffer of every tensor: arguments are given, the others are made when first asked for.
+class BufferTable {
+ public:
+  explicit BufferTable(const StageGraph& graph);
+
+  void set_argument(const Tensor& tensor, const tir::Buffer& buffer);
+  bool is_argument(const Tensor& tensor) const;
+  /// Whether the tensor is part of the state that a scan keeps.
+  bool is_scan_state(const Tensor& tensor) const;
+  /// The buffer that a read or a store of the tensor accesses. Initial state, update and placeholder of a scan are parts of
+  /// the scan's own buffer.
+  tir::Buffer buffer_of(const Tensor& tensor);
+
+ private:
+  std::optional<OutputId> id_of(const Tensor& tensor) const;
+  static tir::Buffer declare(const StageData& stage, const Tensor& tensor);
+
+  const StageGraph& graph_;
+  std::map<OutputId, tir::Buffer> buffers_;
+  std::map<OutputId, tir::Buffer> arguments_;
+  /// Tensors of no stage: placeholders that were never read, inlined ones.
+  std::vector<std::pair<Tensor, tir::Buffer>> strangers_;
+  /// Scan state, by the tensor that stands for it.
+  std::vector<std::pair<Tensor, OutputId>> scan_states_;
+};
+
+class Program {
+ public:
+  Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buffers);
+
+  const StageGraph& graph;
+  const Bounds& bounds;
+  BufferTable& buffers;
+  /// The ranges of all axes, as facts and as intervals.
+  arith::Facts facts;
+  arith::IntervalMap intervals;
+
+  /// Values of loop variables that are no loops in the program: of extent 1, or bound to a thread.
+  void define(const Var& var, Expr value) { tir::set(defined_, var, std::move(value)); }
+
+  /// The expression of the program: variables get their values, reads of tensors become loads. Nothing is folded.
+  Expr lower(const Expr& e, const tir::VarMap& values) const;
+  Range lower(const Range& range, const tir::VarMap& values) const;
+  Stmt lower(const Stmt& s, const tir::VarMap& values) const;
+
+ private:
+  tir::VarMap defined_;
+};
+
+/// "stage `C`", for messages.
+std::string describe(const StageData& stage);
+std::string describe(const IterVar& axis, const StageData& stage);
+
+}  // namespace tenon::te

@@ -1,0 +1,263 @@
+#include "te/stage_builder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <ranges>
+
+#include "te/compute_body.h"
+#include "te/thread_reduce.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/match.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+StageBuilder::StageBuilder(Program& program) : program_(program) {
+  const StageGraph& graph = program.graph;
+  attached_.resize(static_cast<std::size_t>(graph.size()));
+  initial_.resize(static_cast<std::size_t>(graph.size()));
+  std::vector<bool> is_initial(static_cast<std::size_t>(graph.size()), false);
+  for (StageId id = 0; id < graph.size(); ++id) {
+    attached_[static_cast<std::size_t>(id)].resize(graph.stage(id).leaf_iter_vars.size() + 1);
+    const Scan* scan = graph.stage(id).op.as<Scan>();
+    if (!scan) continue;
+    for (const Tensor& init : scan->init) is_initial[static_cast<std::size_t>(*graph.find(init.op()))] = true;
+    initial_[static_cast<std::size_t>(id)] = stages_of(scan->init);
+  }
+  for (StageId id = 0; id < graph.size(); ++id) {
+    if (is_initial[static_cast<std::size_t>(id)] || graph.stage(id).op.as<Placeholder>()) continue;
+    auto put = [&](StageId parent, std::size_t position) {
+      attached_[static_cast<std::size_t>(parent)][position].push_back(id);
+    };
+    match(
+        graph.stage(id).attach, [&](const AttachRoot&) { at_root_.push_back(id); },
+        [](const AttachInline&) { internal_error("an inlined stage in a frozen schedule"); },
+        [&](const AttachAt& at) {
+          const std::optional<int> position = graph.stage(at.stage).leaf_position(at.axis);
+          internal_check(position.has_value(), "a stage is attached at an axis that is no loop");
+          put(at.stage, static_cast<std::size_t>(*position));
+        },
+        [&](const AttachScanUpdate& at) { put(at.scan, graph.stage(at.scan).leaf_iter_vars.size()); });
+  }
+}
+
+std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors) const {
+  std::vector<StageId> stages;
+  for (const Tensor& tensor : tensors) stages.push_back(*program_.graph.find(tensor.op()));
+  std::sort(stages.begin(), stages.end());
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  return stages;
+}
+
+Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
+
+// ---- memory, statements, users ------------------------------------------------------------------------------------
+
+Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
+  const StageData& stage = program_.graph.stage(id);
+  Stmt producer = provide(id);
+  if (stage.double_buffer) {
+    for (int k = stage.op.num_outputs(); k-- > 0;) {
+      const Buffer buffer = program_.buffers.buffer_of(stage.op.output(k));
+      producer = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(buffer->data), "", 1, producer});
+    }
+  }
+  return realize(id, consumer ? make_seq({producer, *consumer}) : producer);
+}
+
+namespace {
+
+/// The region of every output, per dimension.
+std::vector<std::vector<Range>> output_regions(const StageData& stage, const Program& program) {
+  auto range_of = [&](const IterVar& axis) { return program.lower(program.bounds[axis], {}); };
+  std::vector<std::vector<Range>> regions(static_cast<std::size_t>(stage.op.num_outputs()));
+  if (const Scan* scan = stage.op.as<Scan>()) {
+    // The states before the first step are kept with those that the steps make.
+    const Range steps = range_of(scan->scan_axis);
+    std::size_t spatial = 0;
+    for (std::size_t k = 0; k < regions.size(); ++k) {
+      regions[k].push_back(Range(0, arith::simplify(steps.min + steps.extent)));
+      for (std::size_t i = 1; i < scan->update[k].shape().size(); ++i) {
+        regions[k].push_back(range_of(scan->spatial_axis[spatial++]));
+      }
+    }
+    return regions;
+  }
+  for (std::size_t k = 0; k < regions.size(); ++k) {
+    if (stage.op.axis().empty()) {
+      for (const Expr& extent : stage.op.output(static_cast<int>(k)).shape()) regions[k].push_back(Range(0, extent));
+    } else {
+      for (const IterVar& axis : stage.op.axis()) regions[k].push_back(range_of(axis));
+    }
+  }
+  return regions;
+}
+
+Realize::Traits realize_traits(const StageData& stage) {
+  Realize::Traits traits;
+  for (std::size_t i = 0; i < stage.op.axis().size(); ++i) {
+    const AxisAttributes* attributes = stage.attributes_of(stage.op.axis()[i]);
+    if (!attributes || !attributes->align) continue;
+    traits.align.push_back({static_cast<int>(i), attributes->align->factor, attributes->align->offset});
+  }
+  traits.double_buffer = stage.double_buffer;
+  traits.rolling_buffer = stage.rolling_buffer;
+  traits.scope_is_set = stage.scope.has_value();
+  return traits;
+}
+
+}  // namespace
+
+Stmt StageBuilder::realize(StageId id, Stmt body) {
+  const StageData& stage = program_.graph.stage(id);
+  const std::vector<std::vector<Range>> regions = output_regions(stage, program_);
+  for (int k = stage.op.num_outputs(); k-- > 0;) {
+    const Tensor output = stage.op.output(k);
+    if (program_.buffers.is_argument(output) || program_.buffers.is_scan_state(output)) continue;
+    body = make_stmt(Realize{program_.buffers.buffer_of(output), regions[static_cast<std::size_t>(k)], make_true(), body,
+                             realize_traits(stage)});
+  }
+  return body;
+}
+
+Stmt StageBuilder::provide(StageId id) {
+  return match(
+      program_.graph.stage(id).op.kind(), [&](const Compute&) { return provide_compute(id); },
+      [&](const Extern&) { return provide_extern(id); }, [&](const Scan&) { return provide_scan(id); },
+      [&](const TensorCompute&) { return provide_compute(id); }, [](const Placeholder&) { return make_nop(); });
+}
+
+// ---- the kinds ----------------------------------------------------------------------------------------------------
+
+Stmt StageBuilder::provide_compute(StageId id) {
+  const StageData& stage = program_.graph.stage(id);
+  if (reduces_across_threads(stage)) return provide_thread_reduction(id);
+  const ComputeNest nest = make_compute_nest(id, program_);
+  if (!nest.init) {
+    const Stmt stores = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
+    return inside({levels_of(id, nest.main), [&] { return stores; }}, 0);
+  }
+  const ReductionBody reduction = make_reduction(stage, program_, nest);
+  const Stmt update = wrap(nest.main_guards, reduction.update);
+  auto with_init = [&](Stmt rest) {
+    Stmt init = wrap(nest.init_guards, reduction.init);
+    for (std::size_t i = nest.init->levels.size(); i-- > nest.common;) {
+      init = wrap(closed_only(nest.init->levels[i]), init);
+    }
+    return make_seq({init, rest});
+  };
+  return inside({levels_of(id, nest.main), [&] { return update; }, with_init, nest.common}, 0);
+}
+
+Stmt StageBuilder::provide_thread_reduction(StageId id) {
+  const LoopNest nest = make_loop_nest(id, program_);
+  const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
+  std::vector<std::size_t> order = reduction.common;
+  order.insert(order.end(), reduction.own.begin(), reduction.own.end());
+  return inside({levels_of(id, nest, order), [&] { return reduction.update; }, reduction.finish, reduction.common.size()},
+                0);
+}
+
+Stmt StageBuilder::provide_extern(StageId id) {
+  const StageData& stage = program_.graph.stage(id);
+  const Extern& op = *stage.op.as<Extern>();
+  Stmt body = make_stmt(Attr{AttrKind::ExternScope, Expr(0), "", 0, program_.lower(op.body, {})});
+  auto bind = [&](const Buffer& view, const Tensor& tensor) {
+    std::vector<Range> region;
+    for (const Expr& extent : view.shape()) {
+      region.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    }
+    body = make_stmt(BufferView{view, program_.buffers.buffer_of(tensor), std::move(region), body});
+  };
+  for (std::size_t k = op.output_buffers.size(); k-- > 0;) bind(op.output_buffers[k], stage.op.output(static_cast<int>(k)));
+  for (std::size_t k = op.inputs.size(); k-- > 0;) bind(op.input_buffers[k], op.inputs[k]);
+  return body;
+}
+
+/// The first states, then a loop over the steps; the stages that make a step stand innermost. Threads of the whole scan
+/// stand around both.
+Stmt StageBuilder::provide_scan(StageId id) {
+  const StageData& stage = program_.graph.stage(id);
+  const LoopNest nest = make_loop_nest(id, program_);
+  Shells environment;
+  for (const IterVar& thread : stage.env_threads) {
+    environment.push_back(AttrShell{AttrKind::ThreadExtent, thread, "", program_.bounds[thread].extent});
+  }
+  Shells guards;
+  for (const Expr& guard : make_guards(id, nest, program_)) guards.push_back(GuardShell{guard});
+  std::size_t threads = 0;
+  while (threads < stage.leaf_iter_vars.size() && stage.leaf_iter_vars[threads].kind() == IterKind::ThreadIndex) ++threads;
+
+  const auto place = static_cast<std::size_t>(id);
+  auto step = [&] { return wrap(guards, behind(attached_[place].back(), std::nullopt)); };
+  auto with_first_states = [&](Stmt steps) { return behind(initial_[place], std::move(steps)); };
+  return wrap_around(closed_only(environment),
+                     [&] { return inside({levels_of(id, nest), step, with_first_states, threads}, 0); });
+}
+
+// ---- loops around statements --------------------------------------------------------------------------------------
+
+std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest,
+                                                       const std::vector<std::size_t>& order) {
+  std::vector<NestedBody::Level> levels;
+  std::vector<std::size_t> depth_of(order.size());
+  for (std::size_t depth = 0; depth < order.size(); ++depth) {
+    depth_of[order[depth]] = depth;
+    levels.push_back({&nest.levels[order[depth]], {}});
+  }
+  std::size_t depth = 0;
+  for (std::size_t leaf = 0; leaf < order.size(); ++leaf) {
+    depth = std::max(depth, depth_of[leaf]);
+    const std::vector<StageId>& attached = attached_[static_cast<std::size_t>(id)][leaf];
+    levels[depth].attached.insert(levels[depth].attached.end(), attached.begin(), attached.end());
+  }
+  for (NestedBody::Level& level : levels) std::sort(level.attached.begin(), level.attached.end());
+  return levels;
+}
+
+std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest) {
+  std::vector<std::size_t> order(nest.levels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return levels_of(id, nest, order);
+}
+
+Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
+  auto content = [&]() -> Stmt {
+    if (depth == body.levels.size()) return body.innermost();
+    const NestedBody::Level& level = body.levels[depth];
+    return wrap_around(closed_only(*level.shells), [&] { return behind(level.attached, inside(body, depth + 1)); });
+  };
+  if (body.change && depth == body.change_depth) return body.change(content());
+  return content();
+}
+
+Stmt StageBuilder::behind(const std::vector<StageId>& stages, std::optional<Stmt> body) {
+  for (StageId stage : std::views::reverse(stages)) body = pipeline(stage, body);
+  return body ? *body : make_nop();
+}
+
+Stmt StageBuilder::wrap_around(const Shells& shells, const std::function<Stmt()>& body) {
+  const std::size_t opened_before = open_.size();
+  for (const Shell& shell : shells) {
+    const AttrShell* attr = std::get_if<AttrShell>(&shell);
+    if (attr && attr->kind == AttrKind::ThreadExtent) open_.push_back(attr->subject);
+  }
+  const Stmt content = body();
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(opened_before), open_.end());
+  return wrap(shells, content);
+}
+
+Shells StageBuilder::closed_only(const Shells& level) const {
+  Shells shells;
+  for (const Shell& shell : level) {
+    const AttrShell* attr = std::get_if<AttrShell>(&shell);
+    const bool is_open = attr && attr->kind == AttrKind::ThreadExtent &&
+                         std::any_of(open_.begin(), open_.end(),
+                                     [&](const IterVar& thread) { return thread.same_as(attr->subject); });
+    if (!is_open) shells.push_back(shell);
+  }
+  return shells;
+}
+
+}  // namespace tenon::te

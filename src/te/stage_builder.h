@@ -1,0 +1,69 @@
+// Statements of stages: the loop nest of each, with the stages that are computed inside of it.
+#pragma once
+
+#include <functional>
+
+#include "te/loop_nest.h"
+
+namespace tenon::te {
+
+/// The statements of one stage, by where they stand in its loops. They are made when the loops around them are known.
+struct NestedBody {
+  struct Level {
+    const Shells* shells;
+    /// Computed inside the loop, in front of what it contains.
+    std::vector<StageId> attached;
+  };
+  /// Outermost first.
+  std::vector<Level> levels;
+  std::function<Stmt()> innermost;
+  /// Changes what the first `change_depth` loops contain, say by putting something in front.
+  std::function<Stmt(Stmt)> change = {};
+  std::size_t change_depth = 0;
+};
+
+class StageBuilder {
+ public:
+  explicit StageBuilder(Program& program);
+
+  /// The whole program: stages at root one after the other, each in the scope of the memory of those before.
+  Stmt build();
+
+ private:
+  /// The stage's memory, its statements, then the statements that use it.
+  Stmt pipeline(StageId stage, const std::optional<Stmt>& consumer);
+  Stmt realize(StageId stage, Stmt body);
+  Stmt provide(StageId stage);
+
+  Stmt provide_compute(StageId stage);
+  Stmt provide_thread_reduction(StageId stage);
+  Stmt provide_extern(StageId stage);
+  Stmt provide_scan(StageId stage);
+
+  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that came before it.
+  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest, const std::vector<std::size_t>& order);
+  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
+  /// What the first `depth` loops contain.
+  Stmt inside(const NestedBody& body, std::size_t depth);
+  /// The body behind these stages, each in the scope of the memory of those before.
+  Stmt behind(const std::vector<StageId>& stages, std::optional<Stmt> body);
+  /// Makes the body with the attributes of the shells' threads standing around it.
+  Stmt wrap_around(const Shells& shells, const std::function<Stmt()>& body);
+
+  /// The shells but for the attributes of threads that are open already.
+  Shells closed_only(const Shells& level) const;
+
+  /// The stages that make these, ascending.
+  std::vector<StageId> stages_of(const std::vector<Tensor>& tensors) const;
+
+  Program& program_;
+  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those that update a scan.
+  std::vector<std::vector<std::vector<StageId>>> attached_;
+  /// Per scan, the stages that compute its initial states, in order.
+  std::vector<std::vector<StageId>> initial_;
+  std::vector<StageId> at_root_;
+  /// Threads whose attributes stand around the statement being made.
+  std::vector<IterVar> open_;
+};
+
+}  // namespace tenon::te
