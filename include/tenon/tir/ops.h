@@ -28,6 +28,10 @@ class Operand {
   Operand(const Expr& e, SourceLocation where = SourceLocation::current()) : value_(e), where_(where) {}
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : value_(Expr(axis)), where_(where) {}
+  /// Anything else that stands for an expression: an element of a buffer under construction.
+  template <class T>
+    requires(std::is_class_v<T> && !std::derived_from<T, Expr> && requires(const T& e) { e.operator Expr(); })
+  Operand(const T& e, SourceLocation where = SourceLocation::current()) : value_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
   bool is_literal() const { return !std::holds_alternative<Expr>(value_); }

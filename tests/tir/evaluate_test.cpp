@@ -1,0 +1,142 @@
+#include "tenon/tir/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/parse.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::tir {
+namespace {
+
+HostArray array(std::vector<float>& values) {
+  return {values.data(), Float(32), {static_cast<std::int64_t>(values.size())}};
+}
+
+PrimFunc function(const std::string& body, int a = 8, int b = 8) {
+  const std::string m = std::to_string(a), n = std::to_string(b);
+  const std::string text = "@main = primfn(A_1: handle, B_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n" +
+                           ("  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" + m + "], []),\n") +
+                           "             B: Buffer(B_2: Pointer(float32), float32, [" + n + "], [])}\n" +
+                           "  buffer_map = {A_1: A, B_1: B}\n  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" + m +
+                           "], []), B_1: B_3: Buffer(B_2, float32, [" + n + "], [])} {\n" + body + "\n}\n";
+  return parse_module(text).functions.at("main");
+}
+
+std::vector<float> run(const PrimFunc& func, std::vector<float> a, std::size_t outputs) {
+  std::vector<float> b(outputs, NAN);
+  const std::vector<HostValue> args = {array(a), array(b)};
+  evaluate(func, args, {.check_uninitialized = true});
+  return b;
+}
+
+std::vector<float> counting(std::size_t n) {
+  std::vector<float> values(n);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+TEST(Evaluate, SumsIntoATemporary) {
+  const PrimFunc func = function(R"(
+    allocate(t: Pointer(global float32), float32, [1]), storage_scope = global {
+      t_1: Buffer(t, float32, [1], [], align=4)[0] = 0f32
+      for (k: int32, 0, 8) {
+        t_1[0] = (t_1[0] + A[k])
+      }
+      B[0] = t_1[0]
+    })",
+                                 8, 1);
+  EXPECT_EQ(run(func, counting(8), 1).front(), 36.0f);
+}
+
+TEST(Evaluate, VectorsLaneByLane) {
+  const PrimFunc func = function("B[ramp(7, -1, 8)] = (A[ramp(0, 1, 8)]*broadcast(2f32, 8))");
+  EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{16, 14, 12, 10, 8, 6, 4, 2}));
+}
+
+TEST(Evaluate, OneSideOfIfThenElseOnly) {
+  const PrimFunc func = function(R"(for (i: int32, 0, 8) {
+    B[i] = @tir.if_then_else((1 <= i), A[(i - 1)], 0f32, dtype=float32)
+  })");
+  EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Evaluate, AccessOutsideIsAnErrorThatNamesIt) {
+  const PrimFunc func = function("B[0] = A[8]");
+  try {
+    run(func, counting(8), 8);
+    FAIL() << "accepted";
+  } catch (const RuntimeError& error) {
+    EXPECT_STREQ(error.what(), "a read outside buffer `A`: A[8]");
+  }
+}
+
+TEST(Evaluate, ReadBeforeWriteIsAnErrorWhereAskedFor) {
+  const PrimFunc func = function(R"(allocate(t: Pointer(global float32), float32, [4]), storage_scope = global;
+    B[0] = t_1: Buffer(t, float32, [4], [], align=16)[2])");
+  EXPECT_THROW(run(func, counting(8), 8), RuntimeError);
+}
+
+TEST(Evaluate, WrongArgumentsAreErrors) {
+  const PrimFunc func = function("B[0] = A[0]");
+  std::vector<float> seven(7), eight(8);
+  EXPECT_THROW(evaluate(func, std::vector<HostValue>{array(seven), array(eight)}), RuntimeError);
+  EXPECT_THROW(evaluate(func, std::vector<HostValue>{array(eight)}), RuntimeError);
+}
+
+TEST(Evaluate, ThreadsReduceTogether) {
+  // 4 rows (threadIdx.y) of 8 threads (threadIdx.x), which sum their row.
+  PrimFunc func = function(R"(
+    attr [IterVar(threadIdx.y: int32, (nullptr), "ThreadIndex", "threadIdx.y")] "thread_extent" = 4;
+    attr [IterVar(threadIdx.x: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 8;
+    allocate(reduce_temp0: Pointer(local float32), float32, [1]), storage_scope = local {
+      attr [meta[tir.CommReducer][0]] "reduce_scope" = @tir.reinterpret(0u64, dtype=handle);
+      @tir.tvm_thread_allreduce(1u32, A[((threadIdx.y*8) + threadIdx.x)], True, r: Buffer(reduce_temp0, float32, [1], [], scope="local")[0], threadIdx.x, dtype=handle)
+      B[threadIdx.y] = r[0]
+    })",
+                           32, 4);
+  // The text does not carry the reducer: put a sum in its place.
+  const Var x("x", Float(32)), y("y", Float(32));
+  auto sum = std::make_shared<const CommReducerNode>(CommReducerNode{{x}, {y}, {x + y}, {make_float(Float(32), 0)}, "sum"});
+  func.body = rewrite(func.body, [&](const Attr& attr, const Stmt&) -> std::optional<Stmt> {
+    if (attr.kind != AttrKind::ReduceScope) return std::nullopt;
+    return make_stmt(Attr{attr.kind, sum, attr.key, attr.value, attr.body});
+  });
+  std::vector<float> expected;
+  const std::vector<float> a = counting(32);
+  for (std::size_t row = 0; row < 4; ++row) expected.push_back(std::accumulate(a.begin() + row * 8, a.begin() + row * 8 + 8, 0.0f));
+  EXPECT_EQ(run(func, a, 4), expected);
+}
+
+TEST(Evaluate, SharedMemoryIsOneAndLocalIsPerThread) {
+  const PrimFunc func = function(R"(
+    allocate(s: Pointer(shared float32), float32, [8]), storage_scope = shared;
+    allocate(l: Pointer(local float32), float32, [1]), storage_scope = local;
+    attr [IterVar(threadIdx.x: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 8 {
+      l_1: Buffer(l, float32, [1], [], scope="local", align=4)[0] = A[threadIdx.x]
+      s_1: Buffer(s, float32, [8], [], scope="shared", align=32)[threadIdx.x] = l_1[0]
+      B[threadIdx.x] = (s_1[(7 - threadIdx.x)] + l_1[0])
+    })");
+  EXPECT_EQ(run(func, counting(8), 8), std::vector<float>(8, 9.0f));
+}
+
+TEST(Evaluate, Float16RoundsToNearestEven) {
+  // Between 2048 and 4096 a float16 counts in twos: 2049 is halfway, and goes to the even 2048; 2051 to 2052.
+  for (auto [given, rounded] : {std::pair{2049.0, 2048.0}, {2051.0, 2052.0}})
+    EXPECT_EQ(std::get<double>(evaluate(make_cast(Float(16), make_float(Float(32), given)))), rounded);
+}
+
+TEST(Evaluate, IntegersOfExpressions) {
+  const Var i("i"), j("j");
+  auto value = [&](const Var& v) -> std::int64_t { return v.same_as(i) ? -7 : 3; };
+  EXPECT_EQ(evaluate_int(floordiv(i, j), value), -3);
+  EXPECT_EQ(evaluate_int(truncdiv(i, j), value), -2);
+  EXPECT_EQ(evaluate_int(floormod(i, j), value), 2);
+  EXPECT_EQ(evaluate_int(truncmod(i, j), value), -1);
+}
+
+}  // namespace
+}  // namespace tenon::tir

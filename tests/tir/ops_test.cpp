@@ -1,0 +1,125 @@
+#include "tenon/tir/ops.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::tir {
+namespace {
+
+const Var i("i"), j("j");
+const Var b8("b", Int(8)), u8("u", UInt(8)), h("h", Float(16)), f("f"), d("d", Float(64)), truth("t", Bool());
+const Var f32("f", Float(32));
+
+TEST(Promotion, LiteralTakesTheTypeThatItMeets) {
+  EXPECT_EQ((b8 + 1).dtype(), Int(8));
+  EXPECT_EQ((1 + b8).dtype(), Int(8));
+  EXPECT_EQ((h * 2.5f).dtype(), Float(16));
+  EXPECT_EQ((f32 * 2).dtype(), Float(32));
+  EXPECT_EQ(max(u8, 3).dtype(), UInt(8));
+  EXPECT_EQ(if_then_else(truth, b8, 0).dtype(), Int(8));
+  EXPECT_EQ((i * 2.0f).dtype(), Float(32));
+}
+
+TEST(Promotion, LiteralThatDoesNotFitIsATypeErrorWithItsLine) {
+  try {
+    (void)(u8 + 300);
+    FAIL() << "accepted";
+  } catch (const TypeError& error) {
+    EXPECT_NE(std::string(error.what()).find("300 does not fit uint8 (at ops_test.cpp:"), std::string::npos);
+  }
+  EXPECT_THROW((void)(u8 + -1), TypeError);
+  EXPECT_THROW((void)make_const(Int(8), 300), TypeError);
+}
+
+TEST(Promotion, WiderWinsAndUnsignedWinsAtEqualWidth) {
+  const Var i16("i", Int(16)), u16("u", UInt(16)), i64("i", Int(64)), u32("u", UInt(32));
+  EXPECT_EQ((i16 + b8).dtype(), Int(16));
+  EXPECT_EQ((i16 + u16).dtype(), UInt(16));
+  EXPECT_EQ((i64 + u32).dtype(), Int(64));
+  EXPECT_EQ((i + u32).dtype(), UInt(32));
+  EXPECT_EQ((f32 + d).dtype(), Float(64));
+  EXPECT_EQ((h + i).dtype(), Float(16));
+}
+
+TEST(Operators, IntegersHaveNoSlashAndNoPercent) {
+  for (const auto& misuse : {+[] { (void)(i / 2); }, +[] { (void)(i % 2); }}) {
+    try {
+      misuse();
+      FAIL() << "accepted";
+    } catch (const TypeError& error) {
+      for (const char* way_out : {"floordiv", "floormod", "truncdiv", "truncmod"})
+        EXPECT_NE(std::string(error.what()).find(way_out), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Operators, MathematicsOfIntegersIsATypeError) {
+  EXPECT_THROW((void)exp(i), TypeError);
+  EXPECT_THROW((void)pow(i, 2), TypeError);
+  EXPECT_THROW((void)floordiv(f32, 2.0f), TypeError);
+  EXPECT_THROW((void)(f32 << 1), TypeError);
+  EXPECT_THROW((void)(i << 32), TypeError);
+  EXPECT_THROW((void)(i && truth), TypeError);
+  EXPECT_THROW((void)if_then_else(i, 1, 2), TypeError);
+  EXPECT_THROW((void)floordiv(i, 0), TypeError);
+}
+
+TEST(Folding, IdentitiesAndConstants) {
+  EXPECT_TRUE((i + 0).same_as(i));
+  EXPECT_TRUE((1 * i).same_as(i));
+  EXPECT_TRUE(is_zero(i * 0));
+  EXPECT_TRUE(is_constant_int(floordiv(Expr(-7), 2), -4));
+  EXPECT_TRUE(is_constant_int(truncdiv(Expr(-7), 2), -3));
+  EXPECT_TRUE(is_constant_int(floormod(Expr(-7), 2), 1));
+  EXPECT_TRUE(is_constant_int(truncmod(Expr(-7), 2), -1));
+  EXPECT_TRUE((truth && true).same_as(truth));
+}
+
+TEST(Folding, FloatsKeepTheirSpecialValues) {
+  // x * 0 is no number for an infinite x.
+  EXPECT_FALSE(is_constant(f32 * 0.0f));
+  EXPECT_FALSE(is_constant(0.0f / f32));
+}
+
+TEST(Folding, IsTotalAndAgreesWithTheInterpreter) {
+  // Every operator on the corners of every integer type: no crash, and what is folded is what evaluation gives.
+  const std::vector<BinaryOp> ops = {BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul,      BinaryOp::TruncDiv,
+                                     BinaryOp::TruncMod, BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Min,
+                                     BinaryOp::Max,      BinaryOp::Lt,       BinaryOp::Le,       BinaryOp::Eq};
+  for (DataType type : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64)}) {
+    std::vector<std::int64_t> corners = {integer_min(type), wrap(-1, type), 0, 1, integer_max(type).value_or(-1)};
+    for (std::int64_t x : corners) {
+      for (std::int64_t y : corners) {
+        for (BinaryOp op : ops) {
+          Expr plain = make_binary(op, make_int(type, x), make_int(type, y));
+          auto folded = fold_constants(op, make_int(type, x), make_int(type, y));
+          const bool divides = op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod || op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
+          if (divides && y == 0) {
+            EXPECT_FALSE(folded.has_value());
+            continue;
+          }
+          ASSERT_TRUE(folded.has_value()) << print_expr(plain);
+          EXPECT_EQ(constant_int(*folded), std::get<std::int64_t>(evaluate(plain))) << print_expr(plain);
+        }
+      }
+    }
+  }
+}
+
+TEST(Constants, ExtremesOfTypes) {
+  EXPECT_EQ(print_expr(min_value(Float(32))), "-3.40282e+38f32");
+  EXPECT_EQ(print_expr(max_value(Int(8))), "127i8");
+  EXPECT_EQ(print_expr(max_value(UInt(64))), "18446744073709551615u64");
+  EXPECT_EQ(print_expr(infinity(Float(64))), "inff64");
+  EXPECT_THROW((void)infinity(Int(32)), TypeError);
+}
+
+TEST(Negation, OfFloatsIsAProductAndOfIntegersADifference) {
+  EXPECT_EQ(print_expr(-f32), "(f*-1f32)");
+  EXPECT_EQ(print_expr(-i), "(0 - i)");
+}
+
+}  // namespace
+}  // namespace tenon::tir
