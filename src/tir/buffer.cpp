@@ -17,15 +17,19 @@ StorageScope BufferNode::scope() const {
 Buffer make_buffer(BufferNode node) { return Buffer(std::make_shared<const BufferNode>(std::move(node))); }
 
 Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options, SourceLocation where) {
-  auto fail = [&](const std::string& what) { throw TypeError("decl_buffer `" + options.name + "`: " + what, where); };
+  auto fail = [&](const std::string& what) {
+    throw TypeError("decl_buffer `" + options.name + "`: " + what, where);
+  };
   if (options.data_alignment < 0) fail("the alignment must be positive");
   if (options.offset_factor < 0) fail("the offset factor must not be negative");
   if (!options.strides.empty() && options.strides.size() != shape.size())
-    fail("got " + std::to_string(options.strides.size()) + " strides for " + std::to_string(shape.size()) + " dimensions");
+    fail("got " + std::to_string(options.strides.size()) + " strides for " + std::to_string(shape.size()) +
+         " dimensions");
   for (std::size_t n = 0; n < options.axis_separators.size(); ++n) {
     const int at = options.axis_separators[n];
     const int previous = n == 0 ? 0 : options.axis_separators[n - 1];
-    if (at < previous || at > static_cast<int>(shape.size())) fail("axis separators must be in order and within the rank");
+    if (at < previous || at > static_cast<int>(shape.size()))
+      fail("axis separators must be in order and within the rank");
   }
   for (const Expr& extent : shape)
     if (!extent.dtype().is_integral()) fail("an extent must be an integer, got " + extent.dtype().str());
@@ -38,16 +42,17 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
   Expr offset = options.elem_offset         ? *options.elem_offset
                 : options.offset_factor > 0 ? static_cast<Expr>(Var(options.name + "_elem_offset", index))
                                             : make_int(index, 0);
-  return make_buffer({.data = std::move(data),
-                      .dtype = dtype,
-                      .shape = std::move(shape),
-                      .strides = std::move(options.strides),
-                      .axis_separators = std::move(options.axis_separators),
-                      .elem_offset = std::move(offset),
-                      .name = std::move(options.name),
-                      .data_alignment = options.data_alignment > 0 ? options.data_alignment : BufferNode::kDefaultAlignment,
-                      .offset_factor = options.offset_factor > 0 ? options.offset_factor : 1,
-                      .kind = options.kind});
+  return make_buffer(
+      {.data = std::move(data),
+       .dtype = dtype,
+       .shape = std::move(shape),
+       .strides = std::move(options.strides),
+       .axis_separators = std::move(options.axis_separators),
+       .elem_offset = std::move(offset),
+       .name = std::move(options.name),
+       .data_alignment = options.data_alignment > 0 ? options.data_alignment : BufferNode::kDefaultAlignment,
+       .offset_factor = options.offset_factor > 0 ? options.offset_factor : 1,
+       .kind = options.kind});
 }
 
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape) {
@@ -102,7 +107,8 @@ Buffer flattened(const Buffer& buffer) {
     if (!buffer->strides.empty() && first < last) {
       extent = buffer->strides[first] * buffer->shape[first];
     } else {
-      for (std::size_t n = first; n < last; ++n) extent = n == first ? buffer->shape[n] : extent * buffer->shape[n];
+      for (std::size_t n = first; n < last; ++n)
+        extent = n == first ? buffer->shape[n] : extent * buffer->shape[n];
     }
     extents.push_back(std::move(extent));
   }
@@ -117,7 +123,8 @@ Buffer flattened(const Buffer& buffer) {
 Expr Buffer::access_ptr(std::string_view mode, Expr offset, SourceLocation where) const {
   const int mask = mode == "r" ? 1 : mode == "w" ? 2 : mode == "rw" ? 3 : 0;
   if (mask == 0)
-    throw TypeError("access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" + std::string(mode) + "\"",
+    throw TypeError("access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" +
+                        std::string(mode) + "\"",
                     where);
   Expr extent = make_int(Int(32), 1);
   for (const Expr& dim : shape()) extent = extent * dim;

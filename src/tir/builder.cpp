@@ -11,8 +11,8 @@ const ElementRef& ElementRef::operator=(const Operand& value) const {
   const DataType type = buffer_->dtype.with_lanes(buffer_->dtype.lanes * lanes);
   Expr e = value.beside(type);
   if (e.dtype().element() != type.element())
-    throw TypeError("a store into buffer `" + buffer_->name + "` of " + buffer_->dtype.str() + " got " + e.dtype().str() + ": " +
-                        print_expr(e),
+    throw TypeError("a store into buffer `" + buffer_->name + "` of " + buffer_->dtype.str() + " got " +
+                        e.dtype().str() + ": " + print_expr(e),
                     value.where());
   builder_->emit(make_store(buffer_, std::move(e), indices_));
   return *this;
@@ -36,8 +36,8 @@ ElementRef BufferRef::operator[](const Operand& index) const {
 
 ElementRef BufferRef::operator[](std::initializer_list<Expr> indices) const {
   if (indices.size() != buffer_->shape.size())
-    throw TypeError("buffer `" + buffer_->name + "` has " + std::to_string(buffer_->rank()) + " dimensions, got " +
-                    std::to_string(indices.size()) + " indices");
+    throw TypeError("buffer `" + buffer_->name + "` has " + std::to_string(buffer_->rank()) +
+                    " dimensions, got " + std::to_string(indices.size()) + " indices");
   return ElementRef(builder_, buffer_, std::vector<Expr>(indices));
 }
 
@@ -114,8 +114,9 @@ BufferRef IRBuilder::buffer_ptr(const Buffer& buffer) { return BufferRef(this, b
 
 void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& value) {
   Expr e = value.alone();
-  scopes_.back().emplace_back(
-      [axis, kind, e](Stmt body) { return make_stmt(Attr{kind, axis, "", e, std::move(body)}); });
+  scopes_.back().emplace_back([axis, kind, e](Stmt body) {
+    return make_stmt(Attr{kind, axis, "", e, std::move(body)});
+  });
 }
 
 void IRBuilder::scope_attr(std::string pragma_key, const Operand& value) {

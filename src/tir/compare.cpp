@@ -22,7 +22,9 @@ class Comparer {
     return match(
         a.node().value,
         [&](const IntImm& n) { return n.value == b.as<IntImm>()->value || differ("constant", a, b); },
-        [&](const FloatImm& n) { return same_bits(n.value, b.as<FloatImm>()->value) || differ("constant", a, b); },
+        [&](const FloatImm& n) {
+          return same_bits(n.value, b.as<FloatImm>()->value) || differ("constant", a, b);
+        },
         [&](const StringImm& n) { return n.value == b.as<StringImm>()->value || differ("text", a, b); },
         [&](const VarNode&) { return same_var(a, b) || differ("variable", a, b); },
         [&](const Cast& n) { return expr(n.value, b.as<Cast>()->value); },
@@ -56,7 +58,8 @@ class Comparer {
         },
         [&](const Load& n) {
           const Load& m = *b.as<Load>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) && list(n.indices, m.indices, a, b);
+          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
+                 list(n.indices, m.indices, a, b);
         },
         [&](const ProducerLoad& n) {
           const ProducerLoad& m = *b.as<ProducerLoad>();
@@ -70,8 +73,10 @@ class Comparer {
           const bool same_axes = r.axis.size() == q.axis.size() &&
                                  std::equal(r.axis.begin(), r.axis.end(), q.axis.begin(),
                                             [](const IterVar& x, const IterVar& y) { return x.same_as(y); });
-          if (n.value_index != m.value_index || r.combiner != q.combiner || !same_axes) return differ("reduction", a, b);
-          return list(r.source, q.source, a, b) && list(r.init, q.init, a, b) && expr(r.condition, q.condition);
+          if (n.value_index != m.value_index || r.combiner != q.combiner || !same_axes)
+            return differ("reduction", a, b);
+          return list(r.source, q.source, a, b) && list(r.init, q.init, a, b) &&
+                 expr(r.condition, q.condition);
         });
   }
 
@@ -139,7 +144,8 @@ class Comparer {
         },
         [&](const Prefetch& n) {
           const Prefetch& m = *b.as<Prefetch>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) && ranges(n.region, m.region, a, b);
+          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
+                 ranges(n.region, m.region, a, b);
         });
   }
 
@@ -151,7 +157,8 @@ class Comparer {
       pairs_.emplace_back(&a.params[i].node(), &b.params[i].node());
     }
     for (std::size_t i = 0; i < a.buffers.size(); ++i)
-      if (!declared(a.buffers[i].declared, b.buffers[i].declared) || !declared(a.buffers[i].buffer, b.buffers[i].buffer))
+      if (!declared(a.buffers[i].declared, b.buffers[i].declared) ||
+          !declared(a.buffers[i].buffer, b.buffers[i].buffer))
         return differ("parameter", a.buffers[i].param, b.buffers[i].param);
     return stmt(a.body, b.body);
   }
@@ -171,7 +178,9 @@ class Comparer {
     return text.substr(0, text.find('\n'));
   }
 
-  static bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+  static bool same_bits(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  }
 
   bool same_name(const void* a, const void* b) const {
     for (auto pair = pairs_.rbegin(); pair != pairs_.rend(); ++pair)
@@ -227,7 +236,8 @@ class Comparer {
   /// A buffer that both sides introduce: same type and rank, then the same by name.
   template <class F>
   bool with_buffer(const Buffer& x, const Buffer& y, const Stmt& a, const Stmt& b, F inside) {
-    if (x->dtype != y->dtype || x->rank() != y->rank() || x->scope() != y->scope()) return differ("buffer", a, b);
+    if (x->dtype != y->dtype || x->rank() != y->rank() || x->scope() != y->scope())
+      return differ("buffer", a, b);
     pairs_.emplace_back(x.get(), y.get());
     const bool same = inside();
     pairs_.pop_back();
@@ -236,7 +246,8 @@ class Comparer {
 
   /// Parameters: shapes may introduce symbolic sizes, which then stand for each other.
   bool declared(const Buffer& a, const Buffer& b) {
-    if (a->dtype != b->dtype || a->rank() != b->rank() || a->strides.size() != b->strides.size()) return false;
+    if (a->dtype != b->dtype || a->rank() != b->rank() || a->strides.size() != b->strides.size())
+      return false;
     auto same = [&](const Expr& x, const Expr& y) {
       const bool both_vars = x.as<VarNode>() && y.as<VarNode>();
       if (both_vars && !same_var(x, y)) pairs_.emplace_back(&x.node(), &y.node());
@@ -253,18 +264,19 @@ class Comparer {
   }
 
   bool attr(const Attr& n, const Attr& m, const Stmt& a, const Stmt& b) {
-    if (n.kind != m.kind || n.key != m.key || n.subject.index() != m.subject.index()) return differ("attribute", a, b);
+    if (n.kind != m.kind || n.key != m.key || n.subject.index() != m.subject.index())
+      return differ("attribute", a, b);
     if (!expr(n.value, m.value)) return false;
     return match(
-        n.subject,
-        [&](const Expr& e) { return expr(e, std::get<Expr>(m.subject)) && stmt(n.body, m.body); },
+        n.subject, [&](const Expr& e) { return expr(e, std::get<Expr>(m.subject)) && stmt(n.body, m.body); },
         [&](const IterVar& axis) {
           const IterVar& other = std::get<IterVar>(m.subject);
           if (axis.thread() != other.thread() || axis.kind() != other.kind()) return differ("thread", a, b);
           return bound(axis.var(), other.var(), [&] { return stmt(n.body, m.body); });
         },
         [&](const Buffer& x) {
-          return (same_buffer(x, std::get<Buffer>(m.subject)) || differ("buffer", a, b)) && stmt(n.body, m.body);
+          return (same_buffer(x, std::get<Buffer>(m.subject)) || differ("buffer", a, b)) &&
+                 stmt(n.body, m.body);
         },
         [&](const CommReducer& r) {
           return (r == std::get<CommReducer>(m.subject) || differ("reducer", a, b)) && stmt(n.body, m.body);

@@ -43,9 +43,12 @@ std::size_t hash_of(const ExprNode::Value& value) {
         return mix(mix(mix(seed, n.condition.node().hash), n.if_true.node().hash), n.if_false.node().hash);
       },
       [&](const Ramp& n) {
-        return mix(mix(mix(seed, n.base.node().hash), n.stride.node().hash), static_cast<std::size_t>(n.lanes));
+        return mix(mix(mix(seed, n.base.node().hash), n.stride.node().hash),
+                   static_cast<std::size_t>(n.lanes));
       },
-      [&](const Broadcast& n) { return mix(mix(seed, n.value.node().hash), static_cast<std::size_t>(n.lanes)); },
+      [&](const Broadcast& n) {
+        return mix(mix(seed, n.value.node().hash), static_cast<std::size_t>(n.lanes));
+      },
       [&](const Shuffle& n) { return hash_all(hash_all(seed, n.vectors), n.indices); },
       // The bound variable may be renamed between equal trees, so neither it nor its uses may enter the hash.
       [&](const LetExpr& n) { return mix(seed, n.value.node().hash); },
@@ -70,14 +73,15 @@ std::size_t hash_of(const ExprNode::Value& value) {
 Expr make(DataType type, ExprNode::Value value) {
   auto node = std::make_shared<ExprNode>(ExprNode{type, 0, std::move(value)});
   // A variable is its own identity: its hash is the address it ends up at.
-  node->hash = mix(hash_of(node->value), static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+  node->hash = mix(hash_of(node->value),
+                   static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
 void require_same_type(std::string_view what, const Expr& a, const Expr& b) {
   if (a.dtype() == b.dtype()) return;
-  throw TypeError("the operands of " + std::string(what) + " have different types, " + a.dtype().str() + " and " +
-                  b.dtype().str() + ": " + print_expr(a) + " and " + print_expr(b));
+  throw TypeError("the operands of " + std::string(what) + " have different types, " + a.dtype().str() +
+                  " and " + b.dtype().str() + ": " + print_expr(a) + " and " + print_expr(b));
 }
 
 void require_bool(std::string_view what, const Expr& e) {
@@ -87,7 +91,8 @@ void require_bool(std::string_view what, const Expr& e) {
 
 }  // namespace
 
-// ---- Expr, Var, IterVar, Range ------------------------------------------------------------------------------------
+// ---- Expr, Var, IterVar, Range
+// ------------------------------------------------------------------------------------
 
 Expr::Expr(const IterVar& axis) : Expr(static_cast<const Expr&>(axis.var())) {}
 
@@ -106,11 +111,15 @@ Range::Range(Expr begin, Expr end) : min(std::move(begin)), extent(std::move(end
   extent = is_zero(ends.a) ? ends.b : ends.b - ends.a;
 }
 
-Range Range::from_min_extent(Expr min, Expr extent) { return Range(Raw{}, std::move(min), std::move(extent)); }
+Range Range::from_min_extent(Expr min, Expr extent) {
+  return Range(Raw{}, std::move(min), std::move(extent));
+}
 
 Var::Var(std::string name, DataType type) : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
 Var::Var(std::string name, PointerType type) : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
-Var Var::size(std::string name, DataType type) { return Var(make(type, VarNode{std::move(name), std::nullopt, true})); }
+Var Var::size(std::string name, DataType type) {
+  return Var(make(type, VarNode{std::move(name), std::nullopt, true}));
+}
 
 Var Var::of(const Expr& e) {
   internal_check(e.as<VarNode>() != nullptr, "Var::of an expression that is no variable");
@@ -135,7 +144,8 @@ const std::optional<Range>& IterVar::dom() const { return node_->dom; }
 IterKind IterVar::kind() const { return node_->kind; }
 const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; }
 
-// ---- construction -------------------------------------------------------------------------------------------------
+// ---- construction
+// -------------------------------------------------------------------------------------------------
 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
@@ -210,7 +220,9 @@ Expr make_let(Var var, Expr value, Expr body) {
   return make(type, LetExpr{std::move(var), std::move(value), std::move(body)});
 }
 
-Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args) { return make(type, Call{intrin, std::move(args)}); }
+Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args) {
+  return make(type, Call{intrin, std::move(args)});
+}
 
 Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure) {
   return make(type, Call{ExternCallee{std::move(name), pure}, std::move(args)});
@@ -246,30 +258,49 @@ Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index) {
 Expr make_true(int lanes) { return make_int(Bool(lanes), 1); }
 Expr make_false(int lanes) { return make_int(Bool(lanes), 0); }
 
-// ---- questions ----------------------------------------------------------------------------------------------------
+// ---- questions
+// ----------------------------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 
 std::string_view to_string(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Sub: return "-";
-    case BinaryOp::Mul: return "*";
-    case BinaryOp::Div: return "/";
-    case BinaryOp::TruncDiv: return "truncdiv";
-    case BinaryOp::TruncMod: return "truncmod";
-    case BinaryOp::FloorDiv: return "floordiv";
-    case BinaryOp::FloorMod: return "floormod";
-    case BinaryOp::Min: return "min";
-    case BinaryOp::Max: return "max";
-    case BinaryOp::Eq: return "==";
-    case BinaryOp::Ne: return "!=";
-    case BinaryOp::Lt: return "<";
-    case BinaryOp::Le: return "<=";
-    case BinaryOp::Gt: return ">";
-    case BinaryOp::Ge: return ">=";
-    case BinaryOp::And: return "&&";
-    case BinaryOp::Or: return "||";
+    case BinaryOp::Add:
+      return "+";
+    case BinaryOp::Sub:
+      return "-";
+    case BinaryOp::Mul:
+      return "*";
+    case BinaryOp::Div:
+      return "/";
+    case BinaryOp::TruncDiv:
+      return "truncdiv";
+    case BinaryOp::TruncMod:
+      return "truncmod";
+    case BinaryOp::FloorDiv:
+      return "floordiv";
+    case BinaryOp::FloorMod:
+      return "floormod";
+    case BinaryOp::Min:
+      return "min";
+    case BinaryOp::Max:
+      return "max";
+    case BinaryOp::Eq:
+      return "==";
+    case BinaryOp::Ne:
+      return "!=";
+    case BinaryOp::Lt:
+      return "<";
+    case BinaryOp::Le:
+      return "<=";
+    case BinaryOp::Gt:
+      return ">";
+    case BinaryOp::Ge:
+      return ">=";
+    case BinaryOp::And:
+      return "&&";
+    case BinaryOp::Or:
+      return "||";
   }
   internal_error("a binary operator without a name");
 }

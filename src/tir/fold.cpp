@@ -26,31 +26,49 @@ std::optional<Expr> fold_integers(BinaryOp op, std::int64_t x, std::int64_t y, D
   auto number = [&](Wide value) { return make_int(type, wrap(static_cast<std::int64_t>(value), type)); };
   auto truth = [](bool value) { return value ? make_true() : make_false(); };
   switch (op) {
-    case BinaryOp::Add: return number(a + b);
-    case BinaryOp::Sub: return number(a - b);
-    case BinaryOp::Mul: return number(a * b);
-    case BinaryOp::Div: return std::nullopt;
-    case BinaryOp::TruncDiv: return b == 0 ? std::nullopt : std::optional(number(a / b));
-    case BinaryOp::TruncMod: return b == 0 ? std::nullopt : std::optional(number(a % b));
-    case BinaryOp::FloorDiv: return b == 0 ? std::nullopt : std::optional(number(floor_div(a, b)));
-    case BinaryOp::FloorMod: return b == 0 ? std::nullopt : std::optional(number(a - floor_div(a, b) * b));
-    case BinaryOp::Min: return number(a < b ? a : b);
-    case BinaryOp::Max: return number(a < b ? b : a);
-    case BinaryOp::Eq: return truth(a == b);
-    case BinaryOp::Ne: return truth(a != b);
-    case BinaryOp::Lt: return truth(a < b);
-    case BinaryOp::Le: return truth(a <= b);
-    case BinaryOp::Gt: return truth(a > b);
-    case BinaryOp::Ge: return truth(a >= b);
-    case BinaryOp::And: return truth(a != 0 && b != 0);
-    case BinaryOp::Or: return truth(a != 0 || b != 0);
+    case BinaryOp::Add:
+      return number(a + b);
+    case BinaryOp::Sub:
+      return number(a - b);
+    case BinaryOp::Mul:
+      return number(a * b);
+    case BinaryOp::Div:
+      return std::nullopt;
+    case BinaryOp::TruncDiv:
+      return b == 0 ? std::nullopt : std::optional(number(a / b));
+    case BinaryOp::TruncMod:
+      return b == 0 ? std::nullopt : std::optional(number(a % b));
+    case BinaryOp::FloorDiv:
+      return b == 0 ? std::nullopt : std::optional(number(floor_div(a, b)));
+    case BinaryOp::FloorMod:
+      return b == 0 ? std::nullopt : std::optional(number(a - floor_div(a, b) * b));
+    case BinaryOp::Min:
+      return number(a < b ? a : b);
+    case BinaryOp::Max:
+      return number(a < b ? b : a);
+    case BinaryOp::Eq:
+      return truth(a == b);
+    case BinaryOp::Ne:
+      return truth(a != b);
+    case BinaryOp::Lt:
+      return truth(a < b);
+    case BinaryOp::Le:
+      return truth(a <= b);
+    case BinaryOp::Gt:
+      return truth(a > b);
+    case BinaryOp::Ge:
+      return truth(a >= b);
+    case BinaryOp::And:
+      return truth(a != 0 && b != 0);
+    case BinaryOp::Or:
+      return truth(a != 0 || b != 0);
   }
   return std::nullopt;
 }
 
 std::optional<Expr> fold_floats(BinaryOp op, double a, double b, DataType type) {
-  // Double arithmetic on float32 values, rounded once, is correctly rounded float32 arithmetic; narrower types are
-  // left to the target.
+  // Double arithmetic on float32 values, rounded once, is correctly rounded float32 arithmetic; narrower
+  // types are left to the target.
   const bool foldable = type.is_float() && type.bits >= 32;
   auto number = [&](double value) -> std::optional<Expr> {
     if (!foldable) return std::nullopt;
@@ -58,19 +76,32 @@ std::optional<Expr> fold_floats(BinaryOp op, double a, double b, DataType type) 
   };
   auto truth = [](bool value) { return value ? make_true() : make_false(); };
   switch (op) {
-    case BinaryOp::Add: return number(a + b);
-    case BinaryOp::Sub: return number(a - b);
-    case BinaryOp::Mul: return number(a * b);
-    case BinaryOp::Div: return b == 0 ? std::nullopt : number(a / b);
-    case BinaryOp::Min: return number(a < b ? a : b);
-    case BinaryOp::Max: return number(a < b ? b : a);
-    case BinaryOp::Eq: return truth(a == b);
-    case BinaryOp::Ne: return truth(a != b);
-    case BinaryOp::Lt: return truth(a < b);
-    case BinaryOp::Le: return truth(a <= b);
-    case BinaryOp::Gt: return truth(a > b);
-    case BinaryOp::Ge: return truth(a >= b);
-    default: return std::nullopt;
+    case BinaryOp::Add:
+      return number(a + b);
+    case BinaryOp::Sub:
+      return number(a - b);
+    case BinaryOp::Mul:
+      return number(a * b);
+    case BinaryOp::Div:
+      return b == 0 ? std::nullopt : number(a / b);
+    case BinaryOp::Min:
+      return number(a < b ? a : b);
+    case BinaryOp::Max:
+      return number(a < b ? b : a);
+    case BinaryOp::Eq:
+      return truth(a == b);
+    case BinaryOp::Ne:
+      return truth(a != b);
+    case BinaryOp::Lt:
+      return truth(a < b);
+    case BinaryOp::Le:
+      return truth(a <= b);
+    case BinaryOp::Gt:
+      return truth(a > b);
+    case BinaryOp::Ge:
+      return truth(a >= b);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -119,7 +150,8 @@ std::optional<Expr> fold_identities(BinaryOp op, const Expr& a, const Expr& b) {
       if (is_false(a) || is_true(b)) return b;
       if (is_false(b) || is_true(a)) return a;
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

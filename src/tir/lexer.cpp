@@ -82,14 +82,21 @@ class Lexer {
       const char escape = peek(1);
       at_ += 2;
       switch (escape) {
-        case 'n': token.text += '\n'; break;
-        case 't': token.text += '\t'; break;
-        case 'r': token.text += '\r'; break;
+        case 'n':
+          token.text += '\n';
+          break;
+        case 't':
+          token.text += '\t';
+          break;
+        case 'r':
+          token.text += '\r';
+          break;
         case 'x':
           token.text += static_cast<char>(std::stoi(std::string(text_.substr(at_, 2)), nullptr, 16));
           at_ += 2;
           break;
-        default: token.text += escape;
+        default:
+          token.text += escape;
       }
     }
     ++at_;
@@ -106,7 +113,8 @@ class Lexer {
       return token;
     }
     static constexpr std::string_view kSingle = "()[]{}<>+-*/%=,;:!?";
-    if (kSingle.find(peek()) == std::string_view::npos) syntax_error(token, std::string("a stray `") + peek() + "`");
+    if (kSingle.find(peek()) == std::string_view::npos)
+      syntax_error(token, std::string("a stray `") + peek() + "`");
     token.text = text_[at_++];
     return token;
   }

@@ -50,8 +50,10 @@ Expr integer_binary(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
     if (!p.a.dtype().is_integral())
-      throw TypeError(std::string(to_string(op)) + " is on integers, got " + p.a.dtype().str() + "; for floats use `/`, fmod");
-    if (is_zero(p.b)) throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
+      throw TypeError(std::string(to_string(op)) + " is on integers, got " + p.a.dtype().str() +
+                      "; for floats use `/`, fmod");
+    if (is_zero(p.b))
+      throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
     return fold(op, p.a, p.b);
   });
 }
@@ -61,8 +63,8 @@ Expr logical(BinaryOp op, const Operand& a, const Operand& b) {
     Expr x = a.alone(), y = b.alone();
     for (const Expr* e : {&x, &y})
       if (!e->dtype().is_bool())
-        throw TypeError("the operands of `" + std::string(to_string(op)) + "` must be bool, got " + e->dtype().str() +
-                        ": " + print_expr(*e));
+        throw TypeError("the operands of `" + std::string(to_string(op)) + "` must be bool, got " +
+                        e->dtype().str() + ": " + print_expr(*e));
     const int lanes = std::max<int>(x.dtype().lanes, y.dtype().lanes);
     return fold(op, to_lanes(x, lanes), to_lanes(y, lanes));
   });
@@ -73,17 +75,19 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
     Promoted p = promote(a, b);
     const DataType type = p.a.dtype();
     if (!type.is_integral())
-      throw TypeError(std::string(to_string(intrin)) + " is on integers, got " + type.str() + ": " + print_expr(p.a));
+      throw TypeError(std::string(to_string(intrin)) + " is on integers, got " + type.str() + ": " +
+                      print_expr(p.a));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
     if (is_shift && amount && (*amount < 0 || *amount >= type.bits))
-      throw TypeError("a shift of " + type.str() + " must be by 0 to " + std::to_string(type.bits - 1) + ", got " +
-                      std::to_string(*amount));
+      throw TypeError("a shift of " + type.str() + " must be by 0 to " + std::to_string(type.bits - 1) +
+                      ", got " + std::to_string(*amount));
     const IntImm* x = p.a.as<IntImm>();
     const IntImm* y = p.b.as<IntImm>();
     if (x && y && type.is_int()) {
       const std::int64_t u = x->value, v = y->value;
-      const std::int64_t value = intrin == Intrin::shift_left    ? static_cast<std::int64_t>(static_cast<std::uint64_t>(u) << v)
+      const std::int64_t value = intrin == Intrin::shift_left
+                                     ? static_cast<std::int64_t>(static_cast<std::uint64_t>(u) << v)
                                  : intrin == Intrin::shift_right ? u >> v
                                  : intrin == Intrin::bitwise_and ? (u & v)
                                  : intrin == Intrin::bitwise_or  ? (u | v)
@@ -121,7 +125,8 @@ Expr float_test(Intrin intrin, const Operand& x, bool of_integers) {
     Expr e = x.alone();
     const DataType truth = Bool(e.dtype().lanes);
     if (e.dtype().is_integral()) return make_int(truth, of_integers);
-    if (!e.dtype().is_floating()) throw TypeError(std::string(to_string(intrin)) + " is on numbers, got " + e.dtype().str());
+    if (!e.dtype().is_floating())
+      throw TypeError(std::string(to_string(intrin)) + " is on numbers, got " + e.dtype().str());
     return make_call(truth, intrin, {e});
   });
 }
@@ -140,11 +145,13 @@ double greatest(DataType type) {
 
 }  // namespace
 
-// ---- operands -----------------------------------------------------------------------------------------------------
+// ---- operands
+// -----------------------------------------------------------------------------------------------------
 
 Expr Operand::alone() const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const Integer* n = std::get_if<Integer>(&value_)) return n->is_bool ? Expr(n->value != 0) : Expr(n->value);
+  if (const Integer* n = std::get_if<Integer>(&value_))
+    return n->is_bool ? Expr(n->value != 0) : Expr(n->value);
   return Expr(std::get<double>(value_));
 }
 
@@ -154,7 +161,8 @@ Expr Operand::beside(DataType peer) const {
     if (peer.is_floating()) return make_float(peer, static_cast<double>(n->value));
     if (!peer.is_integral()) return alone();
     if (!fits(n->value, peer.element()))
-      throw TypeError("the literal " + std::to_string(n->value) + " does not fit " + peer.element().str(), where_);
+      throw TypeError("the literal " + std::to_string(n->value) + " does not fit " + peer.element().str(),
+                      where_);
     return make_int(peer, n->value);
   }
   return peer.is_floating() ? make_float(peer, std::get<double>(value_)) : to_lanes(alone(), peer.lanes);
@@ -174,7 +182,8 @@ Promoted promote(const Operand& a, const Operand& b) {
   y = to_lanes(y, lanes);
   const DataType s = x.dtype(), t = y.dtype();
   if (s == t) return {x, y};
-  if (s.lanes != t.lanes) throw TypeError("cannot combine " + s.str() + " with " + t.str() + ": the lanes differ");
+  if (s.lanes != t.lanes)
+    throw TypeError("cannot combine " + s.str() + " with " + t.str() + ": the lanes differ");
   if (s.is_handle() || t.is_handle()) throw TypeError("cannot combine " + s.str() + " with " + t.str());
   if (s.is_floating() && t.is_floating()) {
     // bfloat16 and float16 have no common 16-bit type.
@@ -187,7 +196,8 @@ Promoted promote(const Operand& a, const Operand& b) {
   return s.is_uint() ? Promoted{x, cast(s, y)} : Promoted{cast(t, x), y};
 }
 
-// ---- operators ----------------------------------------------------------------------------------------------------
+// ---- operators
+// ----------------------------------------------------------------------------------------------------
 
 Expr operator+(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Add, a, b); }
 Expr operator-(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Sub, a, b); }
@@ -204,9 +214,10 @@ Expr operator/(const Operand& a, const Operand& b) {
 }
 
 Expr operator%(const Operand& a, const Operand& b) {
-  throw TypeError("`%` is not defined: say how it rounds, floormod or truncmod (quotients: floordiv, truncdiv): " +
-                      print_expr(a.alone()) + " by " + print_expr(b.alone()),
-                  a.where());
+  throw TypeError(
+      "`%` is not defined: say how it rounds, floormod or truncmod (quotients: floordiv, truncdiv): " +
+          print_expr(a.alone()) + " by " + print_expr(b.alone()),
+      a.where());
 }
 
 Expr operator-(const Operand& a) {
@@ -252,13 +263,15 @@ Expr ceildiv(const Operand& a, const Operand& b) { return floordiv(a + (b - 1), 
 Expr min(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Min, a, b); }
 Expr max(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Max, a, b); }
 
-// ---- choice, types ------------------------------------------------------------------------------------------------
+// ---- choice, types
+// ------------------------------------------------------------------------------------------------
 
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b) {
   return at(condition.where(), [&] {
     Expr c = condition.alone();
     if (c.dtype() != Bool())
-      throw TypeError("the condition of if_then_else must be a scalar bool, got " + c.dtype().str() + ": " + print_expr(c));
+      throw TypeError("the condition of if_then_else must be a scalar bool, got " + c.dtype().str() + ": " +
+                      print_expr(c));
     Promoted p = promote(a, b);
     if (is_true(c)) return p.a;
     if (is_false(c)) return p.b;
@@ -303,8 +316,10 @@ Expr cast(DataType type, const Operand& operand) {
   if (type.is_vector()) return at(operand.where(), [&] { return make_cast(type, e); });
   if (const IntImm* n = e.as<IntImm>()) {
     const bool big_unsigned = from.is_uint() && from.bits == 64 && n->value < 0;
-    const double value = big_unsigned ? static_cast<double>(static_cast<std::uint64_t>(n->value)) : static_cast<double>(n->value);
-    if (type.is_floating()) return make_float(type, type == Float(32) ? static_cast<double>(static_cast<float>(value)) : value);
+    const double value = big_unsigned ? static_cast<double>(static_cast<std::uint64_t>(n->value))
+                                      : static_cast<double>(n->value);
+    if (type.is_floating())
+      return make_float(type, type == Float(32) ? static_cast<double>(static_cast<float>(value)) : value);
     return make_int(type, type.is_bool() ? n->value != 0 : wrap(n->value, type));
   }
   if (const FloatImm* n = e.as<FloatImm>()) {
@@ -322,7 +337,8 @@ Expr reinterpret(DataType type, const Operand& operand) {
   Expr e = operand.alone();
   if (e.dtype() == type) return e;
   if (e.dtype().bits * e.dtype().lanes != type.bits * type.lanes)
-    throw TypeError("reinterpret needs types of one width, got " + e.dtype().str() + " and " + type.str(), operand.where());
+    throw TypeError("reinterpret needs types of one width, got " + e.dtype().str() + " and " + type.str(),
+                    operand.where());
   return make_call(type, Intrin::reinterpret, {e});
 }
 
@@ -352,7 +368,8 @@ Expr infinity(DataType type, SourceLocation where) {
   return make_float(type, std::numeric_limits<double>::infinity());
 }
 
-// ---- mathematics --------------------------------------------------------------------------------------------------
+// ---- mathematics
+// --------------------------------------------------------------------------------------------------
 
 Expr exp(const Operand& x) { return float_call(Intrin::exp, {x}); }
 Expr exp2(const Operand& x) { return float_call(Intrin::exp2, {x}); }
@@ -400,7 +417,11 @@ Expr nearbyint(const Operand& x) { return rounding(Intrin::nearbyint, x, std::ne
 Expr abs(const Operand& x) {
   Expr e = x.alone();
   if (e.dtype().is_uint()) return e;
-  if (const IntImm* n = e.as<IntImm>()) return make_int(e.dtype(), n->value < 0 ? wrap(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(n->value)), e.dtype()) : n->value);
+  if (const IntImm* n = e.as<IntImm>())
+    return make_int(e.dtype(),
+                    n->value < 0
+                        ? wrap(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(n->value)), e.dtype())
+                        : n->value);
   if (const FloatImm* n = e.as<FloatImm>()) return make_float(e.dtype(), std::fabs(n->value));
   if (e.dtype().is_int()) return select(e >= 0, e, 0 - e);
   return float_call(Intrin::fabs, {x});
@@ -422,7 +443,8 @@ Expr clz(const Operand& x) {
   return make_call(Int(32, e.dtype().lanes), Intrin::clz, {e});
 }
 
-// ---- calls --------------------------------------------------------------------------------------------------------
+// ---- calls
+// --------------------------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Expr> to_exprs(std::initializer_list<Argument> args) {

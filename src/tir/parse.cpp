@@ -30,11 +30,16 @@ class Parser {
   Expr expr() {
     const Token& token = peek();
     switch (token.kind) {
-      case Token::Kind::Number: return number(false);
-      case Token::Kind::String: return make_string(take().text);
-      case Token::Kind::Name: return named();
-      case Token::Kind::Sign: break;
-      case Token::Kind::End: syntax_error(token, "expected an expression, got the end");
+      case Token::Kind::Number:
+        return number(false);
+      case Token::Kind::String:
+        return make_string(take().text);
+      case Token::Kind::Name:
+        return named();
+      case Token::Kind::Sign:
+        break;
+      case Token::Kind::End:
+        syntax_error(token, "expected an expression, got the end");
     }
     if (accept("!")) return make_not(expr());
     if (accept("-")) {
@@ -78,7 +83,8 @@ class Parser {
 
   PrimFunc function() {
     const Token name = take();
-    if (name.text.empty() || name.text.front() != '@') syntax_error(name, "expected a function, got `" + name.text + "`");
+    if (name.text.empty() || name.text.front() != '@')
+      syntax_error(name, "expected a function, got `" + name.text + "`");
     expect("="), expect_name("primfn"), expect("(");
     vars_.clear(), buffers_.clear();
     PrimFunc func{{}, {}, make_nop()};
@@ -104,7 +110,9 @@ class Parser {
   std::map<std::string, Buffer> buffers_;
   std::map<std::string, CommReducer> reducers_;
 
-  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
   Token take() {
     Token token = peek();
     if (at_ + 1 < tokens_.size()) ++at_;
@@ -115,12 +123,16 @@ class Parser {
   }
   bool accept(std::string_view text) { return is_sign(text) && (take(), true); }
   void expect(std::string_view text) {
-    if (!accept(text)) syntax_error(peek(), "expected `" + std::string(text) + "`, got `" + peek().text + "`");
+    if (!accept(text))
+      syntax_error(peek(), "expected `" + std::string(text) + "`, got `" + peek().text + "`");
   }
-  bool is_name(std::string_view text) const { return peek().kind == Token::Kind::Name && peek().text == text; }
+  bool is_name(std::string_view text) const {
+    return peek().kind == Token::Kind::Name && peek().text == text;
+  }
   bool accept_name(std::string_view text) { return is_name(text) && (take(), true); }
   void expect_name(std::string_view text) {
-    if (!accept_name(text)) syntax_error(peek(), "expected `" + std::string(text) + "`, got `" + peek().text + "`");
+    if (!accept_name(text))
+      syntax_error(peek(), "expected `" + std::string(text) + "`, got `" + peek().text + "`");
   }
   int integer() { return std::stoi(take().text); }
 
@@ -152,8 +164,8 @@ class Parser {
 
   static Expr infix(const Token& op, Expr a, Expr b) {
     static const std::map<std::string, BinaryOp, std::less<>> kOps = {
-        {"+", BinaryOp::Add}, {"-", BinaryOp::Sub}, {"*", BinaryOp::Mul}, {"%", BinaryOp::TruncMod},
-        {"==", BinaryOp::Eq}, {"!=", BinaryOp::Ne}, {"<", BinaryOp::Lt},  {"<=", BinaryOp::Le},
+        {"+", BinaryOp::Add}, {"-", BinaryOp::Sub}, {"*", BinaryOp::Mul},  {"%", BinaryOp::TruncMod},
+        {"==", BinaryOp::Eq}, {"!=", BinaryOp::Ne}, {"<", BinaryOp::Lt},   {"<=", BinaryOp::Le},
         {">", BinaryOp::Gt},  {">=", BinaryOp::Ge}, {"&&", BinaryOp::And}, {"||", BinaryOp::Or}};
     if (op.text == "/") {
       const BinaryOp div = a.dtype().is_floating() ? BinaryOp::Div : BinaryOp::TruncDiv;
@@ -201,12 +213,9 @@ class Parser {
   }
 
   Expr function_form(const Token& name) {
-    static const std::map<std::string, BinaryOp, std::less<>> kBinary = {{"floordiv", BinaryOp::FloorDiv},
-                                                                         {"floormod", BinaryOp::FloorMod},
-                                                                         {"truncdiv", BinaryOp::TruncDiv},
-                                                                         {"truncmod", BinaryOp::TruncMod},
-                                                                         {"min", BinaryOp::Min},
-                                                                         {"max", BinaryOp::Max}};
+    static const std::map<std::string, BinaryOp, std::less<>> kBinary = {
+        {"floordiv", BinaryOp::FloorDiv}, {"floormod", BinaryOp::FloorMod}, {"truncdiv", BinaryOp::TruncDiv},
+        {"truncmod", BinaryOp::TruncMod}, {"min", BinaryOp::Min},           {"max", BinaryOp::Max}};
     if (name.text == "cast") {
       expect("(");
       const DataType type = DataType::parse(take().text);
@@ -226,7 +235,8 @@ class Parser {
     const std::vector<Expr> args = list("(", ")");
     auto want = [&](std::size_t count) {
       if (args.size() != count)
-        syntax_error(name, "`" + name.text + "` takes " + std::to_string(count) + " operands, got " + std::to_string(args.size()));
+        syntax_error(name, "`" + name.text + "` takes " + std::to_string(count) + " operands, got " +
+                               std::to_string(args.size()));
     };
     auto lanes = [&](const Expr& e) { return static_cast<int>(constant_int(e).value_or(0)); };
     if (auto found = kBinary.find(name.text); found != kBinary.end())
@@ -303,8 +313,13 @@ class Parser {
     expect(",");
     std::vector<Expr> strides = list("[", "]");
     const DataType index = shape.empty() ? Int(32) : shape.front().dtype();
-    BufferNode node{.data = data, .dtype = type, .shape = std::move(shape), .strides = std::move(strides),
-                    .axis_separators = {}, .elem_offset = make_int(index, 0), .name = name};
+    BufferNode node{.data = data,
+                    .dtype = type,
+                    .shape = std::move(shape),
+                    .strides = std::move(strides),
+                    .axis_separators = {},
+                    .elem_offset = make_int(index, 0),
+                    .name = name};
     while (accept(",")) field(node);
     expect(")");
     Buffer result = make_buffer(std::move(node));
@@ -381,10 +396,11 @@ class Parser {
     ForKind kind = ForKind::Serial;
     if (peek().kind == Token::Kind::String) {
       const Token text = take();
-      kind = text.text == "parallel"     ? ForKind::Parallel
-             : text.text == "unroll"     ? ForKind::Unrolled
-             : text.text == "vectorized" ? ForKind::Vectorized
-                                         : (syntax_error(text, "`" + text.text + "` is no kind of loop"), ForKind::Serial);
+      kind = text.text == "parallel" ? ForKind::Parallel
+             : text.text == "unroll" ? ForKind::Unrolled
+             : text.text == "vectorized"
+                 ? ForKind::Vectorized
+                 : (syntax_error(text, "`" + text.text + "` is no kind of loop"), ForKind::Serial);
     }
     Stmt body = block();
     return make_stmt(For{v, min, extent_of(min, end), kind, std::move(body)});
@@ -450,7 +466,8 @@ class Parser {
     if (is_name("meta")) return reducer();
     if (peek().kind == Token::Kind::Name) {
       const bool introduces = is_sign(":", 1) && peek(2).text == "Buffer";
-      if (introduces || (buffers_.contains(peek().text) && !vars_.contains(peek().text))) return buffer(take());
+      if (introduces || (buffers_.contains(peek().text) && !vars_.contains(peek().text)))
+        return buffer(take());
     }
     return expr();
   }
@@ -474,12 +491,14 @@ class Parser {
     expect(",");
     const Token tag = take();
     expect(")");
-    static constexpr std::array kKinds = {IterKind::DataParallel, IterKind::ThreadIndex, IterKind::Reduce,
-                                          IterKind::Ordered,      IterKind::Opaque,      IterKind::Unrolled,
-                                          IterKind::Vectorized,   IterKind::Parallelized, IterKind::Tensorized};
+    static constexpr std::array kKinds = {
+        IterKind::DataParallel, IterKind::ThreadIndex,  IterKind::Reduce,
+        IterKind::Ordered,      IterKind::Opaque,       IterKind::Unrolled,
+        IterKind::Vectorized,   IterKind::Parallelized, IterKind::Tensorized};
     for (IterKind kind : kKinds) {
       if (to_string(kind) != kind_name.text) continue;
-      return IterVar(dom, v, kind, tag.text.empty() ? std::nullopt : std::optional(ThreadTag::parse(tag.text)));
+      return IterVar(dom, v, kind,
+                     tag.text.empty() ? std::nullopt : std::optional(ThreadTag::parse(tag.text)));
     }
     syntax_error(kind_name, "`" + kind_name.text + "` is no kind of axis");
   }
@@ -502,11 +521,13 @@ class Parser {
     expect("=");
     Expr value = expr();
     Stmt body = rest_of_scope();
-    static constexpr std::array kKinds = {AttrKind::ThreadExtent, AttrKind::VirtualThread,     AttrKind::ReduceScope,
-                                          AttrKind::ExternScope,  AttrKind::DoubleBufferWrite, AttrKind::RollingBufferScope,
+    static constexpr std::array kKinds = {AttrKind::ThreadExtent,      AttrKind::VirtualThread,
+                                          AttrKind::ReduceScope,       AttrKind::ExternScope,
+                                          AttrKind::DoubleBufferWrite, AttrKind::RollingBufferScope,
                                           AttrKind::BufferBound};
     if (key.text.starts_with("pragma_"))
-      return make_stmt(Attr{AttrKind::Pragma, std::move(subject), key.text.substr(7), std::move(value), std::move(body)});
+      return make_stmt(
+          Attr{AttrKind::Pragma, std::move(subject), key.text.substr(7), std::move(value), std::move(body)});
     for (AttrKind kind : kKinds) {
       Attr attr{kind, subject, "", value, body};
       if (attr_text(attr) == key.text) return make_stmt(std::move(attr));
@@ -517,7 +538,8 @@ class Parser {
   // ---- functions ----
 
   PrimFunc::Attrs attributes() {
-    PrimFunc::Attrs attrs{.global_symbol = "", .noalias = false, .from_legacy_te_schedule = false, .reversed_in_text = false};
+    PrimFunc::Attrs attrs{
+        .global_symbol = "", .noalias = false, .from_legacy_te_schedule = false, .reversed_in_text = false};
     expect_name("attr"), expect("="), expect("{");
     bool first = true;
     while (!accept("}")) {

@@ -64,8 +64,8 @@ class TextPrinter {
         e.node().value, [&](const IntImm& n) { text += integer_text(n.value, e.dtype()); },
         [&](const FloatImm& n) { text += floating_text(n.value, e.dtype()); },
         [&](const StringImm& n) { text += quoted(n.value); }, [&](const VarNode& n) { var(e, n); },
-        [&](const Cast& n) { call_form("cast", e.dtype().str(), n.value); }, [&](const Binary& n) { binary(n); },
-        [&](const Not& n) { text += "!", expr(n.a); },
+        [&](const Cast& n) { call_form("cast", e.dtype().str(), n.value); },
+        [&](const Binary& n) { binary(n); }, [&](const Not& n) { text += "!", expr(n.a); },
         [&](const Select& n) { call_form("select", n.condition, n.if_true, n.if_false); },
         [&](const Ramp& n) { call_form("ramp", n.base, n.stride, std::to_string(n.lanes)); },
         [&](const Broadcast& n) { call_form("broadcast", n.value, std::to_string(n.lanes)); },
@@ -97,7 +97,8 @@ class TextPrinter {
           stmt(n.body);
         },
         [&](const Assert& n) {
-          text += "assert(", expr(n.condition), text += ", " + quoted(n.message) + ")", newline(), stmt(n.body);
+          text += "assert(", expr(n.condition), text += ", " + quoted(n.message) + ")", newline(),
+              stmt(n.body);
         },
         [&](const Attr& n) { attr(n); }, [&](const Evaluate& n) { expr(n.value); },
         [&](const Seq& n) {
@@ -106,7 +107,9 @@ class TextPrinter {
             stmt(n.stmts[i]);
           }
         },
-        [&](const Prefetch& n) { text += "prefetch(", buffer(n.buffer), text += ", ", ranges(n.region), text += ")"; });
+        [&](const Prefetch& n) {
+          text += "prefetch(", buffer(n.buffer), text += ", ", ranges(n.region), text += ")";
+        });
   }
 
   void range(const Range& r) { expr(r.min), text += ":", expr(end_of(r)); }
@@ -183,15 +186,22 @@ class TextPrinter {
       case BinaryOp::FloorDiv:
       case BinaryOp::FloorMod:
       case BinaryOp::Min:
-      case BinaryOp::Max: return call_form(std::string(to_string(n.op)).c_str(), n.a, n.b);
-      case BinaryOp::Mul: return infix(n, "*");
-      case BinaryOp::TruncDiv: return infix(n, " / ");
-      case BinaryOp::TruncMod: return infix(n, " % ");
-      default: return infix(n, (" " + std::string(to_string(n.op)) + " ").c_str());
+      case BinaryOp::Max:
+        return call_form(std::string(to_string(n.op)).c_str(), n.a, n.b);
+      case BinaryOp::Mul:
+        return infix(n, "*");
+      case BinaryOp::TruncDiv:
+        return infix(n, " / ");
+      case BinaryOp::TruncMod:
+        return infix(n, " % ");
+      default:
+        return infix(n, (" " + std::string(to_string(n.op)) + " ").c_str());
     }
   }
 
-  void infix(const Binary& n, const char* sign) { text += "(", expr(n.a), text += sign, expr(n.b), text += ")"; }
+  void infix(const Binary& n, const char* sign) {
+    text += "(", expr(n.a), text += sign, expr(n.b), text += ")";
+  }
 
   void call(const Call& n, DataType type) {
     match(
@@ -243,7 +253,8 @@ class TextPrinter {
       text += "]";
     }
     if (b->scope() != StorageScope::Global) text += ", scope=" + quoted(std::string(to_string(b->scope())));
-    if (b->data_alignment != BufferNode::kDefaultAlignment) text += ", align=" + std::to_string(b->data_alignment);
+    if (b->data_alignment != BufferNode::kDefaultAlignment)
+      text += ", align=" + std::to_string(b->data_alignment);
     if (b->offset_factor != 1) text += ", offset_factor=" + std::to_string(b->offset_factor);
     if (b->kind == BufferKind::AutoBroadcast) text += ", type=\"auto\"";
     text += ")";
@@ -264,17 +275,18 @@ class TextPrinter {
   void buffer_maps(const PrimFunc& func) {
     newline();
     text += "buffers = {";
-    separated(func.buffers, ",\n             ", [&](const BufferParam& b) {
-      text += name_buffer(b.buffer) + ": ", buffer_details(b.buffer);
-    });
+    separated(func.buffers, ",\n             ",
+              [&](const BufferParam& b) { text += name_buffer(b.buffer) + ": ", buffer_details(b.buffer); });
     text += "}";
     newline();
     text += "buffer_map = {";
-    separated(func.buffers, ", ", [&](const BufferParam& b) { expr(b.param), text += ": ", buffer(b.buffer); });
+    separated(func.buffers, ", ",
+              [&](const BufferParam& b) { expr(b.param), text += ": ", buffer(b.buffer); });
     text += "}";
     newline();
     text += "preflattened_buffer_map = {";
-    separated(func.buffers, ", ", [&](const BufferParam& b) { expr(b.param), text += ": ", buffer(b.declared); });
+    separated(func.buffers, ", ",
+              [&](const BufferParam& b) { expr(b.param), text += ": ", buffer(b.declared); });
     text += "}";
   }
 
@@ -282,10 +294,17 @@ class TextPrinter {
     text += "for (", expr(n.var), text += ", ", expr(n.min), text += ", ";
     expr(end_of(Range::from_min_extent(n.min, n.extent))), text += ")";
     switch (n.kind) {
-      case ForKind::Serial: break;
-      case ForKind::Parallel: text += " \"parallel\""; break;
-      case ForKind::Vectorized: text += " \"vectorized\""; break;
-      case ForKind::Unrolled: text += " \"unroll\""; break;
+      case ForKind::Serial:
+        break;
+      case ForKind::Parallel:
+        text += " \"parallel\"";
+        break;
+      case ForKind::Vectorized:
+        text += " \"vectorized\"";
+        break;
+      case ForKind::Unrolled:
+        text += " \"unroll\"";
+        break;
     }
     block(n.body);
   }
@@ -293,7 +312,8 @@ class TextPrinter {
   void allocate(const Allocate& n) {
     text += "allocate(", expr(n.data), text += ", " + n.dtype.str() + ", ", list(n.extents), text += ")";
     const VarNode* pointer = n.data.as<VarNode>();
-    const StorageScope scope = pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope : StorageScope::Global;
+    const StorageScope scope =
+        pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope : StorageScope::Global;
     text += ", storage_scope = " + std::string(to_string(scope));
     if (!is_true(n.condition)) text += " if ", expr(n.condition);
     body_after_header(n.body);
@@ -353,11 +373,21 @@ std::string quoted(const std::string& text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '\n': result += "\\n"; break;
-      case '\t': result += "\\t"; break;
-      case '\r': result += "\\r"; break;
-      case '"': result += "\\\""; break;
-      case '\\': result += "\\\\"; break;
+      case '\n':
+        result += "\\n";
+        break;
+      case '\t':
+        result += "\\t";
+        break;
+      case '\r':
+        result += "\\r";
+        break;
+      case '"':
+        result += "\\\"";
+        break;
+      case '\\':
+        result += "\\\\";
+        break;
       default:
         if (byte < 0x20) {
           result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};

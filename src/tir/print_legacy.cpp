@@ -29,7 +29,8 @@ std::string floating(double value, DataType type) {
 std::string integer(std::int64_t value, DataType type) {
   if (type == Int(32)) return std::to_string(value);
   const bool big = type.is_uint() && type.bits == 64;
-  return "(" + type.str() + ")" + (big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value));
+  return "(" + type.str() + ")" +
+         (big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value));
 }
 
 std::string binary(const Binary& n) {
@@ -38,12 +39,17 @@ std::string binary(const Binary& n) {
     case BinaryOp::FloorDiv:
     case BinaryOp::FloorMod:
     case BinaryOp::Min:
-    case BinaryOp::Max: return std::string(to_string(n.op)) + "(" + a + ", " + b + ")";
-    case BinaryOp::Mul: return "(" + a + "*" + b + ")";
+    case BinaryOp::Max:
+      return std::string(to_string(n.op)) + "(" + a + ", " + b + ")";
+    case BinaryOp::Mul:
+      return "(" + a + "*" + b + ")";
     case BinaryOp::Div:
-    case BinaryOp::TruncDiv: return "(" + a + "/" + b + ")";
-    case BinaryOp::TruncMod: return "(" + a + " % " + b + ")";
-    default: return "(" + a + " " + std::string(to_string(n.op)) + " " + b + ")";
+    case BinaryOp::TruncDiv:
+      return "(" + a + "/" + b + ")";
+    case BinaryOp::TruncMod:
+      return "(" + a + " % " + b + ")";
+    default:
+      return "(" + a + " " + std::string(to_string(n.op)) + " " + b + ")";
   }
 }
 
@@ -52,10 +58,10 @@ std::string reduce(const Reduce& n) {
   const CommReducerNode& c = *r.combiner;
   std::string axes;
   for (const IterVar& axis : r.axis) axes += (axes.empty() ? "" : ", ") + print_legacy(axis);
-  return "reduce(combiner=comm_reducer(result=" + bracketed(c.result) + ", lhs=" + vars(c.lhs) + ", rhs=" + vars(c.rhs) +
-         ", identity_element=" + bracketed(c.identity) + "), source=" + bracketed(r.source) + ", init=" +
-         bracketed(r.init) + ", axis=[" + axes + "], where=" + print_legacy(r.condition) +
-         ", value_index=" + std::to_string(n.value_index) + ")";
+  return "reduce(combiner=comm_reducer(result=" + bracketed(c.result) + ", lhs=" + vars(c.lhs) +
+         ", rhs=" + vars(c.rhs) + ", identity_element=" + bracketed(c.identity) +
+         "), source=" + bracketed(r.source) + ", init=" + bracketed(r.init) + ", axis=[" + axes +
+         "], where=" + print_legacy(r.condition) + ", value_index=" + std::to_string(n.value_index) + ")";
 }
 
 class LegacyStmts {
@@ -65,7 +71,9 @@ class LegacyStmts {
   void stmt(const Stmt& s, int indent) {
     match(
         s.node().value,
-        [&](const Store& n) { line(indent, n.buffer->name + bracketed(n.indices) + " = " + print_legacy(n.value)); },
+        [&](const Store& n) {
+          line(indent, n.buffer->name + bracketed(n.indices) + " = " + print_legacy(n.value));
+        },
         [&](const Realize& n) {
           line(indent, "buffer_realize " + n.buffer->name + "(" + ranges(n.bounds) + ") {");
           stmt(n.body, indent + 2), line(indent, "}");
@@ -95,7 +103,9 @@ class LegacyStmts {
           if (n.else_case) line(indent, "} else {"), stmt(*n.else_case, indent + 2);
           line(indent, "}");
         },
-        [&](const Let& n) { line(indent, "let " + n.var.name() + " = " + print_legacy(n.value)), stmt(n.body, indent); },
+        [&](const Let& n) {
+          line(indent, "let " + n.var.name() + " = " + print_legacy(n.value)), stmt(n.body, indent);
+        },
         [&](const Assert& n) {
           line(indent, "assert(" + print_legacy(n.condition) + ", " + quoted(n.message) + ")");
           stmt(n.body, indent);
@@ -108,7 +118,9 @@ class LegacyStmts {
         [&](const Seq& n) {
           for (const Stmt& c : n.stmts) stmt(c, indent);
         },
-        [&](const Prefetch& n) { line(indent, "prefetch " + n.buffer->name + "(" + ranges(n.region) + ")"); });
+        [&](const Prefetch& n) {
+          line(indent, "prefetch " + n.buffer->name + "(" + ranges(n.region) + ")");
+        });
   }
 
  private:
@@ -123,17 +135,22 @@ class LegacyStmts {
   }
   static std::string_view kind(ForKind kind) {
     switch (kind) {
-      case ForKind::Serial: return "for";
-      case ForKind::Parallel: return "parallel";
-      case ForKind::Vectorized: return "vectorized";
-      case ForKind::Unrolled: return "unrolled";
+      case ForKind::Serial:
+        return "for";
+      case ForKind::Parallel:
+        return "parallel";
+      case ForKind::Vectorized:
+        return "vectorized";
+      case ForKind::Unrolled:
+        return "unrolled";
     }
     internal_error("a loop kind without a name");
   }
   static std::string subject(const Attr& n) {
     return match(
-        n.subject, [](const Expr& e) { return print_legacy(e); }, [](const IterVar& axis) { return print_legacy(axis); },
-        [](const Buffer& b) { return b->name; }, [](const CommReducer& r) { return r->name; });
+        n.subject, [](const Expr& e) { return print_legacy(e); },
+        [](const IterVar& axis) { return print_legacy(axis); }, [](const Buffer& b) { return b->name; },
+        [](const CommReducer& r) { return r->name; });
   }
 };
 
@@ -142,15 +159,18 @@ class LegacyStmts {
 std::string print_legacy(const Expr& e) {
   return match(
       e.node().value, [&](const IntImm& n) { return integer(n.value, e.dtype()); },
-      [&](const FloatImm& n) { return floating(n.value, e.dtype()); }, [](const StringImm& n) { return quoted(n.value); },
+      [&](const FloatImm& n) { return floating(n.value, e.dtype()); },
+      [](const StringImm& n) { return quoted(n.value); },
       [](const VarNode& n) { return n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name; },
       [&](const Cast& n) { return e.dtype().str() + "(" + print_legacy(n.value) + ")"; },
       [](const Binary& n) { return binary(n); }, [](const Not& n) { return "!" + print_legacy(n.a); },
       [](const Select& n) {
-        return "select(" + print_legacy(n.condition) + ", " + print_legacy(n.if_true) + ", " + print_legacy(n.if_false) + ")";
+        return "select(" + print_legacy(n.condition) + ", " + print_legacy(n.if_true) + ", " +
+               print_legacy(n.if_false) + ")";
       },
       [](const Ramp& n) {
-        return "ramp(" + print_legacy(n.base) + ", " + print_legacy(n.stride) + ", " + std::to_string(n.lanes) + ")";
+        return "ramp(" + print_legacy(n.base) + ", " + print_legacy(n.stride) + ", " +
+               std::to_string(n.lanes) + ")";
       },
       [](const Broadcast& n) { return "x" + std::to_string(n.lanes) + "(" + print_legacy(n.value) + ")"; },
       [](const Shuffle& n) { return "shuffle(" + bracketed(n.vectors) + ", " + bracketed(n.indices) + ")"; },
@@ -159,7 +179,8 @@ std::string print_legacy(const Expr& e) {
       },
       [](const Call& n) {
         return match(
-            n.callee, [&](Intrin i) { return "tir." + std::string(to_string(i)) + "(" + joined(n.args) + ")"; },
+            n.callee,
+            [&](Intrin i) { return "tir." + std::string(to_string(i)) + "(" + joined(n.args) + ")"; },
             [&](const ExternCallee& c) {
               return std::string(c.pure ? "tir.call_pure_extern(" : "tir.call_extern(") + quoted(c.name) +
                      (n.args.empty() ? "" : ", ") + joined(n.args) + ")";

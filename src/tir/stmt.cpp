@@ -38,21 +38,29 @@ Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices) {
   if (!indices.empty()) lanes *= indices.back().dtype().lanes;
   if (value.dtype().lanes == 1 && lanes > 1) value = make_broadcast(value, lanes);
   if (value.dtype() != buffer->dtype.with_lanes(lanes))
-    throw TypeError("a store into buffer `" + buffer->name + "` of " + buffer->dtype.str() + " got a value of " +
-                    value.dtype().str() + ": " + print_expr(value));
+    throw TypeError("a store into buffer `" + buffer->name + "` of " + buffer->dtype.str() +
+                    " got a value of " + value.dtype().str() + ": " + print_expr(value));
   return make_stmt(Store{std::move(buffer), std::move(value), std::move(indices)});
 }
 
 std::string attr_text(const Attr& attr) {
   switch (attr.kind) {
-    case AttrKind::ThreadExtent: return "thread_extent";
-    case AttrKind::VirtualThread: return "virtual_thread";
-    case AttrKind::Pragma: return "pragma_" + attr.key;
-    case AttrKind::ReduceScope: return "reduce_scope";
-    case AttrKind::ExternScope: return "extern_scope";
-    case AttrKind::DoubleBufferWrite: return "double_buffer_write";
-    case AttrKind::RollingBufferScope: return "rolling_buffer_scope";
-    case AttrKind::BufferBound: return "buffer_bound";
+    case AttrKind::ThreadExtent:
+      return "thread_extent";
+    case AttrKind::VirtualThread:
+      return "virtual_thread";
+    case AttrKind::Pragma:
+      return "pragma_" + attr.key;
+    case AttrKind::ReduceScope:
+      return "reduce_scope";
+    case AttrKind::ExternScope:
+      return "extern_scope";
+    case AttrKind::DoubleBufferWrite:
+      return "double_buffer_write";
+    case AttrKind::RollingBufferScope:
+      return "rolling_buffer_scope";
+    case AttrKind::BufferBound:
+      return "buffer_bound";
   }
   internal_error("an attribute kind without a name");
 }

@@ -74,15 +74,24 @@ std::string ThreadTag::str() const {
 
 std::string_view to_string(IterKind kind) {
   switch (kind) {
-    case IterKind::DataParallel: return "DataPar";
-    case IterKind::ThreadIndex: return "ThreadIndex";
-    case IterKind::Reduce: return "CommReduce";
-    case IterKind::Ordered: return "Ordered";
-    case IterKind::Opaque: return "Opaque";
-    case IterKind::Unrolled: return "Unrolled";
-    case IterKind::Vectorized: return "Vectorized";
-    case IterKind::Parallelized: return "Parallelized";
-    case IterKind::Tensorized: return "Tensorized";
+    case IterKind::DataParallel:
+      return "DataPar";
+    case IterKind::ThreadIndex:
+      return "ThreadIndex";
+    case IterKind::Reduce:
+      return "CommReduce";
+    case IterKind::Ordered:
+      return "Ordered";
+    case IterKind::Opaque:
+      return "Opaque";
+    case IterKind::Unrolled:
+      return "Unrolled";
+    case IterKind::Vectorized:
+      return "Vectorized";
+    case IterKind::Parallelized:
+      return "Parallelized";
+    case IterKind::Tensorized:
+      return "Tensorized";
   }
   internal_error("an axis kind without a name");
 }

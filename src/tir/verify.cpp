@@ -55,7 +55,8 @@ class Verifier {
 
   template <class F>
   void with_var(const Var& v, const Stmt& where, F body) {
-    if (in_scope_.contains(&v.node())) report("variable `" + v.name() + "` is defined inside its own scope", where);
+    if (in_scope_.contains(&v.node()))
+      report("variable `" + v.name() + "` is defined inside its own scope", where);
     in_scope_.insert(&v.node());
     body();
     in_scope_.erase(&v.node());
@@ -67,14 +68,16 @@ class Verifier {
                         in_scope_.contains(&buffer->data.node());
     if (!exists) report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
     const std::size_t physical = buffer->axis_separators.size() + 1;
-    const std::size_t wanted = form_ == Form::MultiDimensional ? buffer->shape.size() : std::max(physical, buffer->shape.size());
+    const std::size_t wanted =
+        form_ == Form::MultiDimensional ? buffer->shape.size() : std::max(physical, buffer->shape.size());
     if (list.size() != wanted && !(form_ != Form::MultiDimensional && list.size() == physical))
-      report("buffer `" + buffer->name + "` is accessed with " + std::to_string(list.size()) + " indices instead of " +
-                 std::to_string(wanted),
+      report("buffer `" + buffer->name + "` is accessed with " + std::to_string(list.size()) +
+                 " indices instead of " + std::to_string(wanted),
              where);
     for (std::size_t n = 0; n < list.size(); ++n) {
       if (!list[n].dtype().is_integral()) report("an index must be an integer", where);
-      if (n + 1 < list.size() && list[n].dtype().is_vector()) report("only the last index may be a vector", where);
+      if (n + 1 < list.size() && list[n].dtype().is_vector())
+        report("only the last index may be a vector", where);
     }
   }
 
@@ -140,7 +143,8 @@ class Verifier {
         [&](const Allocate& n) {
           for (const Expr& e : n.extents) expr(e);
           condition(n.condition, s);
-          if (!live_.insert(&n.data.node()).second) report("memory `" + n.data.name() + "` is allocated inside itself", s);
+          if (!live_.insert(&n.data.node()).second)
+            report("memory `" + n.data.name() + "` is allocated inside itself", s);
           stmt(n.body);
           live_.erase(&n.data.node());
         },
@@ -158,8 +162,8 @@ class Verifier {
           expr(n.value);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
-        [&](const Assert& n) { condition(n.condition, s), stmt(n.body); },
-        [&](const Attr& n) { attr(n, s); }, [&](const Evaluate& n) { expr(n.value); },
+        [&](const Assert& n) { condition(n.condition, s), stmt(n.body); }, [&](const Attr& n) { attr(n, s); },
+        [&](const Evaluate& n) { expr(n.value); },
         [&](const Seq& n) {
           for (const Stmt& c : n.stmts) stmt(c);
         },

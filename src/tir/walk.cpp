@@ -6,7 +6,8 @@
 
 namespace tenon::tir {
 
-// ---- children -----------------------------------------------------------------------------------------------------
+// ---- children
+// -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -46,9 +47,9 @@ std::optional<std::vector<Range>> mapped(const std::vector<Range>& list, const E
 
 void for_each_child(const Expr& e, const ExprVisit& f) {
   match(
-      e.node().value, [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {}, [](const VarNode&) {},
-      [&](const Cast& n) { f(n.value); }, [&](const Binary& n) { f(n.a), f(n.b); }, [&](const Not& n) { f(n.a); },
-      [&](const Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
+      e.node().value, [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
+      [](const VarNode&) {}, [&](const Cast& n) { f(n.value); }, [&](const Binary& n) { f(n.a), f(n.b); },
+      [&](const Not& n) { f(n.a); }, [&](const Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
       [&](const Ramp& n) { f(n.base), f(n.stride); }, [&](const Broadcast& n) { f(n.value); },
       [&](const Shuffle& n) { each(n.vectors, f), each(n.indices, f); },
       [&](const LetExpr& n) { f(n.value), f(n.body); }, [&](const Call& n) { each(n.args, f); },
@@ -66,7 +67,8 @@ void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
       [&](const Realize& n) { each(n.bounds, f), f(n.condition), g(n.body); },
       [&](const BufferView& n) { each(n.region, f), g(n.body); },
       [&](const Allocate& n) { each(n.extents, f), f(n.condition), g(n.body); },
-      [&](const For& n) { f(n.min), f(n.extent), g(n.body); }, [&](const While& n) { f(n.condition), g(n.body); },
+      [&](const For& n) { f(n.min), f(n.extent), g(n.body); },
+      [&](const While& n) { f(n.condition), g(n.body); },
       [&](const If& n) {
         f(n.condition), g(n.then_case);
         if (n.else_case) g(*n.else_case);
@@ -117,7 +119,9 @@ Expr map_children(const Expr& e, const ExprMap& f) {
       },
       [&](const LetExpr& n) {
         Expr value = f(n.value), body = f(n.body);
-        return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, std::move(value), std::move(body));
+        return value.same_as(n.value) && body.same_as(n.body)
+                   ? e
+                   : make_let(n.var, std::move(value), std::move(body));
       },
       [&](const Call& n) {
         auto args = mapped(n.args, f);
@@ -151,8 +155,8 @@ Expr map_children(const Expr& e, const ExprMap& f) {
         auto init = mapped(r.init, f);
         Expr condition = f(r.condition);
         if (same_axes && !source && !init && condition.same_as(r.condition)) return e;
-        ReduceNode changed{r.combiner, source ? std::move(*source) : r.source, init ? std::move(*init) : r.init,
-                           std::move(axes), std::move(condition)};
+        ReduceNode changed{r.combiner, source ? std::move(*source) : r.source,
+                           init ? std::move(*init) : r.init, std::move(axes), std::move(condition)};
         return make_reduce(std::make_shared<const ReduceNode>(std::move(changed)), n.value_index);
       });
 }
@@ -171,22 +175,23 @@ Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
         Expr condition = f(n.condition);
         Stmt body = g(n.body);
         if (!bounds && condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Realize{n.buffer, bounds ? std::move(*bounds) : n.bounds, std::move(condition), std::move(body),
-                                 n.traits});
+        return make_stmt(Realize{n.buffer, bounds ? std::move(*bounds) : n.bounds, std::move(condition),
+                                 std::move(body), n.traits});
       },
       [&](const BufferView& n) {
         auto region = mapped(n.region, f);
         Stmt body = g(n.body);
         if (!region && body.same_as(n.body)) return s;
-        return make_stmt(BufferView{n.view, n.source, region ? std::move(*region) : n.region, std::move(body)});
+        return make_stmt(
+            BufferView{n.view, n.source, region ? std::move(*region) : n.region, std::move(body)});
       },
       [&](const Allocate& n) {
         auto extents = mapped(n.extents, f);
         Expr condition = f(n.condition);
         Stmt body = g(n.body);
         if (!extents && condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Allocate{n.data, n.dtype, extents ? std::move(*extents) : n.extents, std::move(condition),
-                                  std::move(body), n.double_buffer});
+        return make_stmt(Allocate{n.data, n.dtype, extents ? std::move(*extents) : n.extents,
+                                  std::move(condition), std::move(body), n.double_buffer});
       },
       [&](const For& n) {
         Expr min = f(n.min), extent = f(n.extent);
@@ -247,7 +252,8 @@ Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
       });
 }
 
-// ---- whole trees --------------------------------------------------------------------------------------------------
+// ---- whole trees
+// --------------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -272,14 +278,16 @@ Expr rewrite_expr(const Expr& e, const std::function<std::optional<Expr>(const E
 Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const Expr&)>& f,
                   const std::function<std::optional<Stmt>(const Stmt&)>& g) {
   Stmt rebuilt = map_children(
-      s, [&](const Expr& e) { return rewrite_expr(e, f); }, [&](const Stmt& c) { return rewrite_stmt(c, f, g); });
+      s, [&](const Expr& e) { return rewrite_expr(e, f); },
+      [&](const Stmt& c) { return rewrite_stmt(c, f, g); });
   auto replaced = g(rebuilt);
   return replaced ? *replaced : rebuilt;
 }
 
 }  // namespace detail
 
-// ---- substitution -------------------------------------------------------------------------------------------------
+// ---- substitution
+// -------------------------------------------------------------------------------------------------
 
 Expr substitute(const Expr& e, const VarMap& map) {
   if (e.as<VarNode>()) {
@@ -291,7 +299,8 @@ Expr substitute(const Expr& e, const VarMap& map) {
 
 Stmt substitute(const Stmt& s, const VarMap& map) {
   return map_children(
-      s, [&](const Expr& e) { return substitute(e, map); }, [&](const Stmt& c) { return substitute(c, map); });
+      s, [&](const Expr& e) { return substitute(e, map); },
+      [&](const Stmt& c) { return substitute(c, map); });
 }
 
 Range substitute(const Range& r, const VarMap& map) {
@@ -306,7 +315,8 @@ Expr substitute_folding(const Expr& e, const VarMap& map) {
   return n ? fold(n->op, n->a, n->b) : rebuilt;
 }
 
-// ---- questions ----------------------------------------------------------------------------------------------------
+// ---- questions
+// ----------------------------------------------------------------------------------------------------
 
 bool uses_var(const Expr& e, const std::function<bool(const Expr& var)>& is_one) {
   if (e.as<VarNode>()) return is_one(e);
@@ -356,8 +366,7 @@ class FreeVars {
     // A variable defined by the statement is not free in its body; its own bounds come first.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
-        s.node().value,
-        [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
+        s.node().value, [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
         [&](const Let& n) { expr(n.value), define(n.var), stmt(n.body); },
         [&](const Allocate& n) {
           for (const Expr& e : n.extents) expr(e);
@@ -366,7 +375,8 @@ class FreeVars {
         [&](const Attr& n) {
           expr(n.value);
           const IterVar* axis = std::get_if<IterVar>(&n.subject);
-          if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread)) define(axis->var());
+          if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))
+            define(axis->var());
           stmt(n.body);
         },
         [&](const auto&) {
@@ -397,7 +407,8 @@ Effect effect_of(const Expr& e) {
   Effect effect = Effect::Pure;
   auto raise = [&](Effect other) { effect = std::max(effect, other); };
   walk(
-      e, [&](const Load&) { raise(Effect::ReadState); }, [&](const ProducerLoad&) { raise(Effect::ReadState); },
+      e, [&](const Load&) { raise(Effect::ReadState); },
+      [&](const ProducerLoad&) { raise(Effect::ReadState); },
       [&](const Call& call) {
         raise(match(
             call.callee, [](Intrin i) { return effect_of(i); },

@@ -18,11 +18,12 @@ HostArray array(std::vector<float>& values) {
 
 PrimFunc function(const std::string& body, int a = 8, int b = 8) {
   const std::string m = std::to_string(a), n = std::to_string(b);
-  const std::string text = "@main = primfn(A_1: handle, B_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n" +
-                           ("  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" + m + "], []),\n") +
-                           "             B: Buffer(B_2: Pointer(float32), float32, [" + n + "], [])}\n" +
-                           "  buffer_map = {A_1: A, B_1: B}\n  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" + m +
-                           "], []), B_1: B_3: Buffer(B_2, float32, [" + n + "], [])} {\n" + body + "\n}\n";
+  const std::string text =
+      "@main = primfn(A_1: handle, B_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n" +
+      ("  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" + m + "], []),\n") +
+      "             B: Buffer(B_2: Pointer(float32), float32, [" + n + "], [])}\n" +
+      "  buffer_map = {A_1: A, B_1: B}\n  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" + m +
+      "], []), B_1: B_3: Buffer(B_2, float32, [" + n + "], [])} {\n" + body + "\n}\n";
   return parse_module(text).functions.at("main");
 }
 
@@ -75,7 +76,8 @@ TEST(Evaluate, AccessOutsideIsAnErrorThatNamesIt) {
 }
 
 TEST(Evaluate, ReadBeforeWriteIsAnErrorWhereAskedFor) {
-  const PrimFunc func = function(R"(allocate(t: Pointer(global float32), float32, [4]), storage_scope = global;
+  const PrimFunc func =
+      function(R"(allocate(t: Pointer(global float32), float32, [4]), storage_scope = global;
     B[0] = t_1: Buffer(t, float32, [4], [], align=16)[2])");
   EXPECT_THROW(run(func, counting(8), 8), RuntimeError);
 }
@@ -100,14 +102,16 @@ TEST(Evaluate, ThreadsReduceTogether) {
                            32, 4);
   // The text does not carry the reducer: put a sum in its place.
   const Var x("x", Float(32)), y("y", Float(32));
-  auto sum = std::make_shared<const CommReducerNode>(CommReducerNode{{x}, {y}, {x + y}, {make_float(Float(32), 0)}, "sum"});
+  auto sum = std::make_shared<const CommReducerNode>(
+      CommReducerNode{{x}, {y}, {x + y}, {make_float(Float(32), 0)}, "sum"});
   func.body = rewrite(func.body, [&](const Attr& attr, const Stmt&) -> std::optional<Stmt> {
     if (attr.kind != AttrKind::ReduceScope) return std::nullopt;
     return make_stmt(Attr{attr.kind, sum, attr.key, attr.value, attr.body});
   });
   std::vector<float> expected;
   const std::vector<float> a = counting(32);
-  for (std::size_t row = 0; row < 4; ++row) expected.push_back(std::accumulate(a.begin() + row * 8, a.begin() + row * 8 + 8, 0.0f));
+  for (std::size_t row = 0; row < 4; ++row)
+    expected.push_back(std::accumulate(a.begin() + row * 8, a.begin() + row * 8 + 8, 0.0f));
   EXPECT_EQ(run(func, a, 4), expected);
 }
 

@@ -84,18 +84,22 @@ TEST(Folding, FloatsKeepTheirSpecialValues) {
 }
 
 TEST(Folding, IsTotalAndAgreesWithTheInterpreter) {
-  // Every operator on the corners of every integer type: no crash, and what is folded is what evaluation gives.
-  const std::vector<BinaryOp> ops = {BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul,      BinaryOp::TruncDiv,
-                                     BinaryOp::TruncMod, BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Min,
-                                     BinaryOp::Max,      BinaryOp::Lt,       BinaryOp::Le,       BinaryOp::Eq};
+  // Every operator on the corners of every integer type: no crash, and what is folded is what evaluation
+  // gives.
+  const std::vector<BinaryOp> ops = {BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul,
+                                     BinaryOp::TruncDiv, BinaryOp::TruncMod, BinaryOp::FloorDiv,
+                                     BinaryOp::FloorMod, BinaryOp::Min,      BinaryOp::Max,
+                                     BinaryOp::Lt,       BinaryOp::Le,       BinaryOp::Eq};
   for (DataType type : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64)}) {
-    std::vector<std::int64_t> corners = {integer_min(type), wrap(-1, type), 0, 1, integer_max(type).value_or(-1)};
+    std::vector<std::int64_t> corners = {integer_min(type), wrap(-1, type), 0, 1,
+                                         integer_max(type).value_or(-1)};
     for (std::int64_t x : corners) {
       for (std::int64_t y : corners) {
         for (BinaryOp op : ops) {
           Expr plain = make_binary(op, make_int(type, x), make_int(type, y));
           auto folded = fold_constants(op, make_int(type, x), make_int(type, y));
-          const bool divides = op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod || op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
+          const bool divides = op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod ||
+                               op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
           if (divides && y == 0) {
             EXPECT_FALSE(folded.has_value());
             continue;

@@ -30,7 +30,8 @@ std::vector<std::string> functions_in(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"primitives", "ladder", "random", "probes"})
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(TENON_GOLDEN_DIR) + "/" + folder))
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TENON_GOLDEN_DIR) + "/" + folder))
       if (entry.path().extension() == ".txt") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
@@ -43,7 +44,8 @@ TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
   int count = 0;
   for (const auto& path : golden_files()) {
     for (const std::string& text : functions_in(path)) {
-      if (!is_first_of_module(text) || text.find("\"from_legacy_te_schedule\": True") == std::string::npos) continue;
+      if (!is_first_of_module(text) || text.find("\"from_legacy_te_schedule\": True") == std::string::npos)
+        continue;
       IRModule module;
       try {
         module = parse_module(text);
@@ -64,7 +66,8 @@ TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
 }
 
 TEST(Text, LiteralsCarryTheirTypes) {
-  for (const char* text : {"-1", "3i64", "200u8", "0u64", "1f32", "2.5f32", "1e-07f32", "-3.40282e+38f32", "inff64", "True"})
+  for (const char* text :
+       {"-1", "3i64", "200u8", "0u64", "1f32", "2.5f32", "1e-07f32", "-3.40282e+38f32", "inff64", "True"})
     EXPECT_EQ(print_expr(parse_expr(text)), text);
 }
 
@@ -89,7 +92,8 @@ TEST(Legacy, ExpressionsPrintAsInOperations) {
   EXPECT_EQ(print_legacy(f * 1.5f), "(f*1.5f)");
   EXPECT_EQ(print_legacy(cast(Int(8), x)), "int8(x)");
   EXPECT_EQ(print_legacy(exp(f)), "tir.exp(f)");
-  EXPECT_EQ(print_legacy(IterVar(Range(0, 16), x, IterKind::DataParallel)), "iter_var(x, range(min=0, ext=16))");
+  EXPECT_EQ(print_legacy(IterVar(Range(0, 16), x, IterKind::DataParallel)),
+            "iter_var(x, range(min=0, ext=16))");
 }
 
 IRModule copy_program(const std::string& index) {

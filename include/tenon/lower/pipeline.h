@@ -1,5 +1,5 @@
-// The lowering pipeline: one table of passes, and the runner that verifies, dumps, times and adds error context
-// around each of them, so that no pass does.
+// The lowering pipeline: one table of passes, and the runner that verifies, dumps, times and adds error
+// context around each of them, so that no pass does.
 //
 //   tir::PrimFunc flat = run_pipeline(func, {.simple_mode = true});
 //
@@ -41,6 +41,8 @@ struct LowerOptions {
   struct Partition {
     /// Also loops of constant extent.
     bool constant_loops = true;
+    /// Copies of loops' bodies may make a large function so many times as large.
+    int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
   /// Run verify() after each pass.
@@ -68,11 +70,13 @@ struct Pass {
   bool (*enabled)(const LowerOptions&) = nullptr;
 };
 
-/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the pipeline may keep the
-/// texts for a report.
+/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the pipeline may
+/// keep the texts for a report.
 struct PassFailure : InternalError {
   PassFailure(std::string pass, const std::string& what, std::string before, std::string after = "")
-      : InternalError("in pass " + pass + ": " + what), pass(std::move(pass)), before(std::move(before)),
+      : InternalError("in pass " + pass + ": " + what),
+        pass(std::move(pass)),
+        before(std::move(before)),
         after(std::move(after)) {}
   std::string pass;
   /// The function before the pass, and after it where there is one, printed.
@@ -84,8 +88,8 @@ std::span<const Pass> lowering_passes();
 /// The passes between the printed text and code for a CPU.
 std::span<const Pass> host_passes();
 
-/// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes through as it is; any
-/// other failure, and a function that does not verify, is a PassFailure.
+/// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes through as it
+/// is; any other failure, and a function that does not verify, is a PassFailure.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const LowerOptions& options);
 /// lowering_passes over a multi-dimensional function.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);

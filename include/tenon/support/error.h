@@ -1,5 +1,6 @@
-// Errors. Everything a user can get wrong throws a subclass of tenon::Error whose text names the primitive, the
-// object and the axis in question, says what holds and what was expected, and ends with the user's own file and line:
+// Errors. Everything a user can get wrong throws a subclass of tenon::Error whose text names the primitive,
+// the object and the axis in question, says what holds and what was expected, and ends with the user's own
+// file and line:
 //
 //   throw ScheduleError("split of axis `i` of stage `C`: factor must be positive, got -2", where);
 //   // what(): "split of axis `i` of stage `C`: factor must be positive, got -2 (at matmul.cpp:12)"
@@ -66,7 +67,8 @@ struct InternalError : Error {
 [[noreturn]] void internal_error(std::string_view what, SourceLocation where = SourceLocation::current());
 
 /// Stays on in Release.
-inline void internal_check(bool holds, std::string_view what, SourceLocation where = SourceLocation::current()) {
+inline void internal_check(bool holds, std::string_view what,
+                           SourceLocation where = SourceLocation::current()) {
   if (!holds) internal_error(what, where);
 }
 

@@ -32,8 +32,8 @@ class ElementRef {
   std::vector<Expr> indices_;
 };
 
-/// A buffer under construction. One index addresses the flat memory of a buffer of rank 1, or the n-dimensional one
-/// through operator(); a list indexes every dimension.
+/// A buffer under construction. One index addresses the flat memory of a buffer of rank 1, or the
+/// n-dimensional one through operator(); a list indexes every dimension.
 class BufferRef {
  public:
   ElementRef operator[](const Operand& index) const;
@@ -54,14 +54,15 @@ struct ForOptions {
 
 class IRBuilder {
  public:
-  void for_range(const Operand& begin, const Operand& end, std::string name, const std::function<void(Var)>& body,
-                 ForOptions options = {});
+  void for_range(const Operand& begin, const Operand& end, std::string name,
+                 const std::function<void(Var)>& body, ForOptions options = {});
   void while_loop(const Operand& condition, const std::function<void()>& body);
   void if_scope(const Operand& condition, const std::function<void()>& body);
   /// Must follow an if_scope (LowerError).
   void else_scope(const std::function<void()>& body);
   Var let(std::string name, const Operand& value);
-  BufferRef allocate(DataType dtype, std::vector<Expr> shape, std::string name = "buf", std::string scope = "global");
+  BufferRef allocate(DataType dtype, std::vector<Expr> shape, std::string name = "buf",
+                     std::string scope = "global");
   BufferRef buffer_ptr(const Buffer& buffer);
   /// attr [axis] "thread_extent" = extent over what follows in this scope.
   void scope_attr(const IterVar& axis, AttrKind kind, const Operand& value);

@@ -1,12 +1,12 @@
-// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host arrays, as the node
-// comments define it. Slow and obvious: the truth that compiled code is compared with.
+// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host arrays, as the
+// node comments define it. Slow and obvious: the truth that compiled code is compared with.
 //
 //   evaluate(func, {array_of(a), array_of(b)});
 //
-// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all threads of
-// a block with real barrier semantics (tvm_storage_sync, tvm_thread_allreduce): each thread is a coroutine or an OS thread
-// that runs to the next barrier. Reading an element never written, or outside its buffer, is a RuntimeError that names
-// the buffer and the index (optional: `check_uninitialized`).
+// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all
+// threads of a block with real barrier semantics (tvm_storage_sync, tvm_thread_allreduce): each thread is a
+// coroutine or an OS thread that runs to the next barrier. Reading an element never written, or outside its
+// buffer, is a RuntimeError that names the buffer and the index (optional: `check_uninitialized`).
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,8 @@ struct Access {
 struct EvaluateOptions {
   bool check_uninitialized = false;
   std::function<void(const Access&)> on_access = {};
-  /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as addresses).
+  /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as
+  /// addresses).
   std::function<double(const std::string& name, std::span<const HostValue> args)> call_extern = {};
   /// Iterations after which the evaluation gives up with a RuntimeError; 0: never.
   std::int64_t step_limit = 0;

@@ -5,9 +5,9 @@
 //   if (const Binary* b = e.as<Binary>()) ...        // one kind
 //   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
 //
-// Ground rules, said once. Integer arithmetic wraps in the width of its type; index arithmetic (int32, int64) is
-// assumed not to overflow by the simplifier. Evaluation order of operands is unspecified; only Call may have effects.
-// A vector operation works lane by lane. Division by zero is undefined and is never folded.
+// Ground rules, said once. Integer arithmetic wraps in the width of its type; index arithmetic (int32, int64)
+// is assumed not to overflow by the simplifier. Evaluation order of operands is unspecified; only Call may
+// have effects. A vector operation works lane by lane. Division by zero is undefined and is never folded.
 #pragma once
 
 #include <concepts>
@@ -69,7 +69,8 @@ struct Range {
   Range(Raw, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
 };
 
-// ---- handles of shared things -----------------------------------------------------------------------------------
+// ---- handles of shared things
+// -----------------------------------------------------------------------------------
 
 /// A variable. Identity, not name, tells variables apart.
 class Var : public Expr {
@@ -110,7 +111,8 @@ class IterVar {
 /// A buffer of any rank; see buffer.h.
 class Buffer;
 
-/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor implements it).
+/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor implements
+/// it).
 class Producer {
  public:
   virtual ~Producer() = default;
@@ -123,7 +125,8 @@ class Producer {
 };
 using ProducerRef = std::shared_ptr<const Producer>;
 
-// ---- kinds of expressions ---------------------------------------------------------------------------------------
+// ---- kinds of expressions
+// ---------------------------------------------------------------------------------------
 
 /// A constant of integral type; for uint64 the bit pattern.
 struct IntImm {
@@ -146,11 +149,29 @@ struct VarNode {
 struct Cast {
   Expr value;
 };
-/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity (the remainder
-/// has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same lanes. And/Or on Bool; of scalars,
-/// the right side is not evaluated where the left decides (it may be an access that the left guards).
+/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity (the
+/// remainder has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same
+/// lanes. And/Or on Bool; of scalars, the right side is not evaluated where the left decides (it may be an
+/// access that the left guards).
 enum class BinaryOp : std::uint8_t {
-  Add, Sub, Mul, Div, TruncDiv, TruncMod, FloorDiv, FloorMod, Min, Max, Eq, Ne, Lt, Le, Gt, Ge, And, Or
+  Add,
+  Sub,
+  Mul,
+  Div,
+  TruncDiv,
+  TruncMod,
+  FloorDiv,
+  FloorMod,
+  Min,
+  Max,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or
 };
 struct Binary {
   BinaryOp op;
@@ -214,7 +235,8 @@ struct CommReducerNode {
 using CommReducer = std::shared_ptr<const CommReducerNode>;
 
 /// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from `init`
-/// (the reducer's identity if empty); the value is component `value_index`. Only as the whole body of an operation.
+/// (the reducer's identity if empty); the value is component `value_index`. Only as the whole body of an
+/// operation.
 struct ReduceNode {
   CommReducer combiner;
   std::vector<Expr> source;
@@ -246,8 +268,10 @@ class Buffer {
   const std::vector<Expr>& strides() const;
   DataType dtype() const;
   const std::string& name() const;
-  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset` in elements.
-  Expr access_ptr(std::string_view mode, Expr offset = 0, SourceLocation where = SourceLocation::current()) const;
+  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset` in
+  /// elements.
+  Expr access_ptr(std::string_view mode, Expr offset = 0,
+                  SourceLocation where = SourceLocation::current()) const;
   /// A load; the rank is checked.
   Expr operator()(std::vector<Expr> indices) const;
 
@@ -261,8 +285,8 @@ struct Load {
 };
 
 struct ExprNode {
-  using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp, Broadcast, Shuffle,
-                             LetExpr, Call, Load, ProducerLoad, Reduce>;
+  using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp, Broadcast,
+                             Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
   DataType dtype;
   /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees hash alike.
   std::size_t hash;
@@ -275,9 +299,11 @@ const T* Expr::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-// ---- plain construction: types are checked (TypeError), nothing is folded ----------------------------------------
+// ---- plain construction: types are checked (TypeError), nothing is folded
+// ----------------------------------------
 
-Expr make_int(DataType type, std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
+Expr make_int(DataType type,
+              std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
 Expr make_float(DataType type, double value);
 Expr make_string(std::string value);
 Expr make_cast(DataType type, Expr value);
@@ -296,7 +322,8 @@ Expr make_load(Buffer buffer, std::vector<Expr> indices);
 Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
 Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);
 
-// ---- questions ----------------------------------------------------------------------------------------------------
+// ---- questions
+// ----------------------------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op);
 std::string_view to_string(BinaryOp op);

@@ -4,9 +4,10 @@
 //   Expr c = all(i >= 1, i < n);
 //   Expr v = if_then_else(c, A(i - 1), 0.0f);
 //
-// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an integer with a float
-// gives the float type; integers of one sign give the wider; of two signs the wider, at equal width the unsigned.
-// Integers have no `/` and no `%` (TypeError): floordiv, floormod, truncdiv, truncmod say how they round.
+// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an integer with a
+// float gives the float type; integers of one sign give the wider; of two signs the wider, at equal width the
+// unsigned. Integers have no `/` and no `%` (TypeError): floordiv, floormod, truncdiv, truncmod say how they
+// round.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +16,8 @@
 
 namespace tenon::tir {
 
-/// An argument of an operator: an expression, an axis, or a C++ literal still without a type. Remembers the line on
-/// which it was written, for errors.
+/// An argument of an operator: an expression, an axis, or a C++ literal still without a type. Remembers the
+/// line on which it was written, for errors.
 class Operand {
  public:
   template <std::integral T>
@@ -30,15 +31,16 @@ class Operand {
       : value_(Expr(axis)), where_(where) {}
   /// Anything else that stands for an expression: an element of a buffer under construction.
   template <class T>
-    requires(std::is_class_v<T> && !std::derived_from<T, Expr> && requires(const T& e) { e.operator Expr(); })
-  Operand(const T& e, SourceLocation where = SourceLocation::current()) : value_(e.operator Expr()), where_(where) {}
+  requires(std::is_class_v<T> && !std::derived_from<T, Expr> && requires(const T& e) { e.operator Expr(); })
+      Operand(const T& e, SourceLocation where = SourceLocation::current())
+      : value_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
   bool is_literal() const { return !std::holds_alternative<Expr>(value_); }
   /// A literal by itself: int32 (int64 where it must), Bool, float32.
   Expr alone() const;
-  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A floating literal
-  /// beside an integer type is float32. An expression is given as it is.
+  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A floating
+  /// literal beside an integer type is float32. An expression is given as it is.
   Expr beside(DataType peer) const;
 
  private:
@@ -56,15 +58,18 @@ struct Promoted {
 };
 Promoted promote(const Operand& a, const Operand& b);
 
-// ---- folding construction on operands of one type (what passes use) -----------------------------------------------
+// ---- folding construction on operands of one type (what passes use)
+// -----------------------------------------------
 
-/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x, x//1, x%1, true && x
-/// and the like. Total: never folds what is undefined (division by zero, overflow of the result is wrapped).
+/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x, x//1, x%1,
+/// true && x and the like. Total: never folds what is undefined (division by zero, overflow of the result is
+/// wrapped).
 Expr fold(BinaryOp op, const Expr& a, const Expr& b);
 /// The folded constant, if both are constants and the result is defined.
 std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
 
-// ---- operators ----------------------------------------------------------------------------------------------------
+// ---- operators
+// ----------------------------------------------------------------------------------------------------
 
 Expr operator+(const Operand& a, const Operand& b);
 Expr operator-(const Operand& a, const Operand& b);
@@ -102,7 +107,8 @@ Expr ceildiv(const Operand& a, const Operand& b);
 Expr min(const Operand& a, const Operand& b);
 Expr max(const Operand& a, const Operand& b);
 
-// ---- choice, types ------------------------------------------------------------------------------------------------
+// ---- choice, types
+// ------------------------------------------------------------------------------------------------
 
 /// Evaluates one side. The condition must be a scalar Bool.
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
@@ -135,7 +141,8 @@ Expr min_value(DataType type, SourceLocation where = SourceLocation::current());
 Expr max_value(DataType type, SourceLocation where = SourceLocation::current());
 Expr infinity(DataType type, SourceLocation where = SourceLocation::current());
 
-// ---- mathematics: floats only (TypeError), lane-wise ---------------------------------------------------------------
+// ---- mathematics: floats only (TypeError), lane-wise
+// ---------------------------------------------------------------
 
 Expr exp(const Operand& x);
 Expr exp2(const Operand& x);
@@ -184,7 +191,8 @@ Expr isfinite(const Operand& x);
 Expr popcount(const Operand& x);
 Expr clz(const Operand& x);
 
-// ---- calls --------------------------------------------------------------------------------------------------------
+// ---- calls
+// --------------------------------------------------------------------------------------------------------
 
 /// An argument of a call: an expression, a literal or a text.
 class Argument {
@@ -192,8 +200,7 @@ class Argument {
   Argument(const char* text) : value_(make_string(text)) {}
   Argument(const std::string& text) : value_(make_string(text)) {}
   template <class T>
-    requires std::convertible_to<T, Operand>
-  Argument(const T& value) : value_(Operand(value).alone()) {}
+  requires std::convertible_to<T, Operand> Argument(const T& value) : value_(Operand(value).alone()) {}
   const Expr& expr() const { return value_; }
 
  private:

@@ -1,5 +1,5 @@
-// Text in the reference's form: the text printer (modules, functions, statements, expressions) and the legacy form
-// that error messages and `std::cout << op` use (print_legacy).
+// Text in the reference's form: the text printer (modules, functions, statements, expressions) and the legacy
+// form that error messages and `std::cout << op` use (print_legacy).
 //
 //   std::cout << print_module(module);      // "@main = primfn(A_1: handle, ...) -> () ..."
 //   print_expr(i * 8 + j) == "((i*8) + j)"

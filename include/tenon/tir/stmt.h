@@ -98,14 +98,14 @@ struct Assert {
 
 /// Facts about a body that are no control flow of their own.
 enum class AttrKind : std::uint8_t {
-  ThreadExtent,       // subject: the thread IterVar; value: its extent; body runs once per thread
-  VirtualThread,      // subject: the vthread IterVar; value: its extent
-  Pragma,             // subject: the axis; key: the user's; value: the user's
-  ReduceScope,        // subject: the reducer
-  ExternScope,        // subject: 0; the body came from an extern operation
-  DoubleBufferWrite,  // subject: the data pointer; the body fills the next copy
-  RollingBufferScope, // subject: the buffer
-  BufferBound,        // subject: the data pointer; value: its number of elements (bound instrumentation)
+  ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
+  VirtualThread,       // subject: the vthread IterVar; value: its extent
+  Pragma,              // subject: the axis; key: the user's; value: the user's
+  ReduceScope,         // subject: the reducer
+  ExternScope,         // subject: 0; the body came from an extern operation
+  DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
+  RollingBufferScope,  // subject: the buffer
+  BufferBound,         // subject: the data pointer; value: its number of elements (bound instrumentation)
 };
 
 struct Attr {
@@ -131,8 +131,8 @@ struct Prefetch {
 };
 
 struct StmtNode {
-  using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert, Attr, Evaluate, Seq,
-                             Prefetch>;
+  using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert, Attr,
+                             Evaluate, Seq, Prefetch>;
   Value value;
 };
 

@@ -1,4 +1,5 @@
-// The plain facts of a target: what lowering and code generation need to know, no more. driver parses the strings.
+// The plain facts of a target: what lowering and code generation need to know, no more. driver parses the
+// strings.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ struct TargetFacts {
   std::string triple = "";                 // empty: this host's
   std::string cpu = "";                    // resolved: never "native"
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
-  int vector_bits = 128;              // widest SIMD register
+  int vector_bits = 128;                   // widest SIMD register
   std::string arch = "";                   // "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;

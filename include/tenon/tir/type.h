@@ -1,4 +1,5 @@
-// Closed sets that types and loops are made of: storage scopes, pointer types, thread tags, loop and axis kinds.
+// Closed sets that types and loops are made of: storage scopes, pointer types, thread tags, loop and axis
+// kinds.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,17 @@
 
 namespace tenon::tir {
 
-/// Where a buffer lives. `Warp` is spread over the lanes of a warp; the Wmma scopes are tensor-core fragments.
+/// Where a buffer lives. `Warp` is spread over the lanes of a warp; the Wmma scopes are tensor-core
+/// fragments.
 enum class StorageScope : std::uint8_t {
-  Global, Shared, SharedDyn, Warp, Local, WmmaMatrixA, WmmaMatrixB, WmmaAccumulator
+  Global,
+  Shared,
+  SharedDyn,
+  Warp,
+  Local,
+  WmmaMatrixA,
+  WmmaMatrixB,
+  WmmaAccumulator
 };
 
 /// "global", "shared", "shared.dyn", "warp", "local", "wmma.matrix_a", ...
@@ -23,7 +32,8 @@ std::optional<StorageScope> find_storage_scope(std::string_view text);
 /// Throws ScheduleError that lists the known scopes.
 StorageScope parse_storage_scope(std::string_view text, SourceLocation where = SourceLocation::current());
 
-/// The type of a data pointer. Pointers of a function's parameters carry no scope and print as `Pointer(float32)`.
+/// The type of a data pointer. Pointers of a function's parameters carry no scope and print as
+/// `Pointer(float32)`.
 struct PointerType {
   DataType element;
   std::optional<StorageScope> scope;
@@ -56,7 +66,10 @@ enum class IterKind : std::uint8_t {
   Reduce,        // carries a commutative reduction
   Ordered,       // iterations in order (scan)
   Opaque,        // may not be transformed
-  Unrolled, Vectorized, Parallelized, Tensorized
+  Unrolled,
+  Vectorized,
+  Parallelized,
+  Tensorized
 };
 
 /// "DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque", "Unrolled", ... as printed.

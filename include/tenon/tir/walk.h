@@ -3,7 +3,8 @@
 //   walk(stmt, [&](const Load& load) { touched.push_back(load.buffer); });           // any of many kinds
 //   Stmt t = rewrite(stmt, [&](const Load& load, const Expr& self) -> std::optional<Expr> {...});
 //
-// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest to map_children:
+// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest to
+// map_children:
 //
 //   Stmt Pass::stmt(const Stmt& s) {
 //     if (const For* loop = s.as<For>()) return ...;
@@ -28,9 +29,9 @@ using StmtMap = std::function<Stmt(const Stmt&)>;
 
 /// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis ranges.
 void for_each_child(const Expr& e, const ExprVisit& f);
-/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the text: a loop's
-/// min and extent before its body, an allocation's extents before its body; a store's value before its indices.
-/// The shapes inside buffers are not visited.
+/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the text: a
+/// loop's min and extent before its body, an allocation's extents before its body; a store's value before its
+/// indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g);
 
 /// The node with every direct sub-expression replaced by f of it; the same handle if nothing changed.
@@ -68,8 +69,8 @@ void walk(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
 }
 
-/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already rewritten and
-/// returns the replacement, or nullopt to keep.
+/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already rewritten
+/// and returns the replacement, or nullopt to keep.
 template <class... F>
 Expr rewrite(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
@@ -109,7 +110,9 @@ Stmt rewrite(const Stmt& s, F... visitor) {
 
 /// A map from variables to what replaces them. Look up only; never iterate (its order is that of addresses).
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
-inline void set(VarMap& map, const Var& var, Expr value) { map.insert_or_assign(&var.node(), std::move(value)); }
+inline void set(VarMap& map, const Var& var, Expr value) {
+  map.insert_or_assign(&var.node(), std::move(value));
+}
 
 /// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are not entered.
 Expr substitute(const Expr& e, const VarMap& map);

@@ -21,7 +21,8 @@ const Layout& Region::of(const Thread& thread) const {
   return layouts.front().second;
 }
 
-// ---- arguments ----------------------------------------------------------------------------------------------------
+// ---- arguments
+// ----------------------------------------------------------------------------------------------------
 
 void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
   if (args.size() != func.params.size())
@@ -36,7 +37,8 @@ void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
     if (param) {
       bind_array(*param, *array);
     } else if (const auto* whole = std::get_if<std::int64_t>(&args[n])) {
-      set_value(func.params[n], func.params[n].dtype().is_floating() ? floating(static_cast<double>(*whole)) : integer(*whole));
+      set_value(func.params[n], func.params[n].dtype().is_floating() ? floating(static_cast<double>(*whole))
+                                                                     : integer(*whole));
     } else {
       set_value(func.params[n], floating(std::get<double>(args[n])));
     }
@@ -69,7 +71,8 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   layout.strides = array.strides;
   if (layout.strides.empty()) {
     layout.strides.assign(array.shape.size(), 1);
-    for (std::size_t d = array.shape.size(); d-- > 1;) layout.strides[d - 1] = layout.strides[d] * array.shape[d];
+    for (std::size_t d = array.shape.size(); d-- > 1;)
+      layout.strides[d - 1] = layout.strides[d] * array.shape[d];
   }
   for (std::size_t d = 0; d < array.shape.size(); ++d)
     bind_size(declared->shape[d], array.shape[d], name + ": extent " + std::to_string(d));
@@ -89,7 +92,8 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   storage->instances.emplace(0, Memory::borrow(array.data, bytes));
   storages_.insert_or_assign(&declared->data.node(), storage);
   storages_.insert_or_assign(&param.buffer->data.node(), storage);
-  if (declared.same_as(param.buffer)) regions_.insert_or_assign(declared.get(), Region{storage, {{0, std::move(layout)}}});
+  if (declared.same_as(param.buffer))
+    regions_.insert_or_assign(declared.get(), Region{storage, {{0, std::move(layout)}}});
 }
 
 }  // namespace evaluation

@@ -38,7 +38,8 @@ Value Machine::eval(const Expr& e, Thread& t) {
       },
       [&](const Cast& n) {
         const Value v = eval(n.value, t);
-        return lanewise(type.lanes, [&](std::size_t l) { return convert(v[l], n.value.dtype(), type.element()); });
+        return lanewise(type.lanes,
+                        [&](std::size_t l) { return convert(v[l], n.value.dtype(), type.element()); });
       },
       [&](const Binary& n) { return binary(e, n, t); },
       [&](const Not& n) {
@@ -65,7 +66,8 @@ Value Machine::eval(const Expr& e, Thread& t) {
           const Value v = eval(vector, t);
           for (std::size_t l = 0; l < v.size(); ++l) pool.push_back(v[l]);
         }
-        for (const Expr& index : n.indices) picked.push_back(pool.at(static_cast<std::size_t>(eval_int(index, t))));
+        for (const Expr& index : n.indices)
+          picked.push_back(pool.at(static_cast<std::size_t>(eval_int(index, t))));
         return Value(std::move(picked));
       },
       [&](const LetExpr& n) {
@@ -93,11 +95,14 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
   if (const auto* callee = std::get_if<ExternCallee>(&n.callee)) return extern_call(e, *callee, n.args, t);
   const Intrin intrin = std::get<Intrin>(n.callee);
   switch (intrin) {
-    case Intrin::likely: return eval(n.args[0], t);
-    case Intrin::if_then_else: return eval(eval_int(n.args[0], t) != 0 ? n.args[1] : n.args[2], t);
+    case Intrin::likely:
+      return eval(n.args[0], t);
+    case Intrin::if_then_else:
+      return eval(eval_int(n.args[0], t) != 0 ? n.args[1] : n.args[2], t);
     case Intrin::prefetch:
     case Intrin::type_annotation:
-    case Intrin::tvm_storage_sync: return integer(0);
+    case Intrin::tvm_storage_sync:
+      return integer(0);
     case Intrin::tvm_access_ptr: {
       const std::int64_t base = address_of_pointer(n.args[1], t);
       return integer(base + eval_int(n.args[2], t) * n.args[0].dtype().bytes());
@@ -109,8 +114,10 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
       for (const Expr& index : target->indices) indices.push_back(eval_int(index, t));
       return integer(reinterpret_cast<std::intptr_t>(locate(target->buffer, indices, t, false).address));
     }
-    case Intrin::handle_add_byte_offset: return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
-    default: break;
+    case Intrin::handle_add_byte_offset:
+      return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
+    default:
+      break;
   }
   if (n.args.empty()) throw RuntimeError("the interpreter cannot evaluate " + print_expr(e));
   std::vector<Value> values;
@@ -123,7 +130,8 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
   });
 }
 
-Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args, Thread& t) {
+Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,
+                           Thread& t) {
   if (!options_.call_extern)
     throw RuntimeError("the interpreter was given no way to call the extern function `" + callee.name + "`");
   std::vector<HostValue> values;
@@ -133,13 +141,18 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
       continue;
     }
     const Scalar v = eval(arg, t)[0];
-    values.push_back(arg.dtype().is_floating() ? HostValue(v.d) : HostValue(v.i));
+    if (arg.dtype().is_floating()) {
+      values.emplace_back(v.d);
+    } else {
+      values.emplace_back(v.i);
+    }
   }
   const double result = options_.call_extern(callee.name, values);
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
 }
 
-// ---- memory -------------------------------------------------------------------------------------------------------
+// ---- memory
+// -------------------------------------------------------------------------------------------------------
 
 template <class F>
 void Machine::for_each_lane(const std::vector<Expr>& indices, Thread& t, F f) {
@@ -160,7 +173,8 @@ Value Machine::load(const Load& n, Thread& t) {
   std::vector<Scalar> lanes;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     const Place place = locate(n.buffer, at, t, false);
-    for (int w = 0; w < width; ++w) lanes.push_back(read_element(place.address + w * element.bytes(), element));
+    for (int w = 0; w < width; ++w)
+      lanes.push_back(read_element(place.address + w * element.bytes(), element));
   });
   if (lanes.size() == 1) return lanes.front();
   return Value(std::move(lanes));
@@ -173,17 +187,19 @@ void Machine::store(const Store& n, Thread& t) {
   std::size_t lane = 0;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     const Place place = locate(n.buffer, at, t, true);
-    for (int w = 0; w < width; ++w) write_element(place.address + w * element.bytes(), value[lane++], element);
+    for (int w = 0; w < width; ++w)
+      write_element(place.address + w * element.bytes(), value[lane++], element);
     if (place.memory) place.memory->mark_written(place.offset, std::int64_t{width} * element.bytes());
   });
 }
 
 void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write) {
-  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" + buffer->name + "`: " +
-                     buffer->name + index_text(indices));
+  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" + buffer->name +
+                     "`: " + buffer->name + index_text(indices));
 }
 
-Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t, bool is_write) {
+Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
+                               bool is_write) {
   if (options_.on_access) options_.on_access({buffer.get(), indices, is_write});
   const int bytes = buffer->dtype.bytes();
   std::shared_ptr<Storage> storage;
@@ -220,7 +236,8 @@ std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {
   if (auto found = storages_.find(&data.node()); found != storages_.end())
     return reinterpret_cast<std::intptr_t>(found->second->of(t)->data());
   auto value = t.values.find(&data.node());
-  if (value == t.values.end()) throw RuntimeError("pointer `" + Var::of(data).name() + "` points to nothing here");
+  if (value == t.values.end())
+    throw RuntimeError("pointer `" + Var::of(data).name() + "` points to nothing here");
   return value->second.integer();
 }
 

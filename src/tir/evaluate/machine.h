@@ -1,8 +1,8 @@
 // The interpreter's state: threads in lock step, their variables, and memory.
 //
-// Threads of a block run in lock step: a statement is executed for all active threads before the next one starts, so
-// every statement is a barrier. Blocks run one after another, and a local allocation exists once per thread wherever it
-// stands.
+// Threads of a block run in lock step: a statement is executed for all active threads before the next one
+// starts, so every statement is a barrier. Blocks run one after another, and a local allocation exists once
+// per thread wherever it stands.
 #pragma once
 
 #include <unordered_map>
@@ -45,7 +45,9 @@ class Machine {
 
   void run(const PrimFunc& func, std::span<const HostValue> args);
   Value value_of(const Expr& e) { return eval(e, threads_.front()); }
-  void set_value(const Var& var, Scalar value) { threads_.front().values.insert_or_assign(&var.node(), value); }
+  void set_value(const Var& var, Scalar value) {
+    threads_.front().values.insert_or_assign(&var.node(), value);
+  }
 
  private:
   using Active = std::vector<std::size_t>;

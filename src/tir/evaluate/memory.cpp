@@ -51,10 +51,14 @@ void store(std::byte* at, T value) {
 std::int64_t load_integer(const std::byte* at, DataType t) {
   const bool is_signed = t.is_int();
   switch (t.bytes()) {
-    case 1: return is_signed ? load<std::int8_t>(at) : load<std::uint8_t>(at);
-    case 2: return is_signed ? load<std::int16_t>(at) : load<std::uint16_t>(at);
-    case 4: return is_signed ? load<std::int32_t>(at) : std::int64_t{load<std::uint32_t>(at)};
-    default: return load<std::int64_t>(at);
+    case 1:
+      return is_signed ? load<std::int8_t>(at) : load<std::uint8_t>(at);
+    case 2:
+      return is_signed ? load<std::int16_t>(at) : load<std::uint16_t>(at);
+    case 4:
+      return is_signed ? load<std::int32_t>(at) : std::int64_t{load<std::uint32_t>(at)};
+    default:
+      return load<std::int64_t>(at);
   }
 }
 
@@ -76,10 +80,14 @@ void write_element(std::byte* at, Scalar value, DataType t) {
     return store(at, Float16(value.d).bits);
   }
   switch (t.bytes()) {
-    case 1: return store(at, static_cast<std::uint8_t>(value.i));
-    case 2: return store(at, static_cast<std::uint16_t>(value.i));
-    case 4: return store(at, static_cast<std::uint32_t>(value.i));
-    default: return store(at, value.i);
+    case 1:
+      return store(at, static_cast<std::uint8_t>(value.i));
+    case 2:
+      return store(at, static_cast<std::uint16_t>(value.i));
+    case 4:
+      return store(at, static_cast<std::uint32_t>(value.i));
+    default:
+      return store(at, value.i);
   }
 }
 

@@ -24,14 +24,16 @@ void Machine::exec(const Stmt& s, const Active& active) {
       [&](const Allocate& n) { allocate(n, active); }, [&](const For& n) { loop(n, active); },
       [&](const While& n) { while_loop(n, active); }, [&](const If& n) { branch(n, active); },
       [&](const Let& n) {
-        for (std::size_t id : active) threads_[id].values.insert_or_assign(&n.var.node(), eval(n.value, threads_[id]));
+        for (std::size_t id : active)
+          threads_[id].values.insert_or_assign(&n.var.node(), eval(n.value, threads_[id]));
         exec(n.body, active);
       },
       [&](const Assert& n) {
         if (!where(n.condition, active, false).empty()) throw RuntimeError(n.message);
         exec(n.body, active);
       },
-      [&](const Attr& n) { attr(n, active); }, [&](const Evaluate& n) { evaluate_statement(n.value, active); },
+      [&](const Attr& n) { attr(n, active); },
+      [&](const Evaluate& n) { evaluate_statement(n.value, active); },
       [&](const Seq& n) {
         for (const Stmt& c : n.stmts) exec(c, active);
       },
@@ -77,7 +79,8 @@ void Machine::loop(const For& n, const Active& active) {
   }
 }
 
-// ---- threads ------------------------------------------------------------------------------------------------------
+// ---- threads
+// ------------------------------------------------------------------------------------------------------
 
 void Machine::attr(const Attr& n, const Active& active) {
   const IterVar* axis = std::get_if<IterVar>(&n.subject);
@@ -167,8 +170,8 @@ std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::ve
   return result;
 }
 
-/// (count, values..., condition, results..., thread variables...): the values of all threads that agree on every
-/// other thread axis are combined, and each of them gets the result.
+/// (count, values..., condition, results..., thread variables...): the values of all threads that agree on
+/// every other thread axis are combined, and each of them gets the result.
 void Machine::allreduce(const Call& n, const Active& active) {
   internal_check(reducer_ != nullptr, "a thread reduction outside its reducer's scope");
   const auto count = static_cast<std::size_t>(*constant_int(n.args[0]));
@@ -209,7 +212,8 @@ void Machine::allreduce(const Call& n, const Active& active) {
   }
 }
 
-// ---- memory -------------------------------------------------------------------------------------------------------
+// ---- memory
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -285,7 +289,8 @@ void Machine::allocate(const Allocate& n, const Active& active) {
   storage->per_thread = pointer->pointer && pointer->pointer->scope && is_private(*pointer->pointer->scope);
   for (std::size_t id : active) {
     std::int64_t elements = 1;
-    for (const Expr& extent : n.extents) elements *= std::max<std::int64_t>(eval_int(extent, threads_[id]), 0);
+    for (const Expr& extent : n.extents)
+      elements *= std::max<std::int64_t>(eval_int(extent, threads_[id]), 0);
     storage->bytes = std::max(storage->bytes, elements * n.dtype.bytes());
   }
   storages_.insert_or_assign(&n.data.node(), std::move(storage));
