@@ -4,10 +4,10 @@
 //   te::StageGraph graph = te::freeze(schedule);
 //   for (te::StageId s = graph.size(); s-- > 0;) infer(graph.stage(s), graph.attach_path(s));
 //
-// Freezing puts inlined stages into their readers, rebases loops to 0, and moves attachments to axes that
-// have since been split or fused onto the loops that came of them. It throws ScheduleError for a schedule
-// that cannot be computed: an inlined output or reduction, a stage attached where its consumers cannot see
-// it.
+// Freezing puts inlined stages into their readers, rebases every root axis that is a loop to 0, and moves
+// attachments to axes that have since been split or fused onto the loops that came of them. It throws
+// ScheduleError for a schedule that cannot be computed: an inlined output or reduction, a stage attached
+// where its consumers cannot see it.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -53,6 +53,9 @@ class StageGraph {
   Tensor resolve(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// What the schedule says that would give wrong results if it ran: parallel or block-bound reductions, one
+  /// thread axis bound twice in a stage. It prints; `build` refuses it.
+  const std::vector<std::string>& races() const { return races_; }
 
  private:
   friend class GraphBuilder;
@@ -62,7 +65,7 @@ class StageGraph {
   std::vector<std::vector<TensorReaders>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
   std::vector<StageId> outputs_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_, races_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// Keeps the operations of stage_of_ alive.
   std::vector<Operation> past_ops_;

@@ -1,0 +1,256 @@
+#include "tenon/te/graph.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/topological_sort.hpp>
+
+#include "te/schedule_data.h"
+
+namespace tenon::te {
+
+// ---- questions ------------------------------------------------------------------------------------------------------
+
+std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[static_cast<std::size_t>(id)]; }
+std::span<const StageId> StageGraph::readers(StageId id) const { return readers_[static_cast<std::size_t>(id)]; }
+const std::vector<TensorReaders>& StageGraph::output_readers(StageId id) const {
+  return output_readers_[static_cast<std::size_t>(id)];
+}
+const std::vector<AttachPoint>& StageGraph::attach_path(StageId id) const {
+  return attach_paths_[static_cast<std::size_t>(id)];
+}
+std::span<const StageId> StageGraph::attached_in(StageId stage) const {
+  return attached_[static_cast<std::size_t>(stage)];
+}
+
+std::vector<StageId> StageGraph::attached_at(StageId stage, const IterVar& axis) const {
+  std::vector<StageId> result;
+  for (StageId id : attached_in(stage))
+    if (attach_path(id).front().axis.same_as(axis)) result.push_back(id);
+  return result;
+}
+
+std::optional<StageId> StageGraph::find(const Operation& op) const {
+  auto found = stage_of_.find(op.get());
+  return found == stage_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Tensor StageGraph::resolve(const Tensor& tensor) const {
+  std::optional<StageId> id = find(tensor.op());
+  return id ? stage(*id).op.output(tensor.value_index()) : tensor;
+}
+
+// ---- building -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Edges go from a stage to what it reads, or to the stage that it is computed in.
+using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+
+std::vector<StageId> targets(const Digraph& graph, StageId id) {
+  std::vector<StageId> result;
+  for (auto [edge, end] = boost::out_edges(static_cast<std::size_t>(id), graph); edge != end; ++edge)
+    result.push_back(static_cast<StageId>(boost::target(*edge, graph)));
+  return result;
+}
+
+std::vector<StageId> sources(const Digraph& graph, StageId id) {
+  std::vector<StageId> result;
+  for (auto [edge, end] = boost::in_edges(static_cast<std::size_t>(id), graph); edge != end; ++edge)
+    result.push_back(static_cast<StageId>(boost::source(*edge, graph)));
+  return result;
+}
+
+std::vector<StageId> sorted_once(std::vector<StageId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::optional<StageId> attached_to(const StageData& stage) {
+  if (const AttachAt* at = std::get_if<AttachAt>(&stage.attach)) return at->stage;
+  if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&stage.attach)) return at->scan;
+  return std::nullopt;
+}
+
+bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
+  return std::any_of(path.begin(), path.end(), [&](const AttachPoint& p) {
+    return p.stage == point.stage && p.axis.same_as(point.axis);
+  });
+}
+
+std::vector<std::string> races_of(const StageData& stage) {
+  std::vector<std::string> races;
+  std::vector<IterVar> threads;
+  for (const IterVar& axis : stage.leaf_iter_vars) {
+    const AxisAttributes* attributes = stage.attributes_of(axis);
+    if (!attributes) continue;
+    const std::string subject = "axis `" + axis.name() + "` of " + describe(stage);
+    const std::string at = " (at " + to_string(attributes->where) + ")";
+    if (attributes->kind == IterKind::Parallelized && axis.kind() == IterKind::Reduce)
+      races.push_back(subject + " carries a reduction and runs in parallel: its iterations race; use rfactor" + at);
+    if (!attributes->thread) continue;
+    const IterVar& thread = *attributes->thread;
+    if (axis.kind() == IterKind::Reduce && thread.thread()->is_block())
+      races.push_back(subject + " carries a reduction and is bound to `" + thread.name() +
+                      "`: blocks cannot reduce together; use rfactor" + at);
+    if (contains(threads, thread))
+      races.push_back(subject + " is bound to `" + thread.name() +
+                      "`, as another axis of the stage is: only the diagonal would be computed" + at);
+    threads.push_back(thread);
+  }
+  return races;
+}
+
+}  // namespace
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const ScheduleData& schedule) : schedule_(schedule), dense_(schedule.stages.size(), -1) {}
+
+  StageGraph build() {
+    number_stages();
+    link_reads();
+    link_attachments();
+    for (StageId id = 0; id < graph_.size(); ++id) check_visible(id);
+    return std::move(graph_);
+  }
+
+ private:
+  StageId dense(StageId id) const { return dense_[static_cast<std::size_t>(id)]; }
+
+  void number_stages() {
+    for (StageId id : schedule_.order) {
+      dense_[static_cast<std::size_t>(id)] = graph_.size();
+      graph_.stages_.push_back(schedule_.stage(id));
+    }
+    for (std::size_t n = 0; n < schedule_.order.size(); ++n) {
+      const StageId id = schedule_.order[n];
+      StageData& stage = graph_.stages_[n];
+      stage.attach = stage.op.as<Placeholder>() ? Attach(AttachRoot{}) : renumbered(schedule_.effective_attach(id));
+      stage.attach_where = schedule_.effective_attach_where(id);
+      for (std::string& race : races_of(stage)) graph_.races_.push_back(std::move(race));
+    }
+    for (const Operation& op : schedule_.known_ops) {
+      const StageId id = dense(*schedule_.find(op));
+      if (id >= 0) graph_.stage_of_.emplace(op.get(), id);
+    }
+    graph_.past_ops_ = schedule_.known_ops;
+    for (StageId id : schedule_.outputs) graph_.outputs_.push_back(dense(id));
+    graph_.warnings_ = schedule_.warnings;
+  }
+
+  Attach renumbered(Attach attach) const {
+    if (AttachAt* at = std::get_if<AttachAt>(&attach)) at->stage = dense(at->stage);
+    if (AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) at->scan = dense(at->scan);
+    return attach;
+  }
+
+  void link_reads() {
+    const auto count = static_cast<std::size_t>(graph_.size());
+    Digraph reads(count);
+    for (StageId id = 0; id < graph_.size(); ++id) {
+      std::vector<TensorReaders> outputs;
+      const Operation& op = graph_.stage(id).op;
+      for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back({op.output(n), {}});
+      graph_.output_readers_.push_back(std::move(outputs));
+      for (const Tensor& input : op.inputs()) {
+        const std::optional<StageId> producer = graph_.find(input.op());
+        internal_check(producer && *producer < id, "a stage before the stage `" + input.name() + "` that it reads");
+        boost::add_edge(static_cast<std::size_t>(id), static_cast<std::size_t>(*producer), reads);
+        auto& readers = graph_.output_readers_[static_cast<std::size_t>(*producer)];
+        readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);
+      }
+    }
+    for (StageId id = 0; id < graph_.size(); ++id) {
+      graph_.reads_.push_back(sorted_once(targets(reads, id)));
+      graph_.readers_.push_back(sorted_once(sources(reads, id)));
+    }
+  }
+
+  void link_attachments() {
+    const auto count = static_cast<std::size_t>(graph_.size());
+    Digraph tree(count);
+    for (StageId id = 0; id < graph_.size(); ++id)
+      if (std::optional<StageId> outer = attached_to(graph_.stage(id)))
+        boost::add_edge(static_cast<std::size_t>(id), static_cast<std::size_t>(*outer), tree);
+    // Outer stages first: their paths are needed for the paths of what is computed inside of them.
+    std::vector<std::size_t> outer_first;
+    try {
+      boost::topological_sort(tree, std::back_inserter(outer_first));
+    } catch (const boost::not_a_dag&) {
+      throw ScheduleError("stages are computed inside of each other, in a circle");
+    }
+    graph_.attach_paths_.resize(count);
+    for (std::size_t id : outer_first) graph_.attach_paths_[id] = path_of(static_cast<StageId>(id));
+    for (StageId id = 0; id < graph_.size(); ++id) graph_.attached_.push_back(sorted_once(sources(tree, id)));
+  }
+
+  std::vector<AttachPoint> path_of(StageId id) const {
+    const StageData& stage = graph_.stage(id);
+    const std::optional<StageId> outer = attached_to(stage);
+    if (!outer) return {};
+    if (stage.is_output) fail("compute_at", stage, "it is an output of the schedule and must be computed at root", stage.attach_where);
+    const std::vector<IterVar>& loops = graph_.stage(*outer).leaf_iter_vars;
+    // The update of a scan is inside of all its loops.
+    std::size_t around = loops.size();
+    if (const AttachAt* at = std::get_if<AttachAt>(&stage.attach))
+      around = static_cast<std::size_t>(*graph_.stage(*outer).leaf_position(at->axis)) + 1;
+    std::vector<AttachPoint> path;
+    while (around-- > 0) path.push_back({*outer, loops[around]});
+    const std::vector<AttachPoint>& beyond = graph_.attach_path(*outer);
+    path.insert(path.end(), beyond.begin(), beyond.end());
+    return path;
+  }
+
+  /// Every reader must run where the stage's values exist: inside of the loop that it is computed in.
+  void check_visible(StageId id) const {
+    const std::vector<AttachPoint>& path = graph_.attach_path(id);
+    if (path.empty()) return;
+    const AttachPoint& place = path.front();
+    for (StageId reader : graph_.readers(id)) {
+      if (reader == place.stage || passes(graph_.attach_path(reader), place)) continue;
+      const StageData& stage = graph_.stage(id);
+      fail("compute_at", stage,
+           "it is computed inside of loop `" + place.axis.name() + "` of " + describe(graph_.stage(place.stage)) + ", but " +
+               describe(graph_.stage(reader)) + " reads it outside of that loop; it could be computed at " + legal_places(id),
+           stage.attach_where);
+    }
+  }
+
+  /// Loops inside of which all readers run, outermost first.
+  std::string legal_places(StageId id) const {
+    std::vector<AttachPoint> common;
+    bool is_first = true;
+    for (StageId reader : graph_.readers(id)) {
+      std::vector<AttachPoint> around = loops_around_body(reader);
+      if (is_first) common = around;
+      if (!is_first) std::erase_if(common, [&](const AttachPoint& p) { return !passes(around, p); });
+      is_first = false;
+    }
+    std::string text;
+    for (auto point = common.rbegin(); point != common.rend(); ++point)
+      text += "`" + point->axis.name() + "` of " + describe(graph_.stage(point->stage)) + ", ";
+    return text + (text.empty() ? "root only" : "or root");
+  }
+
+  std::vector<AttachPoint> loops_around_body(StageId id) const {
+    std::vector<AttachPoint> loops;
+    const std::vector<IterVar>& own = graph_.stage(id).leaf_iter_vars;
+    for (std::size_t n = own.size(); n-- > 0;) loops.push_back({id, own[n]});
+    const std::vector<AttachPoint>& path = graph_.attach_path(id);
+    loops.insert(loops.end(), path.begin(), path.end());
+    return loops;
+  }
+
+  const ScheduleData& schedule_;
+  std::vector<StageId> dense_;
+  StageGraph graph_;
+};
+
+StageGraph freeze(const Schedule& schedule, SourceLocation where) {
+  ScheduleData normalized = schedule.data();
+  normalize(normalized, where);
+  return GraphBuilder(normalized).build();
+}
+
+}  // namespace tenon::te
