@@ -16,8 +16,8 @@ std::vector<Lowered>& recorded() {
 
 std::vector<Lowered> take_lowered() { return std::exchange(recorded(), {}); }
 
-tir::IRModule record_lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                           const LowerOptions& options) {
+tir::IRModule harness::lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                             const LowerOptions& options) {
   recorded().push_back({schedule.copy(), args});
   return tenon::lower(schedule, args, options);
 }

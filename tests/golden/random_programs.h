@@ -1,5 +1,5 @@
 // The random programs of data/random, as functions. Each is included into a namespace of its own, where `lower` is
-// record_lower: what it lowers is remembered, so that it can also be run.
+// that of the harness: what it lowers is remembered, so that it can also be run.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -16,14 +16,16 @@ struct Lowered {
 
 struct Program {
   std::string_view name;
-  int (*run)();
+  void (*run)();
 };
 
 /// What programs have lowered since the last take_lowered().
 std::vector<Lowered> take_lowered();
 
-tir::IRModule record_lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                           const LowerOptions& options = {});
+namespace harness {
+tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                    const LowerOptions& options = {});
+}
 
 /// All of them, in order.
 std::vector<Program> all_programs();

@@ -2,114 +2,84 @@
 #include "random_programs.h"
 
 namespace tenon::random_programs::p0001 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0001.cc"
+using harness::lower;
+#include "random/0001.inc"
 }  // namespace tenon::random_programs::p0001
 namespace tenon::random_programs::p0002 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0002.cc"
+using harness::lower;
+#include "random/0002.inc"
 }  // namespace tenon::random_programs::p0002
 namespace tenon::random_programs::p0004 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0004.cc"
+using harness::lower;
+#include "random/0004.inc"
 }  // namespace tenon::random_programs::p0004
 namespace tenon::random_programs::p0005 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0005.cc"
+using harness::lower;
+#include "random/0005.inc"
 }  // namespace tenon::random_programs::p0005
 namespace tenon::random_programs::p0006 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0006.cc"
+using harness::lower;
+#include "random/0006.inc"
 }  // namespace tenon::random_programs::p0006
 namespace tenon::random_programs::p0007 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0007.cc"
+using harness::lower;
+#include "random/0007.inc"
 }  // namespace tenon::random_programs::p0007
 namespace tenon::random_programs::p0008 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0008.cc"
+using harness::lower;
+#include "random/0008.inc"
 }  // namespace tenon::random_programs::p0008
 namespace tenon::random_programs::p0009 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0009.cc"
+using harness::lower;
+#include "random/0009.inc"
 }  // namespace tenon::random_programs::p0009
 namespace tenon::random_programs::p0010 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0010.cc"
+using harness::lower;
+#include "random/0010.inc"
 }  // namespace tenon::random_programs::p0010
 namespace tenon::random_programs::p0011 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0011.cc"
+using harness::lower;
+#include "random/0011.inc"
 }  // namespace tenon::random_programs::p0011
 namespace tenon::random_programs::p0012 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0012.cc"
+using harness::lower;
+#include "random/0012.inc"
 }  // namespace tenon::random_programs::p0012
 namespace tenon::random_programs::p0013 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0013.cc"
+using harness::lower;
+#include "random/0013.inc"
 }  // namespace tenon::random_programs::p0013
 namespace tenon::random_programs::p0014 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0014.cc"
+using harness::lower;
+#include "random/0014.inc"
 }  // namespace tenon::random_programs::p0014
 namespace tenon::random_programs::p0016 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0016.cc"
+using harness::lower;
+#include "random/0016.inc"
 }  // namespace tenon::random_programs::p0016
 namespace tenon::random_programs::p0017 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0017.cc"
+using harness::lower;
+#include "random/0017.inc"
 }  // namespace tenon::random_programs::p0017
 
 namespace tenon::random_programs {
 std::vector<Program> programs_a() {
   return {
-      {"0001", p0001::main},
-      {"0002", p0002::main},
-      {"0004", p0004::main},
-      {"0005", p0005::main},
-      {"0006", p0006::main},
-      {"0007", p0007::main},
-      {"0008", p0008::main},
-      {"0009", p0009::main},
-      {"0010", p0010::main},
-      {"0011", p0011::main},
-      {"0012", p0012::main},
-      {"0013", p0013::main},
-      {"0014", p0014::main},
-      {"0016", p0016::main},
-      {"0017", p0017::main},
+      {"0001", p0001::run},
+      {"0002", p0002::run},
+      {"0004", p0004::run},
+      {"0005", p0005::run},
+      {"0006", p0006::run},
+      {"0007", p0007::run},
+      {"0008", p0008::run},
+      {"0009", p0009::run},
+      {"0010", p0010::run},
+      {"0011", p0011::run},
+      {"0012", p0012::run},
+      {"0013", p0013::run},
+      {"0014", p0014::run},
+      {"0016", p0016::run},
+      {"0017", p0017::run},
   };
 }
 }  // namespace tenon::random_programs

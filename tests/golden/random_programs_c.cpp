@@ -2,114 +2,84 @@
 #include "random_programs.h"
 
 namespace tenon::random_programs::p0035 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0035.cc"
+using harness::lower;
+#include "random/0035.inc"
 }  // namespace tenon::random_programs::p0035
 namespace tenon::random_programs::p0036 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0036.cc"
+using harness::lower;
+#include "random/0036.inc"
 }  // namespace tenon::random_programs::p0036
 namespace tenon::random_programs::p0037 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0037.cc"
+using harness::lower;
+#include "random/0037.inc"
 }  // namespace tenon::random_programs::p0037
 namespace tenon::random_programs::p0038 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0038.cc"
+using harness::lower;
+#include "random/0038.inc"
 }  // namespace tenon::random_programs::p0038
 namespace tenon::random_programs::p0039 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0039.cc"
+using harness::lower;
+#include "random/0039.inc"
 }  // namespace tenon::random_programs::p0039
 namespace tenon::random_programs::p0040 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0040.cc"
+using harness::lower;
+#include "random/0040.inc"
 }  // namespace tenon::random_programs::p0040
 namespace tenon::random_programs::p0041 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0041.cc"
+using harness::lower;
+#include "random/0041.inc"
 }  // namespace tenon::random_programs::p0041
 namespace tenon::random_programs::p0042 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0042.cc"
+using harness::lower;
+#include "random/0042.inc"
 }  // namespace tenon::random_programs::p0042
 namespace tenon::random_programs::p0044 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0044.cc"
+using harness::lower;
+#include "random/0044.inc"
 }  // namespace tenon::random_programs::p0044
 namespace tenon::random_programs::p0045 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0045.cc"
+using harness::lower;
+#include "random/0045.inc"
 }  // namespace tenon::random_programs::p0045
 namespace tenon::random_programs::p0046 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0046.cc"
+using harness::lower;
+#include "random/0046.inc"
 }  // namespace tenon::random_programs::p0046
 namespace tenon::random_programs::p0047 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0047.cc"
+using harness::lower;
+#include "random/0047.inc"
 }  // namespace tenon::random_programs::p0047
 namespace tenon::random_programs::p0048 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0048.cc"
+using harness::lower;
+#include "random/0048.inc"
 }  // namespace tenon::random_programs::p0048
 namespace tenon::random_programs::p0050 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0050.cc"
+using harness::lower;
+#include "random/0050.inc"
 }  // namespace tenon::random_programs::p0050
 namespace tenon::random_programs::p0051 {
-static tir::IRModule lower(const te::Schedule& s, const std::vector<LowerArgument>& args, const LowerOptions& o) {
-  return record_lower(s, args, o);
-}
-#include "data/random/0051.cc"
+using harness::lower;
+#include "random/0051.inc"
 }  // namespace tenon::random_programs::p0051
 
 namespace tenon::random_programs {
 std::vector<Program> programs_c() {
   return {
-      {"0035", p0035::main},
-      {"0036", p0036::main},
-      {"0037", p0037::main},
-      {"0038", p0038::main},
-      {"0039", p0039::main},
-      {"0040", p0040::main},
-      {"0041", p0041::main},
-      {"0042", p0042::main},
-      {"0044", p0044::main},
-      {"0045", p0045::main},
-      {"0046", p0046::main},
-      {"0047", p0047::main},
-      {"0048", p0048::main},
-      {"0050", p0050::main},
-      {"0051", p0051::main},
+      {"0035", p0035::run},
+      {"0036", p0036::run},
+      {"0037", p0037::run},
+      {"0038", p0038::run},
+      {"0039", p0039::run},
+      {"0040", p0040::run},
+      {"0041", p0041::run},
+      {"0042", p0042::run},
+      {"0044", p0044::run},
+      {"0045", p0045::run},
+      {"0046", p0046::run},
+      {"0047", p0047::run},
+      {"0048", p0048::run},
+      {"0050", p0050::run},
+      {"0051", p0051::run},
   };
 }
 }  // namespace tenon::random_programs
