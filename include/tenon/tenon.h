@@ -1,23 +1,22 @@
-// The whole of Tenon for a program that declares tensors, schedules them, prints the loops and runs them.
+// All of Tenon, for programs that write schedules.
 //
 //   #include <tenon/tenon.h>
 //   using namespace tenon;
 //
-// Tensor expressions and schedules are in tenon::te, the loop IR in tenon::tir, bounds and simplification in
-// tenon::arith, arrays and compiled functions in tenon::runtime. What an expression is written with is in tenon itself.
+//   te::Tensor A = te::placeholder({n}, "A");
+//   te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+//   te::Schedule s = te::create_schedule({B});
+//   std::cout << lower(s, {A, B}, {.simple_mode = true});
 #pragma once
 
-#include "tenon/arith/interval.h"
-#include "tenon/arith/simplify.h"
 #include "tenon/driver/build.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
-#include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/runtime/threads.h"
-#include "tenon/runtime/timing.h"
+#include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/operation.h"
@@ -36,22 +35,39 @@ using tir::Range;
 using tir::Stmt;
 using tir::Var;
 
+// Constants and types.
+using tir::cast;
+using tir::infinity;
+using tir::make_const;
+using tir::max_value;
+using tir::min_value;
+using tir::reinterpret;
+
+// Arithmetic, choice.
 using tir::abs;
-using tir::acos;
-using tir::acosh;
 using tir::all;
 using tir::any;
+using tir::ceildiv;
+using tir::div;
+using tir::floordiv;
+using tir::floormod;
+using tir::if_then_else;
+using tir::likely;
+using tir::max;
+using tir::min;
+using tir::select;
+using tir::truncdiv;
+using tir::truncmod;
+
+// Mathematics.
+using tir::acos;
+using tir::acosh;
 using tir::asin;
 using tir::asinh;
 using tir::atan;
 using tir::atan2;
 using tir::atanh;
-using tir::call_extern;
-using tir::call_intrin;
-using tir::call_pure_extern;
-using tir::cast;
 using tir::ceil;
-using tir::ceildiv;
 using tir::clz;
 using tir::copysign;
 using tir::cos;
@@ -61,35 +77,23 @@ using tir::exp;
 using tir::exp10;
 using tir::exp2;
 using tir::floor;
-using tir::floordiv;
-using tir::floormod;
 using tir::fma;
 using tir::fmod;
 using tir::hypot;
-using tir::if_then_else;
-using tir::infinity;
 using tir::isfinite;
 using tir::isinf;
 using tir::isnan;
 using tir::ldexp;
-using tir::likely;
 using tir::log;
 using tir::log10;
 using tir::log1p;
 using tir::log2;
-using tir::make_const;
-using tir::max;
-using tir::max_value;
-using tir::min;
-using tir::min_value;
 using tir::nearbyint;
 using tir::nextafter;
 using tir::popcount;
 using tir::pow;
-using tir::reinterpret;
 using tir::round;
 using tir::rsqrt;
-using tir::select;
 using tir::sigmoid;
 using tir::sin;
 using tir::sinh;
@@ -97,7 +101,10 @@ using tir::sqrt;
 using tir::tan;
 using tir::tanh;
 using tir::trunc;
-using tir::truncdiv;
-using tir::truncmod;
+
+// Calls.
+using tir::call_extern;
+using tir::call_intrin;
+using tir::call_pure_extern;
 
 }  // namespace tenon
