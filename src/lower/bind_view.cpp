@@ -31,8 +31,8 @@ class Binder {
   void check(const Expr& condition, const std::string& what, const Expr& formal, const Expr& actual) {
     const Expr simple = arith::simplify(condition, facts_);
     if (is_true(simple)) return;
-    const std::string text = "buffer `" + declared_->name + "`: " + what + " is declared as " + print_expr(formal) +
-                             ", but the memory it stands for has " + print_expr(actual);
+    const std::string text = "buffer `" + declared_->name + "`: " + what + " is declared as " +
+                             print_expr(formal) + ", but the memory it stands for has " + print_expr(actual);
     if (is_false(simple)) throw LowerError(text);
     result_.checks.push_back({simple, text});
   }
@@ -55,29 +55,34 @@ class Binder {
 
 void check_kind(const Buffer& declared, const Buffer& piece) {
   if (declared->dtype != piece->dtype)
-    throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() + " cannot stand for `" + piece->name +
-                     "` of " + piece->dtype.str());
+    throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() + " cannot stand for `" +
+                     piece->name + "` of " + piece->dtype.str());
   const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;
   if (pointer && pointer->scope && *pointer->scope != piece->scope())
-    throw LowerError("buffer `" + declared->name + "` is declared in scope \"" + std::string(to_string(*pointer->scope)) +
-                     "\", `" + piece->name + "` lives in \"" + std::string(to_string(piece->scope())) + "\"");
+    throw LowerError("buffer `" + declared->name + "` is declared in scope \"" +
+                     std::string(to_string(*pointer->scope)) + "\", `" + piece->name + "` lives in \"" +
+                     std::string(to_string(piece->scope())) + "\"");
   if (declared->shape.size() > piece->shape.size())
     throw LowerError("buffer `" + declared->name + "` has " + std::to_string(declared->shape.size()) +
-                     " dimensions, the region of `" + piece->name + "` has " + std::to_string(piece->shape.size()));
+                     " dimensions, the region of `" + piece->name + "` has " +
+                     std::to_string(piece->shape.size()));
 }
 
 }  // namespace
 
-ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap& known, const arith::Facts& facts) {
+ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap& known,
+                      const arith::Facts& facts) {
   check_kind(declared, piece);
   Binder binder(declared, known, facts);
   if (is_zero(declared->elem_offset) && !is_zero(piece->elem_offset))
-    throw LowerError("buffer `" + declared->name + "` is declared without an offset but stands for a piece that begins at " +
+    throw LowerError("buffer `" + declared->name +
+                     "` is declared without an offset but stands for a piece that begins at " +
                      print_expr(piece->elem_offset) + " of its memory: declare it with offset_factor = 1");
   binder.bind(declared->data, piece->data, "the data pointer");
   if (binder.bind(declared->elem_offset, piece->elem_offset, "the offset") && declared->offset_factor > 1) {
     const Expr factor = make_int(piece->elem_offset.dtype(), declared->offset_factor);
-    binder.check(floormod(piece->elem_offset, factor) == 0, "the factor of the offset", factor, piece->elem_offset);
+    binder.check(floormod(piece->elem_offset, factor) == 0, "the factor of the offset", factor,
+                 piece->elem_offset);
   }
   const std::size_t missing = piece->shape.size() - declared->shape.size();
   for (std::size_t n = 0; n < missing; ++n)
@@ -86,8 +91,8 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
     binder.bind(declared->shape[n], piece->shape[n + missing], "shape[" + std::to_string(n) + "]");
   if (declared->strides.empty()) {
     if (!piece->strides.empty())
-      throw LowerError("buffer `" + declared->name + "` is declared compact but stands for a piece of `" + piece->name +
-                       "` with strides: declare its strides as variables");
+      throw LowerError("buffer `" + declared->name + "` is declared compact but stands for a piece of `" +
+                       piece->name + "` with strides: declare its strides as variables");
     return binder.take();
   }
   const std::vector<Expr> strides = piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;

@@ -73,8 +73,8 @@ std::optional<Expr> merge_once(const Expr& sum) {
   return std::nullopt;
 }
 
-/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found before simplification,
-/// which may reduce the coefficients in one of the parts so that the two no longer meet.
+/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found before
+/// simplification, which may reduce the coefficients in one of the parts so that the two no longer meet.
 Expr merge_quotients(const Expr& sum) {
   Expr e = sum;
   if (const Binary* add = as_binary(e, BinaryOp::Add)) {
@@ -122,7 +122,8 @@ Buffer widened(const Buffer& buffer) {
 }  // namespace
 
 std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indices) {
-  if (indices.size() != given->shape.size()) internal_error("an access of `" + given->name + "` of another rank");
+  if (indices.size() != given->shape.size())
+    internal_error("an access of `" + given->name + "` of another rank");
   const Buffer buffer = widened(given);
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
@@ -130,7 +131,8 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
   for (std::size_t n = 0; n < indices.size(); ++n) {
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
-    sum = buffer->strides.empty() ? sum * buffer->shape[n] + indices[n] : sum + indices[n] * buffer->strides[n];
+    sum =
+        buffer->strides.empty() ? sum * buffer->shape[n] + indices[n] : sum + indices[n] * buffer->strides[n];
     if (n > 0) sum = merge_quotients(sum);
   }
   if (!is_zero(buffer->elem_offset)) result.back() = result.back() + buffer->elem_offset;

@@ -37,7 +37,8 @@ class Copier {
       copy.body = stmt(copy.body);
       return make_stmt(std::move(copy));
     }
-    Stmt copy = map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    Stmt copy = map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
     if (const Store* store = copy.as<Store>()) {
       Buffer target = buffer(store->buffer);
       if (!target.same_as(store->buffer)) return make_stmt(Store{target, store->value, store->indices});

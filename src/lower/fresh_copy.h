@@ -1,5 +1,6 @@
-// Copies of code that is to stand more than once in a function: every variable that the copied statement defines is
-// fresh, under its old name (the printer numbers them), so that the whole keeps one definition per variable.
+// Copies of code that is to stand more than once in a function: every variable that the copied statement
+// defines is fresh, under its old name (the printer numbers them), so that the whole keeps one definition per
+// variable.
 //
 //   for n in 0..3: parts.push_back(fresh_copy(loop.body, {{&loop.var.node(), n}}));
 #pragma once
@@ -8,9 +9,9 @@
 
 namespace tenon::lowering {
 
-/// The statement with its loops, lets and allocations redefined, and the free variables of `replaced` replaced.
-/// A buffer whose data pointer is redefined or replaced becomes another buffer. Thread axes keep their variables:
-/// the same axis means the same thread wherever it stands.
+/// The statement with its loops, lets and allocations redefined, and the free variables of `replaced`
+/// replaced. A buffer whose data pointer is redefined or replaced becomes another buffer. Thread axes keep
+/// their variables: the same axis means the same thread wherever it stands.
 tir::Stmt fresh_copy(const tir::Stmt& s, tir::VarMap replaced = {});
 
 /// Replaces variables, data pointers of buffers among them; nothing is redefined.

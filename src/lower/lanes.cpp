@@ -66,7 +66,9 @@ bool reads(const Expr& e, const Var& data) {
 }  // namespace
 
 Lanes::Lanes(Var var, Expr min, int lanes)
-    : var_(std::move(var)), min_(std::move(min)), lanes_(lanes),
+    : var_(std::move(var)),
+      min_(std::move(min)),
+      lanes_(lanes),
       ramp_(make_ramp(min_, make_int(var_.dtype(), 1), lanes)) {}
 
 Expr Lanes::refuse(const Expr& e) {
@@ -82,12 +84,14 @@ Stmt Lanes::refuse(const Stmt& s) {
 Expr Lanes::broadcast_to(const Expr& e, int lanes) {
   const int own = e.dtype().lanes;
   if (own == lanes) return e;
-  if (const Broadcast* inner = e.as<Broadcast>(); inner && lanes % own == 0) return make_broadcast(inner->value, lanes);
+  if (const Broadcast* inner = e.as<Broadcast>(); inner && lanes % own == 0)
+    return make_broadcast(inner->value, lanes);
   if (own != 1) return refuse(e);
   return make_broadcast(e, lanes);
 }
 
-// ---- expressions -----------------------------------------------------------------------------------------------------
+// ---- expressions
+// -----------------------------------------------------------------------------------------------------
 
 std::vector<Expr> Lanes::exprs(const std::vector<Expr>& list) {
   std::vector<Expr> result;
@@ -135,7 +139,8 @@ Expr Lanes::sum(const Binary& op, const Expr& a, const Expr& b) {
   const Ramp* a_ramp = a.as<Ramp>();
   const Ramp* b_ramp = b.as<Ramp>();
   if (a.dtype().is_scalar() && b_ramp)
-    return make_ramp(fold(op.op, a, b_ramp->base), fold(op.op, make_int(a.dtype(), 0), b_ramp->stride), lanes);
+    return make_ramp(fold(op.op, a, b_ramp->base), fold(op.op, make_int(a.dtype(), 0), b_ramp->stride),
+                     lanes);
   if (b.dtype().is_scalar() && a_ramp) return make_ramp(fold(op.op, a_ramp->base, b), a_ramp->stride, lanes);
   const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
   return is_refused_ ? a : fold(op.op, wide_a, wide_b);
@@ -148,9 +153,11 @@ Expr Lanes::product(const Expr& a, const Expr& b) {
     return factor.dtype().is_scalar() && arith::can_prove_at_least(factor, 1, facts_);
   };
   if (a_ramp && is_positive(b))
-    return make_ramp(fold(BinaryOp::Mul, a_ramp->base, b), fold(BinaryOp::Mul, a_ramp->stride, b), a_ramp->lanes);
+    return make_ramp(fold(BinaryOp::Mul, a_ramp->base, b), fold(BinaryOp::Mul, a_ramp->stride, b),
+                     a_ramp->lanes);
   if (b_ramp && is_positive(a))
-    return make_ramp(fold(BinaryOp::Mul, b_ramp->base, a), fold(BinaryOp::Mul, b_ramp->stride, a), b_ramp->lanes);
+    return make_ramp(fold(BinaryOp::Mul, b_ramp->base, a), fold(BinaryOp::Mul, b_ramp->stride, a),
+                     b_ramp->lanes);
   const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
   const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
   return is_refused_ ? a : make_binary(BinaryOp::Mul, wide_a, wide_b);
@@ -196,8 +203,9 @@ Expr Lanes::if_then_else(const Call& call, const Expr& self) {
   if (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2])) return self;
   const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
   const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? self
-                     : make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else, {condition, wide_a, wide_b});
+  return is_refused_
+             ? self
+             : make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else, {condition, wide_a, wide_b});
 }
 
 Expr Lanes::call(const Call& call, const Expr& self) {
@@ -231,7 +239,8 @@ Expr Lanes::load(const Load& load, const Expr& self) {
   return is_refused_ || is_same ? self : make_load(load.buffer, indices);
 }
 
-// ---- statements ------------------------------------------------------------------------------------------------------
+// ---- statements
+// ------------------------------------------------------------------------------------------------------
 
 Stmt Lanes::stmt(const Stmt& s) {
   const Stmt result = by_lanes(s);
@@ -322,11 +331,13 @@ Stmt Lanes::allocate(const Allocate& allocate, const Stmt& self) {
 
 Stmt Lanes::serial(const Stmt& s) {
   // A let around has a vector of values here; then it has to become serial as a whole.
-  if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); })) return refuse(s);
+  if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
+    return refuse(s);
   const Var index(var_.name() + ".s", var_.dtype());
   VarMap replaced;
   set(replaced, var_, index);
-  return make_stmt(For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial, replace_vars(s, replaced)});
+  return make_stmt(
+      For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial, replace_vars(s, replaced)});
 }
 
 }  // namespace tenon::lowering

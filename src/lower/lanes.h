@@ -11,8 +11,8 @@ class Lanes {
   /// Lane n is the iteration min + n.
   Lanes(tir::Var var, tir::Expr min, int lanes);
 
-  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes becomes a serial
-  /// loop over a variable `<name>.s`.
+  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes becomes a
+  /// serial loop over a variable `<name>.s`.
   tir::Stmt stmt(const tir::Stmt& s);
 
  private:

@@ -5,10 +5,12 @@
 #include "lower/passes/eliminate_common_subexpressions.h"
 #include "lower/passes/flatten_storage.h"
 #include "lower/passes/hoist_ifs.h"
+#include "lower/passes/inject_double_buffers.h"
 #include "lower/passes/inject_prefetch.h"
 #include "lower/passes/inject_virtual_threads.h"
 #include "lower/passes/legalize_bfloat16.h"
 #include "lower/passes/narrow_index_types.h"
+#include "lower/passes/partition_loops.h"
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/renormalize_splits.h"
 #include "lower/passes/rewrite_storage.h"
@@ -30,26 +32,41 @@ constexpr std::array kLowering = {
          "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
     Pass{"flatten-storage", flatten_storage, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
-    Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, "before simplification, which folds the conversions it makes"},
+    Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat,
+         "before simplification, which folds the conversions it makes"},
     Pass{"narrow-index-types", narrow_index_types, Form::Flat,
          "before the first simplification, so that it works in the types that the code will use"},
-    Pass{"simplify", simplify, Form::Flat, "guards and indices in normal form, so that loops can be taken apart by them"},
+    Pass{"simplify", simplify, Form::Flat,
+         "guards and indices in normal form, so that loops can be taken apart by them"},
+    Pass{"partition-loops", partition_loops, Form::Flat,
+         "before vectorisation, which a guard would make serial; not for the text that readers know",
+         [](const LowerOptions& options) { return !options.simple_mode; }},
     Pass{"vectorize-loops", vectorize_loops, Form::Flat,
-         "before storage is planned, which gives every lane its memory; after guards that hold everywhere are gone"},
+         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
+         "are gone"},
     Pass{"inject-virtual-threads", inject_virtual_threads, Form::Flat,
-         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies memory"},
+         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
+         "memory"},
+    Pass{"inject-double-buffers", inject_double_buffers, Form::Flat,
+         "after virtual threads, whose copies are filled together; before storage is planned, because it "
+         "doubles memory"},
     Pass{"rewrite-storage", rewrite_storage, Form::Flat,
-         "after memory was multiplied for threads, copies and lanes; before loops become copies that would hide lifetimes",
+         "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
+         "hide lifetimes",
          [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
-    Pass{"unroll-loops", unroll_loops, Form::Lowered, "the copies profit from the simplification that follows"},
+    Pass{"unroll-loops", unroll_loops, Form::Lowered,
+         "the copies profit from the simplification that follows"},
     Pass{"renormalize-splits", renormalize_splits, Form::Lowered,
          "brings guards of split axes into the form that simplification can share with their indices"},
     Pass{"simplify", simplify, Form::Lowered, "what vectors, copies and unrolled iterations brought in"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "simplification leaves empty branches and loops"},
-    Pass{"rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
-         "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
-    Pass{"hoist-ifs", hoist_ifs, Form::Lowered, "needs the simplest conditions, and loops that will not change any more"},
-    Pass{"simplify", simplify, Form::Lowered, "what hoisted conditions decide, and forms that take a third round"},
+    Pass{
+        "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
+        "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
+    Pass{"hoist-ifs", hoist_ifs, Form::Lowered,
+         "needs the simplest conditions, and loops that will not change any more"},
+    Pass{"simplify", simplify, Form::Lowered,
+         "what hoisted conditions decide, and forms that take a third round"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "of that last simplification"},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
          "last: whatever changes an expression after it would part what it joined",

@@ -80,7 +80,9 @@ TEST(RemoveNoOps, ASkippedRegionGoes) {
 TEST(RemoveNoOps, KnownTextsHaveNothingToRemove) {
   for (const test::KnownText& known : test::known_functions()) {
     // Put there after this pass, or by it.
-    if (known.text.find("OUT OF THE BOUNDS") != std::string::npos || known.text.find(", 0, -8)") != std::string::npos) continue;
+    if (known.text.find("OUT OF THE BOUNDS") != std::string::npos ||
+        known.text.find(", 0, -8)") != std::string::npos)
+      continue;
     EXPECT_EQ(test::text_of(remove_no_ops(test::parse_function(known.text), {})), known.text) << known.name;
   }
 }

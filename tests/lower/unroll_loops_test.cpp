@@ -109,7 +109,8 @@ TEST(UnrollLoops, ALoopAroundAnotherThatStaysStays) {
       B[((i*64) + j)] = A[j]
     }
   }
-)", {.unroll = {.auto_max_step = 16}}),
+)",
+                     {.unroll = {.auto_max_step = 16}}),
             normalized(R"(
 for (i: int32, 0, 2) {
   for (j: int32, 0, 64) {

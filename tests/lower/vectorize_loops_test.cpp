@@ -68,13 +68,15 @@ for (o: int32, 0, 16) {
 
 // The known text "vec sel" of the probes.
 TEST(VectorizeLoops, SelectsCastsAndMathsWorkByLanes) {
-  EXPECT_EQ(vectorized(R"(
+  EXPECT_EQ(
+      vectorized(R"(
   for (i: int32, 0, 16) "vectorized" {
     B[i] = select((i < 8), cast(float32, cast(int8, A[i])), @tir.exp(A[i], dtype=float32))
   }
 )"),
-            normalized("B[ramp(0, 1, 16)] = select((ramp(0, 1, 16) < broadcast(8, 16)), cast(float32x16, cast(int8x16, "
-                       "A[ramp(0, 1, 16)])), @tir.exp(A[ramp(0, 1, 16)], dtype=float32x16))\n"));
+      normalized(
+          "B[ramp(0, 1, 16)] = select((ramp(0, 1, 16) < broadcast(8, 16)), cast(float32x16, cast(int8x16, "
+          "A[ramp(0, 1, 16)])), @tir.exp(A[ramp(0, 1, 16)], dtype=float32x16))\n"));
 }
 
 // The known text "vec ite" of the probes.
@@ -279,7 +281,8 @@ TEST(VectorizeLoops, DisabledLeavesSerialLoops) {
   for (i: int32, 0, 8) "vectorized" {
     B[i] = A[i]
   }
-)", {.disable_vectorize = true}),
+)",
+                       {.disable_vectorize = true}),
             normalized(R"(
 for (i: int32, 0, 8) {
   B[i] = A[i]

@@ -18,8 +18,8 @@ struct Home {
   Buffer flat;
 };
 
-/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per dimension. A view may have
-/// fewer dimensions than its home; the leading ones then are at `begins`.
+/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per dimension. A view
+/// may have fewer dimensions than its home; the leading ones then are at `begins`.
 struct Access {
   Home home;
   std::vector<Expr> origin;
@@ -74,9 +74,11 @@ class Flattener {
     if (const Allocate* allocate = s.as<Allocate>()) return flatten(*allocate);
     if (const Attr* attr = s.as<Attr>()) return flatten(*attr);
     if (const Assert* assertion = s.as<Assert>()) return flatten(*assertion);
-    if (const For* loop = s.as<For>()) facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+    if (const For* loop = s.as<For>())
+      facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
     if (s.as<Prefetch>()) internal_error("a prefetch reaches flatten-storage");
-    return map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
   Expr expr(const Expr& e) {
@@ -103,7 +105,8 @@ class Flattener {
     return result;
   }
 
-  // ---- accesses ----------------------------------------------------------------------------------------------------
+  // ---- accesses
+  // ----------------------------------------------------------------------------------------------------
 
   const Access& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
@@ -111,7 +114,8 @@ class Flattener {
     // A buffer made by hand over memory that is there: allocated in the body of an extern operation, say.
     if (!known_pointers_.contains(&buffer->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
-    return accesses_.insert_or_assign(buffer.get(), Access{{buffer, flat_buffer(buffer)}, {}, {}}).first->second;
+    return accesses_.insert_or_assign(buffer.get(), Access{{buffer, flat_buffer(buffer)}, {}, {}})
+        .first->second;
   }
 
   std::vector<Expr> shift(const Access& access, std::vector<Expr> indices) {
@@ -142,7 +146,8 @@ class Flattener {
     return s;
   }
 
-  // ---- where memory begins -------------------------------------------------------------------------------------------
+  // ---- where memory begins
+  // -------------------------------------------------------------------------------------------
 
   Stmt flatten(const Realize& realize) {
     if (parameters_.contains(realize.buffer.get())) return flatten_parameter(realize);
@@ -183,8 +188,8 @@ class Flattener {
     for (std::size_t n = 0; n < shape.size(); ++n) {
       const Expr same = arith::simplify(shape[n] == expr(realize.bounds[n].extent), facts_);
       if (is_true(same)) continue;
-      const std::string text = "Dim " + std::to_string(n) + " of external buffer " + realize.buffer->name + " has shape " +
-                               print_expr(shape[n]) + ", but is only realized for extent " +
+      const std::string text = "Dim " + std::to_string(n) + " of external buffer " + realize.buffer->name +
+                               " has shape " + print_expr(shape[n]) + ", but is only realized for extent " +
                                print_expr(realize.bounds[n].extent);
       if (is_false(same)) throw LowerError(text);
       s = make_stmt(Assert{same, text, s});
@@ -198,7 +203,8 @@ class Flattener {
     result.extents = exprs(allocate.extents);
     result.condition = expr(allocate.condition);
     if (result.extents.size() > 1)
-      result.extents = flat_buffer(decl_buffer(result.extents, allocate.dtype, {.data = allocate.data}))->shape;
+      result.extents =
+          flat_buffer(decl_buffer(result.extents, allocate.dtype, {.data = allocate.data}))->shape;
     if (result.dtype.is_bool()) result.dtype = Int(8, result.dtype.lanes);
     known_pointers_.insert(&allocate.data.node());
     result.body = stmt(allocate.body);
@@ -206,14 +212,16 @@ class Flattener {
     return make_stmt(std::move(result));
   }
 
-  std::vector<Expr> padded_strides(const std::vector<Expr>& shape, const std::vector<Realize::DimAlign>& aligns) {
+  std::vector<Expr> padded_strides(const std::vector<Expr>& shape,
+                                   const std::vector<Realize::DimAlign>& aligns) {
     if (aligns.empty() || shape.empty()) return {};
     std::vector<Expr> strides(shape.size(), Expr(1));
     Expr stride = make_int(shape.back().dtype(), 1);
     for (std::size_t n = shape.size(); n-- > 0;) {
       for (const Realize::DimAlign& align : aligns) {
         if (align.dim != static_cast<int>(n) || align.factor == 0) continue;
-        const Expr missing = floormod(align.factor + align.offset - floormod(stride, align.factor), align.factor);
+        const Expr missing =
+            floormod(align.factor + align.offset - floormod(stride, align.factor), align.factor);
         stride = arith::simplify(stride + missing, facts_);
       }
       strides[n] = stride;
@@ -232,7 +240,8 @@ class Flattener {
     return type == declared ? data : Var(data.name(), type);
   }
 
-  // ---- views ---------------------------------------------------------------------------------------------------------
+  // ---- views
+  // ---------------------------------------------------------------------------------------------------------
 
   Stmt flatten(const BufferView& view) {
     const Access source = access_of(view.source);
@@ -243,9 +252,11 @@ class Flattener {
     }
     begins = shift(source, std::move(begins));
     for (Expr& begin : begins) begin = arith::simplify(begin, facts_);
-    if (begins.size() > extents.size()) extents.insert(extents.begin(), begins.size() - extents.size(), Expr(1));
+    if (begins.size() > extents.size())
+      extents.insert(extents.begin(), begins.size() - extents.size(), Expr(1));
 
-    const ViewBinding binding = bind_view(view.view, slice(source.home.shaped, begins, extents), values_, facts_);
+    const ViewBinding binding =
+        bind_view(view.view, slice(source.home.shaped, begins, extents), values_, facts_);
     for (const auto& [var, value] : binding.values) set(values_, var, value);
     accesses_.insert_or_assign(view.view.get(), Access{source.home, {}, begins});
     Stmt s = stmt(view.body);
@@ -256,7 +267,8 @@ class Flattener {
     return s;
   }
 
-  // ---- the rest ------------------------------------------------------------------------------------------------------
+  // ---- the rest
+  // ------------------------------------------------------------------------------------------------------
 
   Stmt flatten(const Attr& attr) {
     Attr result = attr;
@@ -264,7 +276,8 @@ class Flattener {
     if (attr.kind == AttrKind::ThreadExtent) {
       const IterVar& thread = std::get<IterVar>(attr.subject);
       facts_.bind(thread.var(), Range(0, attr.value), true);
-      default_scope_ = thread.thread() && thread.thread()->is_block() ? StorageScope::Shared : StorageScope::Local;
+      default_scope_ =
+          thread.thread() && thread.thread()->is_block() ? StorageScope::Shared : StorageScope::Local;
     } else if (attr.kind == AttrKind::VirtualThread) {
       facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
     }
@@ -283,7 +296,8 @@ class Flattener {
     return make_stmt(Assert{condition, assertion.message, body});
   }
 
-  // ---- sizes, for the check of bounds --------------------------------------------------------------------------------
+  // ---- sizes, for the check of bounds
+  // --------------------------------------------------------------------------------
 
   static bool has_size(const Buffer& buffer) { return !buffer->shape.empty(); }
 
@@ -295,8 +309,8 @@ class Flattener {
     Expr size = buffer->dtype.lanes;
     const Buffer flat = flat_buffer(buffer);
     for (const Expr& extent : flat->shape) size = size * extent;
-    return make_stmt(
-        Attr{AttrKind::BufferBound, Expr(buffer->data), "", make_call(Handle(), Intrin::tvm_tuple, {size}), body});
+    return make_stmt(Attr{AttrKind::BufferBound, Expr(buffer->data), "",
+                          make_call(Handle(), Intrin::tvm_tuple, {size}), body});
   }
 
   const LowerOptions& options_;

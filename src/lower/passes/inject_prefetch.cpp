@@ -30,7 +30,9 @@ Walk walk_of(const Buffer& buffer) {
   return {inner, static_cast<int>(line / block)};
 }
 
-Var loop_var(const Buffer& buffer, int dim) { return Var("prefetch." + buffer->name + "." + std::to_string(dim)); }
+Var loop_var(const Buffer& buffer, int dim) {
+  return Var("prefetch." + buffer->name + "." + std::to_string(dim));
+}
 
 Stmt prefetch_of(const Buffer& buffer, const std::vector<Expr>& indices) {
   const Expr address = make_call(Handle(), Intrin::address_of, {make_load(buffer, indices)});
@@ -46,7 +48,9 @@ Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   for (int dim = 0; dim < buffer->rank(); ++dim) {
     vars.push_back(loop_var(buffer, dim));
     const Expr& min = region[dim].min;
-    indices.push_back(dim < walk.inner ? vars[dim] + min : dim == walk.inner ? vars[dim] * walk.step + min : min);
+    indices.push_back(dim < walk.inner    ? vars[dim] + min
+                      : dim == walk.inner ? vars[dim] * walk.step + min
+                                          : min);
   }
   Stmt s = prefetch_of(buffer, indices);
   for (int dim = walk.inner; dim >= 0; --dim)
@@ -63,7 +67,8 @@ Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   for (int dim = buffer->rank() - 1; dim > walk.inner; --dim) indices.push_back(region[dim].min);
   for (int dim = walk.inner; dim >= 0; --dim) {
     vars.push_back(loop_var(buffer, dim));
-    indices.push_back(dim == walk.inner ? region[dim].min + walk.step * vars.back() : vars.back() + region[dim].min);
+    indices.push_back(dim == walk.inner ? region[dim].min + walk.step * vars.back()
+                                        : vars.back() + region[dim].min);
   }
   Stmt s = prefetch_of(buffer, indices);
   for (int dim = walk.inner; dim >= 0; --dim)
@@ -82,7 +87,8 @@ class Injector {
       lanes_.set(loop->var, arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
       is_in_lanes_ = true;
     }
-    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:

@@ -10,9 +10,9 @@
 
 namespace tenon::lowering {
 
-/// Before flatten_storage: addresses are of multi-dimensional elements. Inside a vectorised loop the region is that of
-/// all lanes; where it cannot be told, there is no prefetch. With options.legacy_prefetch_index the text has the
-/// reference's indices, in reverse order of the dimensions.
+/// Before flatten_storage: addresses are of multi-dimensional elements. Inside a vectorised loop the region
+/// is that of all lanes; where it cannot be told, there is no prefetch. With options.legacy_prefetch_index
+/// the text has the reference's indices, in reverse order of the dimensions.
 tir::PrimFunc inject_prefetch(const tir::PrimFunc& func, const LowerOptions& options);
 
 }  // namespace tenon::lowering

@@ -29,8 +29,8 @@ Expr float_of(const Expr& bits) {
   return make_call(Float(32, lanes), Intrin::reinterpret, {make_cast(UInt(32, lanes), bits) << 16});
 }
 
-/// The bfloat16 nearest to a float, ties to even: adding just less than a half of the last place that stays, and one
-/// more where that place is odd, carries into it exactly when it must.
+/// The bfloat16 nearest to a float, ties to even: adding just less than a half of the last place that stays,
+/// and one more where that place is odd, carries into it exactly when it must.
 Expr round_to_bits(const Expr& value) {
   const int lanes = value.dtype().lanes;
   const Expr single = value.dtype().element() == Float(32) ? value : make_cast(Float(32, lanes), value);
@@ -66,7 +66,8 @@ class Legalizer {
       result.body = stmt(attr->body);
       return make_stmt(std::move(result));
     }
-    return map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:
@@ -89,7 +90,8 @@ class Legalizer {
 
   /// A bfloat16 value as its bits.
   Expr bits(const Expr& e) {
-    if (const FloatImm* constant = e.as<FloatImm>()) return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
+    if (const FloatImm* constant = e.as<FloatImm>())
+      return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
     if (e.as<VarNode>()) return variable(Var::of(e));
     if (const Load* load = e.as<Load>()) return make_load(buffer(load->buffer), exprs(load->indices));
     if (const Cast* cast = e.as<Cast>())

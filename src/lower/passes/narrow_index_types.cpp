@@ -33,10 +33,13 @@ class Survey {
     if (const For* loop = s.as<For>()) define(loop->var, Range::from_min_extent(loop->min, loop->extent));
     if (const Attr* attr = s.as<Attr>())
       if (const IterVar* thread = thread_of(*attr)) define(thread->var(), Range(0, attr->value));
-    for_each_child(s, [&](const Expr& e) { expr(e, true); }, [&](const Stmt& c) { stmt(c); });
+    for_each_child(
+        s, [&](const Expr& e) { expr(e, true); }, [&](const Stmt& c) { stmt(c); });
   }
 
-  bool is_narrow(const Expr& var) const { return candidates_.contains(&var.node()) && !wide_.contains(&var.node()); }
+  bool is_narrow(const Expr& var) const {
+    return candidates_.contains(&var.node()) && !wide_.contains(&var.node());
+  }
   bool is_empty() const { return candidates_.empty(); }
 
  private:
@@ -61,7 +64,8 @@ class Narrower {
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
-      return make_stmt(Store{store->buffer, as(store->value.dtype(), expr(store->value)), indices(store->indices)});
+      return make_stmt(
+          Store{store->buffer, as(store->value.dtype(), expr(store->value)), indices(store->indices)});
     if (const For* loop = s.as<For>()) {
       const Var var = renamed(loop->var);
       const Expr min = as(var.dtype(), expr(loop->min)), extent = as(var.dtype(), expr(loop->extent));
@@ -70,7 +74,8 @@ class Narrower {
     if (const Attr* attr = s.as<Attr>()) return this->attr(*attr);
     if (const Let* let = s.as<Let>())
       return make_stmt(Let{let->var, as(let->var.dtype(), expr(let->value)), stmt(let->body)});
-    return map_children(s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:

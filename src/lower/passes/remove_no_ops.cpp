@@ -66,10 +66,11 @@ std::optional<Stmt> reduced(const Stmt& s) {
 }  // namespace
 
 Stmt remove_no_ops(const Stmt& s) {
-  if (const Attr* attr = s.as<Attr>(); attr && attr->kind == AttrKind::Pragma && attr->key == "debug_skip_region")
+  if (const Attr* attr = s.as<Attr>();
+      attr && attr->kind == AttrKind::Pragma && attr->key == "debug_skip_region")
     return make_nop();
-  const Stmt done =
-      map_children(s, [](const Expr& e) { return e; }, [](const Stmt& c) { return remove_no_ops(c); });
+  const Stmt done = map_children(
+      s, [](const Expr& e) { return e; }, [](const Stmt& c) { return remove_no_ops(c); });
   return reduced(done).value_or(done);
 }
 

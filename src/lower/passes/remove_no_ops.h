@@ -1,4 +1,5 @@
-// Statements without an effect go: loops, conditions, allocations and marks around nothing, values that nobody uses.
+// Statements without an effect go: loops, conditions, allocations and marks around nothing, values that
+// nobody uses.
 //
 //   for (i, 0, 8) { 0 }  A[0] = 1f32        becomes        A[0] = 1f32
 #pragma once
@@ -7,7 +8,8 @@
 
 namespace tenon::lowering {
 
-/// What evaluating an extent or a condition does stays, as a statement. The body of a pragma "debug_skip_region" goes.
+/// What evaluating an extent or a condition does stays, as a statement. The body of a pragma
+/// "debug_skip_region" goes.
 tir::PrimFunc remove_no_ops(const tir::PrimFunc& func, const LowerOptions& options);
 tir::Stmt remove_no_ops(const tir::Stmt& s);
 

@@ -1,4 +1,5 @@
-// Every expression of a function in its normal form, with what loops, conditions and lets say (arith::simplify_stmt).
+// Every expression of a function in its normal form, with what loops, conditions and lets say
+// (arith::simplify_stmt).
 //
 //   for (i, 0, 8) { if (i < 8) { A[((i*4)*2)] = ... } }    becomes    for (i, 0, 8) { A[(i*8)] = ... }
 #pragma once

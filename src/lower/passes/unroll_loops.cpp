@@ -32,7 +32,8 @@ class Unroller {
 
  private:
   Stmt children(const Stmt& s) {
-    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
   Stmt seq(const Seq& seq) {
@@ -51,7 +52,8 @@ class Unroller {
   Stmt attr(const Attr& attr, const Stmt& self) {
     if (const IterVar* axis = std::get_if<IterVar>(&attr.subject); axis && attr.kind != AttrKind::Pragma)
       enclosing_.enter(axis->var());
-    if (attr.kind != AttrKind::Pragma || (attr.key != "auto_unroll_max_step" && attr.key != "unroll_explicit"))
+    if (attr.kind != AttrKind::Pragma ||
+        (attr.key != "auto_unroll_max_step" && attr.key != "unroll_explicit"))
       return children(self);
     const std::optional<std::int64_t> value = constant_int(attr.value);
     if (!value) throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
@@ -77,7 +79,8 @@ class Unroller {
     }
     size_.steps = std::min(size_.steps, kManySteps) * std::min(*extent, kManySteps);
     ++size_.unrolled_loops;
-    if (!options_.explicit_unroll) return make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Unrolled, body});
+    if (!options_.explicit_unroll)
+      return make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Unrolled, body});
     return copies(loop, *extent, body);
   }
 
@@ -104,7 +107,8 @@ class Unroller {
       VarMap iteration;
       set(iteration, loop.var, loop.min + make_int(loop.var.dtype(), n));
       // The first copy keeps the definitions of the body.
-      result.push_back(n == 0 ? replace_vars(body, std::move(iteration)) : fresh_copy(body, std::move(iteration)));
+      result.push_back(n == 0 ? replace_vars(body, std::move(iteration))
+                              : fresh_copy(body, std::move(iteration)));
     }
     return make_seq(std::move(result));
   }

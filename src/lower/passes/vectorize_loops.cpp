@@ -20,7 +20,8 @@ class Vectorizer {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
     if (const Attr* attr = s.as<Attr>(); attr && std::holds_alternative<IterVar>(attr->subject))
       enclosing_.enter(std::get<IterVar>(attr->subject).var());
-    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:
@@ -32,7 +33,8 @@ class Vectorizer {
     enclosing_.leave(loop.var);
     const bool has_inner = vectorized_inside_ > 0;
     vectorized_inside_ = outer_count + vectorized_inside_;
-    if (loop.kind != ForKind::Vectorized) return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
+    if (loop.kind != ForKind::Vectorized)
+      return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
     ++vectorized_inside_;
     const Stmt serial = make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Serial, body});
     if (!enabled_ || has_inner) return serial;

@@ -1,0 +1,178 @@
+#include "lower/passes/partition_loops.h"
+
+#include "lower/fresh_copy.h"
+#include "lower/guards.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Small functions may grow past the factor.
+constexpr std::size_t kFreeNodes = 20000;
+
+class Partitioner {
+ public:
+  Partitioner(const PrimFunc& func, const LowerOptions::Partition& options) : options_(options) {
+    nodes_left_ =
+        kFreeNodes + node_count(func.body) * static_cast<std::size_t>(std::max(0, options.max_growth - 1));
+    // Arrays have no negative extents: whoever calls the function checks that.
+    for (const BufferParam& param : func.buffers)
+      for (const Expr& extent : param.declared->shape)
+        if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {.min = 0, .max = std::nullopt});
+  }
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) {
+      facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+      if (is_candidate(*loop))
+        if (std::optional<Stmt> parts = split(*loop)) return *parts;
+    } else if (const Attr* attr = s.as<Attr>()) {
+      return this->attr(*attr, s);
+    }
+    return children(s);
+  }
+
+ private:
+  Stmt children(const Stmt& s) {
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+  Stmt attr(const Attr& attr, const Stmt& s) {
+    const IterVar* axis = std::get_if<IterVar>(&attr.subject);
+    if (attr.kind == AttrKind::Pragma && attr.key == "loop_partition_hint" && axis)
+      hinted_.insert(&axis->var().node());
+    if (attr.kind != AttrKind::ThreadExtent) return children(s);
+    facts_.bind(axis->var(), Range(0, attr.value), true);
+    const bool outer = is_in_kernel_;
+    is_in_kernel_ = true;
+    const Stmt result = children(s);
+    is_in_kernel_ = outer;
+    return result;
+  }
+
+  bool is_candidate(const For& loop) const {
+    if (loop.kind == ForKind::Unrolled || finished_.contains(&loop.var.node())) return false;
+    if (hinted_.contains(&loop.var.node())) return true;
+    return !is_constant(loop) || (options_.constant_loops && !is_in_kernel_);
+  }
+
+  static bool is_constant(const For& loop) { return constant_int(loop.min) && constant_int(loop.extent); }
+
+  // ---- where to split
+  // --------------------------------------------------------------------------------------------
+
+  bool proves(const Expr& condition) const { return arith::can_prove(condition, facts_); }
+
+  /// The end, put where it lies between `low` and `high` for certain (if low <= high; else where the part
+  /// before it or the part behind it is empty all the same).
+  Expr clamped(const Expr& end, const Expr& low, const Expr& high) const {
+    Expr result = end;
+    if (!proves(result <= high)) result = min(result, high);
+    if (!proves(low <= result)) result = max(low, result);
+    return arith::simplify(result, facts_);
+  }
+
+  Expr difference(const Expr& a, const Expr& b) const { return arith::simplify(a - b, facts_); }
+
+  std::optional<Stmt> split(const For& loop) {
+    const std::optional<GuardSpan> span = find_span(loop, hinted_.contains(&loop.var.node()), facts_);
+    if (!span || has_barrier(loop.body)) return std::nullopt;
+    const Expr last = arith::simplify(loop.min + loop.extent, facts_);
+    const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;
+    const Expr end = span->end ? clamped(*span->end, begin, last) : last;
+    // A constant number of iterations is worth more than one guard less.
+    if (is_constant(loop) && !(constant_int(begin) && constant_int(end))) return std::nullopt;
+    const Expr before = difference(begin, loop.min), behind = difference(last, end);
+    const bool has_before = !proves(before <= 0), has_behind = !proves(behind <= 0);
+    if (proves(difference(end, begin) <= 0)) return std::nullopt;
+    const std::size_t copies = int{has_before} + int{has_behind};
+    if (!spend(copies == 0 ? 0 : copies * node_count(loop.body))) return std::nullopt;
+
+    const Stmt main = without_settled(loop.body, span->settled);
+    if (copies == 0) return stmt(make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, main}));
+    if (loop.kind == ForKind::Parallel) return choose(loop, begin, end, has_before, has_behind, main);
+    std::vector<Stmt> parts;
+    if (has_before) parts.push_back(part(loop, loop.min, before, loop.body));
+    parts.push_back(part(loop, begin, difference(end, begin), main));
+    if (has_behind) parts.push_back(part(loop, end, behind, loop.body));
+    return make_seq(std::move(parts));
+  }
+
+  static bool has_barrier(const Stmt& s) {
+    bool result = false;
+    walk(s, [&](const Call& call) {
+      result |= call.is(Intrin::tvm_thread_allreduce) || call.is(Intrin::tvm_storage_sync);
+    });
+    return result;
+  }
+
+  bool spend(std::size_t nodes) {
+    if (nodes > nodes_left_) return false;
+    nodes_left_ -= nodes;
+    return true;
+  }
+
+  // ---- the parts
+  // ---------------------------------------------------------------------------------------------------
+
+  /// `extent` iterations of the loop from `begin` on, as a loop of its own that begins at 0.
+  Stmt part(const For& loop, const Expr& begin, const Expr& extent, const Stmt& body) {
+    const Expr length = cast(loop.var.dtype(), extent), offset = cast(loop.var.dtype(), begin);
+    VarMap replaced;
+    if (is_one(length)) {
+      set(replaced, loop.var, offset);
+      return stmt(fresh_copy(body, std::move(replaced)));
+    }
+    const Var var = loop.var.fresh();
+    finished_.insert(&var.node());
+    finished_vars_.push_back(var);
+    set(replaced, loop.var, var + offset);
+    return stmt(make_stmt(
+        For{var, make_int(var.dtype(), 0), length, loop.kind, fresh_copy(body, std::move(replaced))}));
+  }
+
+  /// All iterations of a parallel loop stay one piece of work: if they were parts, the threads would wait
+  /// between.
+  Stmt choose(const For& loop, const Expr& begin, const Expr& end, bool has_before, bool has_behind,
+              const Stmt& main) {
+    Expr inside = make_true();
+    if (has_before) inside = inside && begin <= loop.var;
+    if (has_behind) inside = inside && loop.var < end;
+    Stmt rest = loop.body;
+    const bool is_single =
+        is_one(has_before ? difference(begin, loop.min) : difference(loop.min + loop.extent, end));
+    if (is_single && has_before != has_behind) {
+      // The only other iteration: its index is known.
+      VarMap replaced;
+      set(replaced, loop.var, has_before ? loop.min : end);
+      rest = fresh_copy(rest, std::move(replaced));
+    } else {
+      rest = fresh_copy(rest);
+    }
+    const Stmt body = make_stmt(If{inside, stmt(main), stmt(rest)});
+    return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
+  }
+
+  const LowerOptions::Partition& options_;
+  arith::Facts facts_;
+  std::size_t nodes_left_;
+  bool is_in_kernel_ = false;
+  /// Axes of the pragma "loop_partition_hint"; loops that are parts already.
+  std::unordered_set<const ExprNode*> hinted_, finished_;
+  /// Keeps the nodes of `finished_` alive.
+  std::vector<Var> finished_vars_;
+};
+
+}  // namespace
+
+PrimFunc partition_loops(const PrimFunc& func, const LowerOptions& options) {
+  PrimFunc result = func;
+  result.body = without_likely(Partitioner(func, options.partition).stmt(func.body));
+  return result;
+}
+
+}  // namespace tenon::lowering
