@@ -4,9 +4,9 @@
 // wait for ever. A region therefore has threads of its own. They are all there before the first task starts:
 // if the system gives fewer than asked for, the region has as many tasks as there are threads.
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -115,7 +115,7 @@ std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
   for (int task = 1; task < wanted; ++task) {
     try {
       threads.emplace_back([&, task] { run_task(gate.pass(), body, closure, task); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       break;  // no more threads to be had
     }
   }

@@ -89,10 +89,10 @@ typedef int32_t (*TenonTaskBody)(void* closure, int32_t task_id, int32_t num_tas
 
 /* A persistent parallel region (pragma parallel_launch_point): runs body(closure, t, n) for t = 0..n-1, all
  * at the same time on a thread each, so that they may wait for each other in tenon_parallel_barrier. The
- * pool's loops do not promise that; the region therefore starts threads of its own, and costs tens of
- * microseconds. n is num_tasks, or the set number of threads if that is 0, and fewer (at least one) where the
- * system gives no more threads, or inside another parallel loop or region: the body must be right for any n,
- * dealing out work by t and n. Parallel loops inside a region run inline. */
+ * pool's loops do not promise that; the region therefore starts threads of its own, which costs about 0.1 ms.
+ * n is num_tasks, or the set number of threads if that is 0, and fewer (at least one) where the system gives
+ * no more threads, or inside another parallel loop or region: the body must be right for any n, dealing out
+ * work by t and n. Parallel loops inside a region run inline. */
 int32_t tenon_parallel_launch(TenonTaskBody body, void* closure, int32_t num_tasks);
 
 /* Waits until all tasks of the region have come here (parallel_barrier_when_finish). Fails, rather than
