@@ -1,0 +1,81 @@
+// The command line that all programs share: what to print, whether to check and time, and for which machine.
+//
+//   int main(int argc, char** argv) {
+//     return run_command_line(argc, argv, {.about = "Multiplies matrices."}, [](const CommandLineOptions& options) {
+//       const int n = options.size.value_or(1024);
+//       ...
+//       return 0;
+//     });
+//   }
+//
+// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a sentence on the
+// standard error says why. schedule_program.h is what most programs want.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tenon/driver/dump.h"
+#include "tenon/driver/target.h"
+
+namespace tenon {
+
+/// What to print of a schedule: the loops as the known texts have them, the loops before any pass, LLVM's IR, or
+/// assembler.
+enum class Emit : std::uint8_t { Simple, Loops, Ll, Asm };
+
+struct CommandLineOptions {
+  /// Absent: the program's own choice.
+  std::optional<Emit> emit;
+  Target target = Target("llvm");
+  std::optional<int> size;
+  std::optional<int> threads;
+  bool check = false;
+  bool time = false;
+  /// Names of passes, each once.
+  std::vector<std::string> dump_after;
+  bool time_passes = false;
+
+  bool runs() const { return check || time; }
+};
+
+struct ProgramSettings {
+  /// A sentence or two, for --help.
+  std::string about;
+  std::string size_means = "the number of rows and columns of the arrays";
+  int size = 1024;
+  /// With --check, whose truth comes from the interpreter.
+  int check_size = 64;
+  int least_size = 1;
+  int greatest_size = 16384;
+};
+
+/// Reads the command line, sets the number of threads and runs the body, whose result is the exit status. Errors of the
+/// body are printed, and 1 is returned.
+int run_command_line(int argc, char** argv, const ProgramSettings& settings,
+                     const std::function<int(const CommandLineOptions&)>& body);
+
+/// Serves --dump-after and --time-passes.
+class PassReports {
+ public:
+  PassReports(const CommandLineOptions& options, std::ostream& err) : options_(options), err_(err) {}
+  PassReports(const PassReports&) = delete;
+  PassReports& operator=(const PassReports&) = delete;
+
+  /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this lives.
+  lowering::LowerOptions watch(lowering::LowerOptions passes, std::string title);
+  /// The table of times, and a word on passes to dump after which did not run.
+  void finish();
+
+ private:
+  const CommandLineOptions& options_;
+  std::ostream& err_;
+  PassTimes times_;
+  std::set<std::string> ran_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,89 @@
+// Schedule programs: one computation, a few schedules of it, and the command line that says what to do with each.
+//
+//   int main(int argc, char** argv) {
+//     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."}, [](ScheduleProgram& program) {
+//       te::Tensor A = te::placeholder({program.size()}, "A");
+//       te::Tensor B = te::compute({program.size()}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+//       te::Schedule s = te::create_schedule({B});
+//       program.show("before", s, {A, B});
+//       program.print("-------------\n");
+//       s[B].split(s[B].axis(0), 32);
+//       program.show("after", s, {A, B});
+//     });
+//   }
+//
+//   $ split                        the loops of both schedules, with the line between them
+//   $ split --emit=asm             their machine code
+//   $ split --check --time         both are run: their results are compared, their times printed
+//
+// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if something failed, or
+// 2 if the command line could not be understood.
+#pragma once
+
+#include <ostream>
+
+#include "tenon/driver/command_line.h"
+#include "tenon/driver/lower.h"
+
+namespace tenon {
+
+struct ShowOptions {
+  lowering::LowerOptions passes = {};
+  /// Its code adds to what it finds in the outputs.
+  bool outputs_start_at_zero = false;
+  /// It prints, and `build` must refuse it. --check says why, and fails if it is not refused.
+  bool refused_by_build = false;
+};
+
+/// A program's view of the command line. Its body is run once to print and time, and once more, at the size for that,
+/// to check.
+class ScheduleProgram {
+ public:
+  enum class Phase : std::uint8_t { Show, Check };
+  ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase, std::ostream& out,
+                  std::ostream& err);
+
+  /// --size, or what the program's settings have.
+  int size() const { return size_; }
+  const Target& target() const { return options_.target; }
+  /// Does with a schedule what the command line says.
+  void show(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+            const ShowOptions& options = {}, SourceLocation where = SourceLocation::current());
+  /// Shows a schedule beside the program's own: with --check only.
+  void show_beside(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                   const ShowOptions& options = {}, SourceLocation where = SourceLocation::current());
+  /// Prints between the texts, where texts are printed.
+  template <class... T>
+  void print(const T&... values) {
+    if (prints_texts()) (out_ << ... << values) << std::flush;
+  }
+  bool failed() const { return failed_; }
+  void finish() { reports_.finish(); }
+
+ private:
+  bool prints_texts() const { return phase_ == Phase::Show && (options_.emit || !options_.runs()); }
+  void emit(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+            const ShowOptions& options, const SourceLocation& where);
+  void check(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+             const ShowOptions& options, const SourceLocation& where);
+  void check_refused(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                     const SourceLocation& where);
+  void time(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+            const ShowOptions& options, const SourceLocation& where);
+  void warn(const te::Schedule& schedule);
+  void fail(const std::string& message);
+
+  const CommandLineOptions& options_;
+  Phase phase_;
+  int size_;
+  std::ostream& out_;
+  std::ostream& err_;
+  PassReports reports_;
+  std::set<std::string> warned_;
+  bool failed_ = false;
+};
+
+int run_schedule_program(int argc, char** argv, const ProgramSettings& settings,
+                         const std::function<void(ScheduleProgram&)>& body);
+
+}  // namespace tenon

@@ -1,0 +1,186 @@
+#include "tenon/driver/command_line.h"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <variant>
+
+#include "tenon/runtime/threads.h"
+
+namespace tenon {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::array<std::pair<std::string_view, Emit>, 4> kEmits = {
+    {{"simple", Emit::Simple}, {"loops", Emit::Loops}, {"ll", Emit::Ll}, {"asm", Emit::Asm}}};
+
+/// The command line could not be understood.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct HelpWanted {};
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
+  return text;
+}
+
+po::options_description describe_options(const ProgramSettings& settings) {
+  po::options_description options("Options", 100);
+  auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  const std::string size = settings.size_means + " (default: " + std::to_string(settings.size) +
+                           (settings.check_size == settings.size
+                                ? ")"
+                                : "; with --check, " + std::to_string(settings.check_size) + ")");
+  options.add_options()
+      ("help,h", "print this and stop")
+      ("emit", text("simple|loops|ll|asm"),
+       "print the loops, the loops before any pass, LLVM's IR or assembler")
+      ("target", text("TARGET"), "what to compile for, such as \"llvm -mcpu=native\" (the default)")
+      ("size", text("N"), size.c_str())
+      ("threads", text("N"), "threads for parallel loops (default: the processors there are)")
+      ("check", "run every schedule and compare its results with the truth")
+      ("time", "run every schedule and print its time")
+      ("dump-after", po::value<std::vector<std::string>>()->composing()->value_name("PASS|all"),
+       "print the function after a pass of lowering, on the standard error; may be repeated")
+      ("time-passes", "print the time that each pass of lowering took, on the standard error");
+  return options;
+}
+
+std::string known_options() {
+  return "Known: --help, --emit=simple|loops|ll|asm, --target=TARGET, --size=N, --threads=N, --check, --time, "
+         "--dump-after=PASS|all, --time-passes.";
+}
+
+int parse_number(const std::string& option, const std::string& text, int least, int greatest) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < least || number > greatest)
+    throw UsageError("--" + option + " needs a number from " + std::to_string(least) + " to " +
+                     std::to_string(greatest) + ", not '" + text + "'.");
+  return number;
+}
+
+Emit parse_emit(const std::string& text) {
+  for (const auto& [name, emit] : kEmits)
+    if (name == text) return emit;
+  throw UsageError("unknown --emit='" + text + "'. Known: simple, loops, ll, asm.");
+}
+
+std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {
+  const std::vector<std::string> known = pass_names();
+  std::vector<std::string> passes;
+  for (const std::string& pass : wanted) {
+    if (pass == "all") return known;
+    if (std::find(known.begin(), known.end(), pass) == known.end())
+      throw UsageError("unknown pass --dump-after='" + pass + "'. Known: all, " + joined(known, ", ") + ".");
+    if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
+  }
+  return passes;
+}
+
+Target parse_target(const std::string& text) {
+  try {
+    return Target(text);
+  } catch (const TargetError& error) {
+    throw UsageError("--target='" + text + "': " + error.what() + ".");
+  }
+}
+
+po::variables_map parse_words(int argc, char** argv, const po::options_description& options) {
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  po::variables_map values;
+  try {
+    const po::parsed_options parsed =
+        po::command_line_parser(argc, argv).options(options).style(style).allow_unregistered().run();
+    for (const po::option& option : parsed.options)
+      if (option.unregistered || option.position_key != -1)
+        throw UsageError("unknown option '" + option.original_tokens.at(0) + "'. " + known_options());
+    po::store(parsed, values);
+  } catch (const po::error& error) {
+    throw UsageError(std::string(error.what()) + ". " + known_options());
+  }
+  return values;
+}
+
+std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv, const ProgramSettings& settings) {
+  const po::variables_map values = parse_words(argc, argv, describe_options(settings));
+  if (values.contains("help")) return HelpWanted{};
+  auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  CommandLineOptions options;
+  if (values.contains("emit")) options.emit = parse_emit(text("emit"));
+  if (values.contains("target")) options.target = parse_target(text("target"));
+  if (values.contains("size"))
+    options.size = parse_number("size", text("size"), settings.least_size, settings.greatest_size);
+  if (values.contains("threads"))
+    options.threads = parse_number("threads", text("threads"), 1, runtime::kMaxThreads);
+  options.check = values.contains("check");
+  options.time = values.contains("time");
+  if (values.contains("dump-after"))
+    options.dump_after = parse_passes(values["dump-after"].as<std::vector<std::string>>());
+  options.time_passes = values.contains("time-passes");
+  return options;
+}
+
+void print_help(const std::string& program, const ProgramSettings& settings) {
+  std::cout << "usage: " << program << " [options]\n\n" << settings.about << "\n\n" << describe_options(settings)
+            << "\nPasses, in their order: " << joined(pass_names(), ", ") << ".\n";
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const ProgramSettings& settings,
+                     const std::function<int(const CommandLineOptions&)>& body) {
+  const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
+  try {
+    const auto parsed = parse(argc, argv, settings);
+    if (std::holds_alternative<HelpWanted>(parsed)) {
+      print_help(program, settings);
+      return 0;
+    }
+    const CommandLineOptions& options = std::get<CommandLineOptions>(parsed);
+    if (options.threads) runtime::set_num_threads(*options.threads);
+    return body(options);
+  } catch (const UsageError& error) {
+    std::cerr << program << ": " << error.what() << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cout << std::flush;
+    std::cerr << program << ": " << error.what() << '\n';
+    return 1;
+  }
+}
+
+lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::string title) {
+  if (options_.dump_after.empty() && !options_.time_passes) return passes;
+  passes.on_pass = [this, title = std::move(title)](const lowering::LowerOptions::PassReport& report) {
+    const std::string pass(report.pass);
+    ran_.insert(pass);
+    if (options_.time_passes) times_.add(report);
+    const std::vector<std::string>& wanted = options_.dump_after;
+    if (std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
+    err_ << "=== " << title << " after " << pass << " ===\n" << tir::IRModule{{{"main", report.after}}};
+  };
+  return passes;
+}
+
+void PassReports::finish() {
+  if (options_.time_passes) times_.print(err_);
+  std::vector<std::string> idle;
+  for (const std::string& pass : options_.dump_after)
+    if (!ran_.contains(pass)) idle.push_back(pass);
+  if (!idle.empty() && options_.dump_after.size() < pass_names().size())
+    err_ << "did not run, so there is nothing to dump after: " << joined(idle, ", ")
+         << " (the passes before machine code run with --emit=ll or asm)\n";
+}
+
+}  // namespace tenon

@@ -1,0 +1,152 @@
+#include "tenon/driver/schedule_program.h"
+
+#include <cstdio>
+#include <iostream>
+
+#include "tenon/driver/build.h"
+#include "tenon/driver/check.h"
+#include "tenon/runtime/threads.h"
+
+namespace tenon {
+
+namespace {
+
+std::string printed(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string how(const CheckReport& report, const Target& target) {
+  return report.interpreted ? "interpreted, because it binds threads of a GPU" : "compiled for " + target.describe();
+}
+
+}  // namespace
+
+ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
+                                 std::ostream& out, std::ostream& err)
+    : options_(options),
+      phase_(phase),
+      size_(options.size.value_or(phase == Phase::Check ? settings.check_size : settings.size)),
+      out_(out),
+      err_(err),
+      reports_(options, err) {}
+
+void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule,
+                           const std::vector<LowerArgument>& args, const ShowOptions& options, SourceLocation where) {
+  warn(schedule);
+  if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
+  if (prints_texts()) emit(name, schedule, args, options, where);
+  if (options_.time) time(name, schedule, args, options, where);
+}
+
+void ScheduleProgram::show_beside(const std::string& name, const te::Schedule& schedule,
+                                  const std::vector<LowerArgument>& args, const ShowOptions& options,
+                                  SourceLocation where) {
+  if (!options_.check) return;
+  print("--------- beside it: ", name, " ---------\n");
+  show(name, schedule, args, options, where);
+}
+
+void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule,
+                           const std::vector<LowerArgument>& args, const ShowOptions& options,
+                           const SourceLocation& where) {
+  const lowering::LowerOptions passes = reports_.watch(options.passes, name);
+  try {
+    switch (options_.emit.value_or(Emit::Simple)) {
+      case Emit::Simple: print(lower(schedule, args, {.simple_mode = true, .passes = passes}, where)); return;
+      case Emit::Loops: {
+        const tir::PrimFunc loops = lower_to_loops(schedule, args, {.passes = passes}, where);
+        print(tir::IRModule{{{"main", loops}}});
+        return;
+      }
+      case Emit::Ll: print(build(schedule, args, target(), {.passes = passes}, where).get_source("ll")); return;
+      case Emit::Asm: print(build(schedule, args, target(), {.passes = passes}, where).get_source("asm")); return;
+    }
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& error) {
+    fail(name + ": " + error.what());
+  }
+}
+
+void ScheduleProgram::check(const std::string& name, const te::Schedule& schedule,
+                            const std::vector<LowerArgument>& args, const ShowOptions& options,
+                            const SourceLocation& where) {
+  if (options.refused_by_build) return check_refused(name, schedule, args, where);
+  const CheckReport report = check_schedule(schedule, args,
+                                            {.target = target(),
+                                             .passes = reports_.watch(options.passes, name),
+                                             .outputs_start_at_zero = options.outputs_start_at_zero},
+                                            where);
+  const std::string what = std::to_string(report.worst.elements) + " elements of " + report.output +
+                           ", largest error " + printed("%.2g", report.worst.largest_error) + " (" +
+                           how(report, target()) + ")";
+  if (report.fine()) {
+    out_ << "check " << name << ": right; " << what << std::endl;
+  } else {
+    fail("check " + name + ": wrong in " + std::to_string(report.worst.wrong) + " of " + what);
+  }
+}
+
+void ScheduleProgram::check_refused(const std::string& name, const te::Schedule& schedule,
+                                    const std::vector<LowerArgument>& args, const SourceLocation& where) {
+  try {
+    build(schedule, args, target(), {}, where);
+    fail("check " + name + ": build accepted it, and should not have");
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& error) {
+    out_ << "check " << name << ": refused; " << error.what() << std::endl;
+  }
+}
+
+void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule,
+                           const std::vector<LowerArgument>& args, const ShowOptions& options,
+                           const SourceLocation& where) {
+  if (options.refused_by_build) {
+    out_ << "time " << name << ": not timed, because build refuses it" << std::endl;
+    return;
+  }
+  const lowering::LowerOptions passes = reports_.watch(options.passes, name);
+  if (binds_threads(lower(schedule, args, {}, where).functions.begin()->second)) {
+    out_ << "time " << name << ": not timed, because it binds threads of a GPU" << std::endl;
+    return;
+  }
+  const runtime::Module module = build(schedule, args, target(), {.passes = passes}, where);
+  const std::vector<runtime::NDArray> arrays = make_arguments(args, options.outputs_start_at_zero, where);
+  const std::vector<runtime::Argument> values(arrays.begin(), arrays.end());
+  const runtime::Timing timing =
+      module["main"].time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where).evaluate(values);
+  out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms (least "
+       << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads() << " thread"
+       << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe() << ")" << std::endl;
+}
+
+void ScheduleProgram::warn(const te::Schedule& schedule) {
+  for (const std::string& warning : schedule.warnings())
+    if (phase_ == Phase::Show && warned_.insert(warning).second) err_ << "warning: " << warning << std::endl;
+}
+
+void ScheduleProgram::fail(const std::string& message) {
+  failed_ = true;
+  err_ << message << std::endl;
+}
+
+int run_schedule_program(int argc, char** argv, const ProgramSettings& settings,
+                         const std::function<void(ScheduleProgram&)>& body) {
+  return run_command_line(argc, argv, settings, [&](const CommandLineOptions& options) {
+    bool failed = false;
+    auto run = [&](ScheduleProgram::Phase phase) {
+      ScheduleProgram program(options, settings, phase, std::cout, std::cerr);
+      body(program);
+      program.finish();
+      failed |= program.failed();
+    };
+    run(ScheduleProgram::Phase::Show);
+    if (options.check) run(ScheduleProgram::Phase::Check);
+    return failed ? 1 : 0;
+  });
+}
+
+}  // namespace tenon
