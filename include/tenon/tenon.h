@@ -9,13 +9,17 @@
 //   std::cout << lower(s, {A, B}, {.simple_mode = true});
 #pragma once
 
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/driver/build.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
+#include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/runtime/threads.h"
+#include "tenon/runtime/timing.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"

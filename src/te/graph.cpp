@@ -78,29 +78,6 @@ bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
   });
 }
 
-std::vector<std::string> races_of(const StageData& stage) {
-  std::vector<std::string> races;
-  std::vector<IterVar> threads;
-  for (const IterVar& axis : stage.leaf_iter_vars) {
-    const AxisAttributes* attributes = stage.attributes_of(axis);
-    if (!attributes) continue;
-    const std::string subject = "axis `" + axis.name() + "` of " + describe(stage);
-    const std::string at = " (at " + to_string(attributes->where) + ")";
-    if (attributes->kind == IterKind::Parallelized && axis.kind() == IterKind::Reduce)
-      races.push_back(subject + " carries a reduction and runs in parallel: its iterations race; use rfactor" + at);
-    if (!attributes->thread) continue;
-    const IterVar& thread = *attributes->thread;
-    if (axis.kind() == IterKind::Reduce && thread.thread()->is_block())
-      races.push_back(subject + " carries a reduction and is bound to `" + thread.name() +
-                      "`: blocks cannot reduce together; use rfactor" + at);
-    if (contains(threads, thread))
-      races.push_back(subject + " is bound to `" + thread.name() +
-                      "`, as another axis of the stage is: only the diagonal would be computed" + at);
-    threads.push_back(thread);
-  }
-  return races;
-}
-
 }  // namespace
 
 class GraphBuilder {
@@ -128,7 +105,6 @@ class GraphBuilder {
       StageData& stage = graph_.stages_[n];
       stage.attach = stage.op.as<Placeholder>() ? Attach(AttachRoot{}) : renumbered(schedule_.effective_attach(id));
       stage.attach_where = schedule_.effective_attach_where(id);
-      for (std::string& race : races_of(stage)) graph_.races_.push_back(std::move(race));
     }
     for (const Operation& op : schedule_.known_ops) {
       const StageId id = dense(*schedule_.find(op));

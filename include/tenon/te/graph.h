@@ -53,9 +53,6 @@ class StageGraph {
   Tensor resolve(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// What the schedule says that would give wrong results if it ran: parallel or block-bound reductions, one
-  /// thread axis bound twice in a stage. It prints; `build` refuses it.
-  const std::vector<std::string>& races() const { return races_; }
 
  private:
   friend class GraphBuilder;
@@ -65,7 +62,7 @@ class StageGraph {
   std::vector<std::vector<TensorReaders>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
   std::vector<StageId> outputs_;
-  std::vector<std::string> warnings_, races_;
+  std::vector<std::string> warnings_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
   /// Keeps the operations of stage_of_ alive.
   std::vector<Operation> past_ops_;
