@@ -23,20 +23,22 @@ runtime::Module build(const tir::IRModule& module, const Target& target, const B
   tir::TargetFacts facts = target.facts();
   facts.fast_math |= options.fast_math;
   switch (facts.kind) {
-    case tir::TargetKind::Llvm: break;
+    case tir::TargetKind::Llvm:
+      break;
     case tir::TargetKind::C:
     case tir::TargetKind::Cuda:
     case tir::TargetKind::OpenCl:
-      throw TargetError("target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
+      throw TargetError(
+          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
   }
   std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
-  const codegen::Artifact artifact = codegen::compile(for_host(module, options.passes), facts,
-                                                      {.opt_level = options.opt_level, .link = std::move(link)});
+  const codegen::Artifact artifact = codegen::compile(
+      for_host(module, options.passes), facts, {.opt_level = options.opt_level, .link = std::move(link)});
   return codegen::load(artifact);
 }
 
-runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target, const BuildOptions& options,
-                      SourceLocation where) {
+runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
+                      const BuildOptions& options, SourceLocation where) {
   tir::IRModule all;
   for (const tir::IRModule& module : modules)
     for (const auto& [name, func] : module.functions)
@@ -45,8 +47,8 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
   return build(all, target, options, where);
 }
 
-runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const Target& target,
-                      const BuildOptions& options, SourceLocation where) {
+runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                      const Target& target, const BuildOptions& options, SourceLocation where) {
   if (!options.allow_parallel_reduction_race) refuse_races(te::freeze(schedule, where));
   const tir::IRModule module = lower(schedule, args,
                                      {.name = options.name,

@@ -20,8 +20,8 @@ void PassTimes::print(std::ostream& out) const {
   std::stable_sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) { return a.time > b.time; });
   std::chrono::nanoseconds total{0};
   auto line = [&](const std::string& name, std::chrono::nanoseconds time) {
-    out << std::left << std::setw(36) << name << std::right << std::setw(12) << std::fixed << std::setprecision(3)
-        << std::chrono::duration<double, std::milli>(time).count() << " ms\n";
+    out << std::left << std::setw(36) << name << std::right << std::setw(12) << std::fixed
+        << std::setprecision(3) << std::chrono::duration<double, std::milli>(time).count() << " ms\n";
   };
   for (const Row& row : sorted) line(row.pass, row.time), total += row.time;
   line("all passes", total);

@@ -9,8 +9,8 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
   return te::schedule_ops(graph, bounds, args, {.name = options.name, .binds = options.binds}, where);
 }
 
-tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const LowerOptions& options,
-                    SourceLocation where) {
+tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                    const LowerOptions& options, SourceLocation where) {
   lowering::LowerOptions passes = options.passes;
   passes.simple_mode |= options.simple_mode;
   passes.instrument_bounds |= options.instrument_bounds;

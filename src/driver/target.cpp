@@ -95,7 +95,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   const bool is_host = facts.triple == host.triple;
   const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
   if (cpu == "native") {
-    if (!is_host) throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple, where);
+    if (!is_host)
+      throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple, where);
     facts.cpu = host.name;
     facts.features = host.features;
   } else {
@@ -108,9 +109,10 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   for (const std::string& feature : request.features) {
     const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
     if (!has_sign || !codegen::is_known_feature(feature.substr(1), facts.triple))
-      throw TargetError("feature `" + feature + "` is unknown; write +name or -name, such as " +
-                            similar(has_sign ? feature.substr(1) : feature, codegen::known_features(facts.triple)),
-                        where);
+      throw TargetError(
+          "feature `" + feature + "` is unknown; write +name or -name, such as " +
+              similar(has_sign ? feature.substr(1) : feature, codegen::known_features(facts.triple)),
+          where);
     facts.features.push_back(feature);
   }
   facts.vector_bits = codegen::vector_bits(facts);
@@ -131,10 +133,16 @@ tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& wher
 Target::Target(const std::string& text, SourceLocation where) : text_(text) {
   const Request request = parse(text, where);
   switch (request.kind) {
-    case tir::TargetKind::Llvm: facts_ = resolve_llvm(request, where); return;
-    case tir::TargetKind::Cuda: facts_ = resolve_cuda(request, where); return;
+    case tir::TargetKind::Llvm:
+      facts_ = resolve_llvm(request, where);
+      return;
+    case tir::TargetKind::Cuda:
+      facts_ = resolve_cuda(request, where);
+      return;
     case tir::TargetKind::C:
-    case tir::TargetKind::OpenCl: facts_.kind = request.kind; return;
+    case tir::TargetKind::OpenCl:
+      facts_.kind = request.kind;
+      return;
   }
 }
 
@@ -142,9 +150,12 @@ std::string Target::describe() const {
   switch (facts_.kind) {
     case tir::TargetKind::Llvm:
       return "llvm, " + facts_.cpu + ", " + std::to_string(facts_.vector_bits) + "-bit vectors";
-    case tir::TargetKind::Cuda: return "cuda, " + facts_.arch;
-    case tir::TargetKind::C: return "c";
-    case tir::TargetKind::OpenCl: return "opencl";
+    case tir::TargetKind::Cuda:
+      return "cuda, " + facts_.arch;
+    case tir::TargetKind::C:
+      return "c";
+    case tir::TargetKind::OpenCl:
+      return "opencl";
   }
   internal_error("a target kind without a name");
 }

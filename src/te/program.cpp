@@ -135,8 +135,6 @@ Range Program::lower(const Range& range, const VarMap& values) const {
 
 Stmt Program::lower(const Stmt& s, const VarMap& values) const { return Lowering(buffers, values, defined_)(s); }
 
-std::string describe(const StageData& stage) { return "stage `" + stage.origin_op.name() + "`"; }
-
 std::string describe(const IterVar& axis, const StageData& stage) {
   return "axis `" + axis.name() + "` of " + describe(stage);
 }

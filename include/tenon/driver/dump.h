@@ -1,4 +1,5 @@
-// What the passes did: texts after a pass, and a table of times. For the command line, and for whoever debugs a pass.
+// What the passes did: texts after a pass, and a table of times. For the command line, and for whoever debugs
+// a pass.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,5 @@
-// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable by itself.
+// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable by
+// itself.
 //
 //   std::cout << lower(s, {A, B, C}, {.simple_mode = true});
 //
@@ -31,11 +32,12 @@ struct LowerOptions {
 };
 
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
-tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const LowerOptions& options = {},
-                    SourceLocation where = SourceLocation::current());
+tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                    const LowerOptions& options = {}, SourceLocation where = SourceLocation::current());
 
 /// The loop program before any pass: one For per loop, multi-dimensional buffers.
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                             const LowerOptions& options = {}, SourceLocation where = SourceLocation::current());
+                             const LowerOptions& options = {},
+                             SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
