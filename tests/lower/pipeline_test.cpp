@@ -1,0 +1,108 @@
+#include "tenon/lower/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "pass_text.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+using test::normalized;
+
+/// B = A + 1 through a temporary of one row, multi-dimensional.
+PrimFunc two_stages() {
+  const Buffer a = decl_buffer({16, 8}, Float(32), {.name = "A"}),
+               b = decl_buffer({16, 8}, Float(32), {.name = "B"});
+  const Buffer t = decl_buffer({16, 8}, Float(32), {.name = "T"});
+  const Var i("i"), j("j"), k("j");
+  auto row = [](const Var& var, ForKind kind, Stmt body) {
+    return make_stmt(For{var, 0, 8, kind, std::move(body)});
+  };
+  Stmt body = make_seq({row(j, ForKind::Serial, make_store(t, a({i, j}) + 1.0f, {i, j})),
+                        row(k, ForKind::Vectorized, make_store(b, t({i, k}), {i, k}))});
+  body = make_stmt(Realize{t, {Range::from_min_extent(i, 1), Range(0, 8)}, make_true(), body});
+  body = make_stmt(For{i, 0, 16, ForKind::Serial, body});
+  const Var pa("A", Handle()), pb("B", Handle());
+  return {.params = {pa, pb}, .buffers = {{pa, a, a}, {pb, b, b}}, .body = body};
+}
+
+TEST(Pipeline, FromSchedulesFormToTheKnownText) {
+  EXPECT_EQ(test::body_text(run_pipeline(two_stages(), {.simple_mode = true})), normalized(R"(
+allocate(T: Pointer(global float32), float32, [8]), storage_scope = global;
+for (i: int32, 0, 16) {
+  for (j: int32, 0, 8) {
+    T_1: Buffer(T, float32, [8], [], align=32)[j] = (A[((i*8) + j)] + 1f32)
+  }
+  B[ramp((i*8), 1, 8)] = T_1[ramp(0, 1, 8)]
+}
+)"));
+}
+
+TEST(Pipeline, ANameMeansOnePassAndEveryRowHasAReason) {
+  std::map<std::string_view, decltype(Pass::run)> passes;
+  for (const Pass& pass : lowering_passes()) {
+    EXPECT_FALSE(pass.reason.empty()) << pass.name;
+    EXPECT_EQ(passes.emplace(pass.name, pass.run).first->second, pass.run) << pass.name;
+  }
+}
+
+TEST(Pipeline, EachPassIsReportedOnce) {
+  std::vector<std::string> reported, expected;
+  LowerOptions options{.simple_mode = true, .disable_cse = true};
+  options.on_pass = [&](const LowerOptions::PassReport& report) {
+    reported.emplace_back(report.pass);
+    EXPECT_GE(report.time.count(), 0);
+  };
+  run_pipeline(two_stages(), options);
+  for (const Pass& pass : lowering_passes())
+    if (pass.name != "partition-loops" && pass.name != "eliminate-common-subexpressions" &&
+        (!pass.enabled || pass.enabled(options)))
+      expected.emplace_back(pass.name);
+  EXPECT_EQ(reported, expected);
+}
+
+PrimFunc forget_a_loop(const PrimFunc& func, const LowerOptions&) {
+  PrimFunc result = func;
+  result.body = func.body.as<For>()->body;
+  return result;
+}
+
+PrimFunc fail(const PrimFunc&, const LowerOptions&) { throw std::out_of_range("nowhere"); }
+
+PrimFunc refuse(const PrimFunc&, const LowerOptions&) { throw LowerError("vectorize of loop `i`: no"); }
+
+TEST(Pipeline, AMalformedResultNamesThePassAndKeepsTheTexts) {
+  const Pass broken{"forget-a-loop", forget_a_loop, Form::MultiDimensional, "breaks"};
+  try {
+    run_passes({&broken, 1}, two_stages(), {});
+    FAIL() << "no error";
+  } catch (const PassFailure& e) {
+    EXPECT_EQ(e.pass, "forget-a-loop");
+    EXPECT_NE(std::string(e.what()).find("forget-a-loop"), std::string::npos);
+    EXPECT_NE(e.before.find("for (i"), std::string::npos);
+    EXPECT_EQ(e.after.find("for (i"), std::string::npos);
+  }
+}
+
+TEST(Pipeline, AFaultOfOursNamesThePass) {
+  const Pass broken{"fail", fail, Form::Flat, "breaks"};
+  EXPECT_THROW(run_passes({&broken, 1}, two_stages(), {}), PassFailure);
+}
+
+TEST(Pipeline, AMistakeOfTheUsersPassesThrough) {
+  const Pass broken{"refuse", refuse, Form::Flat, "breaks"};
+  try {
+    run_passes({&broken, 1}, two_stages(), {});
+    FAIL() << "no error";
+  } catch (const LowerError& e) {
+    EXPECT_STREQ(e.what(), "vectorize of loop `i`: no");
+  }
+}
+
+}  // namespace
+}  // namespace tenon::lowering
