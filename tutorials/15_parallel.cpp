@@ -1,0 +1,37 @@
+// parallel: shares the iterations of a loop among the threads of the CPU.
+//
+//   before                     after
+//   for i                      for i
+//     B[i] = 0                   B[i] = 0
+//     for l                      parallel for l
+//       B[i] += A[i, l]            B[i] += A[i, l]
+//
+// The loop must be long enough to be worth handing out, and its iterations must not touch the same elements. Here, as
+// the example is commonly shown, they do: all of them add to B[i], updates are lost, and `build` refuses the
+// schedule. Beside it stands what was meant, the rows in parallel. (To share out a reduction itself, rfactor it
+// first: see 19_rfactor.)
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "parallel: shares the iterations of a loop among threads."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::Tensor A = te::placeholder({n, n}, "A");
+    te::IterVar l = te::reduce_axis({0, n}, "l");
+    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
+
+    te::Schedule s = te::create_schedule({B});
+    program.show("before", s, {A, B});
+    program.print("---------cutting line---------\n");
+
+    s[B].parallel(s[B].reduce_axis(0));
+    program.show("after", s, {A, B}, {.refused_by_build = true});
+
+    te::Schedule right = te::create_schedule({B});
+    right[B].parallel(right[B].axis(0));
+    program.show_beside("rows in parallel", right, {A, B});
+  });
+}

@@ -1,0 +1,34 @@
+// pragma: says something about a loop to the compiler.
+//
+//   before                          after pragma(l.inner, "unroll")
+//   for i                           for i
+//     for l.outer                     for l.outer
+//       for l.inner in 0..4             B[i] += A[i, l.outer*4]
+//         B[i] += A[i, l]               B[i] += A[i, l.outer*4 + 1]
+//                                       B[i] += A[i, l.outer*4 + 2]
+//                                       B[i] += A[i, l.outer*4 + 3]
+//
+// The keys "unroll" and "vectorize" are the primitives of these names. "auto_unroll_max_step" with a number unrolls the
+// loops inside that stay below so many steps; "unroll_explicit" with false leaves the writing out to LLVM.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "pragma: says something about a loop to the compiler."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::Tensor A = te::placeholder({n, n}, "A");
+    te::IterVar l = te::reduce_axis({0, n}, "l");
+    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
+
+    te::Schedule s = te::create_schedule({B});
+    auto [lo, li] = s[B].split(s[B].reduce_axis(0), 4);
+    program.show("before", s, {A, B});
+    program.print("---------cutting line---------\n");
+
+    s[B].pragma(li, "unroll");
+    program.show("after", s, {A, B});
+  });
+}

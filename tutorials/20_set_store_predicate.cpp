@@ -1,0 +1,42 @@
+// set_store_predicate: stores a result only where a condition holds.
+//
+//   before                                 after
+//   for k.inner.v                          for k.inner.v
+//     B.rf[0] = sum over k.outer             B.rf[0] = sum over k.outer
+//     B[0] += B.rf[0]                        if threadIdx.x == 0: B[0] += B.rf[0]
+//
+// Meant for threads that all hold the same result, of which one should store it.
+//
+// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is about nothing: it
+// prints, and `build` refuses it. The program beside it binds the reduction to threadIdx.x first.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "set_store_predicate: stores only where a condition holds.",
+                                 .size_means = "the number of elements"};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::Tensor A = te::placeholder({n}, "A");
+    te::IterVar k = te::reduce_axis({0, n}, "k");
+    te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+    te::IterVar tx = te::thread_axis("threadIdx.x");
+
+    te::Schedule s = te::create_schedule({B});
+    auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
+    te::Tensor BF = s.rfactor(B, ki);
+    s[BF].compute_at(s[B], s[B].reduce_axis(0));
+    program.show("before", s, {A, B});
+    program.print("---------cutting line---------\n");
+
+    te::Schedule right = s.copy();
+    s[B].set_store_predicate(tx.var() == 0);
+    program.show("after", s, {A, B}, {.refused_by_build = true});
+
+    right[B].bind(right[B].reduce_axis(0), tx);
+    right[B].set_store_predicate(tx.var() == 0);
+    program.show_beside("thread 0 stores", right, {A, B});
+  });
+}

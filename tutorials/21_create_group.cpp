@@ -1,0 +1,41 @@
+// create_group: treats the stages between some inputs and some outputs as one.
+//
+//   before                         after g.compute_at(F, k)
+//   for i, j: D[i, j] = A + B      for i
+//   for i, j: E[i, j] = D + B        F[i] = 0
+//   for i                            for k
+//     F[i] = 0                         D[0] = A[i, k] + B[i, k]
+//     for k: F[i] += E[i, k]           E[i, k] = D[0] + B[i, k]
+//                                      F[i] += E[i, k]
+//
+// What is done to the group is done to the group: here D and E move into the loop over k with one call, and D
+// shrinks to one element.
+//
+// E is an argument of this program, and F, for which it is all done, is not: F is computed into memory of its own and
+// lost. Beside it stands the program with F as its result, in which E is one element as well.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "create_group: treats several stages as one."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::IterVar k = te::reduce_axis({0, n}, "k");
+    te::Tensor A = te::placeholder({n, n}, "A");
+    te::Tensor B = te::placeholder({n, n}, "B");
+    te::Tensor D = te::compute({n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, j); }, "D");
+    te::Tensor E = te::compute({n, n}, {"i", "j"}, [&](Var i, Var j) { return D(i, j) + B(i, j); }, "E");
+    te::Tensor F = te::compute({n}, {"i"}, [&](Var i) { return te::sum(E(i, k), {k}); }, "F");
+
+    te::Schedule s = te::create_schedule({F});
+    program.show("before", s, {A, B, E});
+    program.print("---------cutting line---------\n");
+
+    te::Stage group = s.create_group(E, {A, B}, true);
+    group.compute_at(s[F], s[F].reduce_axis(0));
+    program.show("after", s, {A, B, E});
+    program.show_beside("with F as the result", s, {A, B, F});
+  });
+}
