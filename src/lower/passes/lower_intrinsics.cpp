@@ -1,0 +1,96 @@
+#include "lower/passes/lower_intrinsics.h"
+
+#include "tenon/arith/facts.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool is_power_of_two(const Expr& e) {
+  const auto value = constant_int(e);
+  return value && *value > 0 && (*value & (*value - 1)) == 0;
+}
+
+Expr sigmoid_of(const Expr& x) {
+  // Half types have too few digits for the sum.
+  const DataType type = x.dtype();
+  const DataType wide = type.bits < 32 ? Float(32, type.lanes) : type;
+  const Expr one = make_float(wide, 1);
+  return cast(type, one / (one + exp(make_float(wide, -1) * cast(wide, x))));
+}
+
+/// round(x * y * 2^(s - q)), halves upwards, with x << s first where s > 0.
+Expr multiply_shift(const Call& n, DataType type) {
+  const DataType wide = Int(64, type.lanes);
+  const Expr zero = make_int(wide, 0), one = make_int(wide, 1);
+  const Expr q = cast(wide, n.args[2]), s = cast(wide, n.args[3]);
+  const Expr product = (cast(wide, n.args[0]) << max(s, zero)) * cast(wide, n.args[1]);
+  const Expr right = q - min(s, zero);
+  return cast(type, (product + (one << (right - one))) >> right);
+}
+
+class IntrinsicLowerer {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const For* n = s.as<For>()) {
+      const Expr min = expr(n->min), extent = expr(n->extent);
+      facts_.bind(n->var, Range::from_min_extent(min, extent), true);
+      return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
+    }
+    if (const Let* n = s.as<Let>()) {
+      if (n->value.dtype().is_index()) facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
+      return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
+    }
+    if (const If* n = s.as<If>()) return condition(*n);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  Stmt condition(const If& n) {
+    const Expr condition = expr(n.condition);
+    std::optional<Stmt> then_case, else_case;
+    {
+      const auto scope = facts_.assume(n.condition);
+      then_case = stmt(n.then_case);
+    }
+    if (n.else_case) else_case = stmt(*n.else_case);
+    return make_stmt(If{condition, *then_case, else_case});
+  }
+
+  Expr expr(const Expr& e) {
+    if (const Binary* n = e.as<Binary>()) {
+      if (n->op == BinaryOp::FloorDiv && is_plain_division(*n))
+        return make_binary(BinaryOp::TruncDiv, expr(n->a), expr(n->b));
+      if (n->op == BinaryOp::FloorMod && is_plain_division(*n))
+        return make_binary(BinaryOp::TruncMod, expr(n->a), expr(n->b));
+    }
+    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
+    if (const Call* n = as_call(result, Intrin::q_multiply_shift)) return multiply_shift(*n, e.dtype());
+    return result;
+  }
+
+  /// Index arithmetic that never sees a negative number. What loads take part in may wrap, and stays.
+  bool is_plain_division(const Binary& n) const {
+    if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
+    if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;
+    return arith::const_bound(n.a, facts_).is_at_least(0) && arith::const_bound(n.b, facts_).is_at_least(1);
+  }
+
+  arith::Facts facts_;
+};
+
+}  // namespace
+
+PrimFunc lower_intrinsics(const PrimFunc& func, const LowerOptions&) {
+  PrimFunc result = func;
+  result.body = IntrinsicLowerer().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

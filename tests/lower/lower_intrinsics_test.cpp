@@ -1,0 +1,84 @@
+#include "lower/passes/lower_intrinsics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pass_text.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+std::string lowered(std::string_view body) { return test::run(lower_intrinsics, test::function_text(body)); }
+
+TEST(LowerIntrinsics, DivisionsOfWhatIsNotNegativeRoundTowardsZero) {
+  EXPECT_EQ(lowered(R"(
+  for (i: int32, 0, 64) {
+    let x: int32 = (i*5)
+    B[floordiv((x + 2), 6)] = A[floormod(i, 6)]
+  })"),
+            R"(for (i: int32, 0, 64) {
+  let x: int32 = (i*5)
+  B[((x + 2) / 6)] = A[(i % 6)]
+}
+)");
+}
+
+TEST(LowerIntrinsics, OtherDivisionsStay) {
+  for (const char* statement : {"B[floordiv(i, 8)] = A[floormod(i, 8)]", "B[floordiv((i - 1), 6)] = 1f32",
+                                "B[floordiv(cast(int32, A[i]), 6)] = 1f32", "B[floordiv(64, (i - 3))] = 1f32"}) {
+    const std::string body = std::string("for (i: int32, 0, 64) {\n  ") + statement + "\n}\n";
+    EXPECT_EQ(lowered(body), body);
+  }
+}
+
+TEST(LowerIntrinsics, AConditionProvesToo) {
+  EXPECT_EQ(lowered(R"(
+  for (i: int32, -4, 64) {
+    if (1 <= i) {
+      B[floordiv(i, 6)] = 1f32
+    } else {
+      B[floordiv(i, 6)] = 2f32
+    }
+  })"),
+            R"(for (i: int32, -4, 64) {
+  if (1 <= i) {
+    B[(i / 6)] = 1f32
+  } else {
+    B[floordiv(i, 6)] = 2f32
+  }
+}
+)");
+}
+
+Expr lowered_value(const Expr& e) {
+  return lower_intrinsics({{}, {}, make_evaluate(e)}, {}).body.as<Evaluate>()->value;
+}
+
+TEST(LowerIntrinsics, SigmoidKeepsItsValue) {
+  for (double x : {-100.0, -1.5, 0.0, 0.25, 3.0, 100.0}) {
+    const Expr e = lowered_value(sigmoid(make_float(Float(32), x)));
+    ASSERT_FALSE(as_call(e, Intrin::sigmoid));
+    EXPECT_NEAR(std::get<double>(evaluate(e)), 1 / (1 + std::exp(-x)), 1e-6) << x;
+  }
+}
+
+TEST(LowerIntrinsics, MultiplyShiftKeepsItsValue) {
+  for (int x : {-2147483647, -1000, -3, 0, 1, 7, 123456789}) {
+    for (int y : {1, 1 << 30, 1395864371}) {
+      for (int s : {-20, -1, 0, 1}) {
+        const Expr call = make_call(Int(32), Intrin::q_multiply_shift, {x, y, 31, s});
+        const Expr e = lowered_value(call);
+        ASSERT_FALSE(as_call(e, Intrin::q_multiply_shift));
+        EXPECT_EQ(evaluate(e), evaluate(call)) << x << " " << y << " " << s;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::lowering
