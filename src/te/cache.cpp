@@ -86,8 +86,8 @@ Relayout relayout(const StageData& stage, const Compute& compute, const SourceLo
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  const AxisFlags keeps_extent = find_thread_bound(stage);
-  RangeSweep sweep{ranges, facts, &keeps_extent};
+  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
   Relayout result;

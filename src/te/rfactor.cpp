@@ -66,8 +66,8 @@ Factored factor(const StageData& stage, const Compute& compute, const tir::Reduc
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  const AxisFlags keeps_extent = find_thread_bound(stage);
-  RangeSweep sweep{ranges, facts, &keeps_extent};
+  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
   AxisValues values;
