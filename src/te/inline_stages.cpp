@@ -34,6 +34,13 @@ class Expander {
 
   Expr operator()(const Expr& e) { return visit(e, own_); }
 
+  [[noreturn]] void refuse() const {
+    fail("compute_inline into", reader_,
+         "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
+             " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
+         where_);
+  }
+
  private:
   /// What the variables of the body at hand stand for, and what is done already.
   struct Frame {
@@ -78,11 +85,7 @@ class Expander {
   }
 
   void spend() {
-    if (++spent_ > kMaxInlinedNodes)
-      fail("compute_inline into", reader_,
-           "this would take more than " + std::to_string(kMaxInlinedNodes) +
-               " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
-           where_);
+    if (++spent_ > kMaxInlinedNodes) refuse();
   }
 
   const ScheduleData& schedule_;
@@ -147,6 +150,8 @@ Operation settled(const ScheduleData& schedule, const StageData& stage, Expander
   const bool same = std::equal(bodies.begin(), bodies.end(), compute->body.begin(),
                                [](const Expr& a, const Expr& b) { return a.same_as(b); });
   if (same) return stage.op;
+  for (const Expr& body : bodies)
+    if (tree_size(body, kMaxInlinedNodes) >= kMaxInlinedNodes) expand.refuse();
   return make_compute(stage.op.name(), compute->axis, std::move(bodies), {stage.op.tag(), stage.op.attrs()},
                       stage.op.where());
 }
