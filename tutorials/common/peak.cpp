@@ -1,0 +1,110 @@
+#include "tutorials/common/peak.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Twelve chains hide four cycles in two units, and fit sixteen registers.
+constexpr int kChains = 12;
+constexpr int kTrials = 8;
+
+/// A run of multiply-adds: how many floats a chain holds, and the loop.
+struct Kernel {
+  int lanes;
+  float (*run)(long steps, float factor, float summand);
+};
+
+// The same loop once for each kind of register: the width and the instructions belong to the function's type, so that
+// they cannot be parameters of one. Chains start apart, or they would be computed as one.
+
+#if defined(__x86_64__)
+
+using Floats16 [[gnu::vector_size(64)]] = float;
+using Floats8 [[gnu::vector_size(32)]] = float;
+
+[[gnu::target("avx512f"), gnu::noinline]] float run_512(long steps, float factor, float summand) {
+  Floats16 chains[kChains] = {};
+  const Floats16 x = Floats16{} + factor, y = Floats16{} + summand;
+  for (int n = 0; n < kChains; ++n) chains[n] += static_cast<float>(n);
+  for (long step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (Floats16& chain : chains) chain = chain * x + y;
+  }
+  Floats16 sum = {};
+  for (const Floats16& chain : chains) sum += chain;
+  return sum[0];
+}
+
+[[gnu::target("avx2,fma"), gnu::noinline]] float run_256(long steps, float factor, float summand) {
+  Floats8 chains[kChains] = {};
+  const Floats8 x = Floats8{} + factor, y = Floats8{} + summand;
+  for (int n = 0; n < kChains; ++n) chains[n] += static_cast<float>(n);
+  for (long step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (Floats8& chain : chains) chain = chain * x + y;
+  }
+  Floats8 sum = {};
+  for (const Floats8& chain : chains) sum += chain;
+  return sum[0];
+}
+
+#endif
+
+using Floats4 [[gnu::vector_size(16)]] = float;
+
+[[gnu::noinline]] float run_128(long steps, float factor, float summand) {
+  Floats4 chains[kChains] = {};
+  const Floats4 x = Floats4{} + factor, y = Floats4{} + summand;
+  for (int n = 0; n < kChains; ++n) chains[n] += static_cast<float>(n);
+  for (long step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (Floats4& chain : chains) chain = chain * x + y;
+  }
+  Floats4 sum = {};
+  for (const Floats4& chain : chains) sum += chain;
+  return sum[0];
+}
+
+Kernel widest_kernel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {16, run_512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {8, run_256};
+#endif
+  return {4, run_128};
+}
+
+/// Seconds that all threads together took.
+double run_together(const Kernel& kernel, int threads, long steps) {
+  std::atomic<int> ready = 0;
+  std::atomic<bool> go = false;
+  std::atomic<float> result = 0;
+  auto work = [&] {
+    ++ready;
+    while (!go) std::this_thread::yield();
+    result = kernel.run(steps, 0.75f, 0.5f);
+  };
+  std::vector<std::thread> others;
+  for (int n = 1; n < threads; ++n) others.emplace_back(work);
+  while (ready < threads - 1) std::this_thread::yield();
+  const Clock::time_point start = Clock::now();
+  go = true;
+  result = kernel.run(steps, 0.75f, 0.5f);
+  for (std::thread& thread : others) thread.join();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+double multiply_add_peak(int threads) {
+  const Kernel kernel = widest_kernel();
+  const long steps = 4'000'000;
+  double best = run_together(kernel, threads, steps);
+  for (int trial = 1; trial < kTrials; ++trial) best = std::min(best, run_together(kernel, threads, steps));
+  return 2.0 * kChains * kernel.lanes * static_cast<double>(steps) * threads / best / 1e9;
+}
