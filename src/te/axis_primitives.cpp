@@ -31,10 +31,12 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
   const IterVar axis = require_leaf("vectorize", stage, given, where);
   if (axis.kind() == IterKind::Reduce)
     fail("vectorize", stage, axis,
-         "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a data axis",
+         "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a "
+         "data axis",
          where);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
-    fail("vectorize", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + "; only a data axis can be vectorized",
+    fail("vectorize", stage, axis,
+         "the axis is " + std::string(to_string(axis.kind())) + "; only a data axis can be vectorized",
          where);
   mark(stage, axis, where).kind = IterKind::Vectorized;
   return *this;
@@ -51,12 +53,13 @@ Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "parallel", where);
   const IterVar axis = require_leaf("parallel", stage, given, where);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
-    fail("parallel", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + "; its iterations cannot run at once",
-         where);
+    fail("parallel", stage, axis,
+         "the axis is " + std::string(to_string(axis.kind())) + "; its iterations cannot run at once", where);
   if (axis.kind() == IterKind::Reduce)
     warn_once(*schedule_,
               "parallel of " + describe(stage, axis) +
-                  ": the axis carries a reduction, so its iterations race for the result; build refuses this, rfactor avoids it",
+                  ": the axis carries a reduction, so its iterations race for the result; build refuses "
+                  "this, rfactor avoids it",
               where);
   mark(stage, axis, where).kind = IterKind::Parallelized;
   return *this;
@@ -75,11 +78,12 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
   const AxisAttributes* before = stage.attributes_of(axis);
   if (before && before->thread && !before->thread->same_as(thread))
     warn_once(*schedule_,
-              "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: it was bound to `" + before->thread->name() +
-                  "`, which no longer holds",
+              "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: it was bound to `" +
+                  before->thread->name() + "`, which no longer holds",
               where);
   for (const auto& [other, attributes] : stage.attributes)
-    if (attributes.thread && attributes.thread->same_as(thread) && !other.same_as(axis) && stage.has_leaf(other))
+    if (attributes.thread && attributes.thread->same_as(thread) && !other.same_as(axis) &&
+        stage.has_leaf(other))
       warn_once(*schedule_,
                 "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: axis `" + other.name() +
                     "` is bound to the same thread, so only their diagonal is computed; build refuses this",
@@ -103,7 +107,8 @@ Stage Stage::pragma(const IterVar& given, std::string key, PragmaValue value, So
   return *this;
 }
 
-Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand& offset, SourceLocation where) const {
+Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand& offset,
+                      SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "prefetch", where);
   const IterVar axis = require_leaf("prefetch", stage, given, where);
   const StageOutput wanted = schedule_->require(tensor, "prefetch", where);

@@ -37,7 +37,8 @@ bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
     const Range dom = *axis.dom();
     Expr min = f(dom.min), extent = f(dom.extent);
     if (min.same_as(dom.min) && extent.same_as(dom.extent)) continue;
-    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(), axis.kind(), axis.thread());
+    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(), axis.kind(),
+                   axis.thread());
     changed = true;
   }
   return changed;
@@ -73,10 +74,12 @@ Expr LoadRewriter::operator()(const Expr& e) {
 
 namespace {
 
-std::size_t tree_size(const Expr& e, std::size_t limit, std::unordered_map<const tir::ExprNode*, std::size_t>& sizes) {
+std::size_t tree_size(const Expr& e, std::size_t limit,
+                      std::unordered_map<const tir::ExprNode*, std::size_t>& sizes) {
   if (auto known = sizes.find(&e.node()); known != sizes.end()) return known->second;
   std::size_t size = 1;
-  tir::for_each_child(e, [&](const Expr& child) { size = std::min(limit, size + tree_size(child, limit, sizes)); });
+  tir::for_each_child(
+      e, [&](const Expr& child) { size = std::min(limit, size + tree_size(child, limit, sizes)); });
   sizes.emplace(&e.node(), size);
   return size;
 }
@@ -89,7 +92,8 @@ std::size_t tree_size(const Expr& e, std::size_t limit) {
 }
 
 void TensorCollector::add(const Tensor& tensor) {
-  const bool known = std::any_of(found.begin(), found.end(), [&](const Tensor& t) { return t.same_as(tensor); });
+  const bool known =
+      std::any_of(found.begin(), found.end(), [&](const Tensor& t) { return t.same_as(tensor); });
   if (!known) found.push_back(tensor);
 }
 

@@ -10,7 +10,8 @@
 
 namespace tenon::te {
 
-// ---- cache_read -----------------------------------------------------------------------------------------------------
+// ---- cache_read
+// -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -33,8 +34,8 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
 
 }  // namespace
 
-Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope, const std::vector<Operation>& readers,
-                            SourceLocation where) const {
+Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
+                            const std::vector<Operation>& readers, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
   const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
@@ -42,8 +43,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope, const 
   for (const Operation& reader : readers) reader_ids.push_back(schedule.require(reader, "cache_read", where));
   if (readers.empty()) reader_ids = schedule.readers(cached.stage);
 
-  const Operation copy =
-      make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
+  const Operation copy = make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
   auto to_copy = [&](const Tensor& read) -> std::optional<Tensor> {
     if (schedule.find(read) == cached) return copy.output(0);
     return std::nullopt;
@@ -53,7 +53,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope, const 
     const StageData& stage = schedule.stage(reader);
     Operation op = replace_inputs(stage.op, to_copy);
     if (op.same_as(stage.op))
-      throw ScheduleError("cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it", where);
+      throw ScheduleError(
+          "cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it", where);
     changed.emplace_back(reader, std::move(op));
   }
 
@@ -64,7 +65,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope, const 
   return copy.output(0);
 }
 
-// ---- cache_write ----------------------------------------------------------------------------------------------------
+// ---- cache_write
+// ----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -99,7 +101,9 @@ Relayout relayout(const StageData& stage, const Compute& compute, const SourceLo
     if (contains(compute.reduce_axis, leaf)) continue;
     if (leaf.kind() != IterKind::DataParallel)
       fail("cache_write", stage, leaf,
-           "the loop is part of a split or fused reduction axis; call cache_write before changing reduction axes", where);
+           "the loop is part of a split or fused reduction axis; call cache_write before changing reduction "
+           "axes",
+           where);
     const Range& range = ranges.at(leaf);
     IterVar axis(range, leaf.var().fresh(leaf.name() + ".c"), IterKind::DataParallel);
     up.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
@@ -110,13 +114,15 @@ Relayout relayout(const StageData& stage, const Compute& compute, const SourceLo
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, compute.axis, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  for (const IterVar& axis : compute.axis) set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
+  for (const IterVar& axis : compute.axis)
+    set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
   return result;
 }
 
 std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) {
   std::vector<Expr> bodies = map_bodies(
-      compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); }, ReduceDomains::Mapped);
+      compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); },
+      ReduceDomains::Mapped);
   if (layout.predicates.empty()) return bodies;
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
@@ -135,13 +141,16 @@ void check_whole_operation(const ScheduleData& schedule, const std::vector<Tenso
   const auto outputs = static_cast<std::size_t>(stage.op.num_outputs());
   for (std::size_t n = 0; n < tensors.size(); ++n) {
     const StageOutput output = schedule.require(tensors[n], "cache_write", where);
-    if (output.stage != id) fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation", where);
+    if (output.stage != id)
+      fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation", where);
     if (output.index != static_cast<int>(n))
       fail("cache_write", stage, "the outputs must be listed in order, each once", where);
   }
   if (tensors.size() != outputs)
     fail("cache_write", stage,
-         "the operation has " + std::to_string(outputs) + " outputs, which are computed together: list all of them", where);
+         "the operation has " + std::to_string(outputs) +
+             " outputs, which are computed together: list all of them",
+         where);
 }
 
 }  // namespace
@@ -161,8 +170,8 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, st
 
   const Relayout layout = relayout(stage, *compute, where);
   const ComputeOptions options{op.tag(), op.attrs()};
-  const Operation cache = make_compute(op.name() + "." + std::string(scope), layout.axes, cached_bodies(*compute, layout),
-                                       options, op.where());
+  const Operation cache = make_compute(op.name() + "." + std::string(scope), layout.axes,
+                                       cached_bodies(*compute, layout), options, op.where());
   std::vector<Expr> reads;
   std::vector<Tensor> result;
   for (int n = 0; n < cache.num_outputs(); ++n) {

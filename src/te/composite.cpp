@@ -7,36 +7,41 @@
 
 namespace tenon::te {
 
-// ---- scan -----------------------------------------------------------------------------------------------------------
+// ---- scan
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
 bool surely_equal(const Expr& a, const Expr& b) { return arith::can_prove_equal(a, b); }
 
-void check_state(const std::string& what, std::size_t k, const Tensor& init, const Tensor& update, const Tensor& state,
-                 const IterVar& time, const SourceLocation& where) {
+void check_state(const std::string& what, std::size_t k, const Tensor& init, const Tensor& update,
+                 const Tensor& state, const IterVar& time, const SourceLocation& where) {
   const std::string of_state = what + ": state " + std::to_string(k);
   if (init.dtype() != state.dtype() || update.dtype() != state.dtype())
-    throw TypeError(of_state + " is " + state.dtype().str() + ", its init is " + init.dtype().str() + " and its update " +
-                        update.dtype().str(),
+    throw TypeError(of_state + " is " + state.dtype().str() + ", its init is " + init.dtype().str() +
+                        " and its update " + update.dtype().str(),
                     where);
   if (!state.op().as<Placeholder>())
     throw TypeError(of_state + ", `" + state.name() + "`, must be a placeholder", where);
   if (init.ndim() == 0 || init.ndim() != state.ndim() || update.ndim() != state.ndim())
-    throw TypeError(of_state + ", its init and its update must have the same number of dimensions, time first", where);
+    throw TypeError(
+        of_state + ", its init and its update must have the same number of dimensions, time first", where);
   if (!surely_equal(init.shape()[0], time.dom()->min))
-    throw TypeError(of_state + ": the init covers " + tir::print_expr(init.shape()[0]) + " steps, that of state 0 covers " +
-                        tir::print_expr(time.dom()->min),
+    throw TypeError(of_state + ": the init covers " + tir::print_expr(init.shape()[0]) +
+                        " steps, that of state 0 covers " + tir::print_expr(time.dom()->min),
                     where);
   if (!surely_equal(state.shape()[0], time.dom()->min + time.dom()->extent))
     throw TypeError(of_state + " has " + tir::print_expr(state.shape()[0]) + " steps, the update " +
-                        tir::print_expr(time.dom()->min + time.dom()->extent) + "; they must be equal",
+                        tir::print_expr(arith::simplify(time.dom()->min + time.dom()->extent)) +
+                        "; they must be equal",
                     where);
   for (std::size_t n = 1; n < state.shape().size(); ++n)
-    if (!surely_equal(state.shape()[n], init.shape()[n]) || !surely_equal(state.shape()[n], update.shape()[n]))
+    if (!surely_equal(state.shape()[n], init.shape()[n]) ||
+        !surely_equal(state.shape()[n], update.shape()[n]))
       throw TypeError(of_state + ": dimension " + std::to_string(n) + " must be the same in the state (" +
-                          tir::print_expr(state.shape()[n]) + "), its init (" + tir::print_expr(init.shape()[n]) +
-                          ") and its update (" + tir::print_expr(update.shape()[n]) + ")",
+                          tir::print_expr(state.shape()[n]) + "), its init (" +
+                          tir::print_expr(init.shape()[n]) + ") and its update (" +
+                          tir::print_expr(update.shape()[n]) + ")",
                       where);
 }
 
@@ -47,7 +52,8 @@ std::vector<IterVar> spatial_axes(const std::string& name, const std::vector<Ten
     for (std::size_t n = 1; n < shape.size(); ++n) {
       const DataType type = shape[n].dtype();
       axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
-                        Var(name + ".out" + std::to_string(k) + ".i" + std::to_string(n), type), IterKind::Opaque);
+                        Var(name + ".out" + std::to_string(k) + ".i" + std::to_string(n), type),
+                        IterKind::Opaque);
     }
   }
   return axes;
@@ -65,33 +71,40 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, s
                          std::vector<Tensor> inputs, std::string name, SourceLocation where) {
   const std::string what = "scan `" + name + "`";
   if (init.empty() || init.size() != update.size() || init.size() != state.size())
-    throw TypeError(what + ": init, update and state must be lists of the same length, got " + std::to_string(init.size()) +
-                        ", " + std::to_string(update.size()) + " and " + std::to_string(state.size()),
+    throw TypeError(what + ": init, update and state must be lists of the same length, got " +
+                        std::to_string(init.size()) + ", " + std::to_string(update.size()) + " and " +
+                        std::to_string(state.size()),
                     where);
   if (init.front().ndim() == 0 || update.front().ndim() == 0)
     throw TypeError(what + ": init and update must have time as their first dimension", where);
   const Expr begin = init.front().shape()[0], end = update.front().shape()[0];
   IterVar time(Range::from_min_extent(begin, arith::simplify(end - begin)), Var(name + ".idx", begin.dtype()),
                IterKind::Ordered);
-  for (std::size_t k = 0; k < init.size(); ++k) check_state(what, k, init[k], update[k], state[k], time, where);
+  for (std::size_t k = 0; k < init.size(); ++k)
+    check_state(what, k, init[k], update[k], state[k], time, where);
   std::vector<IterVar> axes = spatial_axes(name, state);
-  Scan kind{std::move(time), std::move(init), std::move(update), std::move(state), std::move(inputs), std::move(axes)};
+  Scan kind{std::move(time),  std::move(init),   std::move(update),
+            std::move(state), std::move(inputs), std::move(axes)};
   return outputs_of(make_operation(std::move(name), "", std::move(kind), where));
 }
 
-Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs, std::string name,
-            SourceLocation where) {
-  return scan(std::vector{init}, std::vector{update}, std::vector{state}, std::move(inputs), std::move(name), where).front();
+Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs,
+            std::string name, SourceLocation where) {
+  return scan(std::vector{init}, std::vector{update}, std::vector{state}, std::move(inputs), std::move(name),
+              where)
+      .front();
 }
 
-// ---- extern ---------------------------------------------------------------------------------------------------------
+// ---- extern
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
 void check_given(const std::string& what, const std::vector<tir::Buffer>& given, std::size_t expected,
                  const SourceLocation& where) {
   if (given.size() != expected)
-    throw TypeError(what + ": got " + std::to_string(given.size()) + " buffers for " + std::to_string(expected), where);
+    throw TypeError(
+        what + ": got " + std::to_string(given.size()) + " buffers for " + std::to_string(expected), where);
 }
 
 std::vector<tir::Buffer> input_buffers(const std::string& what, const std::vector<Tensor>& inputs,
@@ -106,11 +119,13 @@ std::vector<tir::Buffer> input_buffers(const std::string& what, const std::vecto
   return buffers;
 }
 
-std::vector<DataType> output_types(const std::string& what, const std::vector<Tensor>& inputs, std::size_t count,
-                                   const ExternOptions& options, const SourceLocation& where) {
+std::vector<DataType> output_types(const std::string& what, const std::vector<Tensor>& inputs,
+                                   std::size_t count, const ExternOptions& options,
+                                   const SourceLocation& where) {
   if (!options.dtypes.empty()) {
     if (options.dtypes.size() != count)
-      throw TypeError(what + ": got " + std::to_string(options.dtypes.size()) + " types for " + std::to_string(count) + " outputs",
+      throw TypeError(what + ": got " + std::to_string(options.dtypes.size()) + " types for " +
+                          std::to_string(count) + " outputs",
                       where);
     return options.dtypes;
   }
@@ -119,7 +134,8 @@ std::vector<DataType> output_types(const std::string& what, const std::vector<Te
     return t.dtype() == inputs.front().dtype();
   });
   if (!agree)
-    throw TypeError(what + ": the type of the output does not follow from the inputs; give it as {.dtype = ...}", where);
+    throw TypeError(
+        what + ": the type of the output does not follow from the inputs; give it as {.dtype = ...}", where);
   return std::vector<DataType>(count, inputs.front().dtype());
 }
 
@@ -146,11 +162,12 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
   return outputs_of(make_operation(std::move(name), std::move(options.tag), std::move(kind), where));
 }
 
-Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body, std::string name,
-                 ExternOptions options, SourceLocation where) {
+Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
+                 std::string name, ExternOptions options, SourceLocation where) {
   std::vector<std::vector<Expr>> shapes;
   shapes.push_back(std::move(shape));
-  return extern_multi(std::move(shapes), std::move(inputs), body, std::move(name), std::move(options), where).front();
+  return extern_multi(std::move(shapes), std::move(inputs), body, std::move(name), std::move(options), where)
+      .front();
 }
 
 }  // namespace tenon::te

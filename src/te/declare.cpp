@@ -34,9 +34,11 @@ void check_no_reduction_inside(const std::string& what, const Expr& body, const 
     nested = contains_reduction(body, seen);
   }
   if (nested)
-    throw TypeError(what + ": a reduction must be the whole body, here it is inside of an expression; compute it as a "
-                           "tensor of its own and read that",
-                    where);
+    throw TypeError(
+        what +
+            ": a reduction must be the whole body, here it is inside of an expression; compute it as a "
+            "tensor of its own and read that",
+        where);
 }
 
 void check_components(const std::string& what, const std::vector<Expr>& bodies, const SourceLocation& where) {
@@ -49,20 +51,24 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies, 
   bool in_order = reduction->source.size() == bodies.size();
   for (std::size_t n = 0; n < bodies.size(); ++n) {
     const tir::Reduce* component = bodies[n].as<tir::Reduce>();
-    in_order = in_order && component->reduction.get() == reduction && component->value_index == static_cast<int>(n);
+    in_order =
+        in_order && component->reduction.get() == reduction && component->value_index == static_cast<int>(n);
   }
   if (in_order) return;
-  throw TypeError(what + (bodies.size() == 1
-                              ? ": a reduction of several components has several outputs: use compute_multi"
-                              : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
-                  where);
+  throw TypeError(
+      what +
+          (bodies.size() == 1
+               ? ": a reduction of several components has several outputs: use compute_multi"
+               : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
+      where);
 }
 
 void check_reduce_axes(const std::string& what, const Compute& kind, const SourceLocation& where) {
   for (std::size_t n = 0; n < kind.reduce_axis.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       if (kind.reduce_axis[n].same_as(kind.reduce_axis[m]))
-        throw TypeError(what + ": reduction axis `" + kind.reduce_axis[n].name() + "` is listed twice", where);
+        throw TypeError(what + ": reduction axis `" + kind.reduce_axis[n].name() + "` is listed twice",
+                        where);
 }
 
 std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector<std::string>& names) {
@@ -76,9 +82,9 @@ std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector
 }
 
 template <class Result>
-std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape, std::vector<std::string> names, bool named,
-                                                  const IndexFunction<Result>& body, const std::string& what,
-                                                  const SourceLocation& where) {
+std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape, std::vector<std::string> names,
+                                                  bool named, const IndexFunction<Result>& body,
+                                                  const std::string& what, const SourceLocation& where) {
   check_shape(shape, what, where);
   std::vector<IterVar> axes = declare_axes(shape, std::move(names), named, what, where);
   check_arity(body.arity(), axes.size(), what, where);
@@ -94,11 +100,13 @@ std::vector<Tensor> outputs_of(const Operation& op) {
   return outputs;
 }
 
-Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool named, const ComputeBody& body,
-                   std::string name, ComputeOptions options, const SourceLocation& where) {
+Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool named,
+                   const ComputeBody& body, std::string name, ComputeOptions options,
+                   const SourceLocation& where) {
   const std::string what = "compute `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
-  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options), where).output(0);
+  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options), where)
+      .output(0);
 }
 
 std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names, bool named,
@@ -106,23 +114,26 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
                                  const SourceLocation& where) {
   const std::string what = "compute_multi `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
-  return outputs_of(make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
+  return outputs_of(
+      make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
 }
 
 }  // namespace
 
-// ---- checks that other makers share ---------------------------------------------------------------------------------
+// ---- checks that other makers share
+// ---------------------------------------------------------------------------------
 
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where) {
   for (std::size_t n = 0; n < shape.size(); ++n) {
     Expr& extent = shape[n];
     if (!extent.dtype().is_integral() || !extent.dtype().is_scalar() || extent.dtype().is_bool())
-      throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" + tir::print_expr(extent) +
-                          "` of type " + extent.dtype().str(),
+      throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
+                          tir::print_expr(extent) + "` of type " + extent.dtype().str(),
                       where);
     if (!extent.dtype().is_index()) extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
     if (auto value = tir::constant_int(extent); value && *value < 0)
-      throw TypeError(what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value), where);
+      throw TypeError(what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value),
+                      where);
   }
 }
 
@@ -131,26 +142,30 @@ std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<st
   if (!named)
     for (std::size_t n = 0; n < shape.size(); ++n) names.push_back("i" + std::to_string(n));
   if (names.size() != shape.size())
-    throw TypeError(what + ": got " + count(names.size(), "axis name") + " for " + count(shape.size(), "dimension"), where);
+    throw TypeError(
+        what + ": got " + count(names.size(), "axis name") + " for " + count(shape.size(), "dimension"),
+        where);
   return make_axes(shape, names);
 }
 
-void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what, const SourceLocation& where) {
+void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
+                 const SourceLocation& where) {
   if (!arity || static_cast<std::size_t>(*arity) == rank) return;
-  throw TypeError(what + ": the body takes " + count(static_cast<std::size_t>(*arity), "variable") + ", but the shape has " +
-                      count(rank, "dimension"),
+  throw TypeError(what + ": the body takes " + count(static_cast<std::size_t>(*arity), "variable") +
+                      ", but the shape has " + count(rank, "dimension"),
                   where);
 }
 
-// ---- makers ---------------------------------------------------------------------------------------------------------
+// ---- makers
+// ---------------------------------------------------------------------------------------------------------
 
 Tensor placeholder(std::vector<Expr> shape, std::string name, DataType dtype, SourceLocation where) {
   check_shape(shape, "placeholder `" + name + "`", where);
   return make_operation(std::move(name), "", Placeholder{std::move(shape), dtype}, where).output(0);
 }
 
-Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body, ComputeOptions options,
-                       SourceLocation where) {
+Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
+                       ComputeOptions options, SourceLocation where) {
   const std::string what = "compute `" + name + "`";
   if (body.empty()) throw TypeError(what + ": the body gives no output", where);
   for (const Expr& e : body) {
@@ -164,12 +179,14 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
   Compute kind{std::move(axis), {}, std::move(body)};
   if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
   check_reduce_axes(what, kind, where);
-  return make_operation(std::move(name), std::move(options.tag), std::move(kind), where, std::move(options.attrs));
+  return make_operation(std::move(name), std::move(options.tag), std::move(kind), where,
+                        std::move(options.attrs));
 }
 
 Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body, std::string name,
                ComputeOptions options, SourceLocation where) {
-  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options), where);
+  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
+                     where);
 }
 Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name, ComputeOptions options,
                SourceLocation where) {
@@ -177,24 +194,28 @@ Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name, Comp
 }
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
                                   std::string name, ComputeOptions options, SourceLocation where) {
-  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options), where);
+  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
+                      where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name, ComputeOptions options,
-                                  SourceLocation where) {
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name,
+                                  ComputeOptions options, SourceLocation where) {
   return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
 
-// ---- axes and variables ---------------------------------------------------------------------------------------------
+// ---- axes and variables
+// ---------------------------------------------------------------------------------------------
 
 IterVar reduce_axis(Range range, std::string name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";
   for (const Expr& end : {range.min, range.extent})
     if (!end.dtype().is_index())
-      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) + "` of type " + end.dtype().str(),
+      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) + "` of type " +
+                          end.dtype().str(),
                       where);
   if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)
     throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent), where);
-  const DataType type = range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype() : range.min.dtype();
+  const DataType type =
+      range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype() : range.min.dtype();
   Range typed = Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
   return IterVar(std::move(typed), Var(std::move(name), type), IterKind::Reduce);
 }
@@ -206,7 +227,8 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
   const tir::ThreadTag thread = tir::ThreadTag::parse(tag, where);
   if (range && !tir::is_zero(range->min))
     throw TypeError("thread_axis `" + std::string(tag) + "`: the range must begin at 0", where);
-  return IterVar(std::move(range), Var(name.empty() ? std::string(tag) : std::move(name)), IterKind::ThreadIndex, thread);
+  return IterVar(std::move(range), Var(name.empty() ? std::string(tag) : std::move(name)),
+                 IterKind::ThreadIndex, thread);
 }
 
 }  // namespace

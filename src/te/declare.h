@@ -10,6 +10,7 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
 /// One data-parallel axis per dimension; i0, i1, ... where the user named none.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
                                   const std::string& what, const SourceLocation& where);
-void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what, const SourceLocation& where);
+void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
+                 const SourceLocation& where);
 
 }  // namespace tenon::te

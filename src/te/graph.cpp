@@ -8,10 +8,13 @@
 
 namespace tenon::te {
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions
+// ------------------------------------------------------------------------------------------------------
 
 std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[static_cast<std::size_t>(id)]; }
-std::span<const StageId> StageGraph::readers(StageId id) const { return readers_[static_cast<std::size_t>(id)]; }
+std::span<const StageId> StageGraph::readers(StageId id) const {
+  return readers_[static_cast<std::size_t>(id)];
+}
 const std::vector<TensorReaders>& StageGraph::output_readers(StageId id) const {
   return output_readers_[static_cast<std::size_t>(id)];
 }
@@ -39,7 +42,8 @@ Tensor StageGraph::resolve(const Tensor& tensor) const {
   return id ? stage(*id).op.output(tensor.value_index()) : tensor;
 }
 
-// ---- building -------------------------------------------------------------------------------------------------------
+// ---- building
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -82,7 +86,8 @@ bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const ScheduleData& schedule) : schedule_(schedule), dense_(schedule.stages.size(), -1) {}
+  explicit GraphBuilder(const ScheduleData& schedule)
+      : schedule_(schedule), dense_(schedule.stages.size(), -1) {}
 
   StageGraph build() {
     number_stages();
@@ -103,7 +108,8 @@ class GraphBuilder {
     for (std::size_t n = 0; n < schedule_.order.size(); ++n) {
       const StageId id = schedule_.order[n];
       StageData& stage = graph_.stages_[n];
-      stage.attach = stage.op.as<Placeholder>() ? Attach(AttachRoot{}) : renumbered(schedule_.effective_attach(id));
+      stage.attach =
+          stage.op.as<Placeholder>() ? Attach(AttachRoot{}) : renumbered(schedule_.effective_attach(id));
       stage.attach_where = schedule_.effective_attach_where(id);
     }
     for (const Operation& op : schedule_.known_ops) {
@@ -131,7 +137,8 @@ class GraphBuilder {
       graph_.output_readers_.push_back(std::move(outputs));
       for (const Tensor& input : op.inputs()) {
         const std::optional<StageId> producer = graph_.find(input.op());
-        internal_check(producer && *producer < id, "a stage before the stage `" + input.name() + "` that it reads");
+        internal_check(producer && *producer < id,
+                       "a stage before the stage `" + input.name() + "` that it reads");
         boost::add_edge(static_cast<std::size_t>(id), static_cast<std::size_t>(*producer), reads);
         auto& readers = graph_.output_readers_[static_cast<std::size_t>(*producer)];
         readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);
@@ -165,7 +172,9 @@ class GraphBuilder {
     const StageData& stage = graph_.stage(id);
     const std::optional<StageId> outer = attached_to(stage);
     if (!outer) return {};
-    if (stage.is_output) fail("compute_at", stage, "it is an output of the schedule and must be computed at root", stage.attach_where);
+    if (stage.is_output)
+      fail("compute_at", stage, "it is an output of the schedule and must be computed at root",
+           stage.attach_where);
     const std::vector<IterVar>& loops = graph_.stage(*outer).leaf_iter_vars;
     // The update of a scan is inside of all its loops.
     std::size_t around = loops.size();
@@ -187,8 +196,9 @@ class GraphBuilder {
       if (reader == place.stage || passes(graph_.attach_path(reader), place)) continue;
       const StageData& stage = graph_.stage(id);
       fail("compute_at", stage,
-           "it is computed inside of loop `" + place.axis.name() + "` of " + describe(graph_.stage(place.stage)) + ", but " +
-               describe(graph_.stage(reader)) + " reads it outside of that loop; it could be computed at " + legal_places(id),
+           "it is computed inside of loop `" + place.axis.name() + "` of " +
+               describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
+               " reads it outside of that loop; it could be computed at " + legal_places(id),
            stage.attach_where);
     }
   }

@@ -24,8 +24,9 @@ bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
                     [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
 }
 
-/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's own body at the read's
-/// indices, again without inlined stages: from reader to producer, so that nothing is copied twice. Equal reads share.
+/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's own body at
+/// the read's indices, again without inlined stages: from reader to producer, so that nothing is copied
+/// twice. Equal reads share.
 class Expander {
  public:
   Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined, const StageData& reader,
@@ -156,7 +157,8 @@ Operation settled(const ScheduleData& schedule, const StageData& stage, Expander
                       stage.op.where());
 }
 
-void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inlined, const SourceLocation& where) {
+void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inlined,
+            const SourceLocation& where) {
   StageData& stage = schedule.stage(id);
   Expander expand(schedule, is_inlined, stage, where);
   const std::vector<IterVar> old_axes = stage.op.reduce_axis();
@@ -172,7 +174,8 @@ void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inli
     for (PrefetchRequest& request : attributes.prefetches) {
       const StageOutput output = *schedule.find(request.tensor);
       if (is_inlined[static_cast<std::size_t>(output.stage)])
-        fail("prefetch", present, axis, "tensor `" + request.tensor.name() + "` is inlined and has no memory", attributes.where);
+        fail("prefetch", present, axis, "tensor `" + request.tensor.name() + "` is inlined and has no memory",
+             attributes.where);
       request.tensor = schedule.tensor(output);
     }
   }

@@ -14,7 +14,8 @@ const tir::ReduceNode* Compute::reduction() const {
   return reduce ? reduce->reduction.get() : nullptr;
 }
 
-// ---- what follows from a kind ---------------------------------------------------------------------------------------
+// ---- what follows from a kind
+// ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -110,7 +111,8 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind, 
   return Operation(std::move(node));
 }
 
-// ---- the handle -----------------------------------------------------------------------------------------------------
+// ---- the handle
+// -----------------------------------------------------------------------------------------------------
 
 const std::string& Operation::name() const { return node_->name; }
 const std::string& Operation::tag() const { return node_->tag; }
@@ -128,15 +130,18 @@ namespace {
 IterVar axis_at(const Operation& op, const std::vector<IterVar>& axes, int n, std::string_view what,
                 const SourceLocation& where) {
   if (n < 0 || n >= static_cast<int>(axes.size()))
-    throw ScheduleError("operation `" + op.name() + "` has " + std::to_string(axes.size()) + " " + std::string(what) +
-                            (axes.size() == 1 ? " axis" : " axes") + ", asked for number " + std::to_string(n),
+    throw ScheduleError("operation `" + op.name() + "` has " + std::to_string(axes.size()) + " " +
+                            std::string(what) + (axes.size() == 1 ? " axis" : " axes") +
+                            ", asked for number " + std::to_string(n),
                         where);
   return axes[static_cast<std::size_t>(n)];
 }
 
 }  // namespace
 
-IterVar Operation::axis(int n, SourceLocation where) const { return axis_at(*this, axis(), n, "data", where); }
+IterVar Operation::axis(int n, SourceLocation where) const {
+  return axis_at(*this, axis(), n, "data", where);
+}
 IterVar Operation::reduce_axis(int n, SourceLocation where) const {
   return axis_at(*this, reduce_axis(), n, "reduction", where);
 }
@@ -147,8 +152,8 @@ IterVar Operation::scan_axis(SourceLocation where) const {
 
 Tensor Operation::output(int i) const {
   if (i < 0 || i >= num_outputs())
-    throw TypeError("operation `" + name() + "` has " + std::to_string(num_outputs()) + " outputs, asked for number " +
-                    std::to_string(i));
+    throw TypeError("operation `" + name() + "` has " + std::to_string(num_outputs()) +
+                    " outputs, asked for number " + std::to_string(i));
   return Tensor(std::make_shared<const TensorNode>(*this, i));
 }
 
@@ -161,10 +166,13 @@ const std::vector<Expr>& Operation::body() const {
 std::string TensorNode::name() const {
   return op.num_outputs() == 1 ? op.name() : op.name() + ".v" + std::to_string(index);
 }
-const std::vector<Expr>& TensorNode::shape() const { return op.get()->shapes[static_cast<std::size_t>(index)]; }
+const std::vector<Expr>& TensorNode::shape() const {
+  return op.get()->shapes[static_cast<std::size_t>(index)];
+}
 DataType TensorNode::dtype() const { return op.get()->dtypes[static_cast<std::size_t>(index)]; }
 
-// ---- text -----------------------------------------------------------------------------------------------------------
+// ---- text
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -187,7 +195,8 @@ std::string tensor_list(const std::vector<Tensor>& list) {
 
 std::string attrs_text(const std::map<std::string, std::string>& attrs) {
   std::string text = "{";
-  for (const auto& [key, value] : attrs) text += (text.size() == 1 ? "\"" : ", \"") + key + "\": \"" + value + "\"";
+  for (const auto& [key, value] : attrs)
+    text += (text.size() == 1 ? "\"" : ", \"") + key + "\": \"" + value + "\"";
   return text + "}";
 }
 
@@ -198,20 +207,23 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
   match(
       op.kind(),
       [&](const Placeholder& k) {
-        out << "placeholder(" << name << ", shape=" << expr_list(k.shape) << ", dtype=" << k.dtype.str() << ')';
+        out << "placeholder(" << name << ", shape=" << expr_list(k.shape) << ", dtype=" << k.dtype.str()
+            << ')';
       },
       [&](const Compute& k) {
         out << "compute(" << name << ", body=" << expr_list(k.body) << ", axis=" << axis_list(k.axis)
-            << ", reduce_axis=" << axis_list(k.reduce_axis) << ", tag=" << op.tag() << ", attrs=" << attrs_text(op.attrs())
-            << ')';
+            << ", reduce_axis=" << axis_list(k.reduce_axis) << ", tag=" << op.tag()
+            << ", attrs=" << attrs_text(op.attrs()) << ')';
       },
       [&](const Scan& k) {
-        out << "scan(" << name << ", scan_axis=" << tir::print_legacy(k.scan_axis) << ", init=" << tensor_list(k.init)
-            << ", update=" << tensor_list(k.update) << ", state=" << tensor_list(k.state) << ')';
+        out << "scan(" << name << ", scan_axis=" << tir::print_legacy(k.scan_axis)
+            << ", init=" << tensor_list(k.init) << ", update=" << tensor_list(k.update)
+            << ", state=" << tensor_list(k.state) << ')';
       },
       [&](const Extern& k) {
-        out << "extern(" << name << ", inputs=" << tensor_list(k.inputs) << ", outputs="
-            << bracketed(k.output_buffers, [](const tir::Buffer& b) { return b.name(); }) << ')';
+        out << "extern(" << name << ", inputs=" << tensor_list(k.inputs)
+            << ", outputs=" << bracketed(k.output_buffers, [](const tir::Buffer& b) { return b.name(); })
+            << ')';
       },
       [&](const TensorCompute& k) {
         out << "tensor_compute(" << name << ", intrin=" << k.intrin->name << ", axis=" << axis_list(k.axis)
@@ -220,7 +232,8 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
   return out;
 }
 
-// ---- changing inputs ------------------------------------------------------------------------------------------------
+// ---- changing inputs
+// ------------------------------------------------------------------------------------------------
 
 namespace {
 

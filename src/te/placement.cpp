@@ -25,7 +25,8 @@ Placed placed(ScheduleData& schedule, int index, bool is_group) {
   return {describe(stage), stage.attach, stage.attach_where, stage.group};
 }
 
-[[noreturn]] void fail_at(std::string_view primitive, const Placed& what, const std::string& text, const SourceLocation& where) {
+[[noreturn]] void fail_at(std::string_view primitive, const Placed& what, const std::string& text,
+                          const SourceLocation& where) {
   throw ScheduleError(std::string(primitive) + " of " + what.name + ": " + text, where);
 }
 
@@ -58,18 +59,21 @@ bool is_condition(const Expr& e) { return e.dtype().is_bool() && e.dtype().is_sc
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
   const Placed self = placed(*schedule_, index_, is_group_);
   check_may_move("compute_at", self, where);
-  if (parent.schedule_ != schedule_) fail_at("compute_at", self, "the other stage is of another schedule", where);
-  if (parent.is_group_) fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
+  if (parent.schedule_ != schedule_)
+    fail_at("compute_at", self, "the other stage is of another schedule", where);
+  if (parent.is_group_)
+    fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
   if (!is_group_ && schedule_->stage(index_).is_output)
     fail_at("compute_at", self, "it is an output of the schedule and must be computed at root", where);
   const StageData& target = parent.data();
   if (self.group && !in_group(*schedule_, target.group, *self.group))
     fail_at("compute_at", self,
-            "it belongs to group `" + schedule_->groups[static_cast<std::size_t>(*self.group)].name + "`, " + describe(target) +
-                " does not; it can only be computed at loops inside of its group",
+            "it belongs to group `" + schedule_->groups[static_cast<std::size_t>(*self.group)].name + "`, " +
+                describe(target) + " does not; it can only be computed at loops inside of its group",
             where);
   for (StageId outer : chain_of(*schedule_, parent.index_)) {
-    const bool is_self = is_group_ ? in_group(*schedule_, schedule_->stage(outer).group, index_) : outer == index_;
+    const bool is_self =
+        is_group_ ? in_group(*schedule_, schedule_->stage(outer).group, index_) : outer == index_;
     if (!is_self) continue;
     fail_at("compute_at", self,
             outer == parent.index_ ? "it cannot be computed at a loop of itself"
@@ -100,7 +104,8 @@ Stage Stage::compute_root(SourceLocation where) const {
   return *this;
 }
 
-// ---- storage --------------------------------------------------------------------------------------------------------
+// ---- storage
+// --------------------------------------------------------------------------------------------------------
 
 Stage Stage::set_scope(std::string_view scope, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "set_scope", where);
@@ -109,7 +114,8 @@ Stage Stage::set_scope(std::string_view scope, SourceLocation where) const {
   if (belongs_to_caller && parsed != tir::StorageScope::Global)
     fail("set_scope", stage,
          std::string(stage.is_output ? "it is an output" : "it is a placeholder") +
-             ", whose memory is the caller's and global; use " + (stage.is_output ? "cache_write" : "cache_read"),
+             ", whose memory is the caller's and global; use " +
+             (stage.is_output ? "cache_write" : "cache_read"),
          where);
   stage.scope = parsed;
   return *this;
@@ -146,8 +152,11 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLo
   if (!contains(stage.op.axis(), axis))
     fail("storage_align", stage, axis,
          "it is no dimension of the stage's output, which has " + describe(stage.op.axis()), where);
-  if (factor <= 0) fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor), where);
-  if (offset < 0) fail("storage_align", stage, axis, "the offset must not be negative, got " + std::to_string(offset), where);
+  if (factor <= 0)
+    fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor), where);
+  if (offset < 0)
+    fail("storage_align", stage, axis, "the offset must not be negative, got " + std::to_string(offset),
+         where);
   AxisAttributes& attributes = stage.attributes_of_or_new(axis);
   attributes.align = StorageAlign{factor, offset};
   attributes.where = where;
@@ -157,7 +166,8 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLo
 Stage Stage::double_buffer(SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "double_buffer", where);
   if (stage.is_output) fail("double_buffer", stage, "it is an output, whose memory is the caller's", where);
-  if (stage.op.as<Placeholder>()) fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
+  if (stage.op.as<Placeholder>())
+    fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
   stage.double_buffer = true;
   return *this;
 }

@@ -25,8 +25,8 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
                                 const std::vector<Expr>& sources, const SourceLocation& where) {
   if (inits.empty()) return {};
   if (inits.size() != sources.size())
-    throw TypeError(name + ": got " + std::to_string(inits.size()) + " inits for " + std::to_string(sources.size()) +
-                        " components",
+    throw TypeError(name + ": got " + std::to_string(inits.size()) + " inits for " +
+                        std::to_string(sources.size()) + " components",
                     where);
   std::vector<Expr> result;
   for (std::size_t n = 0; n < inits.size(); ++n) {
@@ -34,10 +34,12 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
     const DataType type = sources[n].dtype();
     const bool is_load = init.as<tir::ProducerLoad>() != nullptr;
     if (!is_load && !tir::is_constant(init))
-      throw TypeError(name + ": an init must be a constant or an element of a tensor, got `" + tir::print_expr(init) + "`",
+      throw TypeError(name + ": an init must be a constant or an element of a tensor, got `" +
+                          tir::print_expr(init) + "`",
                       where);
     if (is_load && init.dtype() != type)
-      throw TypeError(name + ": init " + std::to_string(n) + " is " + init.dtype().str() + ", the component is " + type.str(),
+      throw TypeError(name + ": init " + std::to_string(n) + " is " + init.dtype().str() +
+                          ", the component is " + type.str(),
                       where);
     result.push_back(tir::cast(type, init));
   }
@@ -51,7 +53,8 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
   std::vector<Expr> inits = checked_inits(name, options.init, sources, where);
   Expr condition = options.where.value_or(tir::make_true());
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
-    throw TypeError(name + ": the condition `" + tir::print_expr(condition) + "` must be Bool, is " + condition.dtype().str(),
+    throw TypeError(name + ": the condition `" + tir::print_expr(condition) + "` must be Bool, is " +
+                        condition.dtype().str(),
                     where);
   return components_of(std::make_shared<const ReduceNode>(ReduceNode{
       std::move(combiner), std::move(sources), std::move(inits), std::move(axes), std::move(condition)}));
@@ -71,7 +74,8 @@ Expr reduce_logical(std::string name, Expr (*combine)(const Operand&, const Oper
                     const Operand& source, std::vector<IterVar> axes, const ReduceOptions& options) {
   const DataType type = source.alone().dtype();
   if (!type.is_bool()) throw TypeError(name + ": the terms must be Bool, got " + type.str(), source.where());
-  return reduce_binary(std::move(name), combine, tir::make_int(type, identity ? 1 : 0), source, std::move(axes), options);
+  return reduce_binary(std::move(name), combine, tir::make_int(type, identity ? 1 : 0), source,
+                       std::move(axes), options);
 }
 
 }  // namespace
@@ -110,13 +114,14 @@ Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions op
   return any(e, std::vector<IterVar>(axis), std::move(options));
 }
 
-// ---- own reducers ---------------------------------------------------------------------------------------------------
+// ---- own reducers
+// ---------------------------------------------------------------------------------------------------
 
 Reducer::Reducer(Combine combine, Identity identity, std::string name)
     : combine_(std::move(combine)), identity_(std::move(identity)), name_(std::move(name)) {}
 
-std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<IterVar> axis, ReduceOptions options,
-                                      SourceLocation where) const {
+std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
+                                      ReduceOptions options, SourceLocation where) const {
   if (sources.empty()) throw TypeError(name_ + ": a reduction needs at least one component", where);
   std::vector<DataType> types;
   std::vector<Var> x, y;
@@ -129,14 +134,14 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
   std::vector<Expr> result = combine_(x, y), identity = identity_(types);
   auto check = [&](std::vector<Expr>& values, const std::string& what) {
     if (values.size() != sources.size())
-      throw TypeError(name_ + ": the " + what + " gives " + std::to_string(values.size()) + " components for " +
-                          std::to_string(sources.size()),
+      throw TypeError(name_ + ": the " + what + " gives " + std::to_string(values.size()) +
+                          " components for " + std::to_string(sources.size()),
                       where);
     for (std::size_t n = 0; n < values.size(); ++n) {
       if (tir::is_constant(values[n])) values[n] = tir::cast(types[n], values[n]);
       if (values[n].dtype() != types[n])
-        throw TypeError(name_ + ": component " + std::to_string(n) + " of the " + what + " is " + values[n].dtype().str() +
-                            ", the reduced value is " + types[n].str(),
+        throw TypeError(name_ + ": component " + std::to_string(n) + " of the " + what + " is " +
+                            values[n].dtype().str() + ", the reduced value is " + types[n].str(),
                         where);
     }
   };
@@ -148,7 +153,8 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
 }
 
 Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis, ReduceOptions options) const {
-  return (*this)(std::vector<Expr>{source.alone()}, std::move(axis), std::move(options), source.where()).front();
+  return (*this)(std::vector<Expr>{source.alone()}, std::move(axis), std::move(options), source.where())
+      .front();
 }
 
 Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, std::string name) {

@@ -10,8 +10,8 @@ std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
   std::vector<IterVar> axes;
   for (std::size_t n = 0; n < shape.size(); ++n) {
     const DataType type = shape[n].dtype();
-    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]), Var("ax" + std::to_string(n), type),
-                      IterKind::DataParallel);
+    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
+                      Var("ax" + std::to_string(n), type), IterKind::DataParallel);
   }
   return axes;
 }
@@ -28,7 +28,8 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
     const Range& range = ranges.at(root);
     const Expr value = values.at(root) - range.min;
     const arith::Interval reached = arith::values_of(value, leaves, facts);
-    if (!reached.max() || !arith::can_prove(*reached.max() < range.extent, facts)) guards.push_back(value < range.extent);
+    if (!reached.max() || !arith::can_prove(*reached.max() < range.extent, facts))
+      guards.push_back(value < range.extent);
   }
   return guards;
 }
@@ -48,8 +49,8 @@ void check_attached_axes_stay(const ScheduleData& schedule, StageId id, std::spa
     const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other));
     if (!at || at->stage != id || contains(staying, at->axis)) continue;
     fail(primitive, schedule.stage(id),
-         describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() + "`, which would be gone; call " +
-             std::string(primitive) + " before compute_at",
+         describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
+             "`, which would be gone; call " + std::string(primitive) + " before compute_at",
          where);
   }
 }

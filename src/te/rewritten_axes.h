@@ -9,8 +9,8 @@ namespace tenon::te {
 /// ax0, ax1, ...: one data-parallel axis per dimension.
 std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape);
 
-/// Conditions under which the values of root axes, computed from those of the leaves, lie in their ranges; none where
-/// that is proved.
+/// Conditions under which the values of root axes, computed from those of the leaves, lie in their ranges;
+/// none where that is proved.
 std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots, const AxisRanges& ranges,
                             const AxisValues& values, arith::Facts& facts);
 

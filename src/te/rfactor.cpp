@@ -1,5 +1,5 @@
-// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a tensor of their own,
-// which the old stage reduces.
+// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a tensor of
+// their own, which the old stage reduces.
 #include <algorithm>
 
 #include "te/body.h"
@@ -22,16 +22,18 @@ struct Factored {
   Expr condition;
 };
 
-void check_untouched(const StageData& stage, const Compute& compute, const AxisMarks& touched, const IterVar& axis,
-                     const SourceLocation& where) {
+void check_untouched(const StageData& stage, const Compute& compute, const AxisMarks& touched,
+                     const IterVar& axis, const SourceLocation& where) {
   for (const IterVar& data : compute.axis)
     if (touched.value_or(data, 0))
-      fail("rfactor", stage, axis, "it is fused with data axis `" + data.name() + "`; factor before fusing", where);
+      fail("rfactor", stage, axis, "it is fused with data axis `" + data.name() + "`; factor before fusing",
+           where);
   for (const Relation& relation : stage.relations) {
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
         fail("rfactor", stage, axis,
-             "data axis `" + parent.name() + "` has already been changed; call rfactor first, then schedule the data axes",
+             "data axis `" + parent.name() +
+                 "` has already been changed; call rfactor first, then schedule the data axes",
              where);
     if (std::holds_alternative<Singleton>(relation))
       fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first", where);
@@ -52,8 +54,8 @@ AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   return marks;
 }
 
-Factored factor(const StageData& stage, const Compute& compute, const tir::ReduceNode& reduction, const IterVar& axis,
-                const SourceLocation& where) {
+Factored factor(const StageData& stage, const Compute& compute, const tir::ReduceNode& reduction,
+                const IterVar& axis, const SourceLocation& where) {
   const AxisMarks touched = touched_by(stage, axis);
   check_untouched(stage, compute, touched, axis, where);
 
@@ -79,7 +81,8 @@ Factored factor(const StageData& stage, const Compute& compute, const tir::Reduc
   pass_index_up(stage.relations, ranges, values);
 
   Expr condition = tir::make_true();
-  for (const Expr& guard : guards_of(stage, touched_roots, ranges, values, facts)) condition = condition && guard;
+  for (const Expr& guard : guards_of(stage, touched_roots, ranges, values, facts))
+    condition = condition && guard;
   condition = condition && reduction.condition;
 
   const Range& factored = ranges.at(axis);
@@ -106,16 +109,18 @@ Operation make_factored(const Operation& op, const Compute& compute, const tir::
                         const Factored& factored, int position) {
   std::vector<IterVar> axes = compute.axis;
   axes.insert(axes.begin() + position, factored.data_axis);
-  tir::ReduceNode partial{reduction.combiner, {}, {}, factored.reduce_axes,
-                          tir::substitute(factored.condition, factored.values)};
-  for (const Expr& source : reduction.source) partial.source.push_back(tir::substitute(source, factored.values));
+  tir::ReduceNode partial{
+      reduction.combiner, {}, {}, factored.reduce_axes, tir::substitute(factored.condition, factored.values)};
+  for (const Expr& source : reduction.source)
+    partial.source.push_back(tir::substitute(source, factored.values));
   std::vector<Expr> bodies;
   if (partial.axis.empty()) {
     // One point of the old reduction for each: nothing is left to reduce, but the condition still decides.
     for (std::size_t n = 0; n < partial.source.size(); ++n)
-      bodies.push_back(tir::is_true(partial.condition)
-                           ? partial.source[n]
-                           : tir::if_then_else(partial.condition, partial.source[n], reduction.combiner->identity[n]));
+      bodies.push_back(
+          tir::is_true(partial.condition)
+              ? partial.source[n]
+              : tir::if_then_else(partial.condition, partial.source[n], reduction.combiner->identity[n]));
   } else {
     bodies = components_of(std::make_shared<const tir::ReduceNode>(std::move(partial)));
   }
@@ -134,7 +139,8 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
   tir::ReduceNode rest{reduction.combiner, {}, {}, {reduced}, tir::make_true()};
   for (const Expr& init : reduction.init) rest.init.push_back(tir::substitute(init, new_axes));
   for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
-  return make_compute(op.name() + ".repl", axes, components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))), {},
+  return make_compute(op.name() + ".repl", axes,
+                      components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))), {},
                       op.where());
 }
 
@@ -144,16 +150,16 @@ int checked_position(const StageData& stage, const IterVar& axis, int factor_axi
   const int position = factor_axis >= 0 ? factor_axis : count + factor_axis;
   if (position < 0 || position >= count)
     fail("rfactor", stage, axis,
-         "factor_axis is " + std::to_string(factor_axis) + ", but the new tensor has " + std::to_string(count) +
-             " dimensions",
+         "factor_axis is " + std::to_string(factor_axis) + ", but the new tensor has " +
+             std::to_string(count) + " dimensions",
          where);
   return position;
 }
 
 }  // namespace
 
-std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const IterVar& given, int factor_axis,
-                                      SourceLocation where) const {
+std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const IterVar& given,
+                                      int factor_axis, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   if (tensors.empty()) throw ScheduleError("rfactor: no tensor is listed", where);
   const StageId id = schedule.require(tensors.front(), "rfactor", where).stage;
@@ -167,7 +173,8 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   if (!reduction) fail("rfactor", stage, "it is no reduction", where);
   const IterVar axis = require_leaf("rfactor", stage, given, where);
   if (axis.kind() != IterKind::Reduce)
-    fail("rfactor", stage, axis, "it is a " + std::string(to_string(axis.kind())) + " axis; only a reduction axis can be factored",
+    fail("rfactor", stage, axis,
+         "it is a " + std::string(to_string(axis.kind())) + " axis; only a reduction axis can be factored",
          where);
   const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
   check_attached_axes_stay(schedule, id, {}, "rfactor", where);
@@ -185,7 +192,8 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   return result;
 }
 
-Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis, SourceLocation where) const {
+Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
+                         SourceLocation where) const {
   const std::vector<Tensor> all = rfactor(std::vector<Tensor>{tensor}, axis, factor_axis, where);
   return all[static_cast<std::size_t>(tensor.value_index())];
 }

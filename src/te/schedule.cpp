@@ -7,11 +7,13 @@
 
 namespace tenon::te {
 
-// ---- making a schedule ----------------------------------------------------------------------------------------------
+// ---- making a schedule
+// ----------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Operations reached from the outputs, producers first; the inputs of an operation in the order of its reads.
+/// Operations reached from the outputs, producers first; the inputs of an operation in the order of its
+/// reads.
 std::vector<Operation> in_order(std::span<const Operation> outputs) {
   std::vector<Operation> order;
   std::unordered_set<const OperationNode*> seen;
@@ -38,8 +40,8 @@ std::vector<Operation> in_order(std::span<const Operation> outputs) {
 
 }  // namespace
 
-int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs, bool include_inputs,
-              const SourceLocation& where);
+int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
+              bool include_inputs, const SourceLocation& where);
 
 Schedule create_schedule(const std::vector<Operation>& outputs, SourceLocation where) {
   if (outputs.empty()) throw ScheduleError("create_schedule: needs at least one output", where);
@@ -75,7 +77,8 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
   return create_schedule(std::vector<Operation>(outputs.begin(), outputs.end()), where);
 }
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions
+// ------------------------------------------------------------------------------------------------------
 
 Stage Schedule::operator[](const Operation& op) const {
   std::optional<StageId> id = data_->find(op);
@@ -104,7 +107,8 @@ Schedule Schedule::normalize(SourceLocation where) const {
   return result;
 }
 
-// ---- groups ---------------------------------------------------------------------------------------------------------
+// ---- groups
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -145,7 +149,8 @@ class Between {
   std::unordered_map<StageId, bool> reaches_;
 };
 
-std::vector<StageId> stages_of(const ScheduleData& schedule, const TensorList& tensors, const SourceLocation& where) {
+std::vector<StageId> stages_of(const ScheduleData& schedule, const TensorList& tensors,
+                               const SourceLocation& where) {
   std::vector<StageId> ids;
   for (const Tensor& tensor : tensors.tensors())
     ids.push_back(schedule.require(tensor, "create_group", where).stage);
@@ -158,27 +163,29 @@ std::vector<int> covered_groups(const ScheduleData& schedule, std::span<const St
   std::vector<int> touched, missing(schedule.groups.size(), 0);
   for (StageId id = 0; id < static_cast<StageId>(schedule.stages.size()); ++id) {
     const bool inside = std::find(stages.begin(), stages.end(), id) != stages.end();
-    for (GroupId g = schedule.stage(id).group; g && g != outer; g = schedule.groups[static_cast<std::size_t>(*g)].group) {
+    for (GroupId g = schedule.stage(id).group; g && g != outer;
+         g = schedule.groups[static_cast<std::size_t>(*g)].group) {
       if (!inside) ++missing[static_cast<std::size_t>(*g)];
       if (inside && std::find(touched.begin(), touched.end(), *g) == touched.end()) touched.push_back(*g);
     }
   }
   for (int g : touched)
     if (missing[static_cast<std::size_t>(g)] > 0)
-      throw ScheduleError("create_group: the stages intersect group `" + schedule.groups[static_cast<std::size_t>(g)].name +
-                              "` without containing it",
+      throw ScheduleError("create_group: the stages intersect group `" +
+                              schedule.groups[static_cast<std::size_t>(g)].name + "` without containing it",
                           where);
   return touched;
 }
 
 }  // namespace
 
-int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs, bool include_inputs,
-              const SourceLocation& where) {
+int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
+              bool include_inputs, const SourceLocation& where) {
   Between between(schedule, stages_of(schedule, inputs, where), include_inputs);
   for (StageId output : stages_of(schedule, outputs, where)) between.visit(output);
   const std::vector<StageId>& members = between.found;
-  if (members.empty()) throw ScheduleError("create_group: no stage lies between the inputs and the outputs", where);
+  if (members.empty())
+    throw ScheduleError("create_group: no stage lies between the inputs and the outputs", where);
 
   GroupId outer = schedule.stage(members.front()).group;
   for (StageId id : members) outer = common_group(schedule, outer, schedule.stage(id).group);
@@ -190,13 +197,15 @@ int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorLis
   data.group = outer;
   schedule.groups.push_back(std::move(data));
   for (int sub : subgroups)
-    if (schedule.groups[static_cast<std::size_t>(sub)].group == outer) schedule.groups[static_cast<std::size_t>(sub)].group = group;
+    if (schedule.groups[static_cast<std::size_t>(sub)].group == outer)
+      schedule.groups[static_cast<std::size_t>(sub)].group = group;
   for (StageId id : members) {
     StageData& stage = schedule.stage(id);
     if (stage.group == outer) stage.group = group;
     const AttachAt* at = std::get_if<AttachAt>(&stage.attach);
     if (!at || common_group(schedule, schedule.stage(at->stage).group, group) == group) continue;
-    schedule.warnings.push_back("create_group: " + describe(stage) + " was computed at a loop outside of the group; it is now " +
+    schedule.warnings.push_back("create_group: " + describe(stage) +
+                                " was computed at a loop outside of the group; it is now " +
                                 "computed at the group's root (at " + to_string(where) + ")");
     stage.attach = AttachRoot{};
   }

@@ -9,9 +9,11 @@ std::optional<StageId> ScheduleData::find(const Operation& op) const {
   return found == stage_of.end() ? std::nullopt : std::optional(found->second);
 }
 
-StageId ScheduleData::require(const Operation& op, std::string_view primitive, const SourceLocation& where) const {
+StageId ScheduleData::require(const Operation& op, std::string_view primitive,
+                              const SourceLocation& where) const {
   if (std::optional<StageId> id = find(op)) return *id;
-  throw ScheduleError(std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule", where);
+  throw ScheduleError(std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule",
+                      where);
 }
 
 std::optional<StageOutput> ScheduleData::find(const Tensor& tensor) const {
@@ -19,17 +21,21 @@ std::optional<StageOutput> ScheduleData::find(const Tensor& tensor) const {
   return id ? std::optional(StageOutput{*id, tensor.value_index()}) : std::nullopt;
 }
 
-StageOutput ScheduleData::require(const Tensor& tensor, std::string_view primitive, const SourceLocation& where) const {
+StageOutput ScheduleData::require(const Tensor& tensor, std::string_view primitive,
+                                  const SourceLocation& where) const {
   return {require(tensor.op(), primitive, where), tensor.value_index()};
 }
 
-Tensor ScheduleData::tensor(const StageOutput& output) const { return stage(output.stage).op.output(output.index); }
+Tensor ScheduleData::tensor(const StageOutput& output) const {
+  return stage(output.stage).op.output(output.index);
+}
 
 std::vector<StageOutput> ScheduleData::reads(StageId id) const {
   std::vector<StageOutput> result;
   for (const Tensor& input : stage(id).op.inputs()) {
     std::optional<StageOutput> output = find(input);
-    internal_check(output.has_value(), "a stage reads tensor `" + input.name() + "`, which no stage computes");
+    internal_check(output.has_value(),
+                   "a stage reads tensor `" + input.name() + "`, which no stage computes");
     result.push_back(*output);
   }
   return result;
@@ -84,7 +90,8 @@ const SourceLocation& ScheduleData::effective_attach_where(StageId id) const {
   return stage(id).attach_where;
 }
 
-// ---- texts and checks -----------------------------------------------------------------------------------------------
+// ---- texts and checks
+// -----------------------------------------------------------------------------------------------
 
 std::string describe(const StageData& stage) { return "stage `" + stage.origin_op.name() + "`"; }
 
@@ -94,19 +101,22 @@ std::string describe(std::span<const IterVar> axes) {
   return text.empty() ? "none" : text;
 }
 
-void fail(std::string_view primitive, const StageData& stage, const std::string& text, const SourceLocation& where) {
+void fail(std::string_view primitive, const StageData& stage, const std::string& text,
+          const SourceLocation& where) {
   throw ScheduleError(std::string(primitive) + " of " + describe(stage) + ": " + text, where);
 }
 
 void fail(std::string_view primitive, const StageData& stage, const IterVar& axis, const std::string& text,
           const SourceLocation& where) {
-  throw ScheduleError(std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text, where);
+  throw ScheduleError(
+      std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text, where);
 }
 
 StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
                          const SourceLocation& where) {
   if (is_group)
-    throw ScheduleError(std::string(primitive) + " of group `" + schedule.groups[static_cast<std::size_t>(index)].name +
+    throw ScheduleError(std::string(primitive) + " of group `" +
+                            schedule.groups[static_cast<std::size_t>(index)].name +
                             "`: a group has no loops and no storage of its own; use a stage of it",
                         where);
   return schedule.stage(index);
@@ -118,7 +128,8 @@ std::string what_became_of(const Relation& relation) {
   return match(
       relation,
       [](const Split& r) {
-        return "it has already been split into " + describe(std::vector{r.outer, r.inner}) + ": use one of these";
+        return "it has already been split into " + describe(std::vector{r.outer, r.inner}) +
+               ": use one of these";
       },
       [](const Fuse& r) { return "it has already been fused into `" + r.fused.name() + "`: use that"; },
       [](const Rebase& r) { return "it has been rebased to `" + r.rebased.name() + "`"; },
@@ -151,10 +162,13 @@ void check_can_inline(std::string_view primitive, const StageData& stage, const 
   if (stage.is_output)
     fail(primitive, stage, "it is an output of the schedule, which has no readers to be put into", where);
   if (compute->reduction())
-    fail(primitive, stage, "it is a reduction, which cannot stand inside an expression; use compute_at", where);
+    fail(primitive, stage, "it is a reduction, which cannot stand inside an expression; use compute_at",
+         where);
   if (compute->body.size() != 1)
     fail(primitive, stage,
-         "it has " + std::to_string(compute->body.size()) + " outputs; only an operation of one can be inlined", where);
+         "it has " + std::to_string(compute->body.size()) +
+             " outputs; only an operation of one can be inlined",
+         where);
 }
 
 }  // namespace tenon::te

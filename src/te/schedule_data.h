@@ -1,5 +1,5 @@
-// What a schedule is, behind its handles: stages and groups by number, their order, and which stage stands for which
-// operation, be it the present one or one that it had before.
+// What a schedule is, behind its handles: stages and groups by number, their order, and which stage stands
+// for which operation, be it the present one or one that it had before.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -68,14 +68,15 @@ std::string describe(std::span<const IterVar> axes);
 /// Throws ScheduleError: "split of axis `i` of stage `C`: <text>".
 [[noreturn]] void fail(std::string_view primitive, const StageData& stage, const std::string& text,
                        const SourceLocation& where);
-[[noreturn]] void fail(std::string_view primitive, const StageData& stage, const IterVar& axis, const std::string& text,
-                       const SourceLocation& where);
+[[noreturn]] void fail(std::string_view primitive, const StageData& stage, const IterVar& axis,
+                       const std::string& text, const SourceLocation& where);
 
 /// The stage behind a handle; throws if it is a group, which has no loops and no storage.
 StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
                          const SourceLocation& where);
 
-/// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what became of the axis.
+/// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what became of the
+/// axis.
 IterVar require_leaf(std::string_view primitive, const StageData& stage, const IterVar& axis,
                      const SourceLocation& where);
 

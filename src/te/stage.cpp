@@ -7,7 +7,8 @@
 
 namespace tenon::te {
 
-// ---- lists of axes --------------------------------------------------------------------------------------------------
+// ---- lists of axes
+// --------------------------------------------------------------------------------------------------
 
 std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis) {
   for (std::size_t n = 0; n < axes.size(); ++n)
@@ -15,24 +16,35 @@ std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis)
   return std::nullopt;
 }
 
-bool contains(std::span<const IterVar> axes, const IterVar& axis) { return find_axis(axes, axis).has_value(); }
+bool contains(std::span<const IterVar> axes, const IterVar& axis) {
+  return find_axis(axes, axis).has_value();
+}
 
 std::vector<IterVar> parents_of(const Relation& relation) {
   return match(
       relation, [](const Split& r) { return std::vector{r.parent}; },
-      [](const Fuse& r) { return std::vector{r.outer, r.inner}; },
-      [](const Rebase& r) { return std::vector{r.parent}; }, [](const Singleton&) { return std::vector<IterVar>{}; },
+      [](const Fuse& r) {
+        return std::vector{r.outer, r.inner};
+      },
+      [](const Rebase& r) { return std::vector{r.parent}; },
+      [](const Singleton&) { return std::vector<IterVar>{}; },
       [](const Transform& r) { return r.originals; });
 }
 
 std::vector<IterVar> children_of(const Relation& relation) {
   return match(
-      relation, [](const Split& r) { return std::vector{r.outer, r.inner}; },
-      [](const Fuse& r) { return std::vector{r.fused}; }, [](const Rebase& r) { return std::vector{r.rebased}; },
-      [](const Singleton& r) { return std::vector{r.iter}; }, [](const Transform& r) { return r.transformed; });
+      relation,
+      [](const Split& r) {
+        return std::vector{r.outer, r.inner};
+      },
+      [](const Fuse& r) { return std::vector{r.fused}; },
+      [](const Rebase& r) { return std::vector{r.rebased}; },
+      [](const Singleton& r) { return std::vector{r.iter}; },
+      [](const Transform& r) { return r.transformed; });
 }
 
-// ---- StageData ------------------------------------------------------------------------------------------------------
+// ---- StageData
+// ------------------------------------------------------------------------------------------------------
 
 StageData StageData::make(const Operation& op) {
   return StageData{.op = op,
@@ -58,7 +70,9 @@ AxisAttributes& StageData::attributes_of_or_new(const IterVar& axis) {
 
 bool StageData::has_leaf(const IterVar& axis) const { return contains(leaf_iter_vars, axis); }
 bool StageData::has_axis(const IterVar& axis) const { return contains(all_iter_vars, axis); }
-std::optional<int> StageData::leaf_position(const IterVar& axis) const { return find_axis(leaf_iter_vars, axis); }
+std::optional<int> StageData::leaf_position(const IterVar& axis) const {
+  return find_axis(leaf_iter_vars, axis);
+}
 
 const Relation* StageData::consumer_of(const IterVar& axis) const {
   for (const Relation& relation : relations)
@@ -66,7 +80,8 @@ const Relation* StageData::consumer_of(const IterVar& axis) const {
   return nullptr;
 }
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions
+// ------------------------------------------------------------------------------------------------------
 
 const StageData& Stage::data() const {
   if (is_group_) throw ScheduleError("a group of stages has no operation and no loops of its own");
@@ -93,7 +108,8 @@ bool Stage::same_as(const Stage& other) const {
   return schedule_ == other.schedule_ && index_ == other.index_ && is_group_ == other.is_group_;
 }
 
-// ---- loops ----------------------------------------------------------------------------------------------------------
+// ---- loops
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -105,11 +121,13 @@ void replace_leaf(StageData& stage, const IterVar& leaf, std::vector<IterVar> re
 }
 
 /// A positive integer (where it is constant) in the axis' type.
-Expr checked_count(std::string_view primitive, const StageData& stage, const IterVar& axis, const Operand& count,
-                   const std::string& what, const SourceLocation& where) {
+Expr checked_count(std::string_view primitive, const StageData& stage, const IterVar& axis,
+                   const Operand& count, const std::string& what, const SourceLocation& where) {
   const Expr given = count.alone();
   if (!given.dtype().is_integral() || !given.dtype().is_scalar() || given.dtype().is_bool())
-    fail(primitive, stage, axis, "the " + what + " must be an integer, got `" + tir::print_expr(given) + "` of type " + given.dtype().str(),
+    fail(primitive, stage, axis,
+         "the " + what + " must be an integer, got `" + tir::print_expr(given) + "` of type " +
+             given.dtype().str(),
          where);
   const std::optional<std::int64_t> value = tir::constant_int(given);
   if (value && *value <= 0)
@@ -124,15 +142,16 @@ bool can_be_split_or_fused(IterKind kind) {
 void check_transformable(std::string_view primitive, const StageData& stage, const IterVar& axis,
                          const SourceLocation& where) {
   if (!can_be_split_or_fused(axis.kind()))
-    fail(primitive, stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be split or fused", where);
+    fail(primitive, stage, axis,
+         "a " + std::string(to_string(axis.kind())) + " axis cannot be split or fused", where);
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
     fail(primitive, stage, axis,
          "it is already bound to `" + attributes->thread->name() + "`: split and fuse before bind", where);
 }
 
-Stage::SplitAxes split_axis(std::string_view primitive, StageData& stage, const IterVar& given, const Operand& count,
-                            bool by_parts, const SourceLocation& where) {
+Stage::SplitAxes split_axis(std::string_view primitive, StageData& stage, const IterVar& given,
+                            const Operand& count, bool by_parts, const SourceLocation& where) {
   const IterVar axis = require_leaf(primitive, stage, given, where);
   check_transformable(primitive, stage, axis, where);
   Expr size = checked_count(primitive, stage, axis, count, by_parts ? "number of parts" : "factor", where);
@@ -148,7 +167,8 @@ Stage::SplitAxes split_axis(std::string_view primitive, StageData& stage, const 
   return {outer, inner};
 }
 
-IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& given_inner, const SourceLocation& where) {
+IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& given_inner,
+                 const SourceLocation& where) {
   IterVar outer = require_leaf("fuse", stage, given_outer, where);
   IterVar inner = require_leaf("fuse", stage, given_inner, where);
   check_transformable("fuse", stage, outer, where);
@@ -157,8 +177,9 @@ IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& gi
   const int distance = *stage.leaf_position(inner) - *stage.leaf_position(outer);
   if (distance != 1 && distance != -1)
     fail("fuse", stage, outer,
-         "it is not next to `" + inner.name() + "`; only neighbouring loops can be fused, and the loops are " +
-             describe(stage.leaf_iter_vars) + " (reorder first)",
+         "it is not next to `" + inner.name() +
+             "`; only neighbouring loops can be fused, and the loops are " + describe(stage.leaf_iter_vars) +
+             " (reorder first)",
          where);
   if (distance == -1) std::swap(outer, inner);
   const DataType a = outer.var().dtype(), b = inner.var().dtype();
@@ -195,21 +216,25 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
     if (contains(axes, axis)) fail("reorder", stage, axis, "the axis is listed more than once", where);
     const IterKind kind = axis.kind();
     if (kind != IterKind::DataParallel && kind != IterKind::Reduce && kind != IterKind::ThreadIndex)
-      fail("reorder", stage, axis, "a " + std::string(to_string(kind)) + " axis must stay in its place", where);
+      fail("reorder", stage, axis, "a " + std::string(to_string(kind)) + " axis must stay in its place",
+           where);
     axes.push_back(axis);
     places.push_back(*stage.leaf_position(axis));
   }
   std::sort(places.begin(), places.end());
-  for (std::size_t n = 0; n < axes.size(); ++n) stage.leaf_iter_vars[static_cast<std::size_t>(places[n])] = axes[n];
+  for (std::size_t n = 0; n < axes.size(); ++n)
+    stage.leaf_iter_vars[static_cast<std::size_t>(places[n])] = axes[n];
 }
 
 }  // namespace
 
 Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor, SourceLocation where) const {
-  return split_axis("split", require_stage(*schedule_, index_, is_group_, "split", where), axis, factor, false, where);
+  return split_axis("split", require_stage(*schedule_, index_, is_group_, "split", where), axis, factor,
+                    false, where);
 }
 
-Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& nparts, SourceLocation where) const {
+Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& nparts,
+                                        SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split_by_nparts", where);
   return split_axis("split_by_nparts", stage, axis, nparts, true, where);
 }
@@ -224,8 +249,8 @@ IterVar Stage::fuse(const IterVar& outer, const IterVar& inner, SourceLocation w
   return fuse(std::vector<IterVar>{outer, inner}, where);
 }
 
-Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x_factor, const Operand& y_factor,
-                            SourceLocation where) const {
+Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
+                            const Operand& y_factor, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "tile", where);
   StageData changed = stage;
   auto [x_outer, x_inner] = split_axis("tile", changed, x, x_factor, false, where);

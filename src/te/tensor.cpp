@@ -13,18 +13,20 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
   const std::string name = "tensor `" + tensor.name() + "`";
   if (indices.size() != tensor.shape().size()) {
     const std::size_t rank = tensor.shape().size();
-    throw TypeError(name + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + ", but is read with " +
-                        std::to_string(indices.size()) + (indices.size() == 1 ? " index" : " indices"),
+    throw TypeError(name + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") +
+                        ", but is read with " + std::to_string(indices.size()) +
+                        (indices.size() == 1 ? " index" : " indices"),
                     where);
   }
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const DataType type = indices[n].dtype();
     if (!type.is_integral())
-      throw TypeError(name + ": index " + std::to_string(n) + " must be an integer, got `" + tir::print_expr(indices[n]) +
-                          "` of type " + type.str(),
+      throw TypeError(name + ": index " + std::to_string(n) + " must be an integer, got `" +
+                          tir::print_expr(indices[n]) + "` of type " + type.str(),
                       where);
     if (!type.is_scalar() && n + 1 < indices.size())
-      throw TypeError(name + ": only the last index may be a vector, but index " + std::to_string(n) + " is " + type.str(),
+      throw TypeError(name + ": only the last index may be a vector, but index " + std::to_string(n) +
+                          " is " + type.str(),
                       where);
   }
   return tir::make_producer_load(tensor.producer(), std::move(indices));
@@ -73,16 +75,16 @@ Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, co
                         const Operand& m) const {
   return read({&i, &j, &k, &l, &m}, i.where());
 }
-Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                        const Operand& n) const {
+Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                        const Operand& m, const Operand& n) const {
   return read({&i, &j, &k, &l, &m, &n}, i.where());
 }
-Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                        const Operand& n, const Operand& o) const {
+Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                        const Operand& m, const Operand& n, const Operand& o) const {
   return read({&i, &j, &k, &l, &m, &n, &o}, i.where());
 }
-Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                        const Operand& n, const Operand& o, const Operand& p) const {
+Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                        const Operand& m, const Operand& n, const Operand& o, const Operand& p) const {
   return read({&i, &j, &k, &l, &m, &n, &o, &p}, i.where());
 }
 Expr Tensor::operator()(const std::vector<Expr>& indices, SourceLocation where) const {
@@ -97,8 +99,8 @@ Expr Tensor::operator()(std::span<const Var> indices, SourceLocation where) cons
 
 TensorRegion Tensor::region(std::vector<Slice> slices, SourceLocation where) const {
   if (slices.size() != shape().size())
-    throw TypeError("tensor `" + name() + "` has " + std::to_string(shape().size()) + " dimensions, but its region has " +
-                        std::to_string(slices.size()),
+    throw TypeError("tensor `" + name() + "` has " + std::to_string(shape().size()) +
+                        " dimensions, but its region has " + std::to_string(slices.size()),
                     where);
   std::vector<Range> ranges;
   for (const Slice& slice : slices) {

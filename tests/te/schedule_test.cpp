@@ -24,8 +24,10 @@ std::string order(const Schedule& schedule) {
 struct MatmulTest : testing::Test {
   Tensor A = placeholder({64, 32}, "A"), B = placeholder({32, 48}, "B");
   IterVar k = reduce_axis({0, 32}, "k");
-  Tensor C = compute({64, 48}, {"i", "j"}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), {k}); }, "C");
-  Tensor D = compute({64, 48}, {"i", "j"}, [&](Var i, Var j) { return C(i, j) * 2.0f; }, "D");
+  Tensor C = compute(
+      {64, 48}, {"i", "j"}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), {k}); }, "C");
+  Tensor D = compute(
+      {64, 48}, {"i", "j"}, [&](Var i, Var j) { return C(i, j) * 2.0f; }, "D");
   Schedule s = create_schedule({D});
 };
 
@@ -97,7 +99,8 @@ TEST_F(MatmulTest, NormalizedAxesAreFoundThroughTheOldHandles) {
   EXPECT_EQ(loops(s[C]), "i j k");
 }
 
-// ---- dataflow -------------------------------------------------------------------------------------------------------
+// ---- dataflow
+// -------------------------------------------------------------------------------------------------------
 
 std::string text(const Operation& op) {
   std::ostringstream out;
@@ -116,7 +119,8 @@ TEST_F(MatmulTest, CacheReadCopiesRightAfterTheProducer) {
 }
 
 TEST_F(MatmulTest, NamesOfRepeatedCachesDiffer) {
-  Tensor E = compute({64, 32}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + D(i, j); }, "E");
+  Tensor E = compute(
+      {64, 32}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + D(i, j); }, "E");
   Schedule t = create_schedule({E});
   t.cache_read(A, "local", {C});
   EXPECT_EQ(t.cache_read(A, "local", {E}).name(), "A.local.d");
@@ -135,7 +139,8 @@ TEST_F(MatmulTest, CacheWriteComputesInFrontAndTheStageCopies) {
   EXPECT_EQ(loops(s[CL]), "i.c j.c k");
   EXPECT_EQ(loops(s[C]), "i j");
   EXPECT_EQ(text(s[C].op()),
-            "compute(C, body=[C.local[i, j]], axis=[iter_var(i, range(min=0, ext=64)), iter_var(j, range(min=0, ext=48))], "
+            "compute(C, body=[C.local[i, j]], axis=[iter_var(i, range(min=0, ext=64)), iter_var(j, "
+            "range(min=0, ext=48))], "
             "reduce_axis=[], tag=, attrs={})");
   EXPECT_TRUE(s[CL].reduce_axis(0).same_as(k));
 }
@@ -188,7 +193,8 @@ TEST_F(MatmulTest, RfactorTwice) {
 TEST(RfactorTest, OfAnUnevenSplitKeepsTheCondition) {
   Tensor A = placeholder({10}, "A");
   IterVar k = reduce_axis({0, 10}, "k");
-  Tensor B = compute({1}, {"i"}, [&](Var) { return sum(A(k), {k}); }, "B");
+  Tensor B = compute(
+      {1}, {"i"}, [&](Var) { return sum(A(k), {k}); }, "B");
   Schedule s = create_schedule({B});
   auto [ko, ki] = s[B].split(k, 4);
   Tensor BF = s.rfactor(B, ki);
@@ -201,10 +207,17 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
         return {tir::select(x[1] >= y[1], x[0], y[0]), tir::select(x[1] >= y[1], x[1], y[1])};
       },
-      [](std::span<const DataType> t) -> std::vector<Expr> { return {tir::make_const(t[0], -1), tir::min_value(t[1])}; },
+      [](std::span<const DataType> t) -> std::vector<Expr> {
+        return {tir::make_const(t[0], -1), tir::min_value(t[1])};
+      },
       "argmax");
   IterVar k = reduce_axis({0, 16}, "k");
-  std::vector<Tensor> T = compute_multi({4}, {"i"}, [&](Var i) { return argmax({k, A(i, k)}, {k}); }, "T");
+  std::vector<Tensor> T = compute_multi(
+      {4}, {"i"},
+      [&](Var i) {
+        return argmax({k, A(i, k)}, {k});
+      },
+      "T");
   Schedule s = create_schedule({T[0]});
   auto [ko, ki] = s[T[0]].split(k, 4);
   std::vector<Tensor> F = s.rfactor(T, ki);
@@ -214,7 +227,8 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
   EXPECT_EQ(rest.body[0].as<tir::Reduce>()->reduction, rest.body[1].as<tir::Reduce>()->reduction);
 }
 
-// ---- freezing -------------------------------------------------------------------------------------------------------
+// ---- freezing
+// -------------------------------------------------------------------------------------------------------
 
 TEST_F(MatmulTest, FreezeRebasesRootLoops) {
   StageGraph graph = freeze(s);
@@ -236,7 +250,8 @@ TEST_F(MatmulTest, AnAttachmentFollowsSplitsToTheInnerAndFusionsToTheFusedLoop) 
 }
 
 TEST_F(MatmulTest, InlinedStagesAreGoneFromTheGraph) {
-  Tensor E = compute({64, 48}, {"i", "j"}, [&](Var i, Var j) { return D(63 - i, j) + D(63 - i, j); }, "E");
+  Tensor E = compute(
+      {64, 48}, {"i", "j"}, [&](Var i, Var j) { return D(63 - i, j) + D(63 - i, j); }, "E");
   Schedule t = create_schedule({E});
   t[D].compute_inline();
   StageGraph graph = freeze(t);
@@ -251,7 +266,8 @@ TEST(FreezeTest, AChainOfInlinedStagesTakesTimeInProportion) {
   Tensor last = placeholder({16}, "A");
   std::vector<Tensor> chain;
   for (int n = 0; n < 800; ++n) {
-    chain.push_back(compute({16}, {"i"}, [&](Var i) { return last(i) + 1.0f; }, "B" + std::to_string(n)));
+    chain.push_back(compute(
+        {16}, {"i"}, [&](Var i) { return last(i) + 1.0f; }, "B" + std::to_string(n)));
     last = chain.back();
   }
   Schedule s = create_schedule({last});
@@ -266,7 +282,8 @@ TEST(FreezeTest, InliningThatExplodesIsRefused) {
   Tensor last = placeholder({16}, "A");
   std::vector<Tensor> chain;
   for (int n = 0; n < 60; ++n) {
-    chain.push_back(compute({16}, {"i"}, [&](Var i) { return last(i) * last(i); }, "B" + std::to_string(n)));
+    chain.push_back(compute(
+        {16}, {"i"}, [&](Var i) { return last(i) * last(i); }, "B" + std::to_string(n)));
     last = chain.back();
   }
   Schedule s = create_schedule({last});
@@ -286,9 +303,12 @@ TEST_F(MatmulTest, GraphKnowsReadersAndPaths) {
 
 TEST(GroupTest, MembersAreComputedWhereTheGroupIs) {
   Tensor A = placeholder({8, 8}, "A");
-  Tensor X = compute({8, 8}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "X");
-  Tensor Y = compute({8, 8}, {"i", "j"}, [&](Var i, Var j) { return X(i, j) * 2.0f; }, "Y");
-  Tensor Z = compute({8, 8}, {"i", "j"}, [&](Var i, Var j) { return Y(i, j) - 1.0f; }, "Z");
+  Tensor X = compute(
+      {8, 8}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "X");
+  Tensor Y = compute(
+      {8, 8}, {"i", "j"}, [&](Var i, Var j) { return X(i, j) * 2.0f; }, "Y");
+  Tensor Z = compute(
+      {8, 8}, {"i", "j"}, [&](Var i, Var j) { return Y(i, j) - 1.0f; }, "Z");
   Schedule s = create_schedule({Z});
   Stage group = s.create_group(Y, A, true);
   group.compute_at(s[Z], s[Z].axis(0));
