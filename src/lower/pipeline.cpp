@@ -8,7 +8,9 @@
 #include "lower/passes/inject_double_buffers.h"
 #include "lower/passes/inject_prefetch.h"
 #include "lower/passes/inject_virtual_threads.h"
+#include "lower/passes/instrument_bounds.h"
 #include "lower/passes/legalize_bfloat16.h"
+#include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/partition_loops.h"
 #include "lower/passes/remove_no_ops.h"
@@ -68,12 +70,18 @@ constexpr std::array kLowering = {
     Pass{"simplify", simplify, Form::Lowered,
          "what hoisted conditions decide, and forms that take a third round"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "of that last simplification"},
+    Pass{"instrument-bounds", instrument_bounds, Form::Lowered,
+         "checks the accesses that are left in the end; its conditions are shared by the next pass",
+         [](const LowerOptions& options) { return options.instrument_bounds; }},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
          "last: whatever changes an expression after it would part what it joined",
          [](const LowerOptions& options) { return !options.disable_cse; }},
 };
 
-constexpr std::array<Pass, 0> kHost = {};
+constexpr std::array kHost = {
+    Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered,
+         "what is left to the code generator: no intrinsic that is a composition of others"},
+};
 
 std::string text_of(const std::vector<tir::Violation>& violations) {
   std::string text = "the result is malformed: ";
