@@ -6,12 +6,12 @@
 
 namespace tenon {
 
-void PassTimes::add(const lowering::LowerOptions::PassReport& report) {
-  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.pass == report.pass; });
+void PassTimes::add(std::string_view step, std::chrono::nanoseconds time) {
+  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.pass == step; });
   if (row == rows_.end()) {
-    rows_.push_back({std::string(report.pass), report.time});
+    rows_.push_back({std::string(step), time});
   } else {
-    row->time += report.time;
+    row->time += time;
   }
 }
 

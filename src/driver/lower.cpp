@@ -2,11 +2,26 @@
 
 namespace tenon {
 
+namespace {
+
+/// Runs one step and reports how long it took.
+template <class F>
+auto timed(const LowerOptions& options, std::string_view step, F run) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = run();
+  if (options.on_step) options.on_step(step, std::chrono::steady_clock::now() - start);
+  return result;
+}
+
+}  // namespace
+
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                              const LowerOptions& options, SourceLocation where) {
-  const te::StageGraph graph = te::freeze(schedule, where);
-  const te::Bounds bounds = te::infer_bound(graph);
-  return te::schedule_ops(graph, bounds, args, {.name = options.name, .binds = options.binds}, where);
+  const te::StageGraph graph = timed(options, "freeze", [&] { return te::freeze(schedule, where); });
+  const te::Bounds bounds = timed(options, "infer-bound", [&] { return te::infer_bound(graph); });
+  return timed(options, "schedule-ops", [&] {
+    return te::schedule_ops(graph, bounds, args, {.name = options.name, .binds = options.binds}, where);
+  });
 }
 
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,

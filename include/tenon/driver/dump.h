@@ -13,7 +13,8 @@ namespace tenon {
 /// Collects the time of every pass that ran; print() sorts by time.
 class PassTimes {
  public:
-  void add(const lowering::LowerOptions::PassReport& report);
+  void add(const lowering::LowerOptions::PassReport& report) { add(report.pass, report.time); }
+  void add(std::string_view step, std::chrono::nanoseconds time);
   void print(std::ostream& out) const;
 
  private:

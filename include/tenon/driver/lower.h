@@ -27,8 +27,8 @@ struct LowerOptions {
   bool instrument_bounds = false;
   /// Every other switch of the passes.
   lowering::LowerOptions passes = {};
-  /// A parallel loop over a reduction is a race: reported by lower, refused by build unless this is set.
-  bool allow_parallel_reduction_race = false;
+  /// Called after each step before the passes: "freeze", "infer-bound", "schedule-ops".
+  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
 
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
