@@ -9,9 +9,9 @@
 //                                            B[i] += A.shared[i, k]
 //
 // The copy is a stage of its own, between A and its readers. It can be attached inside a loop of the reader
-// (compute_at) so that it holds only what that loop needs: then data that is read many times is fetched once, or
-// laid out the way the inner loops want it. As it stands here, the copy is as large as A itself: on a CPU "shared"
-// is plain memory and 4 MB are no matter, but no GPU has so much shared memory.
+// (compute_at) so that it holds only what that loop needs: then data that is read many times is fetched once,
+// or laid out the way the inner loops want it. As it stands here, the copy is as large as A itself: on a CPU
+// "shared" is plain memory and 4 MB are no matter, but no GPU has so much shared memory.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     program.show("before", s, {A, B});

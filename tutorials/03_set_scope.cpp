@@ -5,9 +5,9 @@
 //   for i: B[i] = sum of A[i, ...]       (the same loops)
 //   for i: C[i] = B[i] + 10
 //
-// No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the stage itself.
-// "shared" is the memory that the threads of a GPU's block share, "local" are a thread's registers; on a CPU all of
-// them are plain memory.
+// No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the stage
+// itself. "shared" is the memory that the threads of a GPU's block share, "local" are a thread's registers;
+// on a CPU all of them are plain memory.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -19,8 +19,10 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
-    te::Tensor C = te::compute({n}, {"i"}, [&](Var i) { return B(i) + 10; }, "C");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+    te::Tensor C = te::compute(
+        {n}, {"i"}, [&](Var i) { return B(i) + 10; }, "C");
 
     te::Schedule s = te::create_schedule({C});
     program.show("before", s, {A, C});

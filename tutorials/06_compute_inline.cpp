@@ -1,35 +1,44 @@
 // compute_inline: puts the expression of a stage wherever it is read, and drops the stage.
 //
-//   before                                         after
-//   allocate Apad                                  for yy, xx, ry, rx
-//   for yy, xx                                       B[yy, xx] += (A[yy + ry - 2, xx + rx - 2] if that is inside
-//     Apad[yy, xx] = A[yy - 2, xx - 2] or 0                        of A, else 0) * W[ry, rx]
+//   before                                       after
+//   allocate Apad                                for yy, xx, ry, rx
+//   for yy, xx                                     B[yy, xx] += W[ry, rx] *
+//     Apad[yy, xx] = A[yy - 2, xx - 2] or 0          (A[yy + ry - 2, xx + rx - 2] or 0)
 //   for yy, xx, ry, rx
 //     B[yy, xx] += Apad[yy + ry, xx + rx] * W[ry, rx]
 //
-// It saves the memory of the stage and a pass over it, and costs the expression once per read: 9 times here. Good for
-// cheap expressions such as padding, scaling, or the sum in relu(A + B); a stage that holds a reduction cannot be
-// inlined.
+// (The 0 is for indices outside of A.)
+//
+// It saves the memory of the stage and a pass over it, and costs the expression once per read: 9 times here.
+// Good for cheap expressions such as padding, scaling, or the sum in relu(A + B); a stage that holds a
+// reduction cannot be inlined.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "compute_inline: puts the expression of a stage wherever it is read."};
+  const ProgramSettings settings{.about = "compute_inline: computes a stage wherever it is read."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size(), k = 3, pad = 2;
     const int m = n - k + 2 * pad + 1;
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor W = te::placeholder({k, k}, "W");
-    te::Tensor Apad = te::compute({n + 2 * pad, n + 2 * pad}, {"yy", "xx"}, [&](Var yy, Var xx) {
-      return if_then_else(all(yy >= pad, yy < pad + n, xx >= pad, xx < pad + n), A(yy - pad, xx - pad), 0.0f);
-    }, "Apad");
+    te::Tensor Apad = te::compute(
+        {n + 2 * pad, n + 2 * pad}, {"yy", "xx"},
+        [&](Var yy, Var xx) {
+          return if_then_else(all(yy >= pad, yy < pad + n, xx >= pad, xx < pad + n), A(yy - pad, xx - pad),
+                              0.0f);
+        },
+        "Apad");
     te::IterVar ry = te::reduce_axis({0, k}, "ry");
     te::IterVar rx = te::reduce_axis({0, k}, "rx");
-    te::Tensor B = te::compute({m, m}, {"yy", "xx"}, [&](Var yy, Var xx) {
-      return te::sum(Apad(yy + ry, xx + rx) * W(ry, rx), {ry, rx});
-    }, "B");
+    te::Tensor B = te::compute(
+        {m, m}, {"yy", "xx"},
+        [&](Var yy, Var xx) {
+          return te::sum(Apad(yy + ry, xx + rx) * W(ry, rx), {ry, rx});
+        },
+        "B");
 
     te::Schedule s = te::create_schedule({B});
     program.show("before", s, {A, W, B});

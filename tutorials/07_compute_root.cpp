@@ -6,8 +6,8 @@
 //     B[0] = sum of B.rf[0]                    for threadIdx.x
 //          over all threads                      B[0] = sum of B.rf[threadIdx.x] over all threads
 //
-// Every stage starts out at root. There each element is computed once, whatever the readers' loops repeat, and the
-// whole tensor is stored: the opposite end from compute_inline, with compute_at in between.
+// Every stage starts out at root. There each element is computed once, whatever the readers' loops repeat,
+// and the whole tensor is stored: the opposite end from compute_inline, with compute_at in between.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 32);

@@ -5,8 +5,9 @@
 //     for k.inner                            B[0] += A[k.outer.k.inner.fused]
 //       B[0] += A[k.outer*32 + k.inner]
 //
-// The loops must be neighbours, the outer one first. One long loop is easier to share among threads than two short
-// ones: fuse, then parallel. Fusing what a split has made gives the loop from before, and the index shows it.
+// The loops must be neighbours, the outer one first. One long loop is easier to share among threads than two
+// short ones: fuse, then parallel. Fusing what a split has made gives the loop from before, and the index
+// shows it.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -19,7 +20,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 32);

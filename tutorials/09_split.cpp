@@ -5,9 +5,9 @@
 //     B[0] += A[k]           for k.inner in 0..32
 //                              B[0] += A[k.outer*32 + k.inner]
 //
-// By itself it changes nothing. The new loops can then be reordered, vectorized, unrolled, run in parallel or bound to
-// the blocks and threads of a GPU, or another stage can be computed at one of them. A factor that does not divide the
-// extent is legal: the last turn of the outer loop is guarded (try --size=100).
+// By itself it changes nothing. The new loops can then be reordered, vectorized, unrolled, run in parallel or
+// bound to the blocks and threads of a GPU, or another stage can be computed at one of them. A factor that
+// does not divide the extent is legal: the last turn of the outer loop is guarded (try --size=100).
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     program.show("before", s, {A, B});

@@ -8,9 +8,9 @@
 //                                                  for K
 //                                                    C[i, j] += A[i, K] * B[K, j]
 //
-// The result is computed tile by tile, and what a tile reads is shared by its elements. How much that helps depends
-// on the loops inside: with K innermost every element still walks down a whole column of B. See matmul_ladder for
-// the order that makes a tile pay.
+// The result is computed tile by tile, and what a tile reads is shared by its elements. How much that helps
+// depends on the loops inside: with K innermost every element still walks down a whole column of B. See
+// matmul_ladder for the order that makes a tile pay.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor B = te::placeholder({n, n}, "B");
     te::IterVar K = te::reduce_axis({0, n}, "K");
-    te::Tensor C = te::compute({n, n}, {"i", "j"},
-                               [&](Var i, Var j) { return te::sum(A(i, K) * B(K, j), {K}); }, "C");
+    te::Tensor C = te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, K) * B(K, j), {K}); }, "C");
 
     te::Schedule s = te::create_schedule({C});
     program.show("before", s, {A, B, C});

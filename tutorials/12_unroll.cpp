@@ -7,21 +7,22 @@
 //         C[i, j] = A[i, j] + B[i, j]        for j_2: C[i.outer*4 + 2, j_2] = ...
 //                                            for j_3: C[i.outer*4 + 3, j_3] = ...
 //
-// There is no loop counter to keep, indices become constants, and the processor sees independent work side by side.
-// It helps most for short innermost loops, above all when the results can then stay in registers. Long bodies fill
-// the instruction cache, so the extent must be a constant and should be small.
+// There is no loop counter to keep, indices become constants, and the processor sees independent work side by
+// side. It helps most for short innermost loops, above all when the results can then stay in registers. Long
+// bodies fill the instruction cache, so the extent must be a constant and should be small.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "unroll: writes the body of a loop once for each of its iterations."};
+  const ProgramSettings settings{.about = "unroll: writes the body of a loop once for each turn."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor B = te::placeholder({n, n}, "B");
-    te::Tensor C = te::compute({n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, j); }, "C");
+    te::Tensor C = te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, j); }, "C");
 
     te::Schedule s = te::create_schedule({C});
     auto [xo, xi] = s[C].split(s[C].axis(0), 4);

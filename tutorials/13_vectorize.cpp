@@ -5,9 +5,9 @@
 //     for y.inner in 0..32                   C[x, y..y+31] = A[x, y..y+31] + B[x, y..y+31]
 //       C[x, y] = A[x, y] + B[x, y]
 //
-// ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a constant extent, any
-// one (6 lanes are fine), and must not carry a reduction. It pays where the lanes lie side by side in memory: then a
-// load or a store of a register serves them all.
+// ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a constant
+// extent, any one (6 lanes are fine), and must not carry a reduction. It pays where the lanes lie side by
+// side in memory: then a load or a store of a register serves them all.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor B = te::placeholder({n, n}, "B");
-    te::Tensor C = te::compute({n, n}, {"x", "y"}, [&](Var x, Var y) { return A(x, y) + B(x, y); }, "C");
+    te::Tensor C = te::compute(
+        {n, n}, {"x", "y"}, [&](Var x, Var y) { return A(x, y) + B(x, y); }, "C");
 
     te::Schedule s = te::create_schedule({C});
     auto [xo, yo, xi, yi] = s[C].tile(s[C].axis(0), s[C].axis(1), 32, 32);

@@ -5,12 +5,12 @@
 //     for k.inner                B[0] = sum over blockIdx.x and threadIdx.x of A[0]
 //       B[0] += A[0]
 //
-// All iterations run at once, one per thread. Where the loop carries a reduction, the threads of a block add up what
-// they have through shared memory.
+// All iterations run at once, one per thread. Where the loop carries a reduction, the threads of a block add
+// up what they have through shared memory.
 //
-// This program, as it is commonly shown, has two faults, and `build` refuses it. Blocks cannot add up together: they
-// do not wait for each other. And it reads A[i], so that it sums A[0] over and over. The program beside it reads A[k]
-// and binds the inner loop only, to threads.
+// This program, as it is commonly shown, has two faults, and `build` refuses it. Blocks cannot add up
+// together: they do not wait for each other. And it reads A[i], so that it sums A[0] over and over. The
+// program beside it reads A[k] and binds the inner loop only, to threads.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({1}, {"i"}, [&](Var i) { return te::sum(A(i), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {1}, {"i"}, [&](Var i) { return te::sum(A(i), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 32);
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
     s[B].bind(ki, te::thread_axis("threadIdx.x"));
     program.show("after", s, {A, B}, {.refused_by_build = true});
 
-    te::Tensor S = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "S");
+    te::Tensor S = te::compute(
+        {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "S");
     te::Schedule right = te::create_schedule({S});
     auto [so, si] = right[S].split(right[S].reduce_axis(0), 32);
     right[S].bind(si, te::thread_axis("threadIdx.x"));

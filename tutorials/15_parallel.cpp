@@ -6,10 +6,10 @@
 //     for l                      parallel for l
 //       B[i] += A[i, l]            B[i] += A[i, l]
 //
-// The loop must be long enough to be worth handing out, and its iterations must not touch the same elements. Here, as
-// the example is commonly shown, they do: all of them add to B[i], updates are lost, and `build` refuses the
-// schedule. Beside it stands what was meant, the rows in parallel. (To share out a reduction itself, rfactor it
-// first: see 19_rfactor.)
+// The loop must be long enough to be worth handing out, and its iterations must not touch the same elements.
+// Here, as the example is commonly shown, they do: all of them add to B[i], updates are lost, and `build`
+// refuses the schedule. Beside it stands what was meant, the rows in parallel. (To share out a reduction
+// itself, rfactor it first: see 19_rfactor.)
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::IterVar l = te::reduce_axis({0, n}, "l");
-    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     program.show("before", s, {A, B});

@@ -8,8 +8,9 @@
 //                                       B[i] += A[i, l.outer*4 + 2]
 //                                       B[i] += A[i, l.outer*4 + 3]
 //
-// The keys "unroll" and "vectorize" are the primitives of these names. "auto_unroll_max_step" with a number unrolls the
-// loops inside that stay below so many steps; "unroll_explicit" with false leaves the writing out to LLVM.
+// The keys "unroll" and "vectorize" are the primitives of these names. "auto_unroll_max_step" with a number
+// unrolls the loops inside that stay below so many steps; "unroll_explicit" with false leaves the writing out
+// to LLVM.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -21,7 +22,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::IterVar l = te::reduce_axis({0, n}, "l");
-    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(A(i, l), {l}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     auto [lo, li] = s[B].split(s[B].reduce_axis(0), 4);

@@ -7,12 +7,12 @@
 //       B[i] += A[i, k]            prefetch A[i, k + 1]
 //                                  B[i] += A[i, k]
 //
-// A hint: the processor may fetch the line into its cache while it still works on the present one; results cannot
-// change. It helps where the hardware does not guess the next address by itself, with an offset large enough to cover
-// the way to memory. Walking along a row, as here, needs no hint.
+// A hint: the processor may fetch the line into its cache while it still works on the present one; results
+// cannot change. It helps where the hardware does not guess the next address by itself, with an offset large
+// enough to cover the way to memory. Walking along a row, as here, needs no hint.
 //
-// The known text of this program asks for A[k + 1, i], rows and columns exchanged. It is printed under the option that
-// reproduces it; beside it stands the text with the address that is meant.
+// The known text of this program asks for A[k + 1, i], rows and columns exchanged. It is printed under the
+// option that reproduces it; beside it stands the text with the address that is meant.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
 
     te::Schedule s = te::create_schedule({B});
     program.show("before", s, {A, B});

@@ -7,12 +7,12 @@
 //         C[i, j] = 0
 //         for k: C[i, j] += A[i, k] * B[j, k]
 //
-// The operation is declared as a small computation of its own and the code that performs it; Tenon checks that the
-// loops compute the same, and passes the regions. That is how matrix instructions of a processor, or hand-written
-// kernels, enter a schedule. Here it is a function in C, which calls into this very program.
+// The operation is declared as a small computation of its own and the code that performs it; Tenon checks
+// that the loops compute the same, and passes the regions. That is how matrix instructions of a processor, or
+// hand-written kernels, enter a schedule. Here it is a C function of this very program.
 //
-// gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts at zero. Beside it
-// stands one that declares how to start (reset) and how to add (update) and needs no such promise.
+// gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts at zero.
+// Beside it stands one that declares how to start (reset) and how to add (update) and needs no such promise.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -36,13 +36,15 @@ int gemv_reset(float* c, int m) {
 te::TensorIntrin intrin_gemv(int m, int l, bool starts_by_itself) {
   te::Tensor a = te::placeholder({l}, "a"), b = te::placeholder({m, l}, "b");
   te::IterVar k = te::reduce_axis({0, l}, "k");
-  te::Tensor c = te::compute({m}, {"i"}, [&](Var i) { return te::sum(a(k) * b(i, k), {k}); }, "c");
+  te::Tensor c = te::compute(
+      {m}, {"i"}, [&](Var i) { return te::sum(a(k) * b(i, k), {k}); }, "c");
   tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), {.name = "A", .strides = {1}, .offset_factor = 1});
-  tir::Buffer Bb =
-      tir::decl_buffer(b.shape(), b.dtype(), {.name = "B", .strides = {te::var("s1"), 1}, .offset_factor = 1});
+  tir::Buffer Bb = tir::decl_buffer(b.shape(), b.dtype(),
+                                    {.name = "B", .strides = {te::var("s1"), 1}, .offset_factor = 1});
   tir::Buffer Cb = tir::decl_buffer(c.shape(), c.dtype(), {.name = "C", .strides = {1}, .offset_factor = 1});
 
-  auto body = [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+  auto body = [&](std::span<const tir::Buffer> ins,
+                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     auto update = [&] {
       tir::IRBuilder ib;
       ib.emit(call_extern(Int(32), "gemv_update", outs[0].access_ptr("w"), ins[0].access_ptr("r"),
@@ -59,15 +61,16 @@ te::TensorIntrin intrin_gemv(int m, int l, bool starts_by_itself) {
 }
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "tensorize: replaces loops by one operation that computes the same.",
-                                 .size_means = "the number of rows of A; B has half as many"};
+  const ProgramSettings settings{
+      .about = "tensorize: replaces loops by one operation that computes the same.",
+      .size_means = "the number of rows of A; B has half as many"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size(), m = (n + 1) / 2, l = 64, factor = 16;
     te::Tensor A = te::placeholder({n, l}, "A");
     te::Tensor B = te::placeholder({m, l}, "B");
     te::IterVar k = te::reduce_axis({0, l}, "k");
-    te::Tensor C = te::compute({n, m}, {"i", "j"},
-                               [&](Var i, Var j) { return te::sum(A(i, k) * B(j, k), {k}); }, "C");
+    te::Tensor C = te::compute(
+        {n, m}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(j, k), {k}); }, "C");
 
     te::Schedule s = te::create_schedule({C});
     te::IterVar x = s[C].axis(0), y = s[C].axis(1), z = s[C].reduce_axis(0);

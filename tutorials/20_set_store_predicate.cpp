@@ -7,8 +7,8 @@
 //
 // Meant for threads that all hold the same result, of which one should store it.
 //
-// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is about nothing: it
-// prints, and `build` refuses it. The program beside it binds the reduction to threadIdx.x first.
+// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is about
+// nothing: it prints, and `build` refuses it. The program beside it binds the reduction to threadIdx.x first.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+    te::Tensor B = te::compute(
+        {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
     te::IterVar tx = te::thread_axis("threadIdx.x");
 
     te::Schedule s = te::create_schedule({B});

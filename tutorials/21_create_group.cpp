@@ -8,11 +8,11 @@
 //     for k: F[i] += E[i, k]           E[i, k] = D[0] + B[i, k]
 //                                      F[i] += E[i, k]
 //
-// What is done to the group is done to the group: here D and E move into the loop over k with one call, and D
-// shrinks to one element.
+// What is done to the group is done to all of them: here D and E move into the loop over k with one call, and
+// D shrinks to one element.
 //
-// E is an argument of this program, and F, for which it is all done, is not: F is computed into memory of its own and
-// lost. Beside it stands the program with F as its result, in which E is one element as well.
+// E is an argument of this program, and F, for which it is all done, is not: F is computed into memory of its
+// own and lost. Beside it stands the program with F as its result, in which E is one element as well.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -25,9 +25,12 @@ int main(int argc, char** argv) {
     te::IterVar k = te::reduce_axis({0, n}, "k");
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor B = te::placeholder({n, n}, "B");
-    te::Tensor D = te::compute({n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, j); }, "D");
-    te::Tensor E = te::compute({n, n}, {"i", "j"}, [&](Var i, Var j) { return D(i, j) + B(i, j); }, "E");
-    te::Tensor F = te::compute({n}, {"i"}, [&](Var i) { return te::sum(E(i, k), {k}); }, "F");
+    te::Tensor D = te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, j); }, "D");
+    te::Tensor E = te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return D(i, j) + B(i, j); }, "E");
+    te::Tensor F = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(E(i, k), {k}); }, "F");
 
     te::Schedule s = te::create_schedule({F});
     program.show("before", s, {A, B, E});

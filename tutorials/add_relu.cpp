@@ -1,7 +1,8 @@
 // relu(A + B) in one pass: eight elements at a time, shared among the threads.
 //
-// As two operations, each would walk over all of memory. As one expression the sum never leaves the registers: a
-// schedule cannot be better than the pass over A, B and C that is left, so it is the memory that sets the time.
+// As two operations, each would walk over all of memory. As one expression the sum never leaves the
+// registers: a schedule cannot be better than the pass over A, B and C that is left, so it is the memory that
+// sets the time.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");
     te::Tensor B = te::placeholder({n}, "B");
-    te::Tensor C = te::compute({n}, {"i"}, [&](Var i) { return te::max(A(i) + B(i), 0.0f); }, "C");
+    te::Tensor C = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::max(A(i) + B(i), 0.0f); }, "C");
 
     te::Schedule s = te::create_schedule({C});
     auto [io, ii] = s[C].split(s[C].axis(0), 8);

@@ -1,9 +1,9 @@
 // A convolution: 64 filters of 3 x 3 over 3 channels of an image, with a border of zeros.
 //
-// As declared, there are two stages: the image with its border, and the sums over channel, row and column of each
-// filter. The first text is how they run without a word about how. The second keeps the sums of sixteen neighbours of
-// an output row in a vector while it walks over the filter, and shares the filters among the threads; the image with
-// its border is small enough to stay a stage of its own.
+// As declared, there are two stages: the image with its border, and the sums over channel, row and column of
+// each filter. The first text is how they run without a word about how. The second keeps the sums of sixteen
+// neighbours of an output row in a vector while it walks over the filter, and shares the filters among the
+// threads; the image with its border is small enough to stay a stage of its own.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -22,18 +22,22 @@ int main(int argc, char** argv) {
 
     te::Tensor Data = te::placeholder({batch, channels, height, width}, "Data");
     te::Tensor Weight = te::placeholder({filters, channels, kernel, kernel}, "Weight");
-    te::Tensor Padded = te::compute({batch, channels, height + 2 * pad, width + 2 * pad}, {"n", "c", "h", "w"},
-                                    [&](Var n, Var c, Var h, Var w) {
-      return if_then_else(all(h >= pad, h < height + pad, w >= pad, w < width + pad),
-                          Data(n, c, h - pad, w - pad), 0.0f);
-    }, "PaddedData");
+    te::Tensor Padded = te::compute(
+        {batch, channels, height + 2 * pad, width + 2 * pad}, {"n", "c", "h", "w"},
+        [&](Var n, Var c, Var h, Var w) {
+          return if_then_else(all(h >= pad, h < height + pad, w >= pad, w < width + pad),
+                              Data(n, c, h - pad, w - pad), 0.0f);
+        },
+        "PaddedData");
     te::IterVar rc = te::reduce_axis({0, channels}, "rc");
     te::IterVar rh = te::reduce_axis({0, kernel}, "rh");
     te::IterVar rw = te::reduce_axis({0, kernel}, "rw");
-    te::Tensor Conv = te::compute({batch, filters, out_height, out_width}, {"n", "co", "h", "w"},
-                                  [&](Var n, Var co, Var h, Var w) {
-      return te::sum(Padded(n, rc, h + rh, w + rw) * Weight(co, rc, rh, rw), {rc, rh, rw});
-    }, "Conv");
+    te::Tensor Conv = te::compute(
+        {batch, filters, out_height, out_width}, {"n", "co", "h", "w"},
+        [&](Var n, Var co, Var h, Var w) {
+          return te::sum(Padded(n, rc, h + rh, w + rw) * Weight(co, rc, rh, rw), {rc, rh, rw});
+        },
+        "Conv");
 
     te::Schedule plain = te::create_schedule({Conv});
     program.show("as declared", plain, {Data, Weight, Conv});
@@ -45,7 +49,8 @@ int main(int argc, char** argv) {
     s[Conv].vectorize(wi);
     s[Conv].parallel(s[Conv].fuse({s[Conv].axis(0), s[Conv].axis(1)}));
     s[Sums].compute_at(s[Conv], wo);
-    s[Sums].reorder({s[Sums].reduce_axis(0), s[Sums].reduce_axis(1), s[Sums].reduce_axis(2), s[Sums].axis(3)});
+    s[Sums].reorder(
+        {s[Sums].reduce_axis(0), s[Sums].reduce_axis(1), s[Sums].reduce_axis(2), s[Sums].axis(3)});
     s[Sums].unroll(s[Sums].reduce_axis(2)).vectorize(s[Sums].axis(3));
     program.show("vectorized and parallel", s, {Data, Weight, Conv});
   });

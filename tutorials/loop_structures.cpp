@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
     te::Tensor A = te::placeholder({n, n}, "A");
     te::Tensor B = te::placeholder({n, n}, "B");
     te::IterVar k = te::reduce_axis({0, n}, "k");
-    te::Tensor C = te::compute({n, n}, {"i", "j"},
-                               [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+    te::Tensor C = te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
 
     program.print("=== Naive ===\n");
     te::Schedule naive = te::create_schedule({C});

@@ -28,7 +28,9 @@ Shaped shaped(const LowerArgument& arg, const SourceLocation& where) {
     NDArray::Shape shape;
     for (const tir::Expr& extent : extents) {
       const std::optional<std::int64_t> value = tir::constant_int(extent);
-      if (!value) throw LowerError("check: argument `" + name + "` has a symbolic shape; give it a constant one", where);
+      if (!value)
+        throw LowerError("check: argument `" + name + "` has a symbolic shape; give it a constant one",
+                         where);
       shape.push_back(*value);
     }
     return shape;
@@ -42,7 +44,8 @@ Shaped shaped(const LowerArgument& arg, const SourceLocation& where) {
         return {nullptr, constant(buffer->shape, buffer->name), buffer->dtype};
       },
       [&](const tir::Var& var) -> Shaped {
-        throw LowerError("check: argument `" + var.name() + "` is a scalar; only arrays can be made up", where);
+        throw LowerError("check: argument `" + var.name() + "` is a scalar; only arrays can be made up",
+                         where);
       });
 }
 
@@ -56,8 +59,8 @@ NDArray unwritten(const Shaped& arg, bool zero, const SourceLocation& where) {
 }
 
 /// The same inputs, and outputs of its own.
-std::vector<NDArray> with_own_outputs(const std::vector<LowerArgument>& args, const std::vector<NDArray>& arrays,
-                                      const SourceLocation& where) {
+std::vector<NDArray> with_own_outputs(const std::vector<LowerArgument>& args,
+                                      const std::vector<NDArray>& arrays, const SourceLocation& where) {
   std::vector<NDArray> own = arrays;
   for (std::size_t n = 0; n < args.size(); ++n) {
     const Shaped arg = shaped(args[n], where);
@@ -70,8 +73,8 @@ void interpret(const tir::IRModule& module, const std::vector<NDArray>& arrays) 
   std::vector<tir::HostValue> values;
   for (const NDArray& array : arrays) {
     const DLTensor& tensor = array.dl_tensor();
-    values.push_back(tir::HostArray{static_cast<char*>(tensor.data) + tensor.byte_offset, array.dtype(), array.shape(),
-                                    array.strides()});
+    values.push_back(tir::HostArray{static_cast<char*>(tensor.data) + tensor.byte_offset, array.dtype(),
+                                    array.shape(), array.strides()});
   }
   tir::evaluate(module.functions.begin()->second, values);
 }
@@ -110,9 +113,12 @@ class Elements {
       return dtype_.bits == 32 ? static_cast<double>(read<float>(data, n)) : read<double>(data, n);
     }
     switch (dtype_.bytes()) {
-      case 1: return dtype_.is_int() ? read<std::int8_t>(data, n) : read<std::uint8_t>(data, n);
-      case 2: return dtype_.is_int() ? read<std::int16_t>(data, n) : read<std::uint16_t>(data, n);
-      case 4: return dtype_.is_int() ? read<std::int32_t>(data, n) : read<std::uint32_t>(data, n);
+      case 1:
+        return dtype_.is_int() ? read<std::int8_t>(data, n) : read<std::uint8_t>(data, n);
+      case 2:
+        return dtype_.is_int() ? read<std::int16_t>(data, n) : read<std::uint16_t>(data, n);
+      case 4:
+        return dtype_.is_int() ? read<std::int32_t>(data, n) : read<std::uint32_t>(data, n);
       default:
         return dtype_.is_int() ? static_cast<double>(read<std::int64_t>(data, n))
                                : static_cast<double>(read<std::uint64_t>(data, n));
@@ -130,7 +136,8 @@ class Elements {
 
 }  // namespace
 
-Comparison compare(const NDArray& actual, const NDArray& expected, Tolerance tolerance, SourceLocation where) {
+Comparison compare(const NDArray& actual, const NDArray& expected, Tolerance tolerance,
+                   SourceLocation where) {
   if (actual.shape() != expected.shape() || !(actual.dtype() == expected.dtype()))
     throw RuntimeError("compare: " + describe(actual) + " beside " + describe(expected), where);
   if (!actual.dtype().is_floating()) tolerance = {.relative = 0, .absolute = 0};
@@ -183,8 +190,9 @@ CheckReport check_schedule(const te::Schedule& schedule, const std::vector<Lower
     const Shaped arg = shaped(args[n], where);
     if (!is_output(arg)) continue;
     const Comparison compared = compare(actual[n], expected[n], options.tolerance, where);
-    const bool is_worse = compared.wrong > report.worst.wrong ||
-                          (compared.wrong == report.worst.wrong && compared.largest_error > report.worst.largest_error);
+    const bool is_worse =
+        compared.wrong > report.worst.wrong ||
+        (compared.wrong == report.worst.wrong && compared.largest_error > report.worst.largest_error);
     if (!report.output.empty() && !is_worse) continue;
     report.worst = compared;
     report.output = arg.tensor->name();

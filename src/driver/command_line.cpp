@@ -33,31 +33,57 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
+enum class Takes { Nothing, Value, Values };
+
+struct OptionText {
+  const char* name;
+  Takes takes;
+  const char* value;
+  const char* help;
+};
+
+constexpr std::array<OptionText, 9> kOptions = {{
+    {"help", Takes::Nothing, "", "print this and stop"},
+    {"emit", Takes::Value, "simple|loops|ll|asm",
+     "print the loops, the loops before any pass, LLVM's IR or assembler"},
+    {"target", Takes::Value, "TARGET", "what to compile for; \"llvm -mcpu=native\" unless said"},
+    {"size", Takes::Value, "N", ""},
+    {"threads", Takes::Value, "N", "threads of parallel loops; as many as there are processors unless said"},
+    {"check", Takes::Nothing, "", "run every schedule and compare its results with the truth"},
+    {"time", Takes::Nothing, "", "run every schedule and print its time"},
+    {"dump-after", Takes::Values, "PASS|all",
+     "print the function after a pass of lowering, on the standard error; may be repeated"},
+    {"time-passes", Takes::Nothing, "", "print the time that each pass took, on the standard error"},
+}};
+
 po::options_description describe_options(const ProgramSettings& settings) {
+  std::string size = settings.size_means + "; " + std::to_string(settings.size) + " unless said";
+  if (settings.check_size != settings.size)
+    size += " (with --check, " + std::to_string(settings.check_size) + ")";
   po::options_description options("Options", 100);
-  auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const std::string size = settings.size_means + " (default: " + std::to_string(settings.size) +
-                           (settings.check_size == settings.size
-                                ? ")"
-                                : "; with --check, " + std::to_string(settings.check_size) + ")");
-  options.add_options()
-      ("help,h", "print this and stop")
-      ("emit", text("simple|loops|ll|asm"),
-       "print the loops, the loops before any pass, LLVM's IR or assembler")
-      ("target", text("TARGET"), "what to compile for, such as \"llvm -mcpu=native\" (the default)")
-      ("size", text("N"), size.c_str())
-      ("threads", text("N"), "threads for parallel loops (default: the processors there are)")
-      ("check", "run every schedule and compare its results with the truth")
-      ("time", "run every schedule and print its time")
-      ("dump-after", po::value<std::vector<std::string>>()->composing()->value_name("PASS|all"),
-       "print the function after a pass of lowering, on the standard error; may be repeated")
-      ("time-passes", "print the time that each pass of lowering took, on the standard error");
+  for (const OptionText& option : kOptions) {
+    const char* help = *option.help == '\0' ? size.c_str() : option.help;
+    switch (option.takes) {
+      case Takes::Nothing:
+        options.add_options()(option.name, help);
+        break;
+      case Takes::Value:
+        options.add_options()(option.name, po::value<std::string>()->value_name(option.value), help);
+        break;
+      case Takes::Values:
+        options.add_options()(
+            option.name, po::value<std::vector<std::string>>()->composing()->value_name(option.value), help);
+        break;
+    }
+  }
   return options;
 }
 
 std::string known_options() {
-  return "Known: --help, --emit=simple|loops|ll|asm, --target=TARGET, --size=N, --threads=N, --check, --time, "
-         "--dump-after=PASS|all, --time-passes.";
+  std::vector<std::string> known;
+  for (const OptionText& option : kOptions)
+    known.push_back("--" + std::string(option.name) + (*option.value == '\0' ? "" : "=") + option.value);
+  return "Known: " + joined(known, ", ") + ".";
 }
 
 int parse_number(const std::string& option, const std::string& text, int least, int greatest) {
@@ -132,8 +158,10 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv, const 
 }
 
 void print_help(const std::string& program, const ProgramSettings& settings) {
-  std::cout << "usage: " << program << " [options]\n\n" << settings.about << "\n\n" << describe_options(settings)
-            << "\nPasses, in their order: " << joined(pass_names(), ", ") << ".\n";
+  std::cout << "usage: " << program << " [options]\n\n"
+            << settings.about << "\n\n"
+            << describe_options(settings) << "\nPasses, in their order: " << joined(pass_names(), ", ")
+            << ".\n";
 }
 
 }  // namespace

@@ -18,13 +18,14 @@ std::string printed(const char* format, double value) {
 }
 
 std::string how(const CheckReport& report, const Target& target) {
-  return report.interpreted ? "interpreted, because it binds threads of a GPU" : "compiled for " + target.describe();
+  return report.interpreted ? "interpreted, because it binds threads of a GPU"
+                            : "compiled for " + target.describe();
 }
 
 }  // namespace
 
-ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
-                                 std::ostream& out, std::ostream& err)
+ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings,
+                                 Phase phase, std::ostream& out, std::ostream& err)
     : options_(options),
       phase_(phase),
       size_(options.size.value_or(phase == Phase::Check ? settings.check_size : settings.size)),
@@ -33,7 +34,8 @@ ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const Progra
       reports_(options, err) {}
 
 void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule,
-                           const std::vector<LowerArgument>& args, const ShowOptions& options, SourceLocation where) {
+                           const std::vector<LowerArgument>& args, const ShowOptions& options,
+                           SourceLocation where) {
   warn(schedule);
   if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
   if (prints_texts()) emit(name, schedule, args, options, where);
@@ -54,14 +56,20 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
   const lowering::LowerOptions passes = reports_.watch(options.passes, name);
   try {
     switch (options_.emit.value_or(Emit::Simple)) {
-      case Emit::Simple: print(lower(schedule, args, {.simple_mode = true, .passes = passes}, where)); return;
+      case Emit::Simple:
+        print(lower(schedule, args, {.simple_mode = true, .passes = passes}, where));
+        return;
       case Emit::Loops: {
         const tir::PrimFunc loops = lower_to_loops(schedule, args, {.passes = passes}, where);
         print(tir::IRModule{{{"main", loops}}});
         return;
       }
-      case Emit::Ll: print(build(schedule, args, target(), {.passes = passes}, where).get_source("ll")); return;
-      case Emit::Asm: print(build(schedule, args, target(), {.passes = passes}, where).get_source("asm")); return;
+      case Emit::Ll:
+        print(build(schedule, args, target(), {.passes = passes}, where).get_source("ll"));
+        return;
+      case Emit::Asm:
+        print(build(schedule, args, target(), {.passes = passes}, where).get_source("asm"));
+        return;
     }
   } catch (const InternalError&) {
     throw;
@@ -117,7 +125,9 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
   const std::vector<runtime::NDArray> arrays = make_arguments(args, options.outputs_start_at_zero, where);
   const std::vector<runtime::Argument> values(arrays.begin(), arrays.end());
   const runtime::Timing timing =
-      module["main"].time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where).evaluate(values);
+      module["main"]
+          .time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
+          .evaluate(values);
   out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms (least "
        << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads() << " thread"
        << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe() << ")" << std::endl;

@@ -20,8 +20,8 @@ struct Kernel {
   float (*run)(long steps, float factor, float summand);
 };
 
-// The same loop once for each kind of register: the width and the instructions belong to the function's type, so that
-// they cannot be parameters of one. Chains start apart, or they would be computed as one.
+// The same loop once for each kind of register: the width and the instructions belong to the function's type,
+// so that they cannot be parameters of one. Chains start apart, or they would be computed as one.
 
 #if defined(__x86_64__)
 

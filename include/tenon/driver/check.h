@@ -3,8 +3,8 @@
 //   CheckReport report = check_schedule(s, {A, B, C}, {.target = Target("llvm")});
 //   report.fine(), report.worst.largest_error, report.interpreted
 //
-// Inputs are random; outputs start as NaN (integers as a value that is no likely result), so that what is never written
-// shows.
+// Inputs are random; outputs start as NaN (integers as a value that is no likely result), so that what is
+// never written shows.
 #pragma once
 
 #include "tenon/driver/lower.h"
@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-/// An element is right if |actual - expected| <= absolute + relative * |expected|; integers and bools must be equal.
+/// An element is right if |actual - expected| <= absolute + relative * |expected|; integers and bools must be
+/// equal.
 struct Tolerance {
   double relative = 1e-4;
   double absolute = 1e-3;
@@ -52,13 +53,15 @@ struct CheckReport {
 
 /// Throws what lower and build throw, and LowerError for arguments that are no tensors of constant shape.
 CheckReport check_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                           const CheckOptions& options = {}, SourceLocation where = SourceLocation::current());
+                           const CheckOptions& options = {},
+                           SourceLocation where = SourceLocation::current());
 
 /// Whether the function has loops over threads of a GPU, which a CPU cannot run.
 bool binds_threads(const tir::PrimFunc& func);
 
 /// Arrays for the arguments: random ones for placeholders, NaN for the others.
-std::vector<runtime::NDArray> make_arguments(const std::vector<LowerArgument>& args, bool outputs_start_at_zero = false,
+std::vector<runtime::NDArray> make_arguments(const std::vector<LowerArgument>& args,
+                                             bool outputs_start_at_zero = false,
                                              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

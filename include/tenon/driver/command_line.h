@@ -1,15 +1,16 @@
 // The command line that all programs share: what to print, whether to check and time, and for which machine.
 //
 //   int main(int argc, char** argv) {
-//     return run_command_line(argc, argv, {.about = "Multiplies matrices."}, [](const CommandLineOptions& options) {
+//     return run_command_line(argc, argv, {.about = "Multiplies matrices."}, [](const CommandLineOptions&
+//     options) {
 //       const int n = options.size.value_or(1024);
 //       ...
 //       return 0;
 //     });
 //   }
 //
-// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a sentence on the
-// standard error says why. schedule_program.h is what most programs want.
+// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a sentence
+// on the standard error says why. schedule_program.h is what most programs want.
 #pragma once
 
 #include <functional>
@@ -24,8 +25,8 @@
 
 namespace tenon {
 
-/// What to print of a schedule: the loops as the known texts have them, the loops before any pass, LLVM's IR, or
-/// assembler.
+/// What to print of a schedule: the loops as the known texts have them, the loops before any pass, LLVM's IR,
+/// or assembler.
 enum class Emit : std::uint8_t { Simple, Loops, Ll, Asm };
 
 struct CommandLineOptions {
@@ -54,8 +55,8 @@ struct ProgramSettings {
   int greatest_size = 16384;
 };
 
-/// Reads the command line, sets the number of threads and runs the body, whose result is the exit status. Errors of the
-/// body are printed, and 1 is returned.
+/// Reads the command line, sets the number of threads and runs the body, whose result is the exit status.
+/// Errors of the body are printed, and 1 is returned.
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 

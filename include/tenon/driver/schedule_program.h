@@ -1,7 +1,9 @@
-// Schedule programs: one computation, a few schedules of it, and the command line that says what to do with each.
+// Schedule programs: one computation, a few schedules of it, and the command line that says what to do with
+// each.
 //
 //   int main(int argc, char** argv) {
-//     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."}, [](ScheduleProgram& program) {
+//     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."}, [](ScheduleProgram&
+//     program) {
 //       te::Tensor A = te::placeholder({program.size()}, "A");
 //       te::Tensor B = te::compute({program.size()}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
 //       te::Schedule s = te::create_schedule({B});
@@ -16,8 +18,8 @@
 //   $ split --emit=asm             their machine code
 //   $ split --check --time         both are run: their results are compared, their times printed
 //
-// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if something failed, or
-// 2 if the command line could not be understood.
+// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if something
+// failed, or 2 if the command line could not be understood.
 #pragma once
 
 #include <ostream>
@@ -35,13 +37,13 @@ struct ShowOptions {
   bool refused_by_build = false;
 };
 
-/// A program's view of the command line. Its body is run once to print and time, and once more, at the size for that,
-/// to check.
+/// A program's view of the command line. Its body is run once to print and time, and once more, at the size
+/// for that, to check.
 class ScheduleProgram {
  public:
   enum class Phase : std::uint8_t { Show, Check };
-  ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase, std::ostream& out,
-                  std::ostream& err);
+  ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
+                  std::ostream& out, std::ostream& err);
 
   /// --size, or what the program's settings have.
   int size() const { return size_; }
@@ -50,8 +52,9 @@ class ScheduleProgram {
   void show(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
             const ShowOptions& options = {}, SourceLocation where = SourceLocation::current());
   /// Shows a schedule beside the program's own: with --check only.
-  void show_beside(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                   const ShowOptions& options = {}, SourceLocation where = SourceLocation::current());
+  void show_beside(const std::string& name, const te::Schedule& schedule,
+                   const std::vector<LowerArgument>& args, const ShowOptions& options = {},
+                   SourceLocation where = SourceLocation::current());
   /// Prints between the texts, where texts are printed.
   template <class... T>
   void print(const T&... values) {
@@ -66,8 +69,8 @@ class ScheduleProgram {
             const ShowOptions& options, const SourceLocation& where);
   void check(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
              const ShowOptions& options, const SourceLocation& where);
-  void check_refused(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                     const SourceLocation& where);
+  void check_refused(const std::string& name, const te::Schedule& schedule,
+                     const std::vector<LowerArgument>& args, const SourceLocation& where);
   void time(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
             const ShowOptions& options, const SourceLocation& where);
   void warn(const te::Schedule& schedule);
