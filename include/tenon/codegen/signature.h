@@ -1,0 +1,50 @@
+// What a compiled function demands of its arguments, and where its symbolic sizes come from: one truth for every code
+// generator.
+//
+//   Signature s = signature_of(func, "matmul_packed");
+//   s.spec.params[0]          // `A`: float32[n, 1024], compact, read
+//   s.sizes[0]                // n is extent 0 of parameter 0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/runtime/spec.h"
+#include "tenon/tir/function.h"
+
+namespace tenon::codegen {
+
+enum class ArrayPart : std::uint8_t { Extent, Stride };
+
+/// A variable whose value is an extent or a stride of an argument.
+struct SizeBinding {
+  tir::Var var;
+  int param;
+  ArrayPart part;
+  int dimension;
+  /// The stride of a dimension that may be broadcast: zero where the extent is one.
+  bool zero_if_extent_is_one = false;
+};
+
+/// A size that must equal an expression of variables; the runtime cannot check it, so the code does.
+struct SizeCheck {
+  int param;
+  ArrayPart part;
+  int dimension;
+  tir::Expr expected;
+  /// For the user, if it does not hold.
+  std::string message;
+};
+
+struct Signature {
+  runtime::FunctionSpec spec;
+  std::vector<SizeBinding> sizes;
+  /// Variables that stand for the offset of an array's first element: zero, since data points at that element.
+  std::vector<tir::Var> zero_offsets;
+  std::vector<SizeCheck> checks;
+};
+
+/// Throws LowerError, naming the variable, if the function uses one that is neither a parameter nor bound by one.
+Signature signature_of(const tir::PrimFunc& func, std::string symbol);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,107 @@
+#include "tenon/codegen/llvm/compile.h"
+
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cctype>
+#include <set>
+
+#include "codegen/llvm/artifact_state.h"
+#include "codegen/llvm/imports.h"
+#include "codegen/llvm/module_emitter.h"
+#include "codegen/llvm/optimize.h"
+#include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/signature.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Under another name than the function's own, which may be `main` or `exp`, and one that C can declare.
+std::string symbol_of(const std::string& name, std::set<std::string>& taken) {
+  std::string symbol;
+  for (char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol = "_" + symbol;
+  std::string result = symbol + "_packed";
+  for (int n = 1; !taken.insert(result).second; ++n) result = symbol + "_" + std::to_string(n) + "_packed";
+  return result;
+}
+
+/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be linked together.
+void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
+  const std::string text = runtime::to_manifest(functions);
+  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
+  new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
+                           "tenon_module_manifest");
+}
+
+void verify(const llvm::Module& module) {
+  std::string problems;
+  llvm::raw_string_ostream out(problems);
+  if (!llvm::verifyModule(module, &out)) return;
+  internal_error("the emitted LLVM IR is malformed: " + problems);
+}
+
+bool is_llvm_ir(const std::filesystem::path& path) { return path.extension() == ".ll" || path.extension() == ".bc"; }
+
+}  // namespace
+
+Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, const CompileOptions& options) {
+  const auto machine = make_target_machine(target, options.opt_level);
+  llvm::LLVMContext context;
+  llvm::Module code("tenon", context);
+  set_target(code, *machine);
+
+  auto state = std::make_shared<Artifact::State>();
+  state->target = target;
+  state->options = options;
+  const ImportedSources sources = imported_sources(module);
+  for (const std::filesystem::path& path : options.link)
+    if (is_llvm_ir(path)) import_llvm(code, path.string());
+  for (const std::string& source : sources.llvm) import_llvm(code, source);
+  for (const std::string& source : sources.c) state->imported_objects.push_back(compile_c(source, target));
+
+  ModuleEmitter emitter(code, target, options);
+  std::set<std::string> taken;
+  for (const auto& [name, func] : module.functions) {
+    const Signature signature = signature_of(func, symbol_of(func.attrs.global_symbol, taken));
+    emit_function(emitter, func, signature);
+    state->functions.push_back(signature.spec);
+  }
+  add_manifest(code, state->functions);
+  verify(code);
+
+  optimize(code, *machine, options.opt_level);
+  llvm::raw_string_ostream bitcode(state->bitcode);
+  llvm::WriteBitcodeToFile(code, bitcode);
+  bitcode.flush();
+  state->object = generate_code(code, *machine, llvm::CodeGenFileType::ObjectFile);
+  return Artifact(std::move(state));
+}
+
+const std::vector<runtime::FunctionSpec>& Artifact::functions() const { return state_->functions; }
+
+std::string_view Artifact::object() const { return state_->object; }
+
+std::string Artifact::source(std::string_view kind) const {
+  if (kind != "ll" && kind != "asm")
+    throw RuntimeError("compiled code has no source of kind `" + std::string(kind) + "`; there is `ll` and `asm`");
+  llvm::LLVMContext context;
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()), "tenon");
+  auto module = llvm::parseBitcodeFile(buffer, context);
+  if (!module) internal_error("bitcode that was written cannot be read: " + llvm::toString(module.takeError()));
+  if (kind == "asm") {
+    const auto machine = make_target_machine(state_->target, state_->options.opt_level);
+    return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);
+  }
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  (*module)->print(out, nullptr);
+  return text;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,254 @@
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
+  return match(
+      n.callee, [&](Intrin intrin) { return call_intrin(intrin, n, type); },
+      [&](const ExternCallee& callee) { return call_extern(callee, n, type); });
+}
+
+namespace {
+
+llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
+
+[[noreturn]] void refuse(Intrin intrin) {
+  throw LowerError("@tir." + std::string(to_string(intrin)) + " is for GPUs; a CPU cannot run it");
+}
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
+  llvm::Value* none = int32(0);
+  switch (intrin) {
+    case Intrin::exp: case Intrin::exp2: case Intrin::exp10: case Intrin::log: case Intrin::log2: case Intrin::log10:
+    case Intrin::log1p: case Intrin::sqrt: case Intrin::rsqrt: case Intrin::pow: case Intrin::sin: case Intrin::cos:
+    case Intrin::tan: case Intrin::sinh: case Intrin::cosh: case Intrin::tanh: case Intrin::asin: case Intrin::acos:
+    case Intrin::atan: case Intrin::atan2: case Intrin::asinh: case Intrin::acosh: case Intrin::atanh:
+    case Intrin::erf: case Intrin::sigmoid: case Intrin::floor: case Intrin::ceil: case Intrin::round:
+    case Intrin::trunc: case Intrin::nearbyint: case Intrin::fabs: case Intrin::fmod: case Intrin::fma:
+    case Intrin::hypot: case Intrin::copysign: case Intrin::nextafter: case Intrin::ldexp:
+      return math(intrin, n, type);
+    case Intrin::isnan: case Intrin::isinf: case Intrin::isfinite: return float_test(intrin, n.args[0]);
+    case Intrin::popcount: case Intrin::clz: case Intrin::shift_left: case Intrin::shift_right:
+    case Intrin::bitwise_and: case Intrin::bitwise_or: case Intrin::bitwise_xor: case Intrin::bitwise_not:
+    case Intrin::q_multiply_shift:
+      return bits_intrin(intrin, n, type);
+    case Intrin::if_then_else: return choose(expr(n.args[0]), n.args[1], n.args[2]);
+    case Intrin::likely: return expr(n.args[0]);
+    case Intrin::reinterpret: return reinterpret(expr(n.args[0]), n.args[0].dtype(), type);
+    case Intrin::address_of: return address_of(n.args[0]);
+    case Intrin::tvm_access_ptr: return access_ptr(n);
+    case Intrin::type_annotation: internal_error("a type annotation outside of tvm_access_ptr");
+    case Intrin::handle_add_byte_offset: {
+      llvm::Value* base = expr(n.args[0]);
+      return builder_.CreateGEP(builder_.getInt8Ty(), base, index(n.args[1]));
+    }
+    case Intrin::isnullptr: return builder_.CreateIsNull(expr(n.args[0]));
+    case Intrin::tvm_stack_make_array: return stack_array(n);
+    case Intrin::tvm_stack_make_shape: return stack_shape(n);
+    case Intrin::tvm_call_packed: return call_packed(n);
+    case Intrin::tvm_tuple:
+      for (const Expr& arg : n.args) none = expr(arg);
+      return none;
+    case Intrin::prefetch: prefetch(n); return none;
+    // One thread: there is nobody to wait for.
+    case Intrin::tvm_storage_sync: return none;
+    case Intrin::tvm_thread_allreduce: case Intrin::tvm_warp_shuffle: case Intrin::tvm_warp_shuffle_up:
+    case Intrin::tvm_warp_shuffle_down: case Intrin::tvm_warp_activemask: case Intrin::thread_return:
+      refuse(intrin);
+    case Intrin::call_llvm_intrin: case Intrin::call_llvm_pure_intrin: return call_llvm(n, type);
+    case Intrin::ret:
+      leave(builder_.CreateIntCast(expr(n.args[0]), builder_.getInt32Ty(), true));
+      builder_.SetInsertPoint(new_block("unreached"));
+      return none;
+  }
+  internal_error("an intrinsic without a meaning");
+}
+
+// ---- addresses -----------------------------------------------------------------------------------------------------
+
+llvm::Value* FunctionEmitter::address_of(const Expr& e) {
+  const Load* load = e.as<Load>();
+  if (!load) throw LowerError("address_of takes an element of a buffer, got " + print_expr(e));
+  const Expr position = flat_index(load->buffer, load->indices);
+  if (const Ramp* ramp = position.as<Ramp>()) return address(load->buffer, index(ramp->base));
+  if (position.dtype().is_vector()) return address(load->buffer, lane_positions(position)[0]);
+  return address(load->buffer, index(position));
+}
+
+llvm::Value* FunctionEmitter::access_ptr(const Call& n) {
+  const DataType element = n.args[0].dtype();
+  llvm::Value* base = expr(n.args[1]);
+  return address(base, element, index(n.args[2]));
+}
+
+void FunctionEmitter::prefetch(const Call& n) {
+  std::vector<llvm::Value*> args{expr(n.args[0])};
+  for (std::size_t k = 1; k < 4; ++k) args.push_back(int32(constant_int(n.args[k]).value_or(k == 1 ? 0 : k == 2 ? 3 : 1)));
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {args[0]->getType()}, args);
+}
+
+// ---- C functions ---------------------------------------------------------------------------------------------------
+
+llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, DataType type) {
+  std::vector<llvm::Value*> args;
+  std::vector<llvm::Type*> types;
+  std::vector<llvm::Attribute::AttrKind> extensions;
+  auto extension_of = [](DataType t) {
+    const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
+    return !is_narrow ? llvm::Attribute::None : t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
+  };
+  for (const Expr& arg : n.args) {
+    llvm::Value* value = expr(arg);
+    // C's bool, and the 16-bit floats as C compilers pass them.
+    if (arg.dtype().is_bool()) value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), arg.dtype().lanes));
+    if (arg.dtype().is_bfloat()) value = builder_.CreateBitCast(value, with_lanes(builder_.getBFloatTy(), arg.dtype().lanes));
+    args.push_back(value);
+    types.push_back(value->getType());
+    extensions.push_back(extension_of(arg.dtype()));
+  }
+  llvm::Type* result = type.is_bool()     ? with_lanes(builder_.getInt8Ty(), type.lanes)
+                       : type.is_bfloat() ? with_lanes(builder_.getBFloatTy(), type.lanes)
+                                          : this->type(type);
+  llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
+  llvm::FunctionCallee function = module_.extern_function(callee.name, signature);
+  llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), args);
+  for (unsigned k = 0; k < extensions.size(); ++k)
+    if (extensions[k] != llvm::Attribute::None) call->addParamAttr(k, extensions[k]);
+  if (extension_of(type) != llvm::Attribute::None) call->addRetAttr(extension_of(type));
+  if (callee.pure) {
+    call->setDoesNotThrow();
+    call->addFnAttr(llvm::Attribute::WillReturn);
+    // A pure function may still read what its pointers point at.
+    bool has_pointer = false;
+    for (const Expr& arg : n.args) has_pointer |= arg.dtype().is_handle();
+    if (has_pointer) call->setOnlyReadsMemory();
+    if (!has_pointer) call->setDoesNotAccessMemory();
+  }
+  if (type.is_bool()) return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
+  if (type.is_bfloat()) return builder_.CreateBitCast(call, this->type(type));
+  return call;
+}
+
+llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
+  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
+  if (!name) throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
+  const llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(to_ref(name->value));
+  if (id == llvm::Intrinsic::not_intrinsic) throw LowerError("LLVM has no intrinsic `" + name->value + "`");
+  std::vector<llvm::Value*> args;
+  std::vector<llvm::Type*> types;
+  for (std::size_t k = 2; k < n.args.size(); ++k) {
+    args.push_back(expr(n.args[k]));
+    types.push_back(args.back()->getType());
+  }
+  auto declare = [&](llvm::Type* result) -> llvm::Function* {
+    llvm::SmallVector<llvm::Intrinsic::IITDescriptor, 8> table;
+    llvm::Intrinsic::getIntrinsicInfoTableEntries(id, table);
+    llvm::ArrayRef<llvm::Intrinsic::IITDescriptor> rest(table);
+    llvm::SmallVector<llvm::Type*, 4> overloads;
+    llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
+    const auto matched = llvm::Intrinsic::matchIntrinsicSignature(signature, rest, overloads);
+    if (matched != llvm::Intrinsic::MatchIntrinsicTypes_Match || !rest.empty()) return nullptr;
+    return llvm::Intrinsic::getOrInsertDeclaration(&module_.module(), id, overloads);
+  };
+  llvm::Function* function = declare(this->type(type));
+  if (!function) function = declare(builder_.getVoidTy());
+  if (!function) {
+    std::string given;
+    for (std::size_t k = 2; k < n.args.size(); ++k) given += (k > 2 ? ", " : "") + n.args[k].dtype().str();
+    throw LowerError("LLVM's intrinsic `" + name->value + "` does not take (" + given + ") and give " + type.str());
+  }
+  llvm::Value* result = builder_.CreateCall(function, args);
+  return result->getType()->isVoidTy() ? llvm::Constant::getNullValue(this->type(type)) : result;
+}
+
+// ---- packed functions ----------------------------------------------------------------------------------------------
+
+llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
+  llvm::Value* memory = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
+  for (std::size_t k = 0; k < n.args.size(); ++k)
+    builder_.CreateStore(index(n.args[k]), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), memory, k));
+  return memory;
+}
+
+/// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a DLTensor.
+llvm::Value* FunctionEmitter::stack_array(const Call& n) {
+  const DataType element = n.args[4].dtype();
+  llvm::Value* tensor = entry_alloca(builder_.getInt8Ty(), int64(sizeof(DLTensor)), alignof(DLTensor), "tensor");
+  auto put = [&](std::size_t offset, llvm::Value* value) {
+    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), tensor, offset));
+  };
+  const auto rank = constant_int(n.args[3]);
+  internal_check(rank.has_value(), "the rank of an array is not constant");
+  llvm::Value* shape = expr(n.args[1]);
+  llvm::Value* strides = nullptr;
+  if (n.args[2].dtype().is_handle()) {
+    strides = expr(n.args[2]);
+  } else {
+    // c_api.h promises strides: those of a compact array.
+    strides = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
+    llvm::Value* stride = int64(1);
+    for (std::int64_t d = *rank; d-- > 0;) {
+      const auto at = static_cast<std::uint64_t>(d);
+      builder_.CreateStore(stride, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), strides, at));
+      llvm::Value* extent = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), shape, at);
+      stride = builder_.CreateMul(stride, builder_.CreateLoad(builder_.getInt64Ty(), extent));
+    }
+  }
+  const int code = element.is_bool()    ? kDLBool
+                   : element.is_int()   ? kDLInt
+                   : element.is_uint()  ? kDLUInt
+                   : element.is_float() ? kDLFloat
+                   : element.is_bfloat() ? kDLBfloat
+                                         : kDLOpaqueHandle;
+  put(offsetof(DLTensor, data), address(expr(n.args[0]), element, index(n.args[5])));
+  put(offsetof(DLTensor, device), int32(kDLCPU));
+  put(offsetof(DLTensor, device) + 4, int32(0));
+  put(offsetof(DLTensor, ndim), int32(*rank));
+  put(offsetof(DLTensor, dtype), builder_.getInt8(static_cast<std::uint8_t>(code)));
+  put(offsetof(DLTensor, dtype) + 1, builder_.getInt8(element.is_bool() ? 8 : element.bits));
+  put(offsetof(DLTensor, dtype) + 2, builder_.getInt16(element.lanes));
+  put(offsetof(DLTensor, shape), shape);
+  put(offsetof(DLTensor, strides), strides);
+  put(offsetof(DLTensor, byte_offset), int64(0));
+  return tensor;
+}
+
+/// Calls a TenonPackedFunction by name: (name, arguments...).
+llvm::Value* FunctionEmitter::call_packed(const Call& n) {
+  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
+  if (!name) throw LowerError("tvm_call_packed takes the function's name first");
+  const auto count = static_cast<std::int64_t>(n.args.size()) - 1;
+  llvm::Value* values = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
+  llvm::Value* codes = entry_alloca(builder_.getInt32Ty(), int64(std::max<std::int64_t>(1, count)), 4, "codes");
+  for (std::size_t k = 1; k < n.args.size(); ++k) {
+    const Expr& arg = n.args[k];
+    const DataType t = arg.dtype();
+    const Call* call = arg.as<Call>();
+    const bool is_tensor = call && call->is(Intrin::tvm_stack_make_array);
+    llvm::Value* value = expr(arg);
+    if (t.is_integral()) value = cast(value, t, Int(64));
+    if (t.is_floating()) value = cast(value, t, Float(64));
+    const int code = is_tensor ? kTenonTensor : t.is_handle() ? kTenonHandle : t.is_floating() ? kTenonFloat : kTenonInt;
+    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
+    builder_.CreateStore(int32(code), builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
+  }
+  llvm::FunctionType* signature = llvm::FunctionType::get(
+      builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()}, false);
+  llvm::FunctionCallee function = module_.extern_function(name->value, signature);
+  llvm::Value* status = builder_.CreateCall(signature, function.getCallee(), {values, codes, int32(count)});
+  check_status(status);
+  return status;
+}
+
+}  // namespace tenon::codegen

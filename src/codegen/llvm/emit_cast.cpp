@@ -1,0 +1,194 @@
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+llvm::Type* lanes_like(llvm::Type* element, llvm::Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? with_lanes(element, static_cast<int>(vector->getNumElements())) : element;
+}
+
+llvm::Constant* same_shape(llvm::Value* like, std::uint64_t value) {
+  return llvm::ConstantInt::get(like->getType(), value);
+}
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::cast(llvm::Value* value, DataType from, DataType to) {
+  if (from == to) return value;
+  llvm::Type* target = type(to);
+  if (from.is_handle() || to.is_handle()) {
+    if (to.is_integral()) return builder_.CreatePtrToInt(value, target);
+    if (from.is_integral()) return builder_.CreateIntToPtr(value, target);
+    internal_error("a cast from " + from.str() + " to " + to.str());
+  }
+  if (from.is_floating()) {
+    if (to.is_floating()) return float_to_float(value, from, to);
+    if (to.is_bool()) {
+      llvm::Value* wide = is_computed_in_float32(from) ? to_float32(value, from) : value;
+      return builder_.CreateFCmpUNE(wide, llvm::Constant::getNullValue(wide->getType()));
+    }
+    return float_to_integer(value, from, to);
+  }
+  if (to.is_floating()) return integer_to_float(value, from, to);
+  if (to.is_bool()) return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+  llvm::Value* result = from.is_int() ? builder_.CreateSExtOrTrunc(value, target) : builder_.CreateZExtOrTrunc(value, target);
+  if (index_values_.contains(value)) index_values_.insert(result);
+  return result;
+}
+
+llvm::Value* FunctionEmitter::float_to_float(llvm::Value* value, DataType from, DataType to) {
+  const bool is_wide = from.bits == 64;
+  if (to.bits == 16) {
+    if (is_wide) value = round_to_odd(value);
+    return round_float32(is_wide ? value : to_float32(value, from), to);
+  }
+  if (from.bits == 16) value = to_float32(value, from);
+  return builder_.CreateFPCast(value, type(to));
+}
+
+llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from, DataType to) {
+  if (from.bits == 16) value = to_float32(value, from);
+  // Whatever a number out of range gives, it must be the same at every use.
+  auto settled = [&](llvm::Value* x) { return builder_.CreateFreeze(x); };
+  if (to.is_uint() && to.bits == 64) {
+    llvm::Type* wide = type(to);
+    llvm::Constant* half = llvm::ConstantFP::get(value->getType(), 0x1p63);
+    llvm::Value* low = builder_.CreateFPToSI(value, wide);
+    llvm::Value* high = builder_.CreateFPToSI(builder_.CreateFSub(value, half), wide);
+    high = builder_.CreateXor(high, same_shape(high, std::uint64_t{1} << 63));
+    return settled(builder_.CreateSelect(builder_.CreateFCmpOLT(value, half), low, high));
+  }
+  // By way of a wider signed integer, so that numbers of the other sign wrap.
+  const int bits = to.bits < 32 || to == Int(32, to.lanes) ? 32 : 64;
+  llvm::Value* wide = settled(builder_.CreateFPToSI(value, type(Int(bits, to.lanes))));
+  return builder_.CreateTrunc(wide, type(to));
+}
+
+llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from, DataType to) {
+  auto convert = [&](DataType target) {
+    return from.is_int() ? builder_.CreateSIToFP(value, type(target)) : builder_.CreateUIToFP(value, type(target));
+  };
+  if (to.bits >= 32) return convert(to);
+  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first rounding must
+  // leave a trace of what it dropped.
+  const int lanes = to.lanes;
+  if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
+  if (from.bits == 64) {
+    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep all theirs.
+    llvm::Value* low = builder_.CreateAnd(value, same_shape(value, 0xfff));
+    llvm::Value* rest = builder_.CreateSub(value, low);
+    llvm::Value* sticky = builder_.CreateZExt(builder_.CreateICmpNE(low, same_shape(low, 0)), low->getType());
+    llvm::Value* rounded = builder_.CreateOr(rest, builder_.CreateShl(sticky, 11));
+    llvm::Value* top = builder_.CreateAShr(value, 53);
+    llvm::Value* is_small = builder_.CreateICmpEQ(top, same_shape(top, 0));
+    if (from.is_int())
+      is_small = builder_.CreateOr(is_small, builder_.CreateICmpEQ(top, llvm::Constant::getAllOnesValue(top->getType())));
+    value = builder_.CreateSelect(is_small, value, rounded);
+  }
+  return round_float32(round_to_odd(convert(Float(64, lanes))), to);
+}
+
+llvm::Value* FunctionEmitter::reinterpret(llvm::Value* value, DataType from, DataType to) {
+  if (from.is_handle()) value = builder_.CreatePtrToInt(value, builder_.getInt64Ty());
+  if (to.is_handle()) return builder_.CreateIntToPtr(value, type(to));
+  return builder_.CreateBitCast(value, type(to));
+}
+
+// ---- sixteen bits --------------------------------------------------------------------------------------------------
+
+bool FunctionEmitter::is_computed_in_float32(DataType t) const {
+  return t.is_bfloat() || (t.is_float() && t.bits == 16 && !module_.traits().half_arithmetic);
+}
+
+llvm::Value* FunctionEmitter::to_float32(llvm::Value* value, DataType from) {
+  llvm::Type* target = lanes_like(builder_.getFloatTy(), value);
+  if (from.is_bfloat()) {
+    llvm::Value* bits = builder_.CreateZExt(value, lanes_like(builder_.getInt32Ty(), value));
+    return builder_.CreateBitCast(builder_.CreateShl(bits, 16), target);
+  }
+  if (from.bits != 16) return builder_.CreateFPCast(value, target);
+  if (module_.traits().half_conversion || llvm::isa<llvm::Constant>(value)) return builder_.CreateFPExt(value, target);
+  return half_to_float32_on_bits(value);
+}
+
+llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
+  if (to.is_float()) {
+    if (module_.traits().half_conversion || llvm::isa<llvm::Constant>(value))
+      return builder_.CreateFPTrunc(value, lanes_like(builder_.getHalfTy(), value));
+    return float32_to_half_on_bits(value);
+  }
+  // Adding just less than a half of the last place that stays, and one more where that place is odd, carries into it
+  // exactly when it must. A NaN could carry into infinity, so it gets a NaN of its own.
+  llvm::Value* bits = builder_.CreateBitCast(value, lanes_like(builder_.getInt32Ty(), value));
+  llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 1));
+  llvm::Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, same_shape(bits, 0x7fff)));
+  llvm::Value* quiet = builder_.CreateOr(bits, same_shape(bits, 0x400000));
+  llvm::Value* result = builder_.CreateSelect(builder_.CreateFCmpUNO(value, value), quiet, rounded);
+  return builder_.CreateTrunc(builder_.CreateLShr(result, 16), lanes_like(builder_.getInt16Ty(), value));
+}
+
+llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
+  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal ones too; infinity
+  // and NaN need the greatest exponent.
+  llvm::Value* narrow = builder_.CreateBitCast(half, lanes_like(builder_.getInt16Ty(), half));
+  llvm::Value* bits = builder_.CreateZExt(narrow, lanes_like(builder_.getInt32Ty(), half));
+  llvm::Value* sign = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x8000)), 16);
+  llvm::Value* rest = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x7fff)), 13);
+  llvm::Type* target = lanes_like(builder_.getFloatTy(), half);
+  llvm::Value* scaled =
+      builder_.CreateFMul(builder_.CreateBitCast(rest, target), llvm::ConstantFP::get(target, 0x1p112));
+  llvm::Value* finite = builder_.CreateBitCast(scaled, bits->getType());
+  llvm::Value* special = builder_.CreateOr(rest, same_shape(bits, 0x7f800000));
+  llvm::Value* is_special = builder_.CreateICmpUGE(rest, same_shape(bits, 0x7c00U << 13));
+  return builder_.CreateBitCast(builder_.CreateOr(sign, builder_.CreateSelect(is_special, special, finite)), target);
+}
+
+llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
+  llvm::Type* word = lanes_like(builder_.getInt32Ty(), value);
+  llvm::Value* bits = builder_.CreateBitCast(value, word);
+  llvm::Value* sign = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 0x8000));
+  llvm::Value* magnitude = builder_.CreateAnd(bits, same_shape(bits, 0x7fffffff));
+  // Normal results: the exponent's bias changes by 112, and rounding carries as for bfloat16.
+  llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(magnitude, 13), same_shape(bits, 1));
+  llvm::Value* rounded = builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, same_shape(bits, 0xfff)));
+  llvm::Value* normal = builder_.CreateLShr(builder_.CreateSub(rounded, same_shape(bits, 112U << 23)), 13);
+  // Below 2^-14 the last place is 2^-24: adding 1/2, whose last place that is in float32, rounds there.
+  llvm::Value* shifted = builder_.CreateBitCast(magnitude, value->getType());
+  {
+    const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+    builder_.clearFastMathFlags();
+    shifted = builder_.CreateFAdd(shifted, llvm::ConstantFP::get(value->getType(), 0.5));
+  }
+  llvm::Value* subnormal = builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
+  llvm::Value* result =
+      builder_.CreateSelect(builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
+  // From 65520 on it is infinity, which lies half-way to the number after the greatest.
+  result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
+                                 same_shape(bits, 0x7c00), result);
+  result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, same_shape(bits, 0x7f800000)),
+                                 same_shape(bits, 0x7e00), result);
+  llvm::Value* narrow =
+      builder_.CreateTrunc(builder_.CreateOr(sign, result), lanes_like(builder_.getInt16Ty(), value));
+  return builder_.CreateBitCast(narrow, lanes_like(builder_.getHalfTy(), value));
+}
+
+llvm::Value* FunctionEmitter::round_to_odd(llvm::Value* value) {
+  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees that there was.
+  llvm::Type* narrow = lanes_like(builder_.getFloatTy(), value);
+  llvm::Type* word = lanes_like(builder_.getInt32Ty(), value);
+  llvm::Value* nearest = builder_.CreateFPTrunc(value, narrow);
+  llvm::Value* back = builder_.CreateFPExt(nearest, value->getType());
+  llvm::Value* bits = builder_.CreateBitCast(nearest, word);
+  auto magnitude = [&](llvm::Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); };
+  llvm::Value* went_up = builder_.CreateFCmpOGT(magnitude(back), magnitude(value));
+  llvm::Value* truncated = builder_.CreateSub(bits, builder_.CreateZExt(went_up, word));
+  llvm::Value* inexact = builder_.CreateFCmpONE(back, value);
+  llvm::Value* odd = builder_.CreateOr(truncated, builder_.CreateZExt(inexact, word));
+  return builder_.CreateBitCast(odd, narrow);
+}
+
+}  // namespace tenon::codegen

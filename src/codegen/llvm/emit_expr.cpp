@@ -1,0 +1,171 @@
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/support/error.h"
+#include "tenon/support/float16.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+llvm::Type* FunctionEmitter::type(DataType t) const { return register_type(module_.context(), t); }
+
+llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {
+  return llvm::BasicBlock::Create(module_.context(), name, function_);
+}
+
+llvm::Value* FunctionEmitter::expr(const Expr& e) {
+  const DataType t = e.dtype();
+  auto never = [&](const char* what) -> llvm::Value* {
+    internal_error(std::string(what) + " is left in lowered code: " + print_expr(e));
+  };
+  return match(
+      e.node().value,
+      [&](const IntImm& n) -> llvm::Value* {
+        return llvm::ConstantInt::get(type(t), static_cast<std::uint64_t>(n.value), true, true);
+      },
+      [&](const FloatImm& n) -> llvm::Value* {
+        if (t.is_bfloat()) return llvm::ConstantInt::get(type(t), BFloat16(n.value).bits);
+        if (t.bits == 16) return llvm::ConstantExpr::getBitCast(builder_.getInt16(Float16(n.value).bits), type(t));
+        return llvm::ConstantFP::get(type(t), n.value);
+      },
+      [&](const StringImm& n) -> llvm::Value* { return module_.text(n.value); },
+      [&](const VarNode&) { return variable(e); },
+      [&](const Cast& n) { return cast(expr(n.value), n.value.dtype(), t); },
+      [&](const Binary& n) { return emit(n); },
+      [&](const Not& n) -> llvm::Value* { return builder_.CreateNot(expr(n.a)); },
+      [&](const Select& n) { return emit(n); },
+      [&](const Ramp& n) { return emit(n); },
+      [&](const Broadcast& n) { return splat(expr(n.value), n.lanes); },
+      [&](const Shuffle& n) { return emit(n); },
+      [&](const LetExpr& n) { return emit(n); },
+      [&](const Call& n) { return emit(n, t); },
+      [&](const Load& n) { return load(n, t); },
+      [&](const ProducerLoad&) { return never("a read of a tensor"); },
+      [&](const Reduce&) { return never("a reduction"); });
+}
+
+llvm::Value* FunctionEmitter::variable(const Expr& e) {
+  auto found = variables_.find(&e.node());
+  if (found != variables_.end()) return found->second;
+  internal_error("variable `" + Var::of(e).name() + "` is not defined where it is used");
+}
+
+void FunctionEmitter::define(const Var& var, llvm::Value* value) {
+  variables_.insert_or_assign(&var.node(), value);
+  if (!llvm::isa<llvm::Constant>(value) && !value->hasName()) value->setName(var.name());
+}
+
+void FunctionEmitter::define_size(const Var& var, llvm::Value* value) {
+  index_values_.insert(value);
+  define(var, value);
+}
+
+llvm::Value* FunctionEmitter::in_index_mode(const Expr& e) {
+  const bool outer = index_mode_;
+  index_mode_ = true;
+  llvm::Value* value = expr(e);
+  index_mode_ = outer;
+  return value;
+}
+
+llvm::Value* FunctionEmitter::index(const Expr& e) {
+  llvm::Value* value = in_index_mode(e);
+  llvm::Type* wide = with_lanes(builder_.getInt64Ty(), e.dtype().lanes);
+  if (e.dtype().is_uint()) return builder_.CreateZExt(value, wide);
+  return builder_.CreateSExt(value, wide);
+}
+
+bool FunctionEmitter::is_cheap_and_safe(const Expr& e) const {
+  bool safe = true;
+  int nodes = 0;
+  const std::function<void(const Expr&)> visit = [&](const Expr& x) {
+    if (x.as<Load>() || x.as<Call>() || ++nodes > 16) safe = false;
+    if (safe) for_each_child(x, visit);
+  };
+  visit(e);
+  return safe;
+}
+
+llvm::Value* FunctionEmitter::emit(const Binary& n) {
+  const bool is_logic = n.op == BinaryOp::And || n.op == BinaryOp::Or;
+  // `i < size && a[i] > 0` must not read a[i] where i is no position.
+  if (is_logic && n.a.dtype().is_scalar() && !is_cheap_and_safe(n.b)) {
+    llvm::Value* a = expr(n.a);
+    return n.op == BinaryOp::And ? choose(a, n.b, make_false()) : choose(a, make_true(), n.b);
+  }
+  llvm::Value* a = expr(n.a);
+  llvm::Value* b = expr(n.b);
+  return arithmetic(n.op, a, b, n.a.dtype());
+}
+
+llvm::Value* FunctionEmitter::emit(const Select& n) {
+  llvm::Value* condition = expr(n.condition);
+  llvm::Value* if_true = expr(n.if_true);
+  return builder_.CreateSelect(condition, if_true, expr(n.if_false));
+}
+
+llvm::Value* FunctionEmitter::choose(llvm::Value* condition, const Expr& if_true, const Expr& if_false) {
+  if (is_cheap_and_safe(if_true) && is_cheap_and_safe(if_false)) {
+    llvm::Value* a = expr(if_true);
+    return builder_.CreateSelect(condition, a, expr(if_false));
+  }
+  llvm::BasicBlock* on_true = new_block("choice_true");
+  llvm::BasicBlock* on_false = new_block("choice_false");
+  llvm::BasicBlock* after = new_block("choice_end");
+  builder_.CreateCondBr(condition, on_true, on_false);
+  builder_.SetInsertPoint(on_true);
+  llvm::Value* a = expr(if_true);
+  on_true = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(on_false);
+  llvm::Value* b = expr(if_false);
+  on_false = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* result = builder_.CreatePHI(a->getType(), 2);
+  result->addIncoming(a, on_true);
+  result->addIncoming(b, on_false);
+  return result;
+}
+
+llvm::Value* FunctionEmitter::emit(const Ramp& n) {
+  llvm::Value* base = expr(n.base);
+  llvm::Value* stride = expr(n.stride);
+  std::vector<llvm::Constant*> steps;
+  for (int lane = 0; lane < n.lanes; ++lane)
+    steps.push_back(llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(lane)));
+  llvm::Value* offsets = builder_.CreateMul(splat(stride, n.lanes), llvm::ConstantVector::get(steps));
+  return builder_.CreateAdd(splat(base, n.lanes), offsets);
+}
+
+llvm::Value* FunctionEmitter::emit(const Shuffle& n) {
+  std::vector<llvm::Value*> vectors;
+  for (const Expr& v : n.vectors) vectors.push_back(expr(v));
+  llvm::Value* all = concatenate(vectors);
+  std::vector<int> picks;
+  for (const Expr& i : n.indices) {
+    const auto pick = constant_int(i);
+    internal_check(pick.has_value(), "a shuffle by indices that are not constant");
+    picks.push_back(static_cast<int>(*pick));
+  }
+  if (!all->getType()->isVectorTy()) return splat(all, static_cast<int>(picks.size()));
+  if (picks.size() == 1) return builder_.CreateExtractElement(all, static_cast<std::uint64_t>(picks[0]));
+  return builder_.CreateShuffleVector(all, picks);
+}
+
+llvm::Value* FunctionEmitter::emit(const LetExpr& n) {
+  define(n.var, expr(n.value));
+  return expr(n.body);
+}
+
+llvm::Value* FunctionEmitter::splat(llvm::Value* value, int lanes) {
+  if (lanes == 1) return value;
+  if (!value->getType()->isVectorTy()) return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+  // A broadcast of a vector repeats it.
+  return concatenate(std::vector<llvm::Value*>(static_cast<std::size_t>(lanes), value));
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,177 @@
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// LLVM's intrinsic where it becomes an instruction or where LLVM knows its algebra; libm's function else.
+llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
+  switch (intrin) {
+    case Intrin::exp: return llvm::Intrinsic::exp;
+    case Intrin::exp2: return llvm::Intrinsic::exp2;
+    case Intrin::exp10: return llvm::Intrinsic::exp10;
+    case Intrin::log: return llvm::Intrinsic::log;
+    case Intrin::log2: return llvm::Intrinsic::log2;
+    case Intrin::log10: return llvm::Intrinsic::log10;
+    case Intrin::sqrt: return llvm::Intrinsic::sqrt;
+    case Intrin::pow: return llvm::Intrinsic::pow;
+    case Intrin::sin: return llvm::Intrinsic::sin;
+    case Intrin::cos: return llvm::Intrinsic::cos;
+    case Intrin::floor: return llvm::Intrinsic::floor;
+    case Intrin::ceil: return llvm::Intrinsic::ceil;
+    // Halves to even, as the reference interpreter rounds.
+    case Intrin::round:
+    case Intrin::nearbyint: return llvm::Intrinsic::nearbyint;
+    case Intrin::trunc: return llvm::Intrinsic::trunc;
+    case Intrin::fabs: return llvm::Intrinsic::fabs;
+    case Intrin::fma: return llvm::Intrinsic::fma;
+    case Intrin::copysign: return llvm::Intrinsic::copysign;
+    default: return llvm::Intrinsic::not_intrinsic;
+  }
+}
+
+const char* libm_name(Intrin intrin) {
+  switch (intrin) {
+    case Intrin::log1p: return "log1p";
+    case Intrin::tan: return "tan";
+    case Intrin::sinh: return "sinh";
+    case Intrin::cosh: return "cosh";
+    case Intrin::tanh: return "tanh";
+    case Intrin::asin: return "asin";
+    case Intrin::acos: return "acos";
+    case Intrin::atan: return "atan";
+    case Intrin::atan2: return "atan2";
+    case Intrin::asinh: return "asinh";
+    case Intrin::acosh: return "acosh";
+    case Intrin::atanh: return "atanh";
+    case Intrin::erf: return "erf";
+    case Intrin::fmod: return "fmod";
+    case Intrin::hypot: return "hypot";
+    case Intrin::nextafter: return "nextafter";
+    case Intrin::ldexp: return "ldexp";
+    default: return nullptr;
+  }
+}
+
+unsigned lanes_in(llvm::Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? vector->getNumElements() : 1;
+}
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) {
+  if (type.is_integral()) {
+    // Rounding an integer gives the integer; its magnitude is a choice.
+    llvm::Value* x = expr(n.args[0]);
+    if (intrin != Intrin::fabs || type.is_uint()) return x;
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
+  }
+  const bool in_float32 = is_computed_in_float32(type) || type.bits == 16;
+  // The next float16 is no rounding of the next float32.
+  if (intrin == Intrin::nextafter && in_float32)
+    throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+  std::vector<llvm::Value*> args;
+  for (const Expr& arg : n.args) {
+    llvm::Value* value = expr(arg);
+    args.push_back(in_float32 && arg.dtype().is_floating() ? to_float32(value, arg.dtype()) : value);
+  }
+  llvm::Value* result = math_on(intrin, std::move(args));
+  return in_float32 ? round_float32(result, type) : result;
+}
+
+llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> args) {
+  llvm::Type* t = args[0]->getType();
+  llvm::Value* one = llvm::ConstantFP::get(t, 1.0);
+  if (intrin == Intrin::rsqrt)
+    return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
+  if (intrin == Intrin::sigmoid) {
+    llvm::Value* power = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::exp, builder_.CreateFNeg(args[0]));
+    return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
+  }
+  if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
+    return builder_.CreateIntrinsic(id, {t}, args);
+  const char* name = libm_name(intrin);
+  internal_check(name != nullptr, "a function of mathematics without a name");
+  const unsigned lanes = lanes_in(args[0]);
+  if (lanes == 1) return call_libm(name, args);
+  llvm::Value* result = llvm::PoisonValue::get(t);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    std::vector<llvm::Value*> scalars;
+    for (llvm::Value* arg : args) scalars.push_back(builder_.CreateExtractElement(arg, lane));
+    result = builder_.CreateInsertElement(result, call_libm(name, scalars), lane);
+  }
+  return result;
+}
+
+llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm::Value*>& args) {
+  std::vector<llvm::Value*> given = args;
+  if (std::string_view(name) == "ldexp") given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* arg : given) types.push_back(arg->getType());
+  const bool is_single = args[0]->getType()->isFloatTy();
+  llvm::FunctionType* signature = llvm::FunctionType::get(args[0]->getType(), types, false);
+  llvm::FunctionCallee function = module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
+  llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
+  // errno, which they may set, is nobody's business here.
+  call->setDoesNotAccessMemory();
+  call->setDoesNotThrow();
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  return call;
+}
+
+llvm::Value* FunctionEmitter::float_test(Intrin intrin, const Expr& argument) {
+  llvm::Value* x = expr(argument);
+  if (argument.dtype().bits == 16) x = to_float32(x, argument.dtype());
+  if (intrin == Intrin::isnan) return builder_.CreateFCmpUNO(x, x);
+  llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());
+  if (intrin == Intrin::isinf) return builder_.CreateFCmpOEQ(magnitude, infinity);
+  return builder_.CreateFCmpONE(magnitude, infinity);
+}
+
+llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type) {
+  const DataType t = n.args[0].dtype();
+  llvm::Value* x = expr(n.args[0]);
+  if (intrin == Intrin::bitwise_not) return builder_.CreateNot(x);
+  if (intrin == Intrin::popcount)
+    return cast(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x), UInt(t.bits, t.lanes), type);
+  if (intrin == Intrin::clz) {
+    llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, builder_.getFalse());
+    return cast(count, UInt(t.bits, t.lanes), type);
+  }
+  llvm::Value* y = expr(n.args[1]);
+  switch (intrin) {
+    case Intrin::bitwise_and: return builder_.CreateAnd(x, y);
+    case Intrin::bitwise_or: return builder_.CreateOr(x, y);
+    case Intrin::bitwise_xor: return builder_.CreateXor(x, y);
+    case Intrin::shift_left: return builder_.CreateShl(x, y);
+    case Intrin::shift_right: return t.is_uint() ? builder_.CreateLShr(x, y) : builder_.CreateAShr(x, y);
+    default: break;
+  }
+  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times 2^s, halves up.
+  internal_check(intrin == Intrin::q_multiply_shift, "an operation on bits without a meaning");
+  llvm::Type* wide = this->type(Int(64, type.lanes));
+  auto widen = [&](const Expr& e) {
+    llvm::Value* value = builder_.CreateSExt(expr(e), this->type(Int(64, e.dtype().lanes)));
+    return e.dtype().is_scalar() ? splat(value, type.lanes) : value;
+  };
+  llvm::Value* q = widen(n.args[2]);
+  llvm::Value* s = widen(n.args[3]);
+  llvm::Value* zero = llvm::Constant::getNullValue(wide);
+  llvm::Value* one = llvm::ConstantInt::get(wide, 1);
+  llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, s, zero);
+  llvm::Value* right = builder_.CreateSub(q, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, s, zero));
+  llvm::Value* product = builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), left),
+                                            builder_.CreateSExt(y, wide));
+  llvm::Value* half = builder_.CreateShl(one, builder_.CreateSub(right, one));
+  return builder_.CreateTrunc(builder_.CreateAShr(builder_.CreateAdd(product, half), right), this->type(type));
+}
+
+}  // namespace tenon::codegen

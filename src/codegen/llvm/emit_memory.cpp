@@ -1,0 +1,263 @@
+#include <llvm/Analysis/VectorUtils.h>
+
+#include <algorithm>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// What the workspace pool promises.
+constexpr int kWorkspaceAlignment = 128;
+
+std::optional<std::int64_t> constant_bytes(const Allocate& n) {
+  std::int64_t bytes = n.dtype.bytes();
+  for (const Expr& e : n.extents) {
+    const auto extent = constant_int(e);
+    if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
+/// Strides for which reading what lies between costs less than reading lane by lane.
+bool reads_well_with_gaps(std::int64_t stride, int lanes) {
+  return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64 && (lanes & (lanes - 1)) == 0;
+}
+
+}  // namespace
+
+// ---- addresses -----------------------------------------------------------------------------------------------------
+
+Expr FunctionEmitter::flat_index(const Buffer& buffer, const std::vector<Expr>& indices) const {
+  internal_check(!indices.empty(), "an access without an index is left in lowered code");
+  Expr flat = indices[0];
+  for (std::size_t n = 1; n < indices.size(); ++n) {
+    const Expr extent = make_cast(flat.dtype().element(), buffer->shape[n]);
+    const int lanes = indices[n].dtype().lanes;
+    auto spread = [&](const Expr& e) { return lanes == 1 ? e : make_broadcast(e, lanes); };
+    flat = make_binary(BinaryOp::Add, spread(make_binary(BinaryOp::Mul, flat, extent)),
+                       make_cast(flat.dtype().with_lanes(lanes), indices[n]));
+  }
+  return flat;
+}
+
+llvm::Value* FunctionEmitter::address(llvm::Value* base, DataType element, llvm::Value* index) {
+  if (element.lanes > 1) index = builder_.CreateMul(index, int64(element.lanes), "", false, true);
+  return builder_.CreateInBoundsGEP(lane_type_in_memory(module_.context(), element), base, index);
+}
+
+llvm::Value* FunctionEmitter::address(const Buffer& buffer, llvm::Value* index) {
+  return address(variable(buffer->data), buffer->dtype, index);
+}
+
+std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
+  std::vector<llvm::Value*> positions;
+  const int lanes = e.dtype().lanes;
+  if (const Ramp* ramp = e.as<Ramp>()) {
+    llvm::Value* base = index(ramp->base);
+    llvm::Value* stride = index(ramp->stride);
+    for (int lane = 0; lane < lanes; ++lane)
+      positions.push_back(builder_.CreateAdd(base, builder_.CreateMul(stride, int64(lane), "", false, true), "", false, true));
+    return positions;
+  }
+  llvm::Value* vector = index(e);
+  for (int lane = 0; lane < lanes; ++lane)
+    positions.push_back(builder_.CreateExtractElement(vector, static_cast<std::uint64_t>(lane)));
+  return positions;
+}
+
+// ---- loads ---------------------------------------------------------------------------------------------------------
+
+llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
+  const Expr position = flat_index(n.buffer, n.indices);
+  const DataType element = n.buffer->dtype;
+  const int lanes = position.dtype().lanes;
+  auto at = [&](llvm::Value* i) { return address(n.buffer, i); };
+  if (lanes == 1) return load_lanes(at(index(position)), element, element.lanes);
+  if (const Broadcast* same = position.as<Broadcast>(); same && same->value.dtype().is_scalar())
+    return splat(load_lanes(at(index(same->value)), element, element.lanes), lanes);
+  if (const Ramp* ramp = position.as<Ramp>()) {
+    const auto stride = constant_int(ramp->stride);
+    if (stride == 1) return load_lanes(at(index(ramp->base)), element, lanes * element.lanes);
+    if (stride == -1) {
+      llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1), "", false, true);
+      return reversed(load_lanes(at(last), element, lanes * element.lanes), element.lanes);
+    }
+    if (stride && element.is_scalar() && reads_well_with_gaps(*stride, lanes))
+      return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes);
+  }
+  std::vector<llvm::Value*> parts;
+  for (llvm::Value* i : lane_positions(position)) parts.push_back(load_lanes(at(i), element, element.lanes));
+  return concatenate(parts);
+}
+
+llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element, int count) {
+  const DataType t = element.element().with_lanes(count);
+  // Only the element's own alignment is sure; LLVM raises it where it can prove more.
+  llvm::Value* value = builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
+                                                  llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  if (!element.is_bool()) return value;
+  return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+}
+
+llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride, int lanes) {
+  // Contiguous pieces that end with the last element wanted: nothing outside is read.
+  const int span = (lanes - 1) * stride + 1;
+  llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
+  llvm::Value* result = nullptr;
+  for (int piece = 0; piece < stride; ++piece) {
+    const int begin = std::min(piece * lanes, span - lanes);
+    llvm::Value* part = load_lanes(builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
+                                   element, lanes);
+    std::vector<int> picks;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int at = lane * stride;
+      const bool is_here = at / lanes == piece;
+      picks.push_back(is_here ? (result ? lanes : 0) + at - begin : result && at / lanes < piece ? lane : -1);
+    }
+    result = result ? builder_.CreateShuffleVector(result, part, picks) : builder_.CreateShuffleVector(part, picks);
+  }
+  return result;
+}
+
+// ---- stores --------------------------------------------------------------------------------------------------------
+
+void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices, llvm::Value* value, DataType) {
+  const Expr position = flat_index(buffer, indices);
+  const DataType element = buffer->dtype;
+  const int lanes = position.dtype().lanes;
+  if (lanes == 1) return store_lanes(address(buffer, index(position)), element, value);
+  if (const Ramp* ramp = position.as<Ramp>()) {
+    const auto stride = constant_int(ramp->stride);
+    if (stride == 1) return store_lanes(address(buffer, index(ramp->base)), element, value);
+    if (stride == -1) {
+      llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1), "", false, true);
+      return store_lanes(address(buffer, last), element, reversed(value, element.lanes));
+    }
+  }
+  // In the order of the lanes: where two lanes name one element, the later one stays.
+  int lane = 0;
+  for (llvm::Value* i : lane_positions(position))
+    store_lanes(address(buffer, i), element, lanes_of(value, lane++ * element.lanes, element.lanes));
+}
+
+void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
+  if (element.is_bool()) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+    value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+  }
+  builder_.CreateAlignedStore(value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+}
+
+// ---- lanes ---------------------------------------------------------------------------------------------------------
+
+llvm::Value* FunctionEmitter::lanes_of(llvm::Value* vector, int first, int count) {
+  if (count == 1) return builder_.CreateExtractElement(vector, static_cast<std::uint64_t>(first));
+  std::vector<int> picks;
+  for (int lane = 0; lane < count; ++lane) picks.push_back(first + lane);
+  return builder_.CreateShuffleVector(vector, picks);
+}
+
+llvm::Value* FunctionEmitter::reversed(llvm::Value* vector, int group) {
+  const int count = static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+  std::vector<int> picks;
+  for (int lane = 0; lane < count; ++lane) picks.push_back(count - group - lane / group * group + lane % group);
+  return builder_.CreateShuffleVector(vector, picks);
+}
+
+llvm::Value* FunctionEmitter::concatenate(const std::vector<llvm::Value*>& parts) {
+  if (parts.size() == 1) return parts[0];
+  const auto is_vector = [](llvm::Value* v) { return v->getType()->isVectorTy(); };
+  const auto same_type = [&](llvm::Value* v) { return v->getType() == parts[0]->getType(); };
+  if (is_vector(parts[0]) && std::ranges::all_of(parts, same_type)) return llvm::concatenateVectors(builder_, parts);
+  std::vector<llvm::Value*> lanes;
+  for (llvm::Value* part : parts) {
+    if (!is_vector(part)) {
+      lanes.push_back(part);
+      continue;
+    }
+    const unsigned count = llvm::cast<llvm::FixedVectorType>(part->getType())->getNumElements();
+    for (unsigned lane = 0; lane < count; ++lane) lanes.push_back(builder_.CreateExtractElement(part, lane));
+  }
+  llvm::Value* result = llvm::PoisonValue::get(
+      llvm::FixedVectorType::get(lanes[0]->getType(), static_cast<unsigned>(lanes.size())));
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) result = builder_.CreateInsertElement(result, lanes[lane], lane);
+  return result;
+}
+
+// ---- temporaries ---------------------------------------------------------------------------------------------------
+
+llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
+                                                const std::string& name) {
+  llvm::IRBuilder<> at_entry(entry_);
+  llvm::AllocaInst* memory = at_entry.CreateAlloca(type, count, name);
+  memory->setAlignment(llvm::Align(static_cast<std::uint64_t>(alignment)));
+  return memory;
+}
+
+void FunctionEmitter::plan_stack(const Stmt& body) {
+  struct Temporary {
+    const ExprNode* data;
+    std::int64_t bytes;
+  };
+  std::vector<Temporary> temporaries;
+  const StmtVisit visit = [&](const Stmt& s) {
+    // The body of a parallel loop is a function of its own.
+    if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
+    if (const Allocate* n = s.as<Allocate>())
+      if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});
+    for_each_child(s, [](const Expr&) {}, visit);
+  };
+  visit(body);
+  // The smallest are what register tiles are made of.
+  std::ranges::stable_sort(temporaries, {}, &Temporary::bytes);
+  std::int64_t left = static_cast<std::int64_t>(module_.options().stack_budget);
+  for (const Temporary& t : temporaries) {
+    left -= t.bytes;
+    if (left < 0) return;
+    on_stack_.insert(t.data);
+  }
+}
+
+void FunctionEmitter::emit(const Allocate& n) {
+  const int lane = lane_bytes(n.dtype);
+  if (on_stack_.contains(&n.data.node())) {
+    const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
+    const int alignment = bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+    llvm::Type* memory = llvm::ArrayType::get(lane_type_in_memory(module_.context(), n.dtype),
+                                              static_cast<std::uint64_t>(bytes / lane));
+    define(n.data, entry_alloca(memory, nullptr, alignment, n.data.name()));
+    return stmt(n.body);
+  }
+
+  llvm::Value* bytes = int64(n.dtype.bytes());
+  for (const Expr& extent : n.extents) {
+    llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
+    bytes = builder_.CreateMul(bytes, count);
+  }
+  llvm::CallInst* memory = builder_.CreateCall(
+      module_.workspace_alloc(), {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
+  memory->addRetAttr(llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
+  llvm::Value* failed = builder_.CreateIsNull(memory);
+  llvm::BasicBlock* on_failure = new_block("no_memory");
+  llvm::BasicBlock* after = new_block("allocated");
+  builder_.CreateCondBr(failed, on_failure, after);
+  builder_.SetInsertPoint(on_failure);
+  leave(int32(kTenonOutOfMemory));
+  builder_.SetInsertPoint(after);
+
+  define(n.data, memory);
+  workspaces_.push_back(memory);
+  stmt(n.body);
+  workspaces_.pop_back();
+  builder_.CreateCall(module_.workspace_free(), {int32(kDLCPU), int32(0), memory});
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,175 @@
+// The packed function that others call (c_api.h): takes the arguments apart and calls the computation.
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/runtime/c_api.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// Bytes of constant extents that are not empty; nullopt else.
+std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
+  if (!buffer->strides.empty()) return std::nullopt;
+  std::int64_t bytes = buffer->dtype.bytes();
+  for (const Expr& e : buffer->shape) {
+    const auto extent = constant_int(e);
+    if (!extent || *extent <= 0 || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+class PackedEmitter {
+ public:
+  PackedEmitter(ModuleEmitter& module, const PrimFunc& func, const Signature& signature)
+      : module_(module), func_(func), signature_(signature), uses_(func.body) {}
+
+  void run() {
+    llvm::Function* computation = make_computation();
+    const std::string& symbol = signature_.spec.symbol;
+    llvm::Type* pointer = llvm::PointerType::getUnqual(module_.context());
+    llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
+    packed_ = module_.make_function(llvm::FunctionType::get(status, {pointer, pointer, status}, false),
+                                    llvm::GlobalValue::ExternalLinkage, symbol);
+    packed_->getArg(0)->setName("args");
+    FunctionEmitter emitter(module_, packed_, uses_);
+    std::vector<llvm::Value*> args;
+    for (unsigned n = 0; n < func_.params.size(); ++n) args.push_back(unpack(emitter, n));
+    for (const SizeBinding& size : signature_.sizes) args.push_back(bind(emitter, size));
+    for (const Var& offset : signature_.zero_offsets) {
+      args.push_back(llvm::Constant::getNullValue(emitter.type(offset.dtype())));
+      emitter.define_size(offset, args.back());
+    }
+    for (const SizeCheck& check : signature_.checks) emit_check(emitter, check);
+    for (unsigned n = 0; n < func_.params.size(); ++n)
+      if (const BufferParam* array = func_.buffer_of(func_.params[n])) args[n] = move_to_base(emitter, *array, args[n]);
+    emitter.builder_.CreateRet(emitter.builder_.CreateCall(computation, args));
+    emitter.close_entry();
+  }
+
+ private:
+  llvm::Function* make_computation() {
+    std::vector<llvm::Type*> types;
+    for (const Var& param : func_.params) types.push_back(register_type(module_.context(), param.dtype()));
+    for (const SizeBinding& size : signature_.sizes)
+      types.push_back(register_type(module_.context(), size.var.dtype()));
+    for (const Var& offset : signature_.zero_offsets)
+      types.push_back(register_type(module_.context(), offset.dtype()));
+    llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
+    llvm::Function* function =
+        module_.make_function(llvm::FunctionType::get(status, types, false), llvm::GlobalValue::InternalLinkage,
+                              signature_.spec.name + "_compute");
+    function->addFnAttr(llvm::Attribute::NoInline);
+    FunctionEmitter emitter(module_, function, uses_);
+    unsigned n = 0;
+    for (const Var& param : func_.params) define_param(emitter, param, function->getArg(n++));
+    for (const SizeBinding& size : signature_.sizes) emitter.define_size(size.var, function->getArg(n++));
+    for (const Var& offset : signature_.zero_offsets) emitter.define_size(offset, function->getArg(n++));
+    emitter.body(func_.body);
+    return function;
+  }
+
+  void define_param(FunctionEmitter& emitter, const Var& param, llvm::Argument* argument) const {
+    const BufferParam* array = func_.buffer_of(param);
+    if (!array) return emitter.define(param, argument);
+    emitter.define(array->buffer->data, argument);
+    emitter.define(array->declared->data, argument);
+    emitter.define(param, argument);
+    const std::size_t n = argument->getArgNo();
+    const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
+    llvm::LLVMContext& context = module_.context();
+    if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
+    const Expr& offset = array->declared->elem_offset;
+    if (!is_zero(offset) && !offset.as<VarNode>()) return;
+    argument->addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
+    if (const auto bytes = constant_bytes(array->declared))
+      argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(context, *bytes));
+  }
+
+  // ---- taking arguments apart ------------------------------------------------------------------------------------
+
+  llvm::Value* unpack(FunctionEmitter& emitter, unsigned n) {
+    const Var& param = func_.params[n];
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    llvm::Value* slot = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), packed_->getArg(0), n);
+    if (func_.buffer_of(param)) {
+      tensors_.push_back(builder.CreateLoad(builder.getPtrTy(), slot));
+      return field(emitter, n, offsetof(DLTensor, data));
+    }
+    tensors_.push_back(nullptr);
+    const DataType t = param.dtype();
+    llvm::Value* value = nullptr;
+    if (t.is_handle()) value = builder.CreateLoad(builder.getPtrTy(), slot);
+    if (t.is_floating()) value = emitter.cast(builder.CreateLoad(builder.getDoubleTy(), slot), Float(64), t);
+    if (t.is_integral()) value = emitter.cast(builder.CreateLoad(builder.getInt64Ty(), slot), Int(64), t);
+    emitter.define(param, value);
+    return value;
+  }
+
+  llvm::Value* field(FunctionEmitter& emitter, unsigned param, std::size_t offset) const {
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), tensors_[param], offset);
+    return builder.CreateLoad(builder.getPtrTy(), at);
+  }
+
+  llvm::Value* part(FunctionEmitter& emitter, int param, ArrayPart part, int dimension) const {
+    const std::size_t offset = part == ArrayPart::Extent ? offsetof(DLTensor, shape) : offsetof(DLTensor, strides);
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    llvm::Value* numbers = field(emitter, static_cast<unsigned>(param), offset);
+    llvm::Value* at =
+        builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), numbers, static_cast<std::uint64_t>(dimension));
+    return builder.CreateLoad(builder.getInt64Ty(), at);
+  }
+
+  llvm::Value* bind(FunctionEmitter& emitter, const SizeBinding& size) const {
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    llvm::Value* value = part(emitter, size.param, size.part, size.dimension);
+    if (size.zero_if_extent_is_one) {
+      llvm::Value* extent = part(emitter, size.param, ArrayPart::Extent, size.dimension);
+      value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)), builder.getInt64(0), value);
+    }
+    value = builder.CreateTrunc(value, emitter.type(size.var.dtype()));
+    emitter.define_size(size.var, value);
+    return value;
+  }
+
+  void emit_check(FunctionEmitter& emitter, const SizeCheck& check) const {
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    llvm::Value* given = part(emitter, check.param, check.part, check.dimension);
+    llvm::Value* holds = builder.CreateICmpEQ(given, emitter.index(check.expected));
+    llvm::BasicBlock* right = emitter.new_block("size_holds");
+    llvm::BasicBlock* wrong = emitter.new_block("size_differs");
+    builder.CreateCondBr(holds, right, wrong);
+    builder.SetInsertPoint(wrong);
+    builder.CreateCall(module_.set_last_error(), {module_.text(check.message)});
+    builder.CreateRet(builder.getInt32(kTenonInvalidArgument));
+    builder.SetInsertPoint(right);
+  }
+
+  /// Indices include the offset of the first element, at which the argument's data points.
+  llvm::Value* move_to_base(FunctionEmitter& emitter, const BufferParam& array, llvm::Value* data) const {
+    const Expr& offset = array.declared->elem_offset;
+    if (is_zero(offset) || offset.as<VarNode>()) return data;
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    const auto bytes = static_cast<std::uint64_t>(array.declared->dtype.bytes());
+    llvm::Value* distance = builder.CreateMul(emitter.index(offset), builder.getInt64(bytes));
+    return builder.CreateGEP(builder.getInt8Ty(), data, builder.CreateNeg(distance));
+  }
+
+  ModuleEmitter& module_;
+  const PrimFunc& func_;
+  const Signature& signature_;
+  const IndexUses uses_;
+  llvm::Function* packed_ = nullptr;
+  /// Null for parameters that are no arrays.
+  std::vector<llvm::Value*> tensors_;
+};
+
+void emit_function(ModuleEmitter& module, const PrimFunc& func, const Signature& signature) {
+  PackedEmitter(module, func, signature).run();
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,237 @@
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/index_uses.h"
+#include "codegen/llvm/types.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const IndexUses& uses)
+    : module_(module),
+      function_(function),
+      index_uses_(uses),
+      builder_(module.context()),
+      entry_(new_block("entry")) {
+  builder_.setFastMathFlags(module.fast_math_flags());
+  builder_.SetInsertPoint(new_block("start"));
+}
+
+void FunctionEmitter::body(const Stmt& body) {
+  plan_stack(body);
+  stmt(body);
+  finish();
+}
+
+void FunctionEmitter::finish() {
+  builder_.CreateRet(int32(kTenonOk));
+  close_entry();
+}
+
+void FunctionEmitter::close_entry() { llvm::IRBuilder<>(entry_).CreateBr(entry_->getNextNode()); }
+
+void FunctionEmitter::stmt(const Stmt& s) {
+  auto never = [](const char* what) { internal_error(std::string(what) + " is left in lowered code"); };
+  match(
+      s.node().value, [&](const Store& n) { emit(n); }, [&](const Realize&) { never("a realized region"); },
+      [&](const BufferView&) { never("a view of a buffer"); }, [&](const Allocate& n) { emit(n); },
+      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); }, [&](const If& n) { emit(n); },
+      [&](const Let& n) { emit(n); }, [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
+      [&](const Evaluate& n) {
+        if (!is_constant(n.value)) expr(n.value);
+      },
+      [&](const Seq& n) {
+        for (const Stmt& child : n.stmts) stmt(child);
+      },
+      [&](const Prefetch&) { never("a prefetch of a region"); });
+}
+
+void FunctionEmitter::emit(const Store& n) {
+  llvm::Value* value = expr(n.value);
+  store(n.buffer, n.indices, value, n.value.dtype());
+}
+
+void FunctionEmitter::emit(const Let& n) {
+  const bool is_index = index_uses_.is_index_only(n.var);
+  define(n.var, is_index ? in_index_mode(n.value) : expr(n.value));
+  stmt(n.body);
+}
+
+// ---- loops ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and what is not.
+bool has_explicit_vectors(const Stmt& body) {
+  bool found = false;
+  walk(body, [&](const Ramp&) { found = true; }, [&](const Broadcast&) { found = true; });
+  return found;
+}
+
+llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKind kind) {
+  std::vector<llvm::Metadata*> properties(1);
+  auto add = [&](const char* name, std::optional<bool> value) {
+    std::vector<llvm::Metadata*> parts{llvm::MDString::get(context, name)};
+    if (value)
+      parts.push_back(llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt1Ty(context), *value)));
+    properties.push_back(llvm::MDNode::get(context, parts));
+  };
+  if (has_explicit_vectors(body)) {
+    add("llvm.loop.vectorize.enable", false);
+    // Loops of few steps may still be unrolled whole: that turns accumulators into registers.
+    add("llvm.loop.unroll.runtime.disable", std::nullopt);
+  }
+  if (kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
+  if (properties.size() == 1) return nullptr;
+  llvm::MDNode* node = llvm::MDNode::getDistinct(context, properties);
+  node->replaceOperandWith(0, node);
+  return node;
+}
+
+}  // namespace
+
+void FunctionEmitter::emit(const For& n) {
+  if (n.kind == ForKind::Parallel) return task_ ? shared_loop(n) : parallel_loop(n);
+  if (is_one(n.extent)) {
+    define_size(n.var, in_index_mode(n.min));
+    return stmt(n.body);
+  }
+  llvm::Value* begin = in_index_mode(n.min);
+  llvm::Value* extent = builder_.CreateSExtOrTrunc(in_index_mode(n.extent), begin->getType());
+  llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
+  serial_loop(n.var, begin, end, llvm::ConstantInt::get(begin->getType(), 1), n.body, n.kind);
+}
+
+void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
+                                  const Stmt& body, ForKind kind) {
+  llvm::BasicBlock* loop = new_block("loop");
+  llvm::BasicBlock* after = new_block("loop_end");
+  builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), loop, after);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* counter = builder_.CreatePHI(begin->getType(), 2);
+  counter->addIncoming(begin, before);
+  define_size(var, counter);
+  stmt(body);
+  llvm::Value* next = builder_.CreateAdd(counter, step, "", false, true);
+  counter->addIncoming(next, builder_.GetInsertBlock());
+  llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
+  if (llvm::MDNode* metadata = loop_metadata(module_.context(), body, kind))
+    back->setMetadata(llvm::LLVMContext::MD_loop, metadata);
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::emit(const While& n) {
+  llvm::BasicBlock* test = new_block("while");
+  llvm::BasicBlock* body = new_block("while_body");
+  llvm::BasicBlock* after = new_block("while_end");
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(test);
+  builder_.CreateCondBr(expr(n.condition), body, after);
+  builder_.SetInsertPoint(body);
+  stmt(n.body);
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(after);
+}
+
+// ---- branches ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether a part of the condition is marked as mostly true.
+bool is_likely(const Expr& condition) {
+  if (as_call(condition, Intrin::likely)) return true;
+  const Binary* both = as_binary(condition, BinaryOp::And);
+  return both && (is_likely(both->a) || is_likely(both->b));
+}
+
+}  // namespace
+
+void FunctionEmitter::emit(const If& n) {
+  llvm::BasicBlock* then_block = new_block("then");
+  llvm::BasicBlock* after = new_block("if_end");
+  llvm::BasicBlock* else_block = n.else_case ? new_block("else") : after;
+  llvm::MDNode* weights =
+      is_likely(n.condition) ? llvm::MDBuilder(module_.context()).createLikelyBranchWeights() : nullptr;
+  builder_.CreateCondBr(in_index_mode(n.condition), then_block, else_block, weights);
+  builder_.SetInsertPoint(then_block);
+  stmt(n.then_case);
+  builder_.CreateBr(after);
+  if (n.else_case) {
+    builder_.SetInsertPoint(else_block);
+    stmt(*n.else_case);
+    builder_.CreateBr(after);
+  }
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::emit(const Assert& n) {
+  llvm::BasicBlock* holds = new_block("assert_holds");
+  llvm::BasicBlock* fails = new_block("assert_fails");
+  builder_.CreateCondBr(expr(n.condition), holds, fails,
+                        llvm::MDBuilder(module_.context()).createLikelyBranchWeights());
+  builder_.SetInsertPoint(fails);
+  fail(n.message);
+  builder_.SetInsertPoint(holds);
+  stmt(n.body);
+}
+
+void FunctionEmitter::emit(const Attr& n) {
+  switch (n.kind) {
+    case AttrKind::ThreadExtent:
+    case AttrKind::VirtualThread: {
+      const IterVar& axis = std::get<IterVar>(n.subject);
+      const std::string tag = axis.thread() ? axis.thread()->str() : axis.name();
+      throw LowerError("axis `" + axis.name() + "` is bound to `" + tag + "`, which a CPU does not have; on CPUs use " +
+                       "parallel, vectorize and unroll");
+    }
+    case AttrKind::Pragma:
+      if (n.key == "parallel_launch_point" && !task_) return parallel_region(n.body);
+      if (n.key == "parallel_barrier_when_finish" && task_) {
+        stmt(n.body);
+        return check_status(builder_.CreateCall(module_.parallel_barrier()));
+      }
+      if (n.key == "parallel_stride_pattern" && task_) {
+        const bool outer = std::exchange(strided_tasks_, true);
+        stmt(n.body);
+        strided_tasks_ = outer;
+        return;
+      }
+      return stmt(n.body);
+    case AttrKind::ReduceScope:
+    case AttrKind::ExternScope:
+    case AttrKind::DoubleBufferWrite:
+    case AttrKind::RollingBufferScope:
+    case AttrKind::BufferBound: return stmt(n.body);
+  }
+}
+
+// ---- leaving -------------------------------------------------------------------------------------------------------
+
+void FunctionEmitter::check_status(llvm::Value* status) {
+  llvm::BasicBlock* on_failure = new_block("failed");
+  llvm::BasicBlock* after = new_block("succeeded");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(status, int32(kTenonOk)), after, on_failure,
+                        llvm::MDBuilder(module_.context()).createLikelyBranchWeights());
+  builder_.SetInsertPoint(on_failure);
+  leave(status);
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::fail(const std::string& message) {
+  builder_.CreateCall(module_.set_last_error(), {module_.text(message)});
+  leave(int32(kTenonError));
+}
+
+void FunctionEmitter::leave(llvm::Value* status) {
+  for (auto memory = workspaces_.rbegin(); memory != workspaces_.rend(); ++memory)
+    builder_.CreateCall(module_.workspace_free(), {int32(kDLCPU), int32(0), *memory});
+  builder_.CreateRet(status);
+}
+
+}  // namespace tenon::codegen

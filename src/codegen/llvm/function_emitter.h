@@ -1,0 +1,159 @@
+// Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading order: statements
+// (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic
+// (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp).
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "codegen/llvm/index_uses.h"
+#include "codegen/llvm/module_emitter.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/stmt.h"
+
+namespace tenon::codegen {
+
+class FunctionEmitter {
+ public:
+  /// `function` has no body yet and returns a status. `uses` is of the whole computation.
+  FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const IndexUses& uses);
+
+  void define(const tir::Var& var, llvm::Value* value);
+  /// A size: index arithmetic with it is assumed not to overflow.
+  void define_size(const tir::Var& var, llvm::Value* value);
+  /// Emits the body and the return of kTenonOk.
+  void body(const tir::Stmt& body);
+
+ private:
+  friend class OutlinedBody;
+  friend class PackedEmitter;
+
+  /// Ends the function with kTenonOk.
+  void finish();
+  void close_entry();
+
+  // Statements.
+  void stmt(const tir::Stmt& s);
+  void emit(const tir::Store& n);
+  void emit(const tir::Allocate& n);
+  void emit(const tir::For& n);
+  void emit(const tir::While& n);
+  void emit(const tir::If& n);
+  void emit(const tir::Let& n);
+  void emit(const tir::Assert& n);
+  void emit(const tir::Attr& n);
+  void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
+                   const tir::Stmt& body, tir::ForKind kind);
+  void parallel_loop(const tir::For& n);
+  void parallel_region(const tir::Stmt& body);
+  /// A parallel loop inside a persistent region: this task's share of it.
+  void shared_loop(const tir::For& n);
+  /// Goes on only if the status is kTenonOk, else leaves the function with it.
+  void check_status(llvm::Value* status);
+  void fail(const std::string& message);
+  void leave(llvm::Value* status);
+
+  // Expressions.
+  llvm::Value* expr(const tir::Expr& e);
+  llvm::Value* emit(const tir::Binary& n);
+  llvm::Value* emit(const tir::Select& n);
+  llvm::Value* emit(const tir::Ramp& n);
+  llvm::Value* emit(const tir::Shuffle& n);
+  llvm::Value* emit(const tir::LetExpr& n);
+  llvm::Value* emit(const tir::Call& n, DataType type);
+  /// One side or the other, with control flow.
+  llvm::Value* choose(llvm::Value* condition, const tir::Expr& if_true, const tir::Expr& if_false);
+  /// A position in memory or a bound of a loop, as 64 bits: assumed not to overflow its type.
+  llvm::Value* index(const tir::Expr& e);
+  llvm::Value* in_index_mode(const tir::Expr& e);
+  llvm::Value* variable(const tir::Expr& e);
+  bool is_cheap_and_safe(const tir::Expr& e) const;
+
+  // Arithmetic on values of a type.
+  llvm::Value* arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, DataType type);
+  llvm::Value* float_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* integer_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
+  llvm::Value* integer_division(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
+
+  // Conversions.
+  llvm::Value* cast(llvm::Value* value, DataType from, DataType to);
+  llvm::Value* float_to_float(llvm::Value* value, DataType from, DataType to);
+  llvm::Value* float_to_integer(llvm::Value* value, DataType from, DataType to);
+  llvm::Value* integer_to_float(llvm::Value* value, DataType from, DataType to);
+  llvm::Value* reinterpret(llvm::Value* value, DataType from, DataType to);
+  /// Whether values of the type are converted to float32 to compute with them.
+  bool is_computed_in_float32(DataType type) const;
+  llvm::Value* to_float32(llvm::Value* value, DataType from);
+  llvm::Value* round_float32(llvm::Value* value, DataType to);
+  llvm::Value* half_to_float32_on_bits(llvm::Value* half);
+  llvm::Value* float32_to_half_on_bits(llvm::Value* value);
+  /// The float32 that rounds to any narrower type as the double does.
+  llvm::Value* round_to_odd(llvm::Value* value);
+
+  // Memory.
+  llvm::Value* load(const tir::Load& n, DataType type);
+  void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value, DataType type);
+  /// The address of an element.
+  llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
+  llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
+  tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices) const;
+  llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
+  void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
+  llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
+  /// Positions of the lanes of a vector index.
+  std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
+  llvm::Value* concatenate(const std::vector<llvm::Value*>& parts);
+  llvm::Value* reversed(llvm::Value* vector, int group);
+  llvm::Value* lanes_of(llvm::Value* vector, int first, int count);
+  llvm::Value* splat(llvm::Value* value, int lanes);
+  llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment, const std::string& name);
+  void plan_stack(const tir::Stmt& body);
+
+  // Calls.
+  llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
+  llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
+  llvm::Value* call_llvm(const tir::Call& n, DataType type);
+  llvm::Value* call_packed(const tir::Call& n);
+  llvm::Value* stack_array(const tir::Call& n);
+  llvm::Value* stack_shape(const tir::Call& n);
+  llvm::Value* bits_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
+  llvm::Value* float_test(tir::Intrin intrin, const tir::Expr& argument);
+  llvm::Value* access_ptr(const tir::Call& n);
+  llvm::Value* address_of(const tir::Expr& e);
+  void prefetch(const tir::Call& n);
+  llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
+  llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
+  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args);
+
+  llvm::Type* type(DataType t) const;
+  llvm::ConstantInt* int32(std::int64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
+  llvm::ConstantInt* int64(std::int64_t value) { return builder_.getInt64(static_cast<std::uint64_t>(value)); }
+  llvm::BasicBlock* new_block(const char* name);
+
+  ModuleEmitter& module_;
+  llvm::Function* function_;
+  const IndexUses& index_uses_;
+  llvm::IRBuilder<> builder_;
+  /// Where allocas go: the end of the first block, which branches to the rest when all is emitted.
+  llvm::BasicBlock* entry_;
+  std::unordered_map<const tir::ExprNode*, llvm::Value*> variables_;
+  /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to overflow.
+  std::unordered_set<const llvm::Value*> index_values_;
+  bool index_mode_ = false;
+  /// Data pointers of the allocations that are kept on the stack.
+  std::unordered_set<const tir::ExprNode*> on_stack_;
+  /// To give back wherever the function is left.
+  std::vector<llvm::Value*> workspaces_;
+  /// Inside a persistent parallel region: the task's number and the number of tasks.
+  struct Task {
+    llvm::Value* id;
+    llvm::Value* count;
+  };
+  std::optional<Task> task_;
+  /// Whether tasks take iterations in turns rather than a range each.
+  bool strided_tasks_ = false;
+};
+
+}  // namespace tenon::codegen

@@ -1,0 +1,154 @@
+// Linking into this process with ORC.
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <map>
+#include <mutex>
+
+#include "codegen/llvm/artifact_state.h"
+#include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/llvm/processor.h"
+#include "tenon/runtime/symbols.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Code for another processor would end the process with an illegal instruction.
+void check_processor(const tir::TargetFacts& target) {
+  const llvm::Triple triple = triple_of(target.triple), host = triple_of("");
+  if (triple.getArch() != host.getArch() || triple.getOS() != host.getOS())
+    throw RuntimeError("code for `" + triple.str() + "` cannot run on `" + host.str() + "`; it can be saved");
+  const auto has = llvm::sys::getHostCPUFeatures();
+  for (const std::string& feature : enabled_features(target)) {
+    const auto found = has.find(feature);
+    if (found != has.end() && !found->second)
+      throw RuntimeError("the code was compiled for a processor with " + feature +
+                         ", which this one does not have; it can be saved");
+  }
+}
+
+/// What went wrong while linking, in the user's terms.
+class LinkProblems {
+ public:
+  void add(llvm::Error error) {
+    const std::lock_guard lock(mutex_);
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](llvm::orc::SymbolsNotFound& missing) {
+          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols()) missing_.insert((*name).str());
+        },
+        // Only says that there was another error.
+        [](llvm::orc::FailedToMaterialize&) {},
+        [&](llvm::ErrorInfoBase& other) { others_ += (others_.empty() ? "" : "; ") + other.message(); });
+  }
+
+  [[noreturn]] void raise() const {
+    const std::lock_guard lock(mutex_);
+    if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
+    std::string names;
+    for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
+    throw RuntimeError("no extern function " + names +
+                       " in the running program, in the libraries to link, or in imported source; a function of the "
+                       "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
+                       "the build option `link`, source by the pragmas import_c and import_llvm");
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> missing_;
+  std::string others_;
+};
+
+std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char* name) {
+  return llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), name);
+}
+
+class CompiledModule : public runtime::ModuleImpl {
+ public:
+  explicit CompiledModule(Artifact artifact) : artifact_(std::move(artifact)) {
+    check_processor(artifact_.state().target);
+    auto jit = llvm::orc::LLJITBuilder().create();
+    if (!jit) throw RuntimeError("LLVM cannot link code in this process: " + llvm::toString(jit.takeError()));
+    jit_ = std::move(*jit);
+    LinkProblems problems;
+    jit_->getExecutionSession().setErrorReporter([&](llvm::Error error) { problems.add(std::move(error)); });
+    auto check = [&](llvm::Error error) {
+      if (!error) return;
+      problems.add(std::move(error));
+      problems.raise();
+    };
+    check(define_runtime());
+    add_libraries(check);
+    const Artifact::State& state = artifact_.state();
+    for (const std::string& object : state.imported_objects) check(jit_->addObjectFile(buffer_of(object, "imported")));
+    check(jit_->addObjectFile(buffer_of(state.object, "functions")));
+    for (const runtime::FunctionSpec& function : state.functions) {
+      auto address = jit_->lookup(function.symbol);
+      if (!address) {
+        problems.add(address.takeError());
+        problems.raise();
+      }
+      entries_[function.symbol] = address->toPtr<TenonPackedFunction>();
+    }
+    jit_->getExecutionSession().setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  }
+
+  std::string kind() const override { return "llvm"; }
+  const std::vector<runtime::FunctionSpec>& functions() const override { return artifact_.functions(); }
+  runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
+    return entries_.at(function.symbol);
+  }
+  std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
+  std::string source(std::string_view kind) const override { return artifact_.source(kind); }
+  void save(const std::filesystem::path& path) const override { artifact_.save(path); }
+
+ private:
+  llvm::Error define_runtime() {
+    llvm::orc::SymbolMap symbols;
+    for (const runtime::CSymbol& symbol : runtime::c_symbols())
+      symbols[jit_->mangleAndIntern(llvm::StringRef(symbol.name.data(), symbol.name.size()))] = {
+          llvm::orc::ExecutorAddr::fromPtr(symbol.address), llvm::JITSymbolFlags::Exported};
+    return jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)));
+  }
+
+  template <class Check>
+  void add_libraries(const Check& check) {
+    llvm::orc::JITDylib& main = jit_->getMainJITDylib();
+    const char prefix = jit_->getDataLayout().getGlobalPrefix();
+    for (const std::filesystem::path& path : artifact_.state().options.link) {
+      const std::string suffix = path.extension().string();
+      if (suffix == ".ll" || suffix == ".bc") continue;
+      if (!std::filesystem::exists(path)) throw RuntimeError("the library to link `" + path.string() + "` is not there");
+      if (suffix == ".o") {
+        auto bytes = llvm::MemoryBuffer::getFile(path.string());
+        if (!bytes) throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
+        check(jit_->addObjectFile(std::move(*bytes)));
+      } else if (suffix == ".a") {
+        auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(), path.c_str());
+        if (!archive) return check(archive.takeError());
+        main.addGenerator(std::move(*archive));
+      } else {
+        auto library = llvm::orc::DynamicLibrarySearchGenerator::Load(std::filesystem::absolute(path).c_str(), prefix);
+        if (!library) return check(library.takeError());
+        main.addGenerator(std::move(*library));
+      }
+    }
+  }
+
+  Artifact artifact_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::map<std::string, TenonPackedFunction> entries_;
+};
+
+}  // namespace
+
+runtime::Module load(const Artifact& artifact) {
+  return runtime::Module(std::make_shared<CompiledModule>(artifact));
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,120 @@
+#include "codegen/llvm/module_emitter.h"
+
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+
+#include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/llvm/processor.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+TargetTraits traits_of(const tir::TargetFacts& facts) {
+  const std::vector<std::string> features = enabled_features(facts);
+  const auto has = [&](std::string_view name) { return std::ranges::binary_search(features, name); };
+  const bool is_x86 = triple_of(facts.triple).isX86();
+  TargetTraits traits;
+  traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
+  traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
+  traits.vector_bits = vector_bits(facts);
+  return traits;
+}
+
+ModuleEmitter::ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options)
+    : module_(module),
+      traits_(traits_of(facts)),
+      options_(options),
+      fast_math_(facts.fast_math),
+      cpu_(facts.cpu),
+      features_(joined_features(facts)) {}
+
+llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  if (!fast_math_) return flags;
+  // Not "no infinities" or "no NaNs": both are ordinary values of reductions and of isnan.
+  flags.setAllowReassoc(true);
+  flags.setAllowReciprocal(true);
+  flags.setApproxFunc(true);
+  flags.setNoSignedZeros(true);
+  return flags;
+}
+
+llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
+                                             const std::string& name) {
+  llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
+  if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
+  if (!features_.empty()) function->addFnAttr("target-features", features_);
+  // Processors that lower their clock for wide registers still gain by them in loops as dense as ours.
+  function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
+  // Bodies of parallel loops are called through frames of C++ that catch exceptions of extern functions.
+  function->setUWTableKind(llvm::UWTableKind::Default);
+  return function;
+}
+
+llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name, llvm::FunctionType* type) {
+  llvm::FunctionCallee callee = module_.getOrInsertFunction(name, type);
+  const auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
+  if (!function || function->isDeclaration() || function->getFunctionType() == type) return callee;
+  std::string wanted, given;
+  llvm::raw_string_ostream(wanted) << *function->getFunctionType();
+  llvm::raw_string_ostream(given) << *type;
+  throw LowerError("the call of `" + name + "` has the LLVM type " + given + ", its imported definition is " + wanted);
+}
+
+llvm::Constant* ModuleEmitter::text(const std::string& value) {
+  if (auto found = texts_.find(value); found != texts_.end()) return found->second;
+  llvm::Constant* data = llvm::ConstantDataArray::getString(context(), value);
+  auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
+                                          "text");
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return texts_.emplace(value, global).first->second;
+}
+
+namespace {
+
+struct Types {
+  explicit Types(llvm::LLVMContext& context)
+      : none(llvm::Type::getVoidTy(context)),
+        pointer(llvm::PointerType::getUnqual(context)),
+        i32(llvm::Type::getInt32Ty(context)),
+        i64(llvm::Type::getInt64Ty(context)) {}
+  llvm::Type *none, *pointer, *i32, *i64;
+};
+
+}  // namespace
+
+llvm::FunctionCallee ModuleEmitter::set_last_error() {
+  const Types t(context());
+  return module_.getOrInsertFunction("tenon_set_last_error", t.none, t.pointer);
+}
+
+llvm::FunctionCallee ModuleEmitter::parallel_for() {
+  const Types t(context());
+  return module_.getOrInsertFunction("tenon_parallel_for", t.i32, t.pointer, t.pointer, t.i64, t.i64);
+}
+
+llvm::FunctionCallee ModuleEmitter::parallel_launch() {
+  const Types t(context());
+  return module_.getOrInsertFunction("tenon_parallel_launch", t.i32, t.pointer, t.pointer, t.i32);
+}
+
+llvm::FunctionCallee ModuleEmitter::parallel_barrier() {
+  return module_.getOrInsertFunction("tenon_parallel_barrier", Types(context()).i32);
+}
+
+llvm::FunctionCallee ModuleEmitter::workspace_alloc() {
+  const Types t(context());
+  llvm::FunctionCallee callee =
+      module_.getOrInsertFunction("tenon_workspace_alloc", t.pointer, t.i32, t.i32, t.i64, t.i32);
+  llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);
+  return callee;
+}
+
+llvm::FunctionCallee ModuleEmitter::workspace_free() {
+  const Types t(context());
+  return module_.getOrInsertFunction("tenon_workspace_free", t.i32, t.i32, t.i32, t.pointer);
+}
+
+}  // namespace tenon::codegen

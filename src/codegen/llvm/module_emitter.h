@@ -1,0 +1,65 @@
+// What the functions of one module share while they are emitted: LLVM's module, the target, the runtime's functions.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "tenon/codegen/llvm/compile.h"
+#include "tenon/codegen/signature.h"
+#include "tenon/tir/function.h"
+#include "tenon/tir/target.h"
+
+namespace tenon::codegen {
+
+/// What decides how some operations are emitted.
+struct TargetTraits {
+  /// Arithmetic on float16 in hardware; otherwise it is done in float32 and rounded after each operation.
+  bool half_arithmetic = false;
+  /// Conversions between float16 and float32 in hardware; otherwise they are done on the bits.
+  bool half_conversion = false;
+  int vector_bits = 128;
+};
+TargetTraits traits_of(const tir::TargetFacts& facts);
+
+class ModuleEmitter {
+ public:
+  ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options);
+
+  llvm::Module& module() const { return module_; }
+  llvm::LLVMContext& context() const { return module_.getContext(); }
+  const TargetTraits& traits() const { return traits_; }
+  const CompileOptions& options() const { return options_; }
+  /// The flags of every floating operation: contraction always, what changes the order of sums only with fast_math.
+  llvm::FastMathFlags fast_math_flags() const;
+
+  /// A function of the module's own, compiled for the target.
+  llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
+                                const std::string& name);
+  /// A function of another language, by name.
+  llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
+  /// The address of a text that ends in zero; equal texts are shared.
+  llvm::Constant* text(const std::string& value);
+
+  // Functions of the runtime (c_api.h).
+  llvm::FunctionCallee set_last_error();
+  llvm::FunctionCallee parallel_for();
+  llvm::FunctionCallee parallel_launch();
+  llvm::FunctionCallee parallel_barrier();
+  llvm::FunctionCallee workspace_alloc();
+  llvm::FunctionCallee workspace_free();
+
+ private:
+  llvm::Module& module_;
+  TargetTraits traits_;
+  CompileOptions options_;
+  bool fast_math_;
+  std::string cpu_;
+  std::string features_;
+  std::map<std::string, llvm::Constant*> texts_;
+};
+
+/// Emits a function of the module: the computation, and the packed function around it under the signature's
+/// symbol. Throws LowerError for what a CPU cannot run.
+void emit_function(ModuleEmitter& module, const tir::PrimFunc& func, const Signature& signature);
+
+}  // namespace tenon::codegen

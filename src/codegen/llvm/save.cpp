@@ -1,0 +1,102 @@
+#include <llvm/Object/ArchiveWriter.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <cctype>
+
+#include "codegen/llvm/artifact_state.h"
+#include "codegen/llvm/system_compiler.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+std::string header_text(const std::filesystem::path& path, const std::vector<runtime::FunctionSpec>& functions) {
+  std::string guard;
+  for (char c : path.filename().string())
+    guard += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+  guard = "TENON_" + guard + "_";
+  std::string text = "/* Functions compiled by Tenon. They do not check their arguments: see TenonPackedFunction. */\n";
+  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/c_api.h\"\n\n";
+  text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  for (const runtime::FunctionSpec& function : functions) {
+    text += "\n/* " + function.name + "(";
+    for (std::size_t n = 0; n < function.params.size(); ++n)
+      text += (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
+    text += ") */\nint32_t " + function.symbol +
+            "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
+  }
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+void save_object(const Artifact::State& state, const std::filesystem::path& path) {
+  if (state.imported_objects.empty()) return write_file(path, state.object);
+  // One object of several: a relocatable link.
+  const TemporaryFolder folder;
+  std::vector<std::string> arguments{"-r", "-nostdlib", "-o", path.string()};
+  const std::filesystem::path own = folder.file("own.o");
+  write_file(own, state.object);
+  arguments.push_back(own.string());
+  for (std::size_t n = 0; n < state.imported_objects.size(); ++n) {
+    arguments.push_back(folder.file("import" + std::to_string(n) + ".o").string());
+    write_file(arguments.back(), state.imported_objects[n]);
+  }
+  run_c_compiler(arguments, "to join imported objects");
+}
+
+void save_archive(const Artifact::State& state, const std::filesystem::path& path) {
+  const TemporaryFolder folder;
+  std::vector<std::string> files{folder.file("functions.o").string()};
+  write_file(files.back(), state.object);
+  for (std::size_t n = 0; n < state.imported_objects.size(); ++n) {
+    files.push_back(folder.file("import" + std::to_string(n) + ".o").string());
+    write_file(files.back(), state.imported_objects[n]);
+  }
+  std::vector<llvm::NewArchiveMember> members;
+  for (const std::string& file : files) {
+    auto member = llvm::NewArchiveMember::getFile(file, true);
+    if (!member) throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(member.takeError()));
+    // The name is kept by reference, and the path is of a folder that goes.
+    member->MemberName = llvm::StringRef(file).rsplit('/').second;
+    members.push_back(std::move(*member));
+  }
+  if (llvm::Error error = llvm::writeArchive(path.string(), members, llvm::SymtabWritingMode::NormalSymtab,
+                                             llvm::object::Archive::K_GNU, true, false))
+    throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(std::move(error)));
+}
+
+void save_shared_library(const Artifact::State& state, const std::filesystem::path& path) {
+  const TemporaryFolder folder;
+  const std::filesystem::path object = folder.file("functions.o");
+  write_file(object, state.object);
+  std::vector<std::string> arguments{"-shared", "-o", path.string(), object.string()};
+  for (std::size_t n = 0; n < state.imported_objects.size(); ++n) {
+    arguments.push_back(folder.file("import" + std::to_string(n) + ".o").string());
+    write_file(arguments.back(), state.imported_objects[n]);
+  }
+  for (const std::filesystem::path& library : state.options.link) {
+    if (library.extension() == ".ll" || library.extension() == ".bc") continue;
+    const std::filesystem::path absolute = std::filesystem::absolute(library);
+    arguments.push_back(absolute.string());
+    if (library.extension() == ".so") arguments.push_back("-Wl,-rpath," + absolute.parent_path().string());
+  }
+  arguments.emplace_back("-lm");
+  run_c_compiler(arguments, "to link the shared library `" + path.string() + "`");
+}
+
+}  // namespace
+
+void Artifact::save(const std::filesystem::path& path) const {
+  const std::string suffix = path.extension().string();
+  if (suffix == ".o") return save_object(*state_, path);
+  if (suffix == ".a") return save_archive(*state_, path);
+  if (suffix == ".so") return save_shared_library(*state_, path);
+  if (suffix == ".ll") return write_file(path, source("ll"));
+  if (suffix == ".s") return write_file(path, source("asm"));
+  if (suffix == ".bc") return write_file(path, state_->bitcode);
+  if (suffix == ".h") return write_file(path, header_text(path, state_->functions));
+  throw RuntimeError("cannot save compiled code as `" + path.string() +
+                     "`: known suffixes are .so, .o, .a, .ll, .bc, .s and .h");
+}
+
+}  // namespace tenon::codegen

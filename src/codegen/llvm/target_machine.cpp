@@ -1,0 +1,94 @@
+#include "codegen/llvm/target_machine.h"
+
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "tenon/codegen/llvm/processor.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+void initialize_targets() {
+  static std::once_flag done;
+  std::call_once(done, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmParsers();
+    llvm::InitializeAllAsmPrinters();
+  });
+}
+
+void check_names(const tir::TargetFacts& facts) {
+  if (!facts.cpu.empty() && !is_known_cpu(facts.cpu, facts.triple))
+    throw TargetError("LLVM knows no processor `" + facts.cpu + "` of " + triple_of(facts.triple).getArchName().str());
+  const std::vector<std::string> known = known_features(facts.triple);
+  for (const std::string& feature : facts.features) {
+    const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
+    if (!has_sign) throw TargetError("the feature `" + feature + "` needs a sign: +" + feature + " or -" + feature);
+    if (!std::ranges::binary_search(known, feature.substr(1)))
+      throw TargetError("processors of " + triple_of(facts.triple).getArchName().str() + " have no feature `" +
+                        feature.substr(1) + "`");
+  }
+}
+
+llvm::CodeGenOptLevel codegen_level(int opt_level) {
+  return opt_level <= 0   ? llvm::CodeGenOptLevel::None
+         : opt_level == 1 ? llvm::CodeGenOptLevel::Less
+         : opt_level == 2 ? llvm::CodeGenOptLevel::Default
+                          : llvm::CodeGenOptLevel::Aggressive;
+}
+
+}  // namespace
+
+llvm::Triple triple_of(const std::string& triple) {
+  return llvm::Triple(llvm::Triple::normalize(triple.empty() ? llvm::sys::getDefaultTargetTriple() : triple));
+}
+
+const llvm::Target& find_target(const llvm::Triple& triple) {
+  initialize_targets();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw TargetError("LLVM cannot compile for `" + triple.str() + "`: " + error);
+  return *target;
+}
+
+std::string joined_features(const tir::TargetFacts& facts) {
+  std::string text;
+  for (const std::string& feature : facts.features) text += (text.empty() ? "" : ",") + feature;
+  return text;
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& facts) {
+  const llvm::Triple triple = triple_of(facts.triple);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      find_target(triple).createMCSubtargetInfo(triple, facts.cpu, joined_features(facts)));
+  if (!info) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
+  return info;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts, int opt_level) {
+  const llvm::Triple triple = triple_of(facts.triple);
+  const llvm::Target& target = find_target(triple);
+  check_names(facts);
+  llvm::TargetOptions options;
+  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of imported code's.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target.createTargetMachine(triple, facts.cpu, joined_features(facts), options, llvm::Reloc::PIC_, std::nullopt,
+                                 codegen_level(opt_level)));
+  if (!machine) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
+  return machine;
+}
+
+void set_target(llvm::Module& module, const llvm::TargetMachine& machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,33 @@
+// LLVM's description of the processor to compile for.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
+
+#include "tenon/tir/target.h"
+
+namespace tenon::codegen {
+
+/// The triple, or this host's if it is empty.
+llvm::Triple triple_of(const std::string& triple);
+
+/// Throws TargetError for a triple that LLVM cannot compile for.
+const llvm::Target& find_target(const llvm::Triple& triple);
+
+/// "+avx512f,-amx-tile"
+std::string joined_features(const tir::TargetFacts& facts);
+
+/// Throws TargetError for an unknown triple.
+std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& facts);
+
+/// Throws TargetError for an unknown triple, processor or feature.
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts, int opt_level);
+
+void set_target(llvm::Module& module, const llvm::TargetMachine& machine);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,230 @@
+#include "tenon/codegen/signature.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tenon/support/error.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for something else
+/// says so in its buffer.
+constexpr int kArrayAlignment = 64;
+
+/// How the body uses every data pointer.
+class Accesses {
+ public:
+  explicit Accesses(const Stmt& body) { visit(body); }
+
+  struct Use {
+    bool reads = false;
+    bool writes = false;
+    bool has_narrow_index = false;
+  };
+  Use of(const Var& data) const {
+    auto found = uses_.find(&data.node());
+    return found == uses_.end() ? Use{} : found->second;
+  }
+
+ private:
+  void visit(const Stmt& s) {
+    if (const Store* store = s.as<Store>()) {
+      touch(store->buffer->data).writes = true;
+      note_index(store->buffer, store->indices);
+    }
+    for_each_child(
+        s, [&](const Expr& e) { visit(e); }, [&](const Stmt& c) { visit(c); });
+  }
+
+  void visit(const Expr& e) {
+    if (e.as<VarNode>()) {
+      // A pointer that is handed on may be written through.
+      if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true, .has_narrow_index = false};
+      return;
+    }
+    if (const Load* load = e.as<Load>()) {
+      touch(load->buffer->data).reads = true;
+      note_index(load->buffer, load->indices);
+    }
+    const Call* call = e.as<Call>();
+    if (call && call->is(Intrin::tvm_access_ptr) && call->args[1].as<VarNode>()) {
+      const std::int64_t mask = constant_int(call->args[4]).value_or(3);
+      Use& use = touch(Var::of(call->args[1]));
+      use.reads |= (mask & 1) != 0;
+      use.writes |= (mask & 2) != 0;
+      return visit(call->args[2]);
+    }
+    if (call && call->is(Intrin::address_of)) {
+      const Load* load = call->args[0].as<Load>();
+      if (load && !in_prefetch_) touch(load->buffer->data).writes = true;
+    }
+    const bool outer = in_prefetch_;
+    in_prefetch_ = call && call->is(Intrin::prefetch);
+    for_each_child(e, [&](const Expr& c) { visit(c); });
+    in_prefetch_ = outer;
+  }
+
+  Use& touch(const Var& data) { return uses_[&data.node()]; }
+
+  void note_index(const Buffer& buffer, const std::vector<Expr>& indices) {
+    for (const Expr& index : indices)
+      if (index.dtype().bits <= 32) touch(buffer->data).has_narrow_index = true;
+  }
+
+  std::unordered_map<const ExprNode*, Use> uses_;
+  bool in_prefetch_ = false;
+};
+
+class SignatureMaker {
+ public:
+  explicit SignatureMaker(const PrimFunc& func) : func_(func), accesses_(func.body) {}
+
+  Signature run(std::string symbol) {
+    result_.spec.name = func_.attrs.global_symbol;
+    result_.spec.symbol = std::move(symbol);
+    name_params();
+    for (std::size_t n = 0; n < func_.params.size(); ++n)
+      if (const BufferParam* array = func_.buffer_of(func_.params[n])) bind_sizes(static_cast<int>(n), array->declared);
+    for (std::size_t n = 0; n < func_.params.size(); ++n) add_param(static_cast<int>(n));
+    check_all_bound();
+    return std::move(result_);
+  }
+
+ private:
+  // ---- names -----------------------------------------------------------------------------------------------------
+
+  std::string unique(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 1; !taken_.insert(name).second; ++n) name = wanted + "_" + std::to_string(n);
+    return name;
+  }
+
+  void name_params() {
+    for (const Var& param : func_.params) {
+      const BufferParam* array = func_.buffer_of(param);
+      param_names_.push_back(unique(array ? array->declared->name : param.name()));
+      if (!array && param.dtype().is_integral()) symbols_[&param.node()] = param_names_.back();
+      if (array) continue;
+      bound_.insert(&param.node());
+    }
+  }
+
+  // ---- sizes -----------------------------------------------------------------------------------------------------
+
+  /// The variable that the size is, if it is one.
+  static const Expr* as_variable(const Expr& size) {
+    if (size.as<VarNode>()) return &size;
+    const Cast* cast = size.as<Cast>();
+    return cast && cast->value.as<VarNode>() && size.dtype().bits >= cast->value.dtype().bits ? &cast->value : nullptr;
+  }
+
+  void bind_sizes(int param, const Buffer& buffer) {
+    const bool broadcasts = buffer->kind == BufferKind::AutoBroadcast;
+    for (int d = 0; d < buffer->rank(); ++d)
+      bind(buffer->shape[static_cast<std::size_t>(d)], {.part = ArrayPart::Extent, .param = param, .dimension = d});
+    for (int d = 0; d < static_cast<int>(buffer->strides.size()); ++d)
+      bind(buffer->strides[static_cast<std::size_t>(d)],
+           {.part = ArrayPart::Stride, .param = param, .dimension = d, .broadcasts = broadcasts});
+    if (const Expr* offset = as_variable(buffer->elem_offset); offset && bound_.insert(&offset->node()).second)
+      result_.zero_offsets.push_back(Var::of(*offset));
+  }
+
+  struct Place {
+    ArrayPart part;
+    int param;
+    int dimension;
+    bool broadcasts = false;
+  };
+
+  void bind(const Expr& size, const Place& place) {
+    const Expr* var = as_variable(size);
+    if (!var) return;
+    if (!symbols_.contains(&var->node())) symbols_[&var->node()] = unique(Var::of(*var).name());
+    if (!bound_.insert(&var->node()).second) return;
+    result_.sizes.push_back({.var = Var::of(*var),
+                             .param = place.param,
+                             .part = place.part,
+                             .dimension = place.dimension,
+                             .zero_if_extent_is_one = place.broadcasts});
+  }
+
+  runtime::Size size_of(const Expr& size, int param, ArrayPart part, int dimension) {
+    if (const auto constant = constant_int(size)) return *constant;
+    if (const Expr* var = as_variable(size))
+      return runtime::Symbol{.name = symbols_.at(&var->node()), .bits = var->dtype().bits};
+    const std::string name = part == ArrayPart::Extent ? "extent " : "stride ";
+    result_.checks.push_back(
+        {.param = param,
+         .part = part,
+         .dimension = dimension,
+         .expected = size,
+         .message = "argument " + std::to_string(param + 1) + " `" + param_names_[static_cast<std::size_t>(param)] +
+                    "` of `" + func_.attrs.global_symbol + "`: " + name + std::to_string(dimension) +
+                    " is not " + print_expr(size)});
+    return runtime::AnySize{};
+  }
+
+  // ---- parameters ------------------------------------------------------------------------------------------------
+
+  void add_param(int n) {
+    const Var& param = func_.params[static_cast<std::size_t>(n)];
+    const BufferParam* array = func_.buffer_of(param);
+    runtime::ParamSpec spec{.name = param_names_[static_cast<std::size_t>(n)],
+                            .type = runtime::ScalarSpec{param.dtype()}};
+    if (array) spec.type = array_spec(n, *array);
+    result_.spec.params.push_back(std::move(spec));
+  }
+
+  runtime::ArraySpec array_spec(int n, const BufferParam& param) {
+    const Buffer& buffer = param.declared;
+    runtime::ArraySpec spec{.dtype = buffer->dtype};
+    for (int d = 0; d < buffer->rank(); ++d)
+      spec.shape.push_back(size_of(buffer->shape[static_cast<std::size_t>(d)], n, ArrayPart::Extent, d));
+    if (!buffer->strides.empty()) {
+      spec.strides.emplace();
+      for (int d = 0; d < buffer->rank(); ++d)
+        spec.strides->push_back(buffer->kind == BufferKind::AutoBroadcast
+                                    ? runtime::Size(runtime::AnySize{})
+                                    : size_of(buffer->strides[static_cast<std::size_t>(d)], n, ArrayPart::Stride, d));
+    }
+    const Accesses::Use use = accesses_.of(param.buffer->data);
+    spec.access = !use.writes ? runtime::Access::Read : use.reads ? runtime::Access::ReadWrite : runtime::Access::Write;
+    spec.alignment =
+        buffer->data_alignment == BufferNode::kDefaultAlignment ? kArrayAlignment : buffer->data_alignment;
+    const bool has_fixed_size = std::ranges::all_of(buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
+    if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
+    return spec;
+  }
+
+  void check_all_bound() {
+    auto check = [&](const Var& var) {
+      if (bound_.contains(&var.node()) || var.dtype().is_handle()) return;
+      throw LowerError("function `" + func_.attrs.global_symbol + "` uses variable `" + var.name() +
+                       "`, which is neither a parameter nor an extent or stride of one");
+    };
+    for (const Var& var : free_vars(func_.body)) check(var);
+    for (const SizeCheck& size : result_.checks)
+      for (const Var& var : free_vars(size.expected)) check(var);
+  }
+
+  const PrimFunc& func_;
+  Accesses accesses_;
+  Signature result_;
+  std::unordered_set<std::string> taken_;
+  std::vector<std::string> param_names_;
+  std::unordered_map<const ExprNode*, std::string> symbols_;
+  std::unordered_set<const ExprNode*> bound_;
+};
+
+}  // namespace
+
+Signature signature_of(const PrimFunc& func, std::string symbol) { return SignatureMaker(func).run(std::move(symbol)); }
+
+}  // namespace tenon::codegen

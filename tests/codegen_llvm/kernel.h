@@ -1,0 +1,78 @@
+// Small functions for the tests of code generation: made from a body, compiled for this host, called on vectors.
+//
+//   Kernel k;
+//   Buffer a = k.array({16}), c = k.array({16});
+//   IRBuilder ib; ...
+//   auto run = k.compile(ib.get());
+//   run(a_values, c_values);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/codegen/llvm/compile.h"
+#include "tenon/codegen/llvm/processor.h"
+#include "tenon/runtime/ndarray.h"
+#include "tenon/tir/builder.h"
+
+namespace tenon::codegen::testing {
+
+inline tir::TargetFacts host_target() {
+  const Processor host = host_processor();
+  tir::TargetFacts facts;
+  facts.cpu = host.name;
+  facts.features = host.features;
+  facts.vector_bits = vector_bits(facts);
+  return facts;
+}
+
+/// A processor without vectors beyond SSE2: no float16 conversions, no fused multiply-add.
+inline tir::TargetFacts plain_target() {
+  tir::TargetFacts facts;
+  facts.cpu = "x86-64";
+  return facts;
+}
+
+class Kernel {
+ public:
+  tir::Buffer array(std::vector<tir::Expr> shape, DataType dtype, std::string name = "") {
+    if (name.empty()) name = std::string(1, static_cast<char>('A' + func_.params.size()));
+    return add(tir::decl_buffer(std::move(shape), dtype, {.name = std::move(name)}));
+  }
+  tir::Buffer add(tir::Buffer declared) {
+    const tir::Var param(declared->name, Handle());
+    func_.params.push_back(param);
+    func_.buffers.push_back({.param = param, .declared = declared, .buffer = tir::flattened(declared)});
+    return func_.buffers.back().buffer;
+  }
+  tir::Var scalar(DataType dtype, std::string name) {
+    const tir::Var param(std::move(name), dtype);
+    func_.params.push_back(param);
+    return param;
+  }
+
+  tir::IRModule module(const tir::Stmt& body, const std::string& name = "main") {
+    tir::PrimFunc func{.params = func_.params, .buffers = func_.buffers, .body = body};
+    func.attrs.global_symbol = name;
+    tir::IRModule result;
+    result.functions.emplace(name, std::move(func));
+    return result;
+  }
+  runtime::Function compile(const tir::Stmt& body, const tir::TargetFacts& facts = host_target(),
+                            const CompileOptions& options = {}) {
+    return load(codegen::compile(module(body), facts, options))["main"];
+  }
+  std::string source(const tir::Stmt& body, std::string_view kind, const CompileOptions& options = {}) {
+    return codegen::compile(module(body), host_target(), options).source(kind);
+  }
+
+ private:
+  tir::PrimFunc func_{.params = {}, .buffers = {}, .body = tir::make_nop()};
+};
+
+template <class T>
+runtime::NDArray array_of(const std::vector<T>& values) {
+  return runtime::NDArray::from(values, {static_cast<std::int64_t>(values.size())});
+}
+
+}  // namespace tenon::codegen::testing
