@@ -7,6 +7,7 @@
 #include "lower/passes/hoist_ifs.h"
 #include "lower/passes/inject_double_buffers.h"
 #include "lower/passes/inject_prefetch.h"
+#include "lower/passes/inject_rolling_buffers.h"
 #include "lower/passes/inject_virtual_threads.h"
 #include "lower/passes/instrument_bounds.h"
 #include "lower/passes/legalize_bfloat16.h"
@@ -30,6 +31,8 @@ using tir::PrimFunc;
 namespace {
 
 constexpr std::array kLowering = {
+    Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
+         "a window moves along dimensions; a prefetch must see where elements end up"},
     Pass{"inject-prefetch", inject_prefetch, Form::MultiDimensional,
          "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
     Pass{"flatten-storage", flatten_storage, Form::Flat,
