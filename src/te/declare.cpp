@@ -233,7 +233,7 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
 
 }  // namespace
 
-IterVar thread_axis(std::string_view tag, std::string name, SourceLocation where) {
+IterVar thread_axis_of_any_range(std::string_view tag, std::string name, SourceLocation where) {
   return make_thread_axis(std::nullopt, tag, std::move(name), where);
 }
 IterVar thread_axis(Range range, std::string_view tag, std::string name, SourceLocation where) {

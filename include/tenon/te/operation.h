@@ -263,8 +263,12 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
 /// Half-open [begin, end).
 IterVar reduce_axis(Range range, std::string name = "rv", SourceLocation where = SourceLocation::current());
 /// "threadIdx.x", "blockIdx.y", "vthread", "cthread", ...; named after the tag unless said.
-IterVar thread_axis(std::string_view tag, std::string name = "",
-                    SourceLocation where = SourceLocation::current());
+IterVar thread_axis_of_any_range(std::string_view tag, std::string name, SourceLocation where);
+/// A template, so that the braces of a range are never taken for a tag.
+template <std::convertible_to<std::string_view> Tag>
+IterVar thread_axis(const Tag& tag, std::string name = "", SourceLocation where = SourceLocation::current()) {
+  return thread_axis_of_any_range(tag, std::move(name), where);
+}
 IterVar thread_axis(Range range, std::string_view tag, std::string name = "",
                     SourceLocation where = SourceLocation::current());
 Var var(std::string name = "tindex", DataType type = Int(32));
