@@ -111,6 +111,10 @@ Expr Lanes::expr(const Expr& e) {
       },
       [&](const Cast& n) {
         const Expr value = expr(n.value);
+        const Ramp* ramp = value.as<Ramp>();
+        // Indices do not overflow, so that a widened ramp is a ramp.
+        if (ramp && e.dtype().is_int() && value.dtype().is_int() && e.dtype().bits > value.dtype().bits)
+          return make_ramp(cast(e.dtype(), ramp->base), cast(e.dtype(), ramp->stride), ramp->lanes);
         return value.same_as(n.value) ? e : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
       },
       [&](const Binary& n) { return binary(n, e); },

@@ -4,6 +4,7 @@
 
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
+#include "tenon/tir/evaluate.h"
 
 namespace tenon::lowering {
 namespace {
@@ -288,6 +289,56 @@ for (i: int32, 0, 8) {
   B[i] = A[i]
 }
 )"));
+}
+
+// Indices past int32 must not turn a contiguous access into a gather.
+TEST(VectorizeLoops, AWidenedIndexIsStillARamp) {
+  EXPECT_EQ(vectorized(R"(
+  for (i: int32, 0, 8) "vectorized" {
+    B[cast(int64, i)] = A[cast(int64, (i + 8))]
+  }
+)"),
+            normalized("B[ramp(0i64, 1i64, 8)] = A[ramp(8i64, 1i64, 8)]\n"));
+}
+
+/// What B holds after the function ran; A is 0, 1, 2, ...
+std::vector<float> result_of(const tir::PrimFunc& func) {
+  std::vector<float> a(1024), b(1024, -1.0f);
+  for (std::size_t n = 0; n < a.size(); ++n) a[n] = static_cast<float>(n);
+  const std::vector<tir::HostValue> args = {tir::HostArray{a.data(), Float(32), {1024}},
+                                            tir::HostArray{b.data(), Float(32), {1024}}};
+  tir::evaluate(func, args);
+  return b;
+}
+
+// Modulo that wraps within the lanes, guards, stores that scatter, loops that do not begin at 0, lets, a
+// while.
+TEST(VectorizeLoops, LanesComputeWhatIterationsCompute) {
+  for (const char* body : {
+           "B[((o*8) + i)] = A[floormod(((o*50) + (i*8)), 20)]",
+           "B[((o*8) + i)] = A[floordiv(((o*8) + i), 3)]",
+           "B[((o*8) + i)] = cast(float32, floormod(((o*10) + i), 4))",
+           "B[(63 - ((o*8) + i))] = A[((i*i) + o)]",
+           "if (((o*8) + i) < 61) {\n B[((o*8) + i)] = A[i]\n}",
+           "if (o < 3) {\n B[((o*8) + i)] = A[i]\n} else {\n B[((o*8) + i)] = 2f32\n}",
+           "let x: float32 = A[((o*8) + i)]\n if (x < 9f32) {\n B[((o*8) + i)] = x\n}",
+           "let k: int32 = floormod((i*3), 8)\n B[((o*8) + k)] = cast(float32, k)",
+           "B[((o*8) + i)] = 0f32\n for (k: int32, 0, 4) {\n B[((o*8) + i)] = (B[((o*8) + i)] + A[(k*i)])\n}",
+           "for (k: int32, 0, i) {\n B[((o*8) + k)] = A[i]\n}",
+           "B[((o*8) + i)] = max(min(A[i], 5f32), select((i < 3), 4f32, A[o]))",
+           "B[((o*8) + i)] = 0f32\n while ((B[((o*8) + i)] < A[i])) {\n"
+           " B[((o*8) + i)] = (B[((o*8) + i)] + 2f32)\n}",
+       }) {
+    for (const char* range : {"0, 8", "2, 8"}) {
+      const std::string text =
+          function_text("  for (o: int32, 0, 8) {\n for (i: int32, " + std::string(range) +
+                        ") \"vectorized\" {\n" + body + "\n }\n }\n");
+      const tir::PrimFunc func = test::parse_function(text);
+      const tir::PrimFunc lanes = vectorize_and_simplify(func, {});
+      EXPECT_EQ(result_of(lanes), result_of(vectorize_loops(func, {.disable_vectorize = true})))
+          << test::body_text(lanes);
+    }
+  }
 }
 
 TEST(VectorizeLoops, KnownTextsHaveNothingLeftToVectorize) {
