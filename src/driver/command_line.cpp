@@ -201,6 +201,21 @@ lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::st
   return passes;
 }
 
+tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& schedule,
+                                 const std::vector<LowerArgument>& args, LowerOptions options,
+                                 SourceLocation where) {
+  options.passes = watch(options.passes, title);
+  if (options_.time_passes)
+    options.on_step = [this](std::string_view step, std::chrono::nanoseconds time) {
+      times_.add(step, time);
+    };
+  const auto start = std::chrono::steady_clock::now();
+  tir::IRModule module = tenon::lower(schedule, args, options, where);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  if (options_.time_passes) err_ << "lower " << title << ": " << time.count() << " ms\n";
+  return module;
+}
+
 void PassReports::finish() {
   if (options_.time_passes) times_.print(err_);
   std::vector<std::string> idle;

@@ -57,7 +57,7 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
   try {
     switch (options_.emit.value_or(Emit::Simple)) {
       case Emit::Simple:
-        print(lower(schedule, args, {.simple_mode = true, .passes = passes}, where));
+        print(reports_.lower(name, schedule, args, {.simple_mode = true, .passes = options.passes}, where));
         return;
       case Emit::Loops: {
         const tir::PrimFunc loops = lower_to_loops(schedule, args, {.passes = passes}, where);

@@ -87,8 +87,7 @@ class Ladder {
     std::cout << "=== " << step.name << ": " << step.what << " ===\n";
     switch (options_.emit.value_or(Emit::Simple)) {
       case Emit::Simple:
-        std::cout << lower(step.schedule, arguments(step),
-                           {.simple_mode = true, .passes = reports_.watch({}, step.name)});
+        std::cout << reports_.lower(step.name, step.schedule, arguments(step), {.simple_mode = true});
         break;
       case Emit::Loops:
         std::cout << tir::IRModule{{{"main", lower_to_loops(step.schedule, arguments(step))}}};

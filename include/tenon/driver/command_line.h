@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tenon/driver/dump.h"
+#include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 
 namespace tenon {
@@ -69,6 +70,10 @@ class PassReports {
 
   /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this lives.
   lowering::LowerOptions watch(lowering::LowerOptions passes, std::string title);
+  /// tenon::lower, watched; with --time-passes its whole time is printed at once.
+  tir::IRModule lower(const std::string& title, const te::Schedule& schedule,
+                      const std::vector<LowerArgument>& args, LowerOptions options = {},
+                      SourceLocation where = SourceLocation::current());
   /// The table of times, and a word on passes to dump after which did not run.
   void finish();
 
