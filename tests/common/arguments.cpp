@@ -1,0 +1,136 @@
+#include "tests/common/arguments.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "tenon/support/float16.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::testing {
+
+namespace {
+
+constexpr std::byte kUnwritten{0xff};
+
+std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
+  return tir::evaluate_int(extent, [&](const Var&) { return symbol; });
+}
+
+/// Element n as a double; a 64-bit integer that a double cannot hold differs by less than the tolerance of
+/// none.
+double element(const Arguments::Array& array, std::int64_t n) {
+  const std::byte* at = array.bytes.data() + n * array.dtype.element().bytes();
+  auto load = [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  };
+  const DataType t = array.dtype;
+  if (t.is_bfloat()) return static_cast<double>(BFloat16::from_bits(load(std::uint16_t{})));
+  if (t.is_float())
+    return t.bits == 64   ? load(double{})
+           : t.bits == 32 ? static_cast<double>(load(float{}))
+                          : static_cast<double>(Float16::from_bits(load(std::uint16_t{})));
+  switch (t.element().bytes()) {
+    case 1:
+      return t.is_int() ? load(std::int8_t{}) : load(std::uint8_t{});
+    case 2:
+      return t.is_int() ? load(std::int16_t{}) : load(std::uint16_t{});
+    case 4:
+      return t.is_int() ? load(std::int32_t{}) : load(std::uint32_t{});
+    default:
+      return static_cast<double>(load(std::int64_t{}));
+  }
+}
+
+void set_element(Arguments::Array& array, std::int64_t n, int value) {
+  std::byte* at = array.bytes.data() + n * array.dtype.element().bytes();
+  auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
+  const DataType t = array.dtype;
+  if (t.is_bool()) return store(static_cast<std::uint8_t>(value & 1));
+  if (t.is_bfloat()) return store(BFloat16(value).bits);
+  if (t.is_float()) {
+    // Quarters: exact in every type, and not all whole.
+    const double number = value * 0.25;
+    if (t.bits == 64) return store(number);
+    if (t.bits == 32) return store(static_cast<float>(number));
+    return store(Float16(number).bits);
+  }
+  const int whole = t.is_uint() ? std::abs(value) : value;
+  switch (t.element().bytes()) {
+    case 1:
+      return store(static_cast<std::int8_t>(whole));
+    case 2:
+      return store(static_cast<std::int16_t>(whole));
+    case 4:
+      return store(static_cast<std::int32_t>(whole));
+    default:
+      return store(static_cast<std::int64_t>(whole));
+  }
+}
+
+bool is_output(const LowerArgument& arg) {
+  const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+  return tensor && !tensor->op().as<te::Placeholder>();
+}
+
+}  // namespace
+
+std::int64_t Arguments::Array::elements() const {
+  std::int64_t count = dtype.lanes;
+  for (std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options) {
+  std::mt19937 random(options.seed);
+  Arguments result;
+  for (const LowerArgument& arg : args) {
+    if (const Var* scalar = std::get_if<Var>(&arg)) {
+      if (scalar->dtype().is_floating()) {
+        result.values.emplace_back(1.5);
+      } else {
+        result.values.emplace_back(options.symbol);
+      }
+      continue;
+    }
+    const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+    const tir::Buffer* buffer = std::get_if<tir::Buffer>(&arg);
+    const std::vector<Expr>& shape = tensor ? tensor->shape() : buffer->shape();
+    auto array = std::make_unique<Arguments::Array>();
+    array->name = tensor ? tensor->name() : buffer->name();
+    array->dtype = tensor ? tensor->dtype() : buffer->dtype();
+    array->is_output = is_output(arg);
+    for (const Expr& extent : shape) array->shape.push_back(evaluate_size(extent, options.symbol));
+    const auto bytes = static_cast<std::size_t>(array->elements() * array->dtype.element().bytes());
+    array->bytes.assign(bytes + kGuard, kUnwritten);
+    // Never zero, so that programs may divide by their inputs.
+    for (std::int64_t n = 0; !array->is_output && n < array->elements(); ++n) {
+      const int magnitude = 1 + static_cast<int>(random() % 9);
+      set_element(*array, n, random() % 2 ? magnitude : -magnitude);
+    }
+    result.values.emplace_back(tir::HostArray{array->bytes.data(), array->dtype, array->shape, {}});
+    result.arrays.push_back(std::move(array));
+  }
+  return result;
+}
+
+std::string first_difference(const Arguments& expected, const Arguments& actual, double tolerance) {
+  for (std::size_t a = 0; a < expected.arrays.size(); ++a) {
+    const Arguments::Array &x = *expected.arrays[a], &y = *actual.arrays[a];
+    for (std::int64_t n = 0; n < x.elements(); ++n) {
+      const double u = element(x, n), v = element(y, n);
+      if (u == v || (std::isnan(u) && std::isnan(v))) continue;
+      const double allowed = x.dtype.is_floating() ? tolerance * std::max(1.0, std::fabs(u)) : 0;
+      if (std::fabs(u - v) <= allowed) continue;
+      return x.name + "[" + std::to_string(n) + "]: expected " + std::to_string(u) + ", got " +
+             std::to_string(v);
+    }
+    for (std::size_t n = y.bytes.size() - kGuard; n < y.bytes.size(); ++n)
+      if (y.bytes[n] != kUnwritten) return x.name + ": written behind its end";
+  }
+  return "";
+}
+
+}  // namespace tenon::testing

@@ -1,0 +1,49 @@
+// The random programs compute right numbers: the default schedule's loops run by the interpreter are the
+// truth.
+#include <gtest/gtest.h>
+
+#include "random_programs.h"
+#include "tests/common/arguments.h"
+
+namespace tenon::random_programs {
+namespace {
+
+using testing::Arguments;
+using testing::first_difference;
+using testing::make_arguments;
+
+std::vector<Lowered> lowered_by(const Program& program) {
+  std::ostringstream out;
+  std::streambuf* const console = std::cout.rdbuf(out.rdbuf());
+  program.run();
+  std::cout.rdbuf(console);
+  return take_lowered();
+}
+
+class RandomProgramValues : public ::testing::TestWithParam<Program> {};
+
+TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
+  const std::vector<Lowered> both = lowered_by(GetParam());
+  ASSERT_EQ(both.size(), 2u);
+  const std::vector<LowerArgument>& args = both[0].args;
+  const Arguments expected = make_arguments(args);
+  tir::evaluate(lower_to_loops(both[0].schedule, args), expected.values, {.check_uninitialized = true});
+
+  const te::Schedule& schedule = both[1].schedule;
+  const Arguments as_loops = make_arguments(args);
+  tir::evaluate(lower_to_loops(schedule, args), as_loops.values);
+  EXPECT_EQ(first_difference(expected, as_loops), "") << "multi-dimensional loops";
+
+  for (bool simple_mode : {true, false}) {
+    const Arguments lowered = make_arguments(args);
+    tir::evaluate(tenon::lower(schedule, args, {.simple_mode = simple_mode}).functions.at("main"),
+                  lowered.values);
+    EXPECT_EQ(first_difference(expected, lowered), "") << "lowered, simple_mode = " << simple_mode;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RandomProgramValues, ::testing::ValuesIn(all_programs()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon::random_programs
