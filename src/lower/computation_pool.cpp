@@ -12,7 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// Equality of two nodes whose children are known to be equal. Variables, buffers, producers and reducers by identity.
+/// Equality of two nodes whose children are known to be equal. Variables, buffers, producers and reducers by
+/// identity.
 bool same_head(const ExprNode& a, const ExprNode& b) {
   if (a.dtype != b.dtype || a.value.index() != b.value.index()) return false;
   return match(
@@ -32,7 +33,8 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
       [&](const Call& x) {
         const Call& y = std::get<Call>(b.value);
         if (x.callee.index() != y.callee.index()) return false;
-        if (const Intrin* intrin = std::get_if<Intrin>(&x.callee)) return *intrin == std::get<Intrin>(y.callee);
+        if (const Intrin* intrin = std::get_if<Intrin>(&x.callee))
+          return *intrin == std::get<Intrin>(y.callee);
         const ExternCallee& f = std::get<ExternCallee>(x.callee);
         const ExternCallee& g = std::get<ExternCallee>(y.callee);
         return f.name == g.name && f.pure == g.pure;

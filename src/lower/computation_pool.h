@@ -1,4 +1,5 @@
-// Expressions by number, for passes that look for equal ones: equal trees have one number, whatever nodes they are made of.
+// Expressions by number, for passes that look for equal ones: equal trees have one number, whatever nodes
+// they are made of.
 //
 //   ComputationPool pool;
 //   pool.id_of(x * 4 + y) == pool.id_of(x * 4 + y)      // two trees, one number
@@ -26,7 +27,8 @@ class ComputationPool {
   const std::vector<ComputationId>& children(ComputationId id) const { return entries_[id].children; }
   /// The number of nodes of the tree; a double, because shared trees can be exponentially large.
   double size(ComputationId id) const { return entries_[id].size; }
-  /// Whether a let may hold it: no constant, variable, ramp, broadcast, call or load, and no call or load inside.
+  /// Whether a let may hold it: no constant, variable, ramp, broadcast, call or load, and no call or load
+  /// inside.
   bool is_eligible(ComputationId id) const { return entries_[id].eligible; }
   bool contains_let(ComputationId id) const { return entries_[id].contains_let; }
   /// The legacy text, which orders computations of equal size.

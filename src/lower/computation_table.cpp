@@ -92,7 +92,8 @@ void ComputationCounter::add(const Expr& e, ComputationTable& table) {
 
 void ComputationCounter::add(const Stmt& s, ComputationTable& table) {
   if (s.as<For>() || s.as<If>() || s.as<While>()) return add_all(common_of(s), table);
-  for_each_child(s, [&](const Expr& e) { add(e, table); }, [&](const Stmt& child) { add(child, table); });
+  for_each_child(
+      s, [&](const Expr& e) { add(e, table); }, [&](const Stmt& child) { add(child, table); });
 }
 
 const ComputationTable& ComputationCounter::common_of(const Stmt& s) {

@@ -90,12 +90,14 @@ class Planner {
     } else if (!s.as<Seq>() && !s.as<Allocate>()) {
       is_plain = false;
     }
-    for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { search(child, is_plain); });
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { search(child, is_plain); });
   }
 
   bool can_run_ahead(const MarkedFilling& filling) const {
     if (loop_.kind != ForKind::Serial && loop_.kind != ForKind::Unrolled) {
-      // Iterations side by side may share nothing; two are one after the other here, because the last is taken out.
+      // Iterations side by side may share nothing; two are one after the other here, because the last is
+      // taken out.
       const auto extent = constant_int(loop_.extent);
       if (!extent || *extent > 2) return false;
     }
@@ -114,7 +116,8 @@ class Planner {
     }
     // Nothing that the rest of the loop computes or defines may be needed, nothing else may be written.
     for (Node node : inside.used()) {
-      if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node))) return false;
+      if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
+        return false;
     }
     for (Node node : inside.written()) {
       if (!is_own(node) && !inside.defined().contains(node)) return false;

@@ -22,12 +22,15 @@ struct ConstantLoop {
   std::int64_t extent;
 };
 
-/// The loops whose variables the extent uses, if those are all its variables, with constant ranges and few points.
-std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent, const std::vector<RangedVar>& loops) {
+/// The loops whose variables the extent uses, if those are all its variables, with constant ranges and few
+/// points.
+std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
+                                                        const std::vector<RangedVar>& loops) {
   std::vector<ConstantLoop> result;
   std::int64_t points = 1;
   for (const Var& var : free_vars(extent)) {
-    const auto loop = std::find_if(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
+    const auto loop =
+        std::find_if(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
     if (loop == loops.end()) return std::nullopt;
     const auto min = constant_int(loop->range.min), count = constant_int(loop->range.extent);
     if (!min || !count || *count <= 0 || *count > kMaxPoints / points) return std::nullopt;

@@ -38,7 +38,8 @@ void InPlaceSources::stmt(const Stmt& s) {
   const For* loop = s.as<For>();
   const bool repeats = loop && !is_one(loop->extent);
   if (repeats) loops_.push_back(loop->var);
-  for_each_child(s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  for_each_child(
+      s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
   if (repeats) loops_.pop_back();
 }
 
@@ -60,7 +61,8 @@ void InPlaceSources::store(const Store& n) {
 
 bool InPlaceSources::each_element_once(const Store& n) const {
   return std::all_of(loops_.begin(), loops_.end(), [&](const Var& loop) {
-    return std::any_of(n.indices.begin(), n.indices.end(), [&](const Expr& index) { return uses_var(index, loop); });
+    return std::any_of(n.indices.begin(), n.indices.end(),
+                       [&](const Expr& index) { return uses_var(index, loop); });
   });
 }
 
@@ -80,10 +82,10 @@ void InPlaceSources::load(const Expr& self, const Load& n) {
     all_safe_ = false;
     return;
   }
-  const bool at_same_index =
-      current_ && current_->value.dtype() == self.dtype() && current_->indices.size() == n.indices.size() &&
-      std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
-                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+  const bool at_same_index = current_ && current_->value.dtype() == self.dtype() &&
+                             current_->indices.size() == n.indices.size() &&
+                             std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
+                                        [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
   if (!at_same_index) unsafe_.insert(&src.node());
   ++index_depth_;
   for (const Expr& index : n.indices) expr(index);

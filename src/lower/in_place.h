@@ -9,9 +9,10 @@ namespace tenon::lowering {
 
 /// Examines one statement that writes `dst`, once for all candidates.
 ///
-/// Safe are sources that are read only in the value of the single store to dst, at exactly its index, with its type, and
-/// are not written; where dst is not read, nothing is indexed by memory, no code is opaque, and each element of dst is
-/// written once: every loop (and every thread that shares the memory) around the store takes part in its index.
+/// Safe are sources that are read only in the value of the single store to dst, at exactly its index, with
+/// its type, and are not written; where dst is not read, nothing is indexed by memory, no code is opaque, and
+/// each element of dst is written once: every loop (and every thread that shares the memory) around the store
+/// takes part in its index.
 class InPlaceSources {
  public:
   InPlaceSources(const tir::Stmt& s, const tir::Var& dst, const std::vector<tir::Var>& sharing_threads);

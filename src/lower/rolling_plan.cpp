@@ -34,7 +34,8 @@ void conjuncts(const Expr& condition, std::vector<Expr>& result) {
 /// Checks that what is stored where depends on nothing but the element.
 class StoreCheck {
  public:
-  StoreCheck(const Realize& realize, const std::vector<std::optional<Slide>>& slides, const arith::Facts& facts)
+  StoreCheck(const Realize& realize, const std::vector<std::optional<Slide>>& slides,
+             const arith::Facts& facts)
       : realize_(realize), slides_(slides), facts_(facts) {}
 
   bool holds() {
@@ -104,20 +105,24 @@ class StoreCheck {
     for (std::size_t d = 0; d < slides_.size(); ++d) {
       if (!slides_[d]) continue;
       const Var& var = slides_[d]->loop.var;
-      const auto of_guard = arith::linear_form(rest, {var}), of_index = arith::linear_form(n.indices[d], {var});
+      const auto of_guard = arith::linear_form(rest, {var}),
+                 of_index = arith::linear_form(n.indices[d], {var});
       if (!of_guard || !of_index) return false;
-      const auto guard_step = constant_int(of_guard->coefficients[0]), step = constant_int(of_index->coefficients[0]);
+      const auto guard_step = constant_int(of_guard->coefficients[0]),
+                 step = constant_int(of_index->coefficients[0]);
       if (!guard_step || !step || *step == 0 || *guard_step % *step != 0) return false;
       rest = arith::simplify(rest - n.indices[d] * make_int(rest.dtype(), *guard_step / *step), facts_);
     }
     return !uses_position(rest, n);
   }
 
-  /// Whether it uses a loop that a dimension moves along, or a variable that tells elements of such a dimension apart.
+  /// Whether it uses a loop that a dimension moves along, or a variable that tells elements of such a
+  /// dimension apart.
   bool uses_position(const Expr& e, const Store& n) const {
     return uses_var(e, [&](const Expr& var) {
       for (std::size_t d = 0; d < slides_.size(); ++d) {
-        if (slides_[d] && uses_var(n.indices[d], Var::of(var)) && !uses_var(slides_[d]->begin, Var::of(var))) return true;
+        if (slides_[d] && uses_var(n.indices[d], Var::of(var)) && !uses_var(slides_[d]->begin, Var::of(var)))
+          return true;
         if (slides_[d] && slides_[d]->loop.var.same_as(var)) return true;
       }
       return false;
@@ -141,7 +146,8 @@ class Planner {
     RollingPlan plan{outer, {}, -1, 0, {}};
     for (std::size_t n = outer; n < loops_.size(); ++n) {
       if (!runs_in_order(loops_[n])) return std::nullopt;
-      if (n > outer && (uses_inner(loops_[n].min, outer) || uses_inner(loops_[n].extent, outer))) return std::nullopt;
+      if (n > outer && (uses_inner(loops_[n].min, outer) || uses_inner(loops_[n].extent, outer)))
+        return std::nullopt;
     }
     std::vector<char> taken(loops_.size(), 0);
     for (std::size_t d = 0; d < realize_.bounds.size(); ++d) {
@@ -175,8 +181,7 @@ class Planner {
     const Range& bound = realize_.bounds[d];
     const Expr step = arith::simplify(shifted(bound.min, loop.var, 1) - bound.min, facts_);
     if (!arith::can_prove_at_least(step, 0, facts_)) return false;
-    const Expr overlap =
-        arith::simplify(shifted(bound.min, loop.var, -1) + bound.extent - bound.min, facts_);
+    const Expr overlap = arith::simplify(shifted(bound.min, loop.var, -1) + bound.extent - bound.min, facts_);
     plan.slides.back() = Slide{loop, bound.min, overlap};
     if (along == plan.loop) {
       const auto size = constant_int(bound.extent);

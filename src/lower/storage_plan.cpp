@@ -92,7 +92,8 @@ class Planner {
     return allocation(block.tenants.front()).node.dtype.element();
   }
 
-  void begin(const Moment& moment, const std::vector<AllocationId>& begins, const std::vector<AllocationId>& ends) {
+  void begin(const Moment& moment, const std::vector<AllocationId>& begins,
+             const std::vector<AllocationId>& ends) {
     const bool detect_in_place = begins.size() <= kMaxInPlaceBegins && moment.is_whole_statement;
     for (AllocationId id : begins) {
       std::optional<std::size_t> block;
@@ -104,14 +105,15 @@ class Planner {
     }
   }
 
-  std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s, const std::vector<AllocationId>& ends) {
+  std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
+                                           const std::vector<AllocationId>& ends) {
     const Allocation& dst = allocation(id);
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
       if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;
       const StorageBlock& block = plan_.blocks[*plan_.block_of[src]];
-      if (block.scope != dst.scope() || block.place != dst.place || element_of(block) != dst.node.dtype.element() ||
-          block.constant_bits != dst.constant_bits()) {
+      if (block.scope != dst.scope() || block.place != dst.place ||
+          element_of(block) != dst.node.dtype.element() || block.constant_bits != dst.constant_bits()) {
         continue;
       }
       if (!sources) sources.emplace(s, dst.node.data, dst.sharing_threads);
@@ -145,12 +147,14 @@ class Planner {
     for (auto it = fits; it != begin;) {
       --it;
       const StorageBlock& block = plan_.blocks[it->second];
-      if (block.scope == a.scope() && element_of(block) == a.node.dtype.element()) return take(free, it, *bits);
+      if (block.scope == a.scope() && element_of(block) == a.node.dtype.element())
+        return take(free, it, *bits);
     }
     return std::nullopt;
   }
 
-  std::size_t take(FreeBlocks& free, std::multimap<std::int64_t, std::size_t>::iterator it, std::int64_t bits) {
+  std::size_t take(FreeBlocks& free, std::multimap<std::int64_t, std::size_t>::iterator it,
+                   std::int64_t bits) {
     const std::size_t block = it->second;
     plan_.blocks[block].constant_bits = std::max(bits, *plan_.blocks[block].constant_bits);
     free.by_bits.erase(it);

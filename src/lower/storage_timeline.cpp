@@ -49,7 +49,8 @@ class TimelineMaker {
     std::optional<ThreadTag> thread;
   };
 
-  // ---- statements ---------------------------------------------------------------------------------------------
+  // ---- statements
+  // ---------------------------------------------------------------------------------------------
 
   void stmt(const Stmt& s) {
     match(
@@ -119,7 +120,8 @@ class TimelineMaker {
     stmt(n.body);
   }
 
-  // ---- moments ------------------------------------------------------------------------------------------------
+  // ---- moments
+  // ------------------------------------------------------------------------------------------------
 
   template <class F>
   void leaf(const Stmt& s, F f) {
@@ -173,11 +175,13 @@ class TimelineMaker {
     if (touched.empty() || touched.back() != *found) touched.push_back(*found);
   }
 
-  // ---- places -------------------------------------------------------------------------------------------------
+  // ---- places
+  // -------------------------------------------------------------------------------------------------
 
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}};
-    std::size_t first_inner = definitions_.size();  // definitions from here on lie between the place and the allocation
+    std::size_t first_inner =
+        definitions_.size();  // definitions from here on lie between the place and the allocation
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
     result.sharing_threads = sharing_threads(result.scope());

@@ -22,7 +22,9 @@ struct Usage {
   bool mixed = false;
 };
 
-DataType stored_as(DataType type) { return type.is_bool() || type.element().is_bool() ? Int(8, type.lanes) : type; }
+DataType stored_as(DataType type) {
+  return type.is_bool() || type.element().is_bool() ? Int(8, type.lanes) : type;
+}
 
 class UsageFinder {
  public:
@@ -100,8 +102,8 @@ class ElementVectorizer {
       if (const Renewed* renewed = renew(*n)) {
         std::vector<Expr> extents = n->extents;
         extents.back() = divided(extents.back(), renewed->lanes);
-        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes), std::move(extents), n->condition,
-                                  stmt(n->body), n->double_buffer});
+        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes), std::move(extents),
+                                  n->condition, stmt(n->body), n->double_buffer});
       }
     } else if (const Store* n = s.as<Store>()) {
       if (const Renewed* renewed = find(n->buffer->data)) {
@@ -159,7 +161,9 @@ class ElementVectorizer {
     return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
   }
 
-  static Expr divided(const Expr& e, int lanes) { return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), lanes)); }
+  static Expr divided(const Expr& e, int lanes) {
+    return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), lanes));
+  }
 
   UsageFinder usages_;
   std::unordered_map<const ExprNode*, Renewed> renewed_;

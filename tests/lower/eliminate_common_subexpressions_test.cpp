@@ -134,11 +134,13 @@ TEST(EliminateCommonSubexpressions, WhatRepeatsInOneExtentBecomesALetExpression)
 
 TEST(EliminateCommonSubexpressions, ThreadVariablesAreOutOfScopeAndPartsCountOncePerParent) {
   const std::string thread =
-      "  attr [IterVar(threadIdx.x: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 8;\n"
+      "  attr [IterVar(threadIdx.x: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = "
+      "8;\n"
       "  for (i: int32, 0, 8) {\n";
   // Three copies of one computation are one parent of i*4.
   const std::string copies =
-      "    B[((threadIdx.x*64) + (i*4))] = (A[((threadIdx.x*64) + (i*4))] + A[((threadIdx.x*64) + (i*4))])\n  }\n";
+      "    B[((threadIdx.x*64) + (i*4))] = (A[((threadIdx.x*64) + (i*4))] + A[((threadIdx.x*64) + (i*4))])\n "
+      " }\n";
   EXPECT_EQ(eliminated(thread + copies).find("let"), std::string::npos);
   const std::string two = "    B[((threadIdx.x*64) + (i*4))] = A[((threadIdx.x*32) + (i*4))]\n  }\n";
   EXPECT_NE(eliminated(thread + two).find("let cse_var_1: int32 = (i*4)"), std::string::npos);
@@ -157,14 +159,15 @@ TEST(EliminateCommonSubexpressions, AnEqualLetIsUsed) {
   })"),
             "for (i: int32, 0, 8) {\n  let cse_var_1: int32 = (i*8)\n  let x: int32 = cse_var_1\n"
             "  B[cse_var_1] = A[cse_var_1]\n}\n");
-  EXPECT_EQ(eliminated(R"(
+  EXPECT_EQ(
+      eliminated(R"(
   for (i: int32, 0, 8) {
     let x: int32 = (i*8)
     for (j: int32, 0, 8) {
       B[(i*8)] = A[(i*8)]
     }
   })"),
-            "for (i: int32, 0, 8) {\n  let x: int32 = (i*8)\n  for (j: int32, 0, 8) {\n    B[x] = A[x]\n  }\n}\n");
+      "for (i: int32, 0, 8) {\n  let x: int32 = (i*8)\n  for (j: int32, 0, 8) {\n    B[x] = A[x]\n  }\n}\n");
 }
 
 TEST(EliminateCommonSubexpressions, ANameInUseIsSkipped) {

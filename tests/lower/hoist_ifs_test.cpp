@@ -127,8 +127,10 @@ TEST(HoistIfs, WhatAnElseNeedsStays) {
 TEST(HoistIfs, LoadsLetsAndThreadsHoldAConditionBack) {
   expect_stays("for (i: int32, 0, 8) {\n  if (A[0] < 1f32) {\n    B[i] = 1f32\n  }\n}\n");
   expect_stays(
-      "for (i: int32, 0, 8) {\n  let x: int32 = cast(int32, A[0])\n  if (x < 1) {\n    B[i] = 1f32\n  }\n}\n");
-  expect_stays(R"(attr [IterVar(threadIdx.x: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 8;
+      "for (i: int32, 0, 8) {\n  let x: int32 = cast(int32, A[0])\n  if (x < 1) {\n    B[i] = 1f32\n  "
+      "}\n}\n");
+  expect_stays(
+      R"(attr [IterVar(threadIdx.x: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 8;
 for (i: int32, 0, 8) {
   if (threadIdx.x < 5) {
     B[i] = 1f32

@@ -33,7 +33,8 @@ std::string injected(std::string_view body, int split = 1) {
   return test::body_text(func);
 }
 
-std::string row_wise(const std::string& loop = "for (i: int32, 0, 16) {", const std::string& filling = "(A[((i*16) + j)] + 1f32)") {
+std::string row_wise(const std::string& loop = "for (i: int32, 0, 16) {",
+                     const std::string& filling = "(A[((i*16) + j)] + 1f32)") {
   return "  " + loop + R"(
     allocate(Y: Pointer(global float32), float32, [16]), storage_scope = global {
       attr [Y] "double_buffer_write" = 1;
@@ -87,8 +88,10 @@ void expect_single(const std::string& body) {
 
 TEST(InjectDoubleBuffers, ReductionsFillTheCopyThatTheyRead) {
   const std::string text = injected(row_wise("for (i: int32, 0, 16) {", "(Y_1[j] + A[((i*16) + j)])"));
-  EXPECT_NE(text.find("Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] = (Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] +"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] = (Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] +"),
+      std::string::npos)
       << text;
 }
 

@@ -37,7 +37,8 @@ struct Stencil {
     const Var y("y"), x("x"), by("by"), bx("bx"), cy("cy"), cx("cx");
     const int height = tile_rows + window_rows - 1, width = tile_columns + window_columns - 1;
     const Expr top = y * tile_rows, left = x * tile_columns;
-    const Stmt fill = loop(by, height, loop(bx, width, make_store(b, a({top + by, left + bx}) + 1, {top + by, left + bx})));
+    const Stmt fill =
+        loop(by, height, loop(bx, width, make_store(b, a({top + by, left + bx}) + 1, {top + by, left + bx})));
     Expr sum = 0;
     for (int dy = 0; dy < window_rows; ++dy) {
       for (int dx = 0; dx < window_columns; ++dx) sum = sum + b({top + cy + dy, left + cx + dx});
@@ -45,8 +46,11 @@ struct Stencil {
     const Stmt use = loop(cy, tile_rows, loop(cx, tile_columns, make_store(c, sum, {top + cy, left + cx})));
     Realize::Traits traits;
     traits.rolling_buffer = rolls;
-    Stmt tile = make_stmt(Realize{b, {Range::from_min_extent(top, height), Range::from_min_extent(left, width)},
-                                  make_true(), make_seq({fill, use}), traits});
+    Stmt tile = make_stmt(Realize{b,
+                                  {Range::from_min_extent(top, height), Range::from_min_extent(left, width)},
+                                  make_true(),
+                                  make_seq({fill, use}),
+                                  traits});
     if (has_condition) tile = make_stmt(If{y < 100, tile, std::nullopt});
     const Stmt body = loop(y, rows / tile_rows, loop(x, columns / tile_columns, tile), row_kind);
     PrimFunc func{{}, {}, body};
@@ -62,7 +66,8 @@ struct Stencil {
     std::int64_t computed;  // stores to B
   };
   Result run(const PrimFunc& func) const {
-    std::vector<std::int32_t> in((rows + window_rows - 1) * (columns + window_columns - 1)), out(rows * columns, -1);
+    std::vector<std::int32_t> in((rows + window_rows - 1) * (columns + window_columns - 1)),
+        out(rows * columns, -1);
     for (std::size_t n = 0; n < in.size(); ++n) in[n] = static_cast<std::int32_t>(n * n % 97);
     Result result{{}, 0};
     const std::vector<HostValue> args{
@@ -81,7 +86,8 @@ struct Stencil {
 void expect_equal_results(const Stencil& stencil, std::int64_t computed) {
   const Stencil::Result plain = stencil.run(stencil.function(false));
   const PrimFunc rolling = inject_rolling_buffers(stencil.function(true), {});
-  for (const Violation& v : verify(rolling, Form::MultiDimensional)) ADD_FAILURE() << v.what << " " << v.where;
+  for (const Violation& v : verify(rolling, Form::MultiDimensional))
+    ADD_FAILURE() << v.what << " " << v.where;
   const Stencil::Result result = stencil.run(rolling);
   EXPECT_EQ(result.values, plain.values);
   EXPECT_EQ(result.computed, computed);
@@ -105,8 +111,7 @@ TEST(InjectRollingBuffers, OnlyColumnsMove) {
 
 TEST(InjectRollingBuffers, ParallelRowsRollAlongTheirColumns) {
   // Each row starts anew with its three rows of B, whose columns then move.
-  expect_equal_results(
-      {.tile_columns = 2, .window_columns = 3, .row_kind = ForKind::Parallel}, 12 * 3 * 12);
+  expect_equal_results({.tile_columns = 2, .window_columns = 3, .row_kind = ForKind::Parallel}, 12 * 3 * 12);
 }
 
 TEST(InjectRollingBuffers, UnderAConditionNothingIsKept) {
@@ -123,8 +128,9 @@ TEST(InjectRollingBuffers, TheTextShowsARing) {
   PrimFunc func = inject_rolling_buffers(stencil.function(true), {});
   func = remove_no_ops(simplify(flatten_storage(func, {}), {}), {});
   const std::string text = test::body_text(func);
-  EXPECT_TRUE(text.starts_with("allocate(B: Pointer(global int32), int32, [3]), storage_scope = global;\n"
-                               "for (y: int32, 0, 32) {\n"))
+  EXPECT_TRUE(
+      text.starts_with("allocate(B: Pointer(global int32), int32, [3]), storage_scope = global;\n"
+                       "for (y: int32, 0, 32) {\n"))
       << text;
   EXPECT_NE(text.find("if @tir.likely(((y < 1) || (2 <= by)), dtype=bool) {\n"), std::string::npos) << text;
   EXPECT_NE(text.find("[floormod((y + by), 3)]"), std::string::npos) << text;

@@ -12,11 +12,12 @@ using namespace tir;
 
 /// With the sizes of A and B known around the body.
 std::string instrumented(const std::string& body) {
-  return test::run(instrument_bounds,
-                   test::function_text("  attr [B_2] \"buffer_bound\" = @tir.tvm_tuple(256, dtype=handle);\n"
-                                       "  attr [A_2] \"buffer_bound\" = @tir.tvm_tuple(256, dtype=handle) {\n" +
-                                           body + "  }\n",
-                                       256, 256));
+  return test::run(
+      instrument_bounds,
+      test::function_text("  attr [B_2] \"buffer_bound\" = @tir.tvm_tuple(256, dtype=handle);\n"
+                          "  attr [A_2] \"buffer_bound\" = @tir.tvm_tuple(256, dtype=handle) {\n" +
+                              body + "  }\n",
+                          256, 256));
 }
 
 TEST(InstrumentBounds, GivesTheKnownText) {

@@ -29,8 +29,9 @@ TEST(LowerIntrinsics, DivisionsOfWhatIsNotNegativeRoundTowardsZero) {
 }
 
 TEST(LowerIntrinsics, OtherDivisionsStay) {
-  for (const char* statement : {"B[floordiv(i, 8)] = A[floormod(i, 8)]", "B[floordiv((i - 1), 6)] = 1f32",
-                                "B[floordiv(cast(int32, A[i]), 6)] = 1f32", "B[floordiv(64, (i - 3))] = 1f32"}) {
+  for (const char* statement :
+       {"B[floordiv(i, 8)] = A[floormod(i, 8)]", "B[floordiv((i - 1), 6)] = 1f32",
+        "B[floordiv(cast(int32, A[i]), 6)] = 1f32", "B[floordiv(64, (i - 3))] = 1f32"}) {
     const std::string body = std::string("for (i: int32, 0, 64) {\n  ") + statement + "\n}\n";
     EXPECT_EQ(lowered(body), body);
   }

@@ -32,17 +32,23 @@ std::string joined(const std::vector<std::string>& lines) {
 
 std::string normalized(std::string_view text) { return joined(lines_of(text)); }
 
-tir::PrimFunc parse_function(std::string_view text) { return tir::parse_module(text).functions.begin()->second; }
+tir::PrimFunc parse_function(std::string_view text) {
+  return tir::parse_module(text).functions.begin()->second;
+}
 
 std::string function_text(std::string_view body, int a_size, int b_size) {
   const std::string a = std::to_string(a_size), b = std::to_string(b_size);
   return "@main = primfn(A_1: handle, B_1: handle) -> ()\n"
          "  attr = {\"from_legacy_te_schedule\": True, \"global_symbol\": \"main\", \"tir.noalias\": True}\n"
-         "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" + a + "], []),\n"
-         "             B: Buffer(B_2: Pointer(float32), float32, [" + b + "], [])}\n"
+         "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" +
+         a +
+         "], []),\n"
+         "             B: Buffer(B_2: Pointer(float32), float32, [" +
+         b +
+         "], [])}\n"
          "  buffer_map = {A_1: A, B_1: B}\n"
-         "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" + a + "], []), B_1: B_3: Buffer(B_2, float32, [" +
-         b + "], [])} {\n" + std::string(body) + "}\n";
+         "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" +
+         a + "], []), B_1: B_3: Buffer(B_2, float32, [" + b + "], [])} {\n" + std::string(body) + "}\n";
 }
 
 std::string text_of(const tir::PrimFunc& func) { return normalized(tir::print_function(func)); }
@@ -91,7 +97,8 @@ std::string run(PassFunction pass, std::string_view function, const LowerOptions
 std::vector<KnownText> known_functions() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"primitives", "ladder", "random", "probes"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(TENON_GOLDEN_DIR) / folder)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(TENON_GOLDEN_DIR) / folder)) {
       if (entry.path().extension() == ".txt") files.push_back(entry.path());
     }
   }

@@ -43,20 +43,19 @@ TEST_P(Renormalize, KeepsTheValue) {
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, Renormalize,
-    testing::Values(
-        Case{"floordiv(floormod(x, 64), 32)", "floormod(floordiv(x, 32), 2)"},
-        Case{"floordiv(floormod(x, 64), 24)", "floordiv(floormod(x, 64), 24)"},
-        Case{"floordiv(((x*8) + y), 12)", "floordiv(((x*2) + floordiv(y, 4)), 3)"},
-        Case{"floordiv(((x*4) + y), 6)", "floordiv(((x*2) + floordiv(y, 2)), 3)"},
-        Case{"floordiv(((x*8) + y), 8)", "(x + floordiv(y, 8))"},
-        Case{"floordiv(((x*7) + y), 12)", "floordiv(((x*7) + y), 12)"},
-        Case{"floordiv((((x*24) + (y*8)) + z), 90)",
-             "floordiv(((x*4) + floordiv(((y*4) + floordiv(z, 2)), 3)), 15)"},
-        Case{"(((x*8) + y) < 100)", "(floordiv(((x*2) + floordiv(y, 4)), 25) < 1)"},
-        Case{"(((x*8) + y) < z)", "(((x*8) + y) < z)"}, Case{"(x < 0)", "(x < 0)"},
-        Case{"(4 <= ((x*32) + y))", "(1 <= ((x*8) + floordiv(y, 4)))"},
-        Case{"(((x*8) + y) > 100)", "(100 < ((x*8) + y))"}, Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"},
-        Case{"!(x < y)", "(y <= x)"}));
+    testing::Values(Case{"floordiv(floormod(x, 64), 32)", "floormod(floordiv(x, 32), 2)"},
+                    Case{"floordiv(floormod(x, 64), 24)", "floordiv(floormod(x, 64), 24)"},
+                    Case{"floordiv(((x*8) + y), 12)", "floordiv(((x*2) + floordiv(y, 4)), 3)"},
+                    Case{"floordiv(((x*4) + y), 6)", "floordiv(((x*2) + floordiv(y, 2)), 3)"},
+                    Case{"floordiv(((x*8) + y), 8)", "(x + floordiv(y, 8))"},
+                    Case{"floordiv(((x*7) + y), 12)", "floordiv(((x*7) + y), 12)"},
+                    Case{"floordiv((((x*24) + (y*8)) + z), 90)",
+                         "floordiv(((x*4) + floordiv(((y*4) + floordiv(z, 2)), 3)), 15)"},
+                    Case{"(((x*8) + y) < 100)", "(floordiv(((x*2) + floordiv(y, 4)), 25) < 1)"},
+                    Case{"(((x*8) + y) < z)", "(((x*8) + y) < z)"}, Case{"(x < 0)", "(x < 0)"},
+                    Case{"(4 <= ((x*32) + y))", "(1 <= ((x*8) + floordiv(y, 4)))"},
+                    Case{"(((x*8) + y) > 100)", "(100 < ((x*8) + y))"},
+                    Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"}, Case{"!(x < y)", "(y <= x)"}));
 
 }  // namespace
 }  // namespace tenon::lowering

@@ -52,7 +52,8 @@ std::string chain(int third = 64, bool reverses = false) {
   return R"(
   allocate(P: Pointer(global float32), float32, [64]), storage_scope = global;
   allocate(Q: Pointer(global float32), float32, [64]), storage_scope = global;
-  allocate(R: Pointer(global float32), float32, [)" + n + R"(]), storage_scope = global {
+  allocate(R: Pointer(global float32), float32, [)" +
+         n + R"(]), storage_scope = global {
     for (i: int32, 0, 64) {
       P_1: Buffer(P, float32, [64], [])[i] = (A[i] + 1f32)
     }
@@ -60,7 +61,8 @@ std::string chain(int third = 64, bool reverses = false) {
       Q_1: Buffer(Q, float32, [64], [])[j] = (P_1[j]*2f32)
     }
     for (k: int32, 0, 64) {
-      R_1: Buffer(R, float32, [)" + n + R"(], [])[k] = (Q_1[)" + (reverses ? "(63 - k)" : "k") + R"(] + 1f32)
+      R_1: Buffer(R, float32, [)" +
+         n + R"(], [])[k] = (Q_1[)" + (reverses ? "(63 - k)" : "k") + R"(] + 1f32)
     }
     for (l: int32, 0, 64) {
       B[l] = R_1[l]
@@ -119,14 +121,16 @@ TEST(RewriteStorage, WhatIsWrittenTwiceIsNotWrittenInPlace) {
     for (i: int32, 0, 64) {
       P_1: Buffer(P, float32, [64], [])[i] = (A[i] + 1f32)
     }
-)") + loop + R"(
+)") + loop +
+           R"(
     for (l: int32, 0, 64) {
       B[l] = Q_1[l]
     }
   })";
   };
   const std::string both =
-      "allocate(P: Pointer(global float32), float32, [64])\nallocate(Q: Pointer(global float32), float32, [64])\n";
+      "allocate(P: Pointer(global float32), float32, [64])\nallocate(Q: Pointer(global float32), float32, "
+      "[64])\n";
   EXPECT_EQ(allocations(rewritten(text(R"(
     for (j: int32, 0, 64) {
       Q_1: Buffer(Q, float32, [64], [])[j] = 0f32
@@ -151,14 +155,16 @@ TEST(RewriteStorage, WhatIsWrittenTwiceIsNotWrittenInPlace) {
 }
 
 /// D of size `b` is made when P of size `a` is done; both are sums, so nothing is in place.
-std::string two(int a, int b, std::string scope = "global", std::string a_type = "float32", std::string b_type = "float32") {
+std::string two(int a, int b, std::string scope = "global", std::string a_type = "float32",
+                std::string b_type = "float32") {
   const auto shape = [](int n) { return "[" + std::to_string(n) + "]"; };
   const std::string scope_field = scope == "global" ? "" : ", scope=\"" + scope + "\"";
-  return "  allocate(P: Pointer(" + scope + " " + a_type + "), " + a_type + ", " + shape(a) + "), storage_scope = " + scope +
-         ";\n  allocate(D: Pointer(" + scope + " " + b_type + "), " + b_type + ", " + shape(b) +
-         "), storage_scope = " + scope + " {\n" + "P_1: Buffer(P, " + a_type + ", " + shape(a) + ", []" + scope_field +
-         ")[0] = cast(" + a_type + ", A[0])\n" + "B[0] = cast(float32, P_1[0])\n" + "D_1: Buffer(D, " + b_type + ", " +
-         shape(b) + ", []" + scope_field + ")[0] = cast(" + b_type + ", A[0])\n" + "B[1] = cast(float32, D_1[0])\n}\n";
+  return "  allocate(P: Pointer(" + scope + " " + a_type + "), " + a_type + ", " + shape(a) +
+         "), storage_scope = " + scope + ";\n  allocate(D: Pointer(" + scope + " " + b_type + "), " + b_type +
+         ", " + shape(b) + "), storage_scope = " + scope + " {\n" + "P_1: Buffer(P, " + a_type + ", " +
+         shape(a) + ", []" + scope_field + ")[0] = cast(" + a_type + ", A[0])\n" +
+         "B[0] = cast(float32, P_1[0])\n" + "D_1: Buffer(D, " + b_type + ", " + shape(b) + ", []" +
+         scope_field + ")[0] = cast(" + b_type + ", A[0])\n" + "B[1] = cast(float32, D_1[0])\n}\n";
 }
 
 TEST(RewriteStorage, FreeMemoryIsUsedAgainAndGrows) {
@@ -173,10 +179,10 @@ TEST(RewriteStorage, MemoryOfAnotherKindIsNotUsedAgain) {
     const std::string all = allocations(rewritten(text));
     return std::count(all.begin(), all.end(), '\n');
   };
-  EXPECT_EQ(count(two(4, 100)), 2);                                   // more than 16 times larger
-  EXPECT_EQ(count(two(100, 100, "local")), 2);                        // registers
-  EXPECT_EQ(count(two(1, 1)), 2);                                     // a value
-  EXPECT_EQ(count(two(16, 16, "global", "float16", "float32")), 2);   // growing needs the same type
+  EXPECT_EQ(count(two(4, 100)), 2);                                  // more than 16 times larger
+  EXPECT_EQ(count(two(100, 100, "local")), 2);                       // registers
+  EXPECT_EQ(count(two(1, 1)), 2);                                    // a value
+  EXPECT_EQ(count(two(16, 16, "global", "float16", "float32")), 2);  // growing needs the same type
   EXPECT_EQ(count(two(16, 20, "shared")), 1);
 }
 
@@ -218,13 +224,10 @@ TEST(RewriteStorage, AKernelsMemoryIsMadeInsideItsFirstThreadAttribute) {
 }
 
 TEST(RewriteStorage, ASizeThatVariesBecomesItsUpperBound) {
-  EXPECT_EQ(rewritten(R"(
-  for (i: int32, 0, 8) {
-    allocate(X: Pointer(global float32), float32, [(max(((i*8) - max(((i*8) - 1), 0)), 0) + 8)]), storage_scope = global {
-      X_1: Buffer(X, float32, [(max(((i*8) - max(((i*8) - 1), 0)), 0) + 8)], [])[i] = A[i]
-      B[i] = X_1[i]
-    }
-  })"),
+  const std::string size = "[(max(((i*8) - max(((i*8) - 1), 0)), 0) + 8)]";
+  EXPECT_EQ(rewritten("for (i: int32, 0, 8) {\n  allocate(X: Pointer(global float32), float32, " + size +
+                      "), storage_scope = global {\n    X_1: Buffer(X, float32, " + size +
+                      ", [])[i] = A[i]\n    B[i] = X_1[i]\n  }\n}\n"),
             R"(allocate(X: Pointer(global float32), float32, [9]), storage_scope = global;
 for (i: int32, 0, 8) {
   X_1: Buffer(X, float32, [9], [])[i] = A[i]
@@ -274,7 +277,8 @@ TEST(RewriteStorage, UnalignedOrMixedWidthsKeepScalars) {
       X_1: Buffer(X, float32, [68], [])[ramp((i*4), 1, 4)] = broadcast(0f32, 4)
     }
     for (j: int32, 0, 16) {
-      B[ramp((j*4), 1, 4)] = X_1[ramp()") + index + R"(, 1, 4)]
+      B[ramp((j*4), 1, 4)] = X_1[ramp()") +
+                                       index + R"(, 1, 4)]
     }
   })");
     EXPECT_NE(text.find("allocate(X: Pointer(global float32), float32, [68])"), std::string::npos) << text;

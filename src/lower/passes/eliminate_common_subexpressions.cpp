@@ -71,8 +71,8 @@ class Queue {
     }
   }
 
-  /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's parts join the queue,
-  /// behind those of equal size.
+  /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's parts join the
+  /// queue, behind those of equal size.
   template <class Decide>
   void run(Decide decide) {
     while (!by_size_.empty()) {
@@ -126,7 +126,8 @@ class Eliminator {
   Stmt run(const Stmt& s) { return visit(s); }
 
  private:
-  // ---- choosing -----------------------------------------------------------------------------------------------
+  // ---- choosing
+  // -----------------------------------------------------------------------------------------------
 
   Choice choose(const ComputationTable& table) {
     Choice choice;
@@ -179,9 +180,11 @@ class Eliminator {
     if (error == std::errc() && end == name.data() + name.size()) taken_numbers_.insert(number);
   }
 
-  // ---- replacing ----------------------------------------------------------------------------------------------
+  // ---- replacing
+  // ----------------------------------------------------------------------------------------------
 
-  /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing them one by one.
+  /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing them one by
+  /// one.
   class Replacer {
    public:
     Replacer(ComputationPool& pool, const Choice& choice) : pool_(pool), choice_(choice) {}
@@ -230,7 +233,8 @@ class Eliminator {
     return result;
   }
 
-  // ---- going down ---------------------------------------------------------------------------------------------
+  // ---- going down
+  // ---------------------------------------------------------------------------------------------
 
   /// Searches the statement until no search makes a let, then what is inside.
   Stmt visit(const Stmt& s) {
@@ -243,9 +247,10 @@ class Eliminator {
     }
   }
 
-  /// `settled`: a search of an enclosing statement under the same variables that changed nothing and that saw all
-  /// computations of this one. A search of this one would find no candidate more often than that one did, and change
-  /// nothing either; so only what it did not see is searched: parts of loops and conditions, and bodies of lets.
+  /// `settled`: a search of an enclosing statement under the same variables that changed nothing and that saw
+  /// all computations of this one. A search of this one would find no candidate more often than that one did,
+  /// and change nothing either; so only what it did not see is searched: parts of loops and conditions, and
+  /// bodies of lets.
   Stmt descend(const Stmt& s, const Choice* settled) {
     if (const Let* let = s.as<Let>()) return descend_let(s, *let, settled);
     if (const For* loop = s.as<For>()) return descend_loop(s, *loop);
@@ -282,7 +287,8 @@ class Eliminator {
   /// Whether the variable that has just come into scope can change what the settled search found.
   bool may_change(ComputationId var, ComputationId value, const Choice& settled) {
     // The value's own occurrence counts once.
-    if (const auto seen = settled.counts.find(value); seen != settled.counts.end() && seen->second > 1) return true;
+    if (const auto seen = settled.counts.find(value); seen != settled.counts.end() && seen->second > 1)
+      return true;
     const auto waiting = settled.waiting.find(var);
     if (waiting == settled.waiting.end()) return false;
     return std::any_of(waiting->second.begin(), waiting->second.end(), [&](ComputationId id) {

@@ -32,7 +32,8 @@ Stmt decided(const Stmt& s, const Expr& condition, bool value) {
     return n->else_case ? decided(*n->else_case, condition, value) : make_nop();
   }
   return map_children(
-      s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return decided(child, condition, value); });
+      s, [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return decided(child, condition, value); });
 }
 
 class Hoister {
@@ -54,7 +55,8 @@ class Hoister {
 
  private:
   Stmt children(const Stmt& s) {
-    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
   }
 
   Stmt loop(const Stmt& s, const For& n) {
@@ -85,7 +87,8 @@ class Hoister {
   }
 
   Stmt condition(const Stmt& s, const If& n) {
-    if (Level* level = destination(n.condition)) level->hoisted.push_back({n.condition, n.else_case.has_value()});
+    if (Level* level = destination(n.condition))
+      level->hoisted.push_back({n.condition, n.else_case.has_value()});
     // What is inside one of two cases must not take the other one away.
     if (n.else_case) return closed([&] { return children(s); });
     return children(s);

@@ -33,7 +33,8 @@ struct LoopState {
 };
 
 Stmt without_marks(const Stmt& s) {
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) return without_marks(n->body);
+  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
+    return without_marks(n->body);
   return map_children(
       s, [](const Expr& e) { return e; }, [](const Stmt& child) { return without_marks(child); });
 }
@@ -42,7 +43,8 @@ class Injector {
  public:
   explicit Injector(int split) : split_(split) {
     if (split != 0 && split != 1 && split % 2 != 0) {
-      throw LowerError("double buffers: the loop can be split by 0, 1 or an even number, got " + std::to_string(split));
+      throw LowerError("double buffers: the loop can be split by 0, 1 or an even number, got " +
+                       std::to_string(split));
     }
   }
 
@@ -61,7 +63,8 @@ class Injector {
   }
 
  private:
-  // ---- inside a loop --------------------------------------------------------------------------------------------
+  // ---- inside a loop
+  // --------------------------------------------------------------------------------------------
 
   Stmt allocate(const Allocate& n) {
     const Stmt body = stmt(n.body);
@@ -81,10 +84,11 @@ class Injector {
 
     LoopState& state = loops_.back();
     const For& loop = state.loop;
-    state.first_fillings.push_back(
-        fresh_copy(body, {{&loop.var.node(), loop.min}, {&state.write_copy.node(), make_int(loop.var.dtype(), 0)}}));
+    state.first_fillings.push_back(fresh_copy(
+        body, {{&loop.var.node(), loop.min}, {&state.write_copy.node(), make_int(loop.var.dtype(), 0)}}));
     const Expr next = Expr(loop.var) + make_int(loop.var.dtype(), 1);
-    Stmt ahead = replace_vars(body, {{&loop.var.node(), next}, {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
+    Stmt ahead = replace_vars(
+        body, {{&loop.var.node(), next}, {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
     for (auto data = marked.data.rbegin(); data != marked.data.rend(); ++data) {
       ahead = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(*data), "", 1, std::move(ahead)});
     }
@@ -95,7 +99,8 @@ class Injector {
     for (const Var& var : data) buffers_.at(&var.node()).is_filling = value;
   }
 
-  // ---- the loop -------------------------------------------------------------------------------------------------
+  // ---- the loop
+  // -------------------------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
     const std::vector<DoubleBufferGroup> groups = plan_double_buffers(old);
@@ -104,7 +109,8 @@ class Injector {
     const Expr iteration = Expr(n.var) - n.min;
     for (const DoubleBufferGroup& group : groups) {
       for (const DoubleBufferGroup::Member& member : group.members) {
-        buffers_.insert_or_assign(&member.data.node(), DoubleBuffer{member.size, floormod(iteration, 2), write_copy});
+        buffers_.insert_or_assign(&member.data.node(),
+                                  DoubleBuffer{member.size, floormod(iteration, 2), write_copy});
       }
     }
     loops_.push_back({n, iteration, write_copy});
@@ -144,7 +150,8 @@ class Injector {
     const Var outer(n.var.name() + ".outer", type);
     std::vector<Stmt> copies;
     for (int k = 0; k < split_; ++k) {
-      copies.push_back(fresh_copy(body, {{&n.var.node(), n.min + (Expr(outer) * factor + make_int(type, k))}}));
+      copies.push_back(
+          fresh_copy(body, {{&n.var.node(), n.min + (Expr(outer) * factor + make_int(type, k))}}));
     }
     parts.push_back(make_stmt(For{outer, make_int(type, 0), rounds, n.kind, make_seq(std::move(copies))}));
     const Stmt last = without_marks(body);
@@ -155,7 +162,8 @@ class Injector {
     }
   }
 
-  // ---- accesses -------------------------------------------------------------------------------------------------
+  // ---- accesses
+  // -------------------------------------------------------------------------------------------------
 
   const DoubleBuffer* find(const Var& data) const {
     const auto it = buffers_.find(&data.node());

@@ -18,7 +18,8 @@ constexpr std::int64_t kMaxCopies = 16;
 /// The greatest number of loops inside one another.
 int loop_depth(const Stmt& s) {
   int depth = 0;
-  for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
   return depth + (s.as<For>() ? 1 : 0);
 }
 
@@ -77,8 +78,12 @@ class Expander {
     }
     const Expr size = n.extents.front();
     strides_.insert_or_assign(&n.data.node(), size);
-    return make_stmt(
-        Allocate{n.data, n.dtype, {size * make_int(size.dtype(), count_)}, n.condition, stmt(n.body), n.double_buffer});
+    return make_stmt(Allocate{n.data,
+                              n.dtype,
+                              {size * make_int(size.dtype(), count_)},
+                              n.condition,
+                              stmt(n.body),
+                              n.double_buffer});
   }
 
   const Expr* stride_of(const Var& data) const {
@@ -109,12 +114,15 @@ class Expander {
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const Expr* stride = stride_of(Var::of(n->args[1]));
       const Expr offset = expr(n->args[2]);
-      const Expr moved_offset = stride ? Expr(var_) * floordiv(*stride, n->args[0].dtype().lanes) + offset : offset;
-      return make_call(e.dtype(), n->callee, {n->args[0], n->args[1], moved_offset, expr(n->args[3]), n->args[4]});
+      const Expr moved_offset =
+          stride ? Expr(var_) * floordiv(*stride, n->args[0].dtype().lanes) + offset : offset;
+      return make_call(e.dtype(), n->callee,
+                       {n->args[0], n->args[1], moved_offset, expr(n->args[3]), n->args[4]});
     }
     if (e.as<VarNode>() && stride_of(Var::of(e))) {
-      throw LowerError("virtual thread `" + var_.name() + "`: the bare address of buffer `" + Var::of(e).name() +
-                       "`, which has a copy for each virtual thread, is passed on; pass `access_ptr` instead");
+      throw LowerError(
+          "virtual thread `" + var_.name() + "`: the bare address of buffer `" + Var::of(e).name() +
+          "`, which has a copy for each virtual thread, is passed on; pass `access_ptr` instead");
     }
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }
@@ -129,8 +137,8 @@ class Expander {
 };
 
 Stmt expanded(const Stmt& s) {
-  Stmt inner =
-      map_children(s, [](const Expr& e) { return e; }, [](const Stmt& child) { return expanded(child); });
+  Stmt inner = map_children(
+      s, [](const Expr& e) { return e; }, [](const Stmt& child) { return expanded(child); });
   const Attr* attr = inner.as<Attr>();
   if (!attr || attr->kind != AttrKind::VirtualThread) return inner;
   const IterVar& axis = std::get<IterVar>(attr->subject);

@@ -39,7 +39,8 @@ class Instrumenter {
     if (const Store* n = s.as<Store>()) return guarded(s, *n);
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::BufferBound) note_size(*n);
     if (const Allocate* n = s.as<Allocate>()) allocated_.insert(&n->data.node());
-    return map_children(s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
   }
 
  private:
@@ -94,7 +95,8 @@ class Instrumenter {
   }
 
   std::optional<Expr> size_of(const Buffer& buffer) const {
-    if (const auto it = sizes_.find(&buffer->data.node()); it != sizes_.end() && it->second) return it->second;
+    if (const auto it = sizes_.find(&buffer->data.node()); it != sizes_.end() && it->second)
+      return it->second;
     if (!allocated_.contains(&buffer->data.node())) return std::nullopt;
     return buffer->shape.front();
   }

@@ -140,7 +140,8 @@ class Renormalizer {
     const DataType type = division->b.dtype();
     const Expr scaled = fold(BinaryOp::Mul, sum->first.index, constant(type, sum->first.scale / common));
     const Expr rest = fold(BinaryOp::FloorDiv, sum->rest, constant(type, common));
-    return again(fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest), constant(type, *divisor / common)));
+    return again(
+        fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest), constant(type, *divisor / common)));
   }
 
   int depth_ = 0;

@@ -26,7 +26,8 @@ int bits_of(DataType type) { return type.bits * type.lanes; }
 
 class StorageRewriter {
  public:
-  explicit StorageRewriter(const Stmt& body) : timeline_(make_storage_timeline(body)), plan_(plan_storage(timeline_)) {
+  explicit StorageRewriter(const Stmt& body)
+      : timeline_(make_storage_timeline(body)), plan_(plan_storage(timeline_)) {
     for (const StorageBlock& block : plan_.blocks) {
       blocks_.push_back(make_allocation(block));
       places_[block.place].push_back(blocks_.size() - 1);
@@ -36,7 +37,8 @@ class StorageRewriter {
   Stmt run(const Stmt& body) { return wrapped(nullptr, stmt(body)); }
 
  private:
-  // ---- sizes --------------------------------------------------------------------------------------------------
+  // ---- sizes
+  // --------------------------------------------------------------------------------------------------
 
   NewAllocation make_allocation(const StorageBlock& block) const {
     const Allocation& first = timeline_.allocations[block.tenants.front()];
@@ -45,7 +47,8 @@ class StorageRewriter {
     for (AllocationId id : block.tenants) {
       const Allocation& tenant = timeline_.allocations[id];
       if (tenant.node.dtype.lanes > type.lanes) type = tenant.node.dtype;
-      all_equal = all_equal && tenant.node.dtype == first.node.dtype && same_extents(tenant.extents, first.extents);
+      all_equal =
+          all_equal && tenant.node.dtype == first.node.dtype && same_extents(tenant.extents, first.extents);
     }
     if (all_equal) return {first.node.data, type, first.extents, first.condition};
     return {first.node.data, type, {common_extent(block, type)}, make_true()};
@@ -78,7 +81,8 @@ class StorageRewriter {
     return floordiv(count * bits_of(from) + (bits_of(to) - 1), bits_of(to));
   }
 
-  // ---- rewriting ----------------------------------------------------------------------------------------------
+  // ---- rewriting
+  // ----------------------------------------------------------------------------------------------
 
   Stmt wrapped(const StmtNode* place, Stmt body) const {
     const auto found = places_.find(place);
@@ -101,7 +105,8 @@ class StorageRewriter {
     }
     const StmtNode* place = &s.node();
     return map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return wrapped(place, stmt(child)); });
+        s, [&](const Expr& e) { return expr(e); },
+        [&](const Stmt& child) { return wrapped(place, stmt(child)); });
   }
 
   Expr expr(const Expr& e) {
