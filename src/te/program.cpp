@@ -68,8 +68,7 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
 Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
   return decl_buffer(tensor.shape(), tensor.dtype(),
                      {.name = tensor.name(),
-                      .scope = stage.scope ? std::string(to_string(*stage.scope)) : std::string("global"),
-                      .axis_separators = stage.axis_separators});
+                      .scope = stage.scope ? std::string(to_string(*stage.scope)) : std::string("global")});
 }
 
 // ---- Program ------------------------------------------------------------------------------------------------------

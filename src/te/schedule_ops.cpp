@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "te/apply_layouts.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
 
@@ -56,7 +57,7 @@ class FunctionMaker {
     Program program(graph_, bounds, buffers_);
     func_.body = StageBuilder(program).build();
     func_.attrs.global_symbol = options_.name;
-    return std::move(func_);
+    return apply_layouts(std::move(func_), stored_layouts(), where_);
   }
 
  private:
@@ -78,6 +79,18 @@ class FunctionMaker {
     Var handle(buffer->name, Handle());
     func_.params.push_back(handle);
     func_.buffers.push_back({handle, buffer, buffer});
+  }
+
+  std::vector<StoredLayout> stored_layouts() {
+    std::vector<StoredLayout> layouts;
+    for (StageId id = 0; id < graph_.size(); ++id) {
+      const StageData& stage = graph_.stage(id);
+      if (!stage.layout) continue;
+      for (int n = 0; n < stage.op.num_outputs(); ++n) {
+        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout, stage.axis_separators});
+      }
+    }
+    return layouts;
   }
 
   void check_placeholders() const {

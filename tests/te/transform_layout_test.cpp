@@ -1,0 +1,124 @@
+// Layouts: maps of indices, their inverses, and the loops that follow them.
+#include <gtest/gtest.h>
+
+#include "te/index_digits.h"
+#include "tenon/te/schedule_ops.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+namespace {
+
+using tir::floordiv;
+using tir::floormod;
+
+std::int64_t value_at(const Expr& e, const std::vector<Var>& vars, const std::vector<std::int64_t>& values) {
+  tir::VarMap map;
+  for (std::size_t n = 0; n < vars.size(); ++n) set(map, vars[n], Expr(values[n]).astype(Int(32)));
+  return *tir::constant_int(tir::substitute_folding(e, map));
+}
+
+/// The inverse of the map undoes it at every point, and the map fills its new box.
+void is_undone(const Transform::Map& map, const std::vector<std::int64_t>& extents) {
+  std::vector<Expr> shape(extents.begin(), extents.end());
+  const std::optional<Bijection> found = invert(map, shape);
+  ASSERT_TRUE(found.has_value());
+  std::int64_t points = 1, new_points = 1;
+  for (std::int64_t extent : extents) points *= extent;
+  for (const Expr& extent : found->extents) new_points *= *tir::constant_int(extent);
+  EXPECT_EQ(points, new_points);
+  for (std::int64_t flat = 0; flat < points; ++flat) {
+    std::vector<std::int64_t> point(extents.size()), image;
+    for (std::size_t n = extents.size(), rest = static_cast<std::size_t>(flat); n-- > 0;) {
+      point[n] = static_cast<std::int64_t>(rest) % extents[n];
+      rest /= static_cast<std::size_t>(extents[n]);
+    }
+    for (std::size_t n = 0; n < map.results.size(); ++n) {
+      image.push_back(value_at(map.results[n], map.params, point));
+      EXPECT_LT(image.back(), *tir::constant_int(found->extents[n]));
+    }
+    for (std::size_t n = 0; n < extents.size(); ++n)
+      EXPECT_EQ(value_at(found->inverse.results[n], found->inverse.params, image), point[n]);
+  }
+}
+
+TEST(InvertTest, UndoesEveryMapOfDigits) {
+  Var i("i"), j("j"), k("k");
+  is_undone({{i, j}, {floordiv(j, 8), i, floormod(j, 8)}}, {6, 16});
+  is_undone({{i, j}, {j, i}}, {3, 5});
+  is_undone({{i, j}, {i * 16 + j}}, {4, 16});
+  is_undone({{i, j}, {floordiv(i * 16 + j, 8), floormod(i * 16 + j, 8)}}, {4, 16});
+  is_undone({{i, j}, {floordiv(i * 6 + j, 12), floormod(floordiv(i * 6 + j, 3), 4), floormod(j, 3)}}, {4, 6});
+  is_undone({{i, j, k}, {floordiv(k, 4) * 6 + j * 3 + i, floormod(k, 4)}}, {3, 2, 8});
+  is_undone({{i, j}, {floormod(floordiv(i, 2), 3), floordiv(i, 6), j * 2 + floormod(i, 2)}}, {12, 3});
+  is_undone({{i, j}, {i, Expr(0), j}}, {4, 1});
+}
+
+TEST(InvertTest, KnowsMapsThatAreNoBijections) {
+  Var i("i"), j("j");
+  const std::vector<Expr> shape = {16, 10};
+  EXPECT_FALSE(invert({{i, j}, {floordiv(i, 2), j}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i, i}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i, j, j}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i, floordiv(j, 4), floormod(j, 4)}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i * 2, j}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i + j}}, shape));
+  EXPECT_FALSE(invert({{i, j}, {i + 1, j}}, shape));
+}
+
+TEST(InvertTest, CarriesWholeSymbolicIndices) {
+  Var i("i"), j("j"), n("n");
+  const std::optional<Bijection> found = invert({{i, j}, {floordiv(j, 8), i, floormod(j, 8)}}, {n, 16});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(found->extents[1].same_as(n));
+  EXPECT_FALSE(invert({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 16}));
+}
+
+struct LayoutTest : testing::Test {
+  Tensor A = placeholder({16, 64}, "A");
+  Tensor B = compute(
+      {16, 64}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  Schedule s = create_schedule({B});
+};
+
+TEST_F(LayoutTest, LoopsFollowTheLayout) {
+  std::vector<IterVar> axes = s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> {
+    return {floordiv(j, 8), i, floormod(j, 8)};
+  });
+  ASSERT_EQ(axes.size(), 3u);
+  EXPECT_EQ(tir::print_legacy(axes[1]), "iter_var(axis1, range(min=0, ext=16))");
+  EXPECT_TRUE(s[B].leaf_iter_vars()[2].same_as(axes[2]));
+  const StageGraph graph = freeze(s);
+  const tir::PrimFunc func = schedule_ops(graph, infer_bound(graph), {A, B});
+  EXPECT_EQ(tir::constant_int(func.buffers[1].declared.shape()[2]), 8);
+  EXPECT_EQ(func.buffers[0].declared.shape().size(), 2u);
+}
+
+TEST_F(LayoutTest, LoopsMayHaveChangedPlacesButNotBeParted) {
+  s[B].reorder({s[B].axis(1), s[B].axis(0)});
+  EXPECT_EQ(s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> { return {j, i}; }).size(), 2u);
+  Schedule other = create_schedule({B});
+  other[B].split(B.op().axis(1), 4);
+  auto swap = [](Var i, Var j) -> std::vector<Expr> { return {j, i}; };
+  EXPECT_THROW(other[B].transform_layout(swap), ScheduleError);
+}
+
+TEST_F(LayoutTest, OfAPlaceholderMovesItsMemoryOnly) {
+  auto map = [](Var i, Var j) -> std::vector<Expr> { return {j, axis_separator(), i}; };
+  EXPECT_TRUE(s[A].transform_layout(map).empty());
+  const StageGraph graph = freeze(s);
+  const tir::PrimFunc func = schedule_ops(graph, infer_bound(graph), {A, B});
+  EXPECT_EQ(func.buffers[0].declared->axis_separators, std::vector<int>{1});
+  EXPECT_EQ(tir::constant_int(func.buffers[0].declared.shape()[0]), 64);
+}
+
+TEST_F(LayoutTest, WrongMapsAreRefused) {
+  auto lossy = [](Var i, Var j) -> std::vector<Expr> { return {floordiv(i, 2), j}; };
+  EXPECT_THROW(s[B].transform_layout(lossy), ScheduleError);
+  EXPECT_THROW(s[B].transform_layout([](Var i) -> std::vector<Expr> { return {i}; }), ScheduleError);
+  EXPECT_EQ(s[B].relations().size(), 0u);
+}
+
+}  // namespace
+}  // namespace tenon::te
