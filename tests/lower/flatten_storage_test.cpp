@@ -46,13 +46,18 @@ TEST(FlattenStorage, ParametersBecomeOneDimension) {
                b = decl_buffer({64}, Float(32), {.name = "B"});
   Var i("i");
   const PrimFunc func = function({a, b}, loop(i, 64, make_store(b, a({i * 2, i}), {i})));
-  EXPECT_EQ(test::text_of(flatten_storage(func, {})), normalized(R"(
+  EXPECT_EQ(
+      test::text_of(flatten_storage(func, {})),
+      normalized(R"(
 @main = primfn(A_1: handle, B_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
   buffers = {A: Buffer(A_2: Pointer(float32), float32, [65536], []),
              B: Buffer(B_2: Pointer(float32), float32, [64], [])}
   buffer_map = {A_1: A, B_1: B}
-  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [1024, 64], []), B_1: B_3: Buffer(B_2, float32, [64], [])} {
+)"
+                 "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [1024, 64], []), B_1: B_3: "
+                 "Buffer(B_2, float32, [64], [])} {\n"
+                 R"(
   for (i: int32, 0, 64) {
     B[i] = A[(i*129)]
   }
@@ -185,10 +190,16 @@ TEST(FlattenStorage, ViewsGiveTheirVariablesValues) {
   body =
       make_stmt(BufferView{cc, c, {Range::from_min_extent(i, 1), Range::from_min_extent(j * 16, 16)}, body});
   const PrimFunc flat = flatten_storage(function({b, c}, loop(i, 1024, loop(j, 32, body))), {});
-  EXPECT_EQ(body_text(simplify(flat, {})), normalized(R"(
+  EXPECT_EQ(body_text(simplify(flat, {})),
+            normalized(R"(
 for (i: int32, 0, 1024) {
   for (j: int32, 0, 32) {
-    @tir.call_extern("gemv_update", @tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), C_2, ((i*512) + (j*16)), 16, 2, dtype=handle), @tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), B_2, (j*1024), 1024, 1, dtype=handle), 64, dtype=int32)
+)"
+                       "    @tir.call_extern(\"gemv_update\", @tir.tvm_access_ptr(@tir.type_annotation(, "
+                       "dtype=float32), C_2, ((i*512) + (j*16)), 16, 2, dtype=handle), "
+                       "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), B_2, (j*1024), 1024, 1, "
+                       "dtype=handle), 64, dtype=int32)\n"
+                       R"(
   }
 }
 )"));

@@ -25,11 +25,15 @@ std::string prefetched(const Buffer& a, const Var& i, std::vector<Range> region,
 TEST(InjectPrefetch, AddressesAreThoseOfTheRegion) {
   const Buffer a = decl_buffer({64, 64}, Float(32), {.name = "A"});
   const Var i("i");
-  EXPECT_EQ(prefetched(a, i, {Range::from_min_extent(i + 1, 1), Range(0, 64)}), normalized(R"(
+  EXPECT_EQ(prefetched(a, i, {Range::from_min_extent(i + 1, 1), Range(0, 64)}),
+            normalized(R"(
 for (i: int32, 0, 32) {
   for (prefetch.A.0: int32, 0, 1) {
     for (prefetch.A.1: int32, 0, 4) {
-      @tir.prefetch(@tir.address_of(A[(((i*64) + (prefetch.A.1*16)) + 64)], dtype=handle), 0, 3, 1, dtype=float32)
+)"
+                       "      @tir.prefetch(@tir.address_of(A[(((i*64) + (prefetch.A.1*16)) + 64)], "
+                       "dtype=handle), 0, 3, 1, dtype=float32)\n"
+                       R"(
     }
   }
 }

@@ -35,9 +35,21 @@ Program program(DataType from, DataType to, int size, F value) {
 
 TEST(LegalizeBfloat16, TheReferencesForm) {
   const Program p = program(BFloat(), BFloat(), 8, [](const Expr& x) { return x + x; });
-  EXPECT_EQ(test::body_text(legalize_bfloat16(p.func, {})), normalized(R"(
+  EXPECT_EQ(
+      test::body_text(legalize_bfloat16(p.func, {})),
+      normalized(R"(
 for (i: int32, 0, 8) {
-  B[i] = cast(uint16, @tir.shift_right((@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), dtype=float32) + @tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), dtype=float32)), dtype=uint32) + (@tir.bitwise_and(@tir.shift_right(@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), dtype=float32) + @tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), dtype=float32)), dtype=uint32), 16u32, dtype=uint32), 1u32, dtype=uint32) + 32767u32)), 16u32, dtype=uint32))
+)"
+                 "  B[i] = cast(uint16, "
+                 "@tir.shift_right((@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), "
+                 "16u32, dtype=uint32), dtype=float32) + @tir.reinterpret(@tir.shift_left(cast(uint32, "
+                 "A[i]), 16u32, dtype=uint32), dtype=float32)), dtype=uint32) + "
+                 "(@tir.bitwise_and(@tir.shift_right(@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast("
+                 "uint32, A[i]), 16u32, dtype=uint32), dtype=float32) + "
+                 "@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), "
+                 "dtype=float32)), dtype=uint32), 16u32, dtype=uint32), 1u32, dtype=uint32) + 32767u32)), "
+                 "16u32, dtype=uint32))\n"
+                 R"(
 }
 )"));
 }

@@ -143,6 +143,24 @@ for (i_1: int32, 0, 4) {
 )"));
 }
 
+// A known fault: a guard that always holds must not leave a tail.
+TEST(PartitionLoops, AGuardPastTheRangeMakesNoPart) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 16) {
+    if @tir.likely((4 < i), dtype=bool) {
+      if @tir.likely((i < 20), dtype=bool) {
+        B[i] = A[i]
+      }
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 11) {
+  B[(i + 5)] = A[(i + 5)]
+}
+)"));
+}
+
 TEST(PartitionLoops, ConstantLoopsStayIfAsked) {
   const std::string body = R"(
   for (i: int32, 0, 16) {
@@ -171,13 +189,17 @@ TEST(PartitionLoops, AFullBudgetLeavesTheGuard) {
 }
 
 // The known text "loop partition full" of the probes, before the last passes.
-constexpr std::string_view kSymbolic = R"(
+constexpr std::string_view kSymbolic =
+    R"(
 @main = primfn(A_1: handle, B_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
   buffers = {A: Buffer(A_2: Pointer(float32), float32, [(stride: int32*n: int32)], [], type="auto"),
              B: Buffer(B_2: Pointer(float32), float32, [(stride_1: int32*n)], [], type="auto")}
   buffer_map = {A_1: A, B_1: B}
-  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [n], [stride], type="auto"), B_1: B_3: Buffer(B_2, float32, [n], [stride_1], type="auto")} {
+)"
+    "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [n], [stride], "
+    "type=\"auto\"), B_1: B_3: Buffer(B_2, float32, [n], [stride_1], type=\"auto\")} {\n"
+    R"(
   for (i.outer: int32, 0, floordiv((n + 3), 4)) {
     for (i.inner: int32, 0, 4) "vectorized" {
       if @tir.likely((((i.outer*4) + i.inner) < n), dtype=bool) {
@@ -189,7 +211,9 @@ constexpr std::string_view kSymbolic = R"(
 )";
 
 TEST(PartitionLoops, ASymbolicSize) {
-  EXPECT_EQ(run(partition_loops, kSymbolic), normalized(R"(
+  EXPECT_EQ(
+      run(partition_loops, kSymbolic),
+      normalized(R"(
 for (i.outer: int32, 0, floordiv(n, 4)) {
   for (i.inner: int32, 0, 4) "vectorized" {
     B[(((i.outer*4) + i.inner)*stride_1)] = (A[(((i.outer*4) + i.inner)*stride)] + 1f32)
@@ -198,7 +222,10 @@ for (i.outer: int32, 0, floordiv(n, 4)) {
 for (i.outer_1: int32, 0, floordiv((floormod(n, 4) + 3), 4)) {
   for (i.inner_1: int32, 0, 4) "vectorized" {
     if ((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1) < n) {
-      B[((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1)*stride_1)] = (A[((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1)*stride)] + 1f32)
+)"
+                 "      B[((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1)*stride_1)] = (A[((((i.outer_1 + "
+                 "floordiv(n, 4))*4) + i.inner_1)*stride)] + 1f32)\n"
+                 R"(
     }
   }
 }

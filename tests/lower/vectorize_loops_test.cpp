@@ -46,13 +46,17 @@ TEST(VectorizeLoops, DescendingIndicesHaveNegativeStrides) {
 }
 
 TEST(VectorizeLoops, ASymbolicStrideIsFoundBySimplification) {
-  EXPECT_EQ(run(vectorize_and_simplify, R"(
+  EXPECT_EQ(run(vectorize_and_simplify,
+                R"(
 @main = primfn(A_1: handle, B_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
   buffers = {A: Buffer(A_2: Pointer(float32), float32, [(stride: int32*64)], [], type="auto"),
              B: Buffer(B_2: Pointer(float32), float32, [64], [])}
   buffer_map = {A_1: A, B_1: B}
-  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [64], [stride], type="auto"), B_1: B_3: Buffer(B_2, float32, [64], [])} {
+)"
+                "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [64], [stride], "
+                "type=\"auto\"), B_1: B_3: Buffer(B_2, float32, [64], [])} {\n"
+                R"(
   for (o: int32, 0, 16) {
     for (i: int32, 0, 4) "vectorized" {
       B[((o*4) + i)] = A[(((o*4) + i)*stride)]
