@@ -1,0 +1,42 @@
+// A random small program with a random schedule, from a seed. The same seed and kept steps give the same
+// case.
+//
+//   Case c = make_case(17);
+//   std::cout << c.describe();
+//   std::string wrong = check(c, {.compile = true});      // "" if every way to run it agrees with the
+//   default schedule
+#pragma once
+
+#include <tenon/tenon.h>
+
+namespace tenon::fuzz {
+
+struct Case {
+  unsigned seed;
+  te::Schedule default_schedule;
+  te::Schedule schedule;
+  std::vector<LowerArgument> args;
+  /// The program, then the primitives that were applied.
+  std::vector<std::string> program, steps;
+  /// How many primitives were tried, applied or refused.
+  int tried;
+
+  std::string describe() const;
+};
+
+/// A step for which keep[n] is false is left out; steps beyond its length are kept.
+Case make_case(unsigned seed, const std::vector<bool>& keep = {});
+
+struct CheckOptions {
+  /// Also compile for this host, and run that.
+  bool compile = false;
+};
+
+/// Throws InternalError if the compiler is at fault in its own eyes; a ScheduleError or BoundError of lower
+/// means that the schedule was refused, and counts as agreement.
+std::string check(const Case& c, const CheckOptions& options = {});
+
+/// A case with as few primitives as still fail, from one that fails.
+Case shrink(const Case& failing, const CheckOptions& options = {});
+
+}  // namespace tenon::fuzz
