@@ -45,6 +45,8 @@ IterVar loop_of(const StageData& stage, IterVar axis, const std::string& attache
 
 void settle_attach(const ScheduleData& schedule, Attach& attach, const std::string& attached,
                    const SourceLocation& where) {
+  if (AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach))
+    at->axis = loop_of(schedule.stage(at->scan), at->axis, attached, where);
   AttachAt* at = std::get_if<AttachAt>(&attach);
   if (!at) return;
   const StageData& target = schedule.stage(at->stage);

@@ -76,6 +76,12 @@ std::optional<StageId> attached_to(const StageData& stage) {
   return std::nullopt;
 }
 
+/// Precondition: the stage is attached.
+IterVar attach_axis(const StageData& stage) {
+  if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&stage.attach)) return at->axis;
+  return std::get<AttachAt>(stage.attach).axis;
+}
+
 bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
   return std::any_of(path.begin(), path.end(), [&](const AttachPoint& p) {
     return p.stage == point.stage && p.axis.same_as(point.axis);
@@ -176,10 +182,8 @@ class GraphBuilder {
       fail("compute_at", stage, "it is an output of the schedule and must be computed at root",
            stage.attach_where);
     const std::vector<IterVar>& loops = graph_.stage(*outer).leaf_iter_vars;
-    // The update of a scan is inside of all its loops.
-    std::size_t around = loops.size();
-    if (const AttachAt* at = std::get_if<AttachAt>(&stage.attach))
-      around = static_cast<std::size_t>(*graph_.stage(*outer).leaf_position(at->axis)) + 1;
+    std::size_t around =
+        static_cast<std::size_t>(*graph_.stage(*outer).leaf_position(attach_axis(stage))) + 1;
     std::vector<AttachPoint> path;
     while (around-- > 0) path.push_back({*outer, loops[around]});
     const std::vector<AttachPoint>& beyond = graph_.attach_path(*outer);

@@ -119,27 +119,6 @@ std::vector<bool> find_inlined(ScheduleData& schedule) {
   return is_inlined;
 }
 
-/// Puts an axis in place of another, wherever a stage has it.
-void replace_axis(ScheduleData& schedule, StageId id, const IterVar& old_axis, const IterVar& new_axis) {
-  StageData& stage = schedule.stage(id);
-  auto replace = [&](IterVar& axis) {
-    if (axis.same_as(old_axis)) axis = new_axis;
-  };
-  std::for_each(stage.all_iter_vars.begin(), stage.all_iter_vars.end(), replace);
-  std::for_each(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(), replace);
-  for (auto& [axis, attributes] : stage.attributes) replace(axis);
-  for (Relation& relation : stage.relations) {
-    match(
-        relation, [&](Split& r) { replace(r.parent); }, [&](Fuse& r) { replace(r.outer), replace(r.inner); },
-        [&](Rebase& r) { replace(r.parent); }, [](Singleton&) {},
-        [&](Transform& r) { std::for_each(r.originals.begin(), r.originals.end(), replace); });
-  }
-  for (StageData& other : schedule.stages)
-    if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == id) replace(at->axis);
-  for (GroupData& group : schedule.groups)
-    if (AttachAt* at = std::get_if<AttachAt>(&group.attach); at && at->stage == id) replace(at->axis);
-}
-
 /// The operation with its reads settled; the same if nothing changes.
 Operation settled(const ScheduleData& schedule, const StageData& stage, Expander& expand) {
   const Compute* compute = stage.op.as<Compute>();
@@ -161,13 +140,8 @@ void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inli
             const SourceLocation& where) {
   StageData& stage = schedule.stage(id);
   Expander expand(schedule, is_inlined, stage, where);
-  const std::vector<IterVar> old_axes = stage.op.reduce_axis();
   Operation op = settled(schedule, stage, expand);
   if (!op.same_as(stage.op)) schedule.set_op(id, std::move(op));
-  for (std::size_t n = 0; n < old_axes.size(); ++n) {
-    const IterVar new_axis = schedule.stage(id).op.reduce_axis()[n];
-    if (!new_axis.same_as(old_axes[n])) replace_axis(schedule, id, old_axes[n], new_axis);
-  }
   StageData& present = schedule.stage(id);
   if (present.store_predicate) present.store_predicate = expand(*present.store_predicate);
   for (auto& [axis, attributes] : present.attributes) {

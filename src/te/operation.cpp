@@ -261,11 +261,12 @@ bool replace_in(Placeholder&, const TensorMap&) { return false; }
 
 bool replace_in(Compute& kind, const TensorMap& map) {
   LoadRewriter rewrite = replacing(map);
-  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite));
+  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), ReduceDomains::Mapped);
   const bool changed = !body.front().same_as(kind.body.front()) ||
                        !std::equal(body.begin(), body.end(), kind.body.begin(),
                                    [](const Expr& a, const Expr& b) { return a.same_as(b); });
   kind.body = std::move(body);
+  if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
   return changed;
 }
 

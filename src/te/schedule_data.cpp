@@ -66,7 +66,38 @@ StageId ScheduleData::insert_stage(const Operation& op, std::size_t position) {
   return id;
 }
 
+namespace {
+
+/// Puts an axis of a stage in place of another, wherever the schedule has it.
+void replace_axis(ScheduleData& schedule, StageId id, const IterVar& old_axis, const IterVar& new_axis) {
+  StageData& stage = schedule.stage(id);
+  auto replace = [&](IterVar& axis) {
+    if (axis.same_as(old_axis)) axis = new_axis;
+  };
+  std::for_each(stage.all_iter_vars.begin(), stage.all_iter_vars.end(), replace);
+  std::for_each(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(), replace);
+  for (auto& [axis, attributes] : stage.attributes) replace(axis);
+  for (Relation& relation : stage.relations) {
+    match(
+        relation, [&](Split& r) { replace(r.parent); }, [&](Fuse& r) { replace(r.outer), replace(r.inner); },
+        [&](Rebase& r) { replace(r.parent); }, [](Singleton&) {},
+        [&](Transform& r) { std::for_each(r.originals.begin(), r.originals.end(), replace); });
+  }
+  for (StageData& other : schedule.stages)
+    if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == id) replace(at->axis);
+  for (GroupData& group : schedule.groups)
+    if (AttachAt* at = std::get_if<AttachAt>(&group.attach); at && at->stage == id) replace(at->axis);
+}
+
+}  // namespace
+
 void ScheduleData::set_op(StageId id, Operation op) {
+  // A reduction axis whose range reads another tensor now is made anew, with the same variable.
+  const std::vector<IterVar> before = stage(id).op.reduce_axis();
+  for (const IterVar& axis : op.reduce_axis())
+    for (const IterVar& old_axis : before)
+      if (axis.var().same_as(old_axis.var()) && !axis.same_as(old_axis))
+        replace_axis(*this, id, old_axis, axis);
   stage_of.insert_or_assign(op.get(), id);
   known_ops.push_back(op);
   stage(id).op = std::move(op);

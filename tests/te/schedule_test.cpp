@@ -318,5 +318,113 @@ TEST(GroupTest, MembersAreComputedWhereTheGroupIs) {
   for (const Tensor& member : {X, Y}) EXPECT_EQ(graph.attach_path(*graph.find(member.op())).size(), 1u);
 }
 
+TEST(GroupTest, GroupsNest) {
+  // test: x, x1 in g1, g1 and x2 in g2; x2's readers outside.
+  Tensor A = placeholder({8, 8}, "A");
+  auto plus_one = [](const Tensor& t, const std::string& name) {
+    return compute(
+        {8, 8}, {"i", "j"}, [&](Var i, Var j) { return t(i, j) + 1.0f; }, name);
+  };
+  Tensor X = plus_one(A, "X"), Y = plus_one(X, "Y"), Z = plus_one(Y, "Z"), W = plus_one(Z, "W");
+  Schedule s = create_schedule({W});
+  Stage inner = s.create_group(Y, A);
+  Stage outer = s.create_group(Z, A);
+  EXPECT_TRUE(inner.group()->same_as(outer));
+  EXPECT_TRUE(s[X].group()->same_as(inner));
+  EXPECT_TRUE(s[Z].group()->same_as(outer));
+  inner.compute_at(s[Z], s[Z].axis(0));
+  outer.compute_at(s[W], s[W].axis(0));
+  StageGraph graph = freeze(s);
+  EXPECT_EQ(graph.attach_path(*graph.find(X.op())).size(), 2u);
+  EXPECT_EQ(graph.attach_path(*graph.find(Z.op())).size(), 1u);
+}
+
+TEST(GroupTest, StagesThatRewritesAddJoinTheGroup) {
+  Tensor A = placeholder({8}, "A");
+  Tensor X = compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "X");
+  Tensor Y = compute(
+      {8}, {"i"}, [&](Var i) { return X(i) * 2.0f; }, "Y");
+  Tensor Z = compute(
+      {8}, {"i"}, [&](Var i) { return Y(i) - 1.0f; }, "Z");
+  Schedule s = create_schedule({Z});
+  Stage group = s.create_group(Y, A);
+  EXPECT_TRUE(s[s.cache_write(Y, "local")].group()->same_as(group));
+  EXPECT_TRUE(s[s.cache_read(X, "local", {})].group()->same_as(group));
+}
+
+// ---- reductions whose length is data
+// --------------------------------------------------------------------------------
+
+struct SegmentTest : testing::Test {
+  Tensor L = placeholder({8}, "L", Int(32)), A = placeholder({8, 32}, "A");
+  Tensor M = compute(
+      {8}, {"i"}, [&](Var i) { return L(i) + 1; }, "M");
+  Tensor S = compute(
+      {8}, {"i"},
+      [&](Var i) {
+        IterVar k = reduce_axis({0, M(i)}, "k");
+        return sum(A(i, k), {k});
+      },
+      "S");
+  Schedule s = create_schedule({S});
+
+  /// The tensor that the length of the reduction reads.
+  static std::string length_of(const StageData& stage) {
+    std::string name;
+    tir::walk(stage.op.reduce_axis(0).dom()->extent,
+              [&](const tir::ProducerLoad& load) { name = load.producer->name(); });
+    return name;
+  }
+};
+
+TEST_F(SegmentTest, TensorsInRangesAreRead) { EXPECT_EQ(S.op().inputs()[0].name(), "M"); }
+
+TEST_F(SegmentTest, CacheReadReachesTheRange) {
+  IterVar k = s[S].reduce_axis(0);
+  auto [ko, ki] = s[S].split(k, 4);
+  s.cache_read(M, "local", {S});
+  EXPECT_EQ(length_of(s[S].data()), "M.local");
+  EXPECT_TRUE(std::get<Split>(s[S].relations()[0]).parent.same_as(s[S].reduce_axis(0)));
+  EXPECT_TRUE(s[S].leaf_iter_vars()[2].same_as(ki));
+}
+
+TEST_F(SegmentTest, InliningReachesTheRange) {
+  s[M].compute_inline();
+  StageGraph graph = freeze(s);
+  EXPECT_EQ(length_of(graph.stage(*graph.find(S.op()))), "L");
+}
+
+TEST_F(SegmentTest, CacheWriteCountsByTheNewAxes) {
+  Tensor SL = s.cache_write(S, "local");
+  EXPECT_TRUE(tir::uses_var(SL.op().reduce_axis(0).dom()->extent, SL.op().axis(0).var()));
+}
+
+// ---- scans
+// ----------------------------------------------------------------------------------------------------------
+
+TEST(ScanTest, TheUpdateIsComputedInTheTimeLoop) {
+  Var m = size_var("m");
+  Tensor X = placeholder({m, 8}, "X"), state = placeholder({m, 8}, "state");
+  Tensor init = compute(
+      {1, 8}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  Tensor twice = compute(
+      {m, 8}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) * 2.0f; }, "twice");
+  Tensor update = compute(
+      {m, 8}, {"t", "i"}, [&](Var t, Var i) { return twice(t, i) + X(t, i); }, "update");
+  Tensor all = scan(init, update, state, {X}, "scan");
+  Schedule s = create_schedule({all});
+  EXPECT_EQ(all.op().scan_axis().name(), "scan.idx");
+  EXPECT_EQ(loops(s[all]), "scan.idx scan.out0.i1");
+  StageGraph graph = freeze(s);
+  for (const Tensor& inside : {twice, update}) {
+    const std::vector<AttachPoint>& path = graph.attach_path(*graph.find(inside.op()));
+    ASSERT_EQ(path.size(), 1u);
+    EXPECT_EQ(path[0].axis.name(), "scan.idx");
+  }
+  EXPECT_TRUE(graph.attach_path(*graph.find(init.op())).empty());
+  EXPECT_THROW(s[update].compute_at(s[init], s[init].axis(0)), ScheduleError);
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -28,7 +28,7 @@ struct AttachAt {
   StageId stage;
   IterVar axis;
 };
-/// Inside the time loop of a scan, as (part of) its update.
+/// Inside the time loop `axis` of a scan, as (part of) its update.
 struct AttachScanUpdate {
   StageId scan;
   IterVar axis;
