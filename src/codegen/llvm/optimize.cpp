@@ -2,12 +2,25 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
 
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
+
+namespace {
+
+/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an unrolled register tile
+/// has more: here is a bound that only keeps the time to compile in check.
+constexpr unsigned kMostAccesses = 1 << 14;
+
+}  // namespace
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
   if (opt_level <= 0) return;
@@ -16,6 +29,10 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   tuning.LoopVectorization = opt_level >= 2;
   tuning.SLPVectorization = opt_level >= 2;
   llvm::PassBuilder passes(&machine, tuning);
+  passes.registerScalarOptimizerLateEPCallback([](llvm::FunctionPassManager& late, llvm::OptimizationLevel) {
+    late.addPass(llvm::createFunctionToLoopPassAdaptor(
+        llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true), /*UseMemorySSA=*/true));
+  });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -31,11 +48,32 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   passes.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
+namespace {
+
+/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks that unrolled register
+/// tiles are, it moves loads up until accumulators no longer fit registers. Processors reorder by themselves, and the
+/// order that the schedule gave keeps few values alive.
+bool add_code_passes(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
+                     llvm::CodeGenFileType type) {
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->disablePass(&llvm::MachineSchedulerID);
+  config->setDisableVerify(true);
+  passes.add(config);
+  auto* functions = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(functions);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  return !machine.addAsmPrinter(passes, out, nullptr, type, functions->getMMI().getContext());
+}
+
+}  // namespace
+
 std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, type)) internal_error("LLVM cannot write code of this kind");
+  if (!add_code_passes(machine, passes, out, type)) internal_error("LLVM cannot write code of this kind");
   passes.run(module);
   return {bytes.data(), bytes.size()};
 }
