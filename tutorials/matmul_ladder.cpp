@@ -104,7 +104,7 @@ Step packed(int n, int lanes) {
   schedule_packing(s, *m.packed, lanes);
   te::Stage C = s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), 32, width);
-  auto [ko, ki] = C.split(C.reduce_axis(0), 16);
+  auto [ko, ki] = C.split(C.reduce_axis(0), 4);
   auto [jio, jii] = C.split(ji, lanes);
   C.reorder({io, jo, ko, ii, jio, ki, jii}).unroll(ki).unroll(jio).vectorize(jii).parallel(io);
   return {.name = "packed B",
@@ -149,8 +149,7 @@ Step register_tile(int n, const RegisterTile& tile) {
   S.compute_at(C, jt);
   te::IterVar row = S.axis(0);
   auto [vector, lane] = S.split(S.axis(1), tile.lanes);
-  auto [ko, ki] = S.split(S.reduce_axis(0), 4);
-  S.reorder({ko, ki, row, vector, lane}).unroll(ki).unroll(row).unroll(vector).vectorize(lane);
+  S.reorder({S.reduce_axis(0), row, vector, lane}).unroll(row).unroll(vector).vectorize(lane);
 
   return {.name = "register tile",
           .what = std::to_string(tile.rows) + " x " + std::to_string(tile.vectors) + " vectors of " +

@@ -1,6 +1,7 @@
 #include "tutorials/common/ladder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -38,9 +39,18 @@ runtime::NDArray reference(const Data& data, int n) {
   return result;
 }
 
+using Clock = std::chrono::steady_clock;
+
 struct Measured {
   double seconds;
   int threads;
+};
+
+/// A step that runs.
+struct Built {
+  const Step* step;
+  runtime::Function function;
+  Measured best;
 };
 
 class Ladder {
@@ -54,23 +64,26 @@ class Ladder {
               runtime::NDArray::random({n, n}, Float(32), {.seed = 2}),
               runtime::NDArray::full({n, n}, Float(32), std::numeric_limits<double>::quiet_NaN())} {}
 
-  int climb(const std::vector<Step>& all) {
+  int climb(const std::vector<Step>& steps) {
     if (times()) measure_peaks();
     if (checks()) expected_ = reference(data_, n_);
-    std::vector<Measured> measured;
-    for (const Step& step : all) {
+    std::vector<Built> built;
+    for (const Step& step : steps) {
       if (prints()) print(step);
-      if (!checks() && !times()) continue;
-      const runtime::Function function = build(step);
-      if (checks()) check(step, function);
-      if (times()) measured.push_back(time(step, function));
+      if (checks() || times()) built.push_back(run(step));
     }
-    if (times()) print_table(all, measured);
+    if (times()) {
+      for (int round = 0; round < kRounds; ++round) measure_again(built);
+      print_table(built);
+    }
     reports_.finish();
     return failed_ ? 1 : 0;
   }
 
  private:
+  /// Steps are measured in turn, so that what else the machine does in the meantime hits them alike.
+  static constexpr int kRounds = 4;
+
   bool prints() const { return options_.emit || runs_all_; }
   bool checks() const { return options_.check || runs_all_; }
   bool times() const { return options_.time || runs_all_; }
@@ -81,7 +94,6 @@ class Ladder {
     return tenon::build(step.schedule, arguments(step), options_.target,
                         {.name = "matmul", .passes = reports_.watch({}, step.name)});
   }
-  runtime::Function build(const Step& step) { return build_module(step)["matmul"]; }
 
   void print(const Step& step) {
     std::cout << "=== " << step.name << ": " << step.what << " ===\n";
@@ -102,11 +114,27 @@ class Ladder {
     std::cout << std::endl;
   }
 
-  void check(const Step& step, const runtime::Function& function) {
-    const runtime::NDArray unwritten =
-        runtime::NDArray::full({n_, n_}, Float(32), std::numeric_limits<double>::quiet_NaN());
-    unwritten.copy_to(data_.c);
+  /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured again.
+  Built run(const Step& step) {
+    const runtime::Function function = build_module(step)["matmul"];
+    const auto nan = runtime::NDArray::full({n_, n_}, Float(32), std::numeric_limits<double>::quiet_NaN());
+    nan.copy_to(data_.c);
+    const Clock::time_point start = Clock::now();
     function(data_.a, data_.b, data_.c);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    Built built{&step, function, {seconds, step.is_parallel ? runtime::num_threads() : 1}};
+    if (checks()) check(step);
+    if (times()) {
+      measure(built);
+      std::cout << "time " << step.name << ": " << std::fixed << std::setprecision(2)
+                << built.best.seconds * 1e3 << " ms, " << std::setprecision(1) << gflops(built.best.seconds)
+                << " GFLOPS\n"
+                << std::defaultfloat << std::setprecision(6) << std::endl;
+    }
+    return built;
+  }
+
+  void check(const Step& step) {
     const Comparison compared = compare(data_.c, *expected_, {.relative = 1e-4, .absolute = 1e-3});
     failed_ |= !compared.fine();
     std::cout << "check " << step.name << ": "
@@ -114,16 +142,27 @@ class Ladder {
               << ", largest error " << compared.largest_error << std::endl;
   }
 
-  Measured time(const Step& step, const runtime::Function& function) {
-    const int threads = step.is_parallel ? runtime::num_threads() : 1;
-    const runtime::TimeOptions how =
-        step.is_slow ? runtime::TimeOptions{.number = 1, .repeat = 1}
-                     : runtime::TimeOptions{.number = 1, .repeat = 10, .min_repeat_ms = 30};
-    const double seconds = function.time_evaluator(cpu(0), how)(data_.a, data_.b, data_.c).min;
-    std::cout << "time " << step.name << ": " << std::fixed << std::setprecision(2) << seconds * 1e3
-              << " ms, " << std::setprecision(1) << gflops(seconds) << " GFLOPS\n"
-              << std::defaultfloat << std::setprecision(6) << std::endl;
-    return {seconds, threads};
+  void measure(Built& built) const {
+    if (built.step->is_slow) return;
+    const runtime::TimeOptions how{.number = 1, .repeat = 4, .min_repeat_ms = 10};
+    const runtime::Timing timing = built.function.time_evaluator(cpu(0), how)(data_.a, data_.b, data_.c);
+    built.best.seconds = std::min(built.best.seconds, timing.min);
+  }
+
+  void measure_again(std::vector<Built>& built) {
+    measure_peaks();
+    for (Built& step : built) measure(step);
+    const int threads = runtime::num_threads();
+    if (threads == 1) return;
+    runtime::set_num_threads(1);
+    Built last = built.back();
+    if (alone_)
+      last.best = *alone_;
+    else
+      last.best.seconds = std::numeric_limits<double>::infinity();
+    measure(last);
+    alone_ = Measured{last.best.seconds, 1};
+    runtime::set_num_threads(threads);
   }
 
   void measure_peaks() {
@@ -138,28 +177,20 @@ class Ladder {
               << std::setw(12) << 100 * gflops(m.seconds) / peak(m.threads) << " %\n";
   }
 
-  void print_table(const std::vector<Step>& all, const std::vector<Measured>& measured) {
+  void print_table(const std::vector<Built>& built) const {
     const int threads = runtime::num_threads();
-    std::optional<Measured> alone;
-    if (threads > 1) {
-      runtime::set_num_threads(1);
-      alone = time(all.back(), build(all.back()));
-      alone->threads = 1;
-      runtime::set_num_threads(threads);
-    }
-    measure_peaks();
     std::cout << n_ << " x " << n_ << " x " << n_ << " in float32 on " << options_.target.describe() << ", "
               << threads << (threads == 1 ? " thread\n" : " threads\n") << std::fixed << std::setprecision(1)
               << "peak of multiply-adds: " << one_peak_ << " GFLOPS on 1 thread";
     if (threads > 1) std::cout << ", " << all_peak_ << " on " << threads;
     std::cout << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak\n";
-    const double naive_seconds = measured.front().seconds;
-    for (std::size_t n = 0; n < all.size(); ++n) print_row(all[n].name, measured[n], naive_seconds);
-    if (alone) {
-      print_row(all.back().name + ", alone", *alone, naive_seconds);
+    const double naive_seconds = built.front().best.seconds;
+    for (const Built& step : built) print_row(step.step->name, step.best, naive_seconds);
+    if (alone_) {
+      print_row(built.back().step->name + ", alone", *alone_, naive_seconds);
       std::cout << "\n"
                 << threads << " threads are " << std::setprecision(2)
-                << alone->seconds / measured.back().seconds << " times as fast as one.\n";
+                << alone_->seconds / built.back().best.seconds << " times as fast as one.\n";
     }
     std::cout << std::defaultfloat << std::flush;
   }
@@ -171,6 +202,8 @@ class Ladder {
   Data data_;
   std::optional<runtime::NDArray> expected_;
   double one_peak_ = 0, all_peak_ = 0;
+  /// The last step on one thread.
+  std::optional<Measured> alone_;
   bool failed_ = false;
 };
 
