@@ -327,6 +327,25 @@ TEST(PartitionLoops, EndsThatCannotBeOrderedAreClamped) {
   EXPECT_GT(node_count(split.body), node_count(func.body));
 }
 
+TEST(PartitionLoops, ParallelLoopsVisitWhatTheyDid) {
+  for (int low = 0; low <= 4; ++low) {
+    for (int high = 0; high <= 9; ++high) {
+      const std::string body =
+          "  for (o: int32, 0, 8) \"parallel\" {\n    for (i: int32, 0, 4) {\n"
+          "      if @tir.likely((" +
+          std::to_string(low * 3) +
+          " <= ((o*4) + i)), dtype=bool) {\n"
+          "        if @tir.likely((((o*4) + i) < " +
+          std::to_string(high * 3) +
+          "), dtype=bool) {\n          B[((o*4) + i)] = (B[((o*4) + i)] + 1f32)\n"
+          "        }\n      }\n    }\n  }\n";
+      const PrimFunc func = simplify(test::parse_function(counting_function("32", "", body)), {});
+      const PrimFunc split = partition_loops(func, {});
+      EXPECT_EQ(counts(split, 32), counts(func, 32)) << test::text_of(split);
+    }
+  }
+}
+
 // Known faults: a guard with a remainder, and one that no iteration passes.
 TEST(PartitionLoops, GuardsThatNoIterationPasses) {
   for (const char* guard :

@@ -89,6 +89,14 @@ TEST(Pipeline, AMalformedResultNamesThePassAndKeepsTheTexts) {
   }
 }
 
+// The seed's 20_set_store_predicate asks for a thread that is not there, and prints.
+TEST(Pipeline, AProgramThatIsWrongByItselfIsNotThePassesFault) {
+  PrimFunc func = two_stages();
+  func.body = make_stmt(If{Var("threadIdx.x") == 0, func.body, std::nullopt});
+  const std::string text = test::body_text(run_pipeline(func, {.simple_mode = true}));
+  EXPECT_NE(text.find("threadIdx.x: int32 == 0"), std::string::npos) << text;
+}
+
 TEST(Pipeline, AFaultOfOursNamesThePass) {
   const Pass broken{"fail", fail, Form::Flat, "breaks"};
   EXPECT_THROW(run_passes({&broken, 1}, two_stages(), {}), PassFailure);

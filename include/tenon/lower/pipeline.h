@@ -89,7 +89,8 @@ std::span<const Pass> lowering_passes();
 std::span<const Pass> host_passes();
 
 /// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes through as it
-/// is; any other failure, and a function that does not verify, is a PassFailure.
+/// is; any other failure, and a function that does not verify, is a PassFailure. What was wrong with the
+/// function from the start is not held against a pass.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const LowerOptions& options);
 /// lowering_passes over a multi-dimensional function.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);
