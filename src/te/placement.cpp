@@ -43,7 +43,9 @@ bool in_group(const ScheduleData& schedule, std::optional<int> inner, int group)
 /// The stages that the one at `id` is computed in, itself first.
 std::vector<StageId> chain_of(const ScheduleData& schedule, StageId id) {
   std::vector<StageId> chain;
-  while (std::find(chain.begin(), chain.end(), id) == chain.end()) {
+  std::vector<bool> seen(schedule.stages.size(), false);
+  while (!seen[static_cast<std::size_t>(id)]) {
+    seen[static_cast<std::size_t>(id)] = true;
     chain.push_back(id);
     const Attach& attach = schedule.effective_attach(id);
     if (const AttachAt* at = std::get_if<AttachAt>(&attach)) id = at->stage;

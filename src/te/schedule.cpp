@@ -80,12 +80,11 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
 // ---- questions
 // ------------------------------------------------------------------------------------------------------
 
-Stage Schedule::operator[](const Operation& op) const {
-  std::optional<StageId> id = data_->find(op);
-  if (!id) throw ScheduleError("operation `" + op.name() + "` is not part of this schedule");
+Stage Schedule::operator[](const StageKey& key) const {
+  std::optional<StageId> id = data_->find(key.op);
+  if (!id) throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule", key.where);
   return Stage(data_, *id, false);
 }
-Stage Schedule::operator[](const Tensor& tensor) const { return (*this)[tensor.op()]; }
 
 std::vector<Stage> Schedule::stages() const {
   std::vector<Stage> result;

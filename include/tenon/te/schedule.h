@@ -9,12 +9,20 @@
 
 namespace tenon::te {
 
+/// What a stage is looked up by, with the line that asks.
+struct StageKey {
+  StageKey(const Tensor& tensor, SourceLocation where = SourceLocation::current())
+      : op(tensor.op()), where(where) {}
+  StageKey(const Operation& op, SourceLocation where = SourceLocation::current()) : op(op), where(where) {}
+  Operation op;
+  SourceLocation where;
+};
+
 class Schedule {
  public:
   /// The stage of the operation, also of one that a dataflow rewrite has replaced. ScheduleError if it is
   /// none of this schedule's.
-  Stage operator[](const Tensor& tensor) const;
-  Stage operator[](const Operation& op) const;
+  Stage operator[](const StageKey& key) const;
 
   /// Readers take `tensor` from a copy in `scope`: the new tensor, its stage right after the producer's. No
   /// readers given: all of them.
