@@ -1,0 +1,164 @@
+// Random programs of many temporaries, before and after rewrite_storage: the interpreter must not see a
+// difference.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lower/passes/rewrite_storage.h"
+#include "pass_text.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/verify.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+constexpr int kSize = 64;
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  PrimFunc function() {
+    const Buffer a = decl_buffer({kSize}, Int(32), {.name = "A"}),
+                 b = decl_buffer({kSize}, Int(32), {.name = "B"});
+    out_.push_back(b);
+    PrimFunc func{{}, {}, block(0, {a}, 0)};
+    for (const Buffer& buffer : {a, b}) {
+      func.buffers.push_back({Var(buffer->name, Handle()), buffer, buffer});
+      func.params.push_back(func.buffers.back().param);
+    }
+    return func;
+  }
+
+ private:
+  int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  int size_of(const Buffer& b) { return static_cast<int>(*constant_int(b->shape[0])); }
+
+  /// Some statements with temporaries of their own, inside a loop of `r` where that is given.
+  Stmt block(int depth, std::vector<Buffer> readable, const Expr& r) {
+    std::vector<Stmt> stmts;
+    std::vector<Buffer> temporaries;
+    const int count = 2 + pick(5);
+    for (int n = 0; n < count; ++n) {
+      const int kind = pick(8);
+      if (kind == 0 && depth < 2) {
+        const Var inner("r" + std::to_string(depth));
+        const ForKind kind_of_loop = pick(3) == 0 ? ForKind::Parallel : ForKind::Serial;
+        stmts.push_back(make_stmt(For{inner, 0, 3, kind_of_loop, block(depth + 1, readable, inner)}));
+      } else if (kind == 1) {
+        stmts.push_back(output(readable, r));
+      } else {
+        temporaries.push_back(temporary());
+        stmts.push_back(stage(temporaries.back(), readable, r));
+        readable.push_back(temporaries.back());
+      }
+    }
+    stmts.push_back(output(readable, r));
+    Stmt body = make_seq(std::move(stmts));
+    std::shuffle(temporaries.begin(), temporaries.end(), random_);
+    for (const Buffer& t : temporaries) {
+      body = make_stmt(Allocate{t->data, t->dtype, t->shape, make_true(), body});
+    }
+    return body;
+  }
+
+  Buffer temporary() {
+    const int sizes[] = {1, 16, 16, 16, 20, 64};
+    const DataType types[] = {Int(32), Int(32), Int(32), Int(16), Int(8)};
+    const std::string name = "T" + std::to_string(number_++);
+    const DataType type = types[pick(5)];
+    const Var data(name, PointerType{type, pick(6) == 0 ? StorageScope::Local : StorageScope::Global});
+    return decl_buffer({sizes[pick(6)]}, type, {.name = name, .data = data});
+  }
+
+  /// Reads of x in [0, count).
+  Expr read(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
+    // Mostly the newest: chains are what may share.
+    const int newest = static_cast<int>(readable.size()) - 1;
+    const Buffer& from = readable[static_cast<std::size_t>(pick(4) > 0 ? newest : pick(newest + 1))];
+    const int size = size_of(from);
+    const Expr straight = count <= size ? x : floormod(x, size);
+    if (pick(5) > 0) return cast(Int(32), from({straight}));
+    return cast(Int(32), from({pick(2) == 0 ? size - 1 - floormod(x, size) : floormod(x * 3 + r, size)}));
+  }
+
+  Expr value(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
+    const Expr v = read(readable, x, r, count) + (1 + pick(5));
+    return pick(2) == 0 ? v : v + read(readable, x, r, count) * (1 + pick(3));
+  }
+
+  Stmt stage(const Buffer& t, const std::vector<Buffer>& readable, const Expr& r) {
+    const Var x("x"), k("k");
+    const int count = size_of(t);
+    const auto loop = [](const Var& v, const Expr& extent, const Stmt& body) {
+      return make_stmt(For{v, 0, extent, ForKind::Serial, body});
+    };
+    const auto store = [&](const Expr& v) { return make_store(t, cast(t->dtype, v), {x}); };
+    const Stmt fill = store(value(readable, x, r, count));
+    switch (pick(6)) {
+      case 0:  // a reduction
+        return loop(
+            x, size_of(t),
+            make_seq({store(0),
+                      loop(k, 3, store(cast(Int(32), t({x})) + value(readable, x, r, count) * (k + 1)))}));
+      case 1:  // repeated
+        return loop(k, 2, loop(x, count, fill));
+      case 2:  // two branches
+        return loop(x, count, make_stmt(If{x < 7, fill, store(value(readable, x, r, count))}));
+      case 3:  // written twice
+        return loop(x, count, make_seq({store(7), fill}));
+      default:
+        return loop(x, count, fill);
+    }
+  }
+
+  Stmt output(const std::vector<Buffer>& readable, const Expr& r) {
+    const Var x("x");
+    const Buffer& b = out_[0];
+    return make_stmt(
+        For{x, 0, kSize, ForKind::Serial, make_store(b, b({x}) * 3 + value(readable, x, r, kSize), {x})});
+  }
+
+  std::mt19937 random_;
+  std::vector<Buffer> out_;
+  int number_ = 0;
+};
+
+std::vector<std::int32_t> result_of(const PrimFunc& func) {
+  std::vector<std::int32_t> in(kSize), out(kSize, 1);
+  for (int n = 0; n < kSize; ++n) in[n] = n * n % 31;
+  const std::vector<HostValue> args{HostArray{in.data(), Int(32), {kSize}},
+                                    HostArray{out.data(), Int(32), {kSize}}};
+  evaluate(func, args, {.check_uninitialized = true});
+  return out;
+}
+
+int allocations_in(const PrimFunc& func) {
+  int count = 0;
+  walk(func.body, [&](const Allocate&) { ++count; });
+  return count;
+}
+
+TEST(RandomStorage, SharedMemoryKeepsEveryValue) {
+  int before = 0, after = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const PrimFunc func = Generator(seed).function();
+    const PrimFunc rewritten = rewrite_storage(func, {});
+    ASSERT_TRUE(verify(rewritten, Form::Flat).empty()) << "seed " << seed << "\n"
+                                                       << print_function(rewritten);
+    ASSERT_EQ(result_of(rewritten), result_of(func)) << "seed " << seed << "\n"
+                                                     << print_function(func) << print_function(rewritten);
+    before += allocations_in(func);
+    after += allocations_in(rewritten);
+  }
+  // It is no test if nothing is shared.
+  EXPECT_LT(after, before * 9 / 10);
+}
+
+}  // namespace
+}  // namespace tenon::lowering
