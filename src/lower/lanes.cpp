@@ -90,8 +90,7 @@ Expr Lanes::broadcast_to(const Expr& e, int lanes) {
   return make_broadcast(e, lanes);
 }
 
-// ---- expressions
-// -----------------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 std::vector<Expr> Lanes::exprs(const std::vector<Expr>& list) {
   std::vector<Expr> result;
@@ -243,8 +242,7 @@ Expr Lanes::load(const Load& load, const Expr& self) {
   return is_refused_ || is_same ? self : make_load(load.buffer, indices);
 }
 
-// ---- statements
-// ------------------------------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
 Stmt Lanes::stmt(const Stmt& s) {
   const Stmt result = by_lanes(s);

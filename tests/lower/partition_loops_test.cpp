@@ -232,8 +232,7 @@ for (i.outer_1: int32, 0, floordiv((floormod(n, 4) + 3), 4)) {
 )"));
 }
 
-// ---- every point once
-// -----------------------------------------------------------------------------------------------
+// ---- every point once ---------------------------------------------------------------------------
 
 /// Runs a function that adds 1 to elements of its only array, and gives the array; it starts with zeros.
 std::vector<float> counts(const PrimFunc& func, std::int64_t size) {

@@ -41,6 +41,8 @@ int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
   return alignment;
 }
 
+/// Programs nest as deep as they have stages, so what recurses keeps its frames small: the work is done in
+/// functions that are not inlined into it.
 class Flattener {
  public:
   Flattener(const PrimFunc& func, const LowerOptions& options) : options_(options) {
@@ -105,8 +107,7 @@ class Flattener {
     return result;
   }
 
-  // ---- accesses
-  // ----------------------------------------------------------------------------------------------------
+  // ---- accesses ---------------------------------------------------------------------------------
 
   const Access& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
@@ -134,7 +135,7 @@ class Flattener {
     return make_load(access.home.flat, flat_index(access.home.shaped, shift(access, indices)));
   }
 
-  Stmt flatten(const Store& store) {
+  [[gnu::noinline]] Stmt flatten(const Store& store) {
     touched_.clear();
     Expr value = expr(store.value);
     const std::vector<Expr> indices = exprs(store.indices);
@@ -146,11 +147,10 @@ class Flattener {
     return s;
   }
 
-  // ---- where memory begins
-  // -------------------------------------------------------------------------------------------
+  // ---- where memory begins ----------------------------------------------------------------------
 
-  Stmt flatten(const Realize& realize) {
-    if (parameters_.contains(realize.buffer.get())) return flatten_parameter(realize);
+  /// The memory of a realized buffer; from here on accesses of the buffer go there.
+  [[gnu::noinline]] Home enter(const Realize& realize) {
     std::vector<Expr> shape, origin;
     for (const Range& bound : realize.bounds) {
       origin.push_back(expr(bound.min));
@@ -166,8 +166,13 @@ class Flattener {
     node.data = data_pointer(realize);
     const Buffer shaped = make_buffer(std::move(node));
     const Home home{shaped, flat_buffer(shaped)};
-
     accesses_.insert_or_assign(realize.buffer.get(), Access{home, std::move(origin), {}});
+    return home;
+  }
+
+  Stmt flatten(const Realize& realize) {
+    if (parameters_.contains(realize.buffer.get())) return flatten_parameter(realize);
+    const Home home = enter(realize);
     const Var& old_data = realize.buffer->data;
     if (!old_data.same_as(home.flat->data)) set(values_, old_data, home.flat->data);
     known_pointers_.insert(&home.flat->data.node());
@@ -178,11 +183,11 @@ class Flattener {
 
     const Stmt s = make_stmt(Allocate{home.flat->data, home.flat->dtype, home.flat->shape, make_true(), body,
                                       realize.traits.double_buffer});
-    return options_.instrument_bounds && has_size(shaped) ? with_size(shaped, s) : s;
+    return options_.instrument_bounds && has_size(home.shaped) ? with_size(home.shaped, s) : s;
   }
 
   /// A parameter's memory is there already: its Realize only says what the body computes of it.
-  Stmt flatten_parameter(const Realize& realize) {
+  [[gnu::noinline]] Stmt flatten_parameter(const Realize& realize) {
     const std::vector<Expr>& shape = realize.buffer->shape;
     Stmt s = stmt(realize.body);
     for (std::size_t n = 0; n < shape.size(); ++n) {
@@ -198,7 +203,7 @@ class Flattener {
   }
 
   /// An allocation written by hand (IRBuilder): its memory gets one extent per physical dimension.
-  Stmt flatten(const Allocate& allocate) {
+  [[gnu::noinline]] Stmt flatten(const Allocate& allocate) {
     Allocate result = allocate;
     result.extents = exprs(allocate.extents);
     result.condition = expr(allocate.condition);
@@ -240,10 +245,9 @@ class Flattener {
     return type == declared ? data : Var(data.name(), type);
   }
 
-  // ---- views
-  // ---------------------------------------------------------------------------------------------------------
+  // ---- views ------------------------------------------------------------------------------------
 
-  Stmt flatten(const BufferView& view) {
+  [[gnu::noinline]] Stmt flatten(const BufferView& view) {
     const Access source = access_of(view.source);
     std::vector<Expr> begins, extents;
     for (const Range& range : view.region) {
@@ -267,10 +271,9 @@ class Flattener {
     return s;
   }
 
-  // ---- the rest
-  // ------------------------------------------------------------------------------------------------------
+  // ---- the rest ---------------------------------------------------------------------------------
 
-  Stmt flatten(const Attr& attr) {
+  [[gnu::noinline]] Stmt flatten(const Attr& attr) {
     Attr result = attr;
     const StorageScope outer_scope = default_scope_;
     if (attr.kind == AttrKind::ThreadExtent) {
@@ -289,15 +292,14 @@ class Flattener {
     return make_stmt(std::move(result));
   }
 
-  Stmt flatten(const Assert& assertion) {
+  [[gnu::noinline]] Stmt flatten(const Assert& assertion) {
     const Expr condition = expr(assertion.condition);
     const Stmt body = stmt(assertion.body);
     if (is_true(arith::simplify(condition, facts_))) return body;
     return make_stmt(Assert{condition, assertion.message, body});
   }
 
-  // ---- sizes, for the check of bounds
-  // --------------------------------------------------------------------------------
+  // ---- sizes, for the check of bounds -----------------------------------------------------------
 
   static bool has_size(const Buffer& buffer) { return !buffer->shape.empty(); }
 
@@ -305,7 +307,7 @@ class Flattener {
     if (options_.instrument_bounds && has_size(buffer)) touched_.push_back(buffer);
   }
 
-  Stmt with_size(const Buffer& buffer, const Stmt& body) {
+  [[gnu::noinline]] Stmt with_size(const Buffer& buffer, const Stmt& body) {
     Expr size = buffer->dtype.lanes;
     const Buffer flat = flat_buffer(buffer);
     for (const Expr& extent : flat->shape) size = size * extent;

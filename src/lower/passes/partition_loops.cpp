@@ -62,8 +62,7 @@ class Partitioner {
 
   static bool is_constant(const For& loop) { return constant_int(loop.min) && constant_int(loop.extent); }
 
-  // ---- where to split
-  // --------------------------------------------------------------------------------------------
+  // ---- where to split ---------------------------------------------------------------------------
 
   bool proves(const Expr& condition) const { return arith::can_prove(condition, facts_); }
 
@@ -116,8 +115,7 @@ class Partitioner {
     return true;
   }
 
-  // ---- the parts
-  // ---------------------------------------------------------------------------------------------------
+  // ---- the parts --------------------------------------------------------------------------------
 
   /// `extent` iterations of the loop from `begin` on, as a loop of its own that begins at 0.
   Stmt part(const For& loop, const Expr& begin, const Expr& extent, const Stmt& body) {
