@@ -1,0 +1,120 @@
+#include "probes.h"
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace tenon::probes {
+
+std::string text_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                    LowerOptions options, SourceLocation where) {
+  options.simple_mode = true;
+  return printed(lower(schedule, args, options, where));
+}
+
+std::string body_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                    LowerOptions options, SourceLocation where) {
+  const std::string text = text_of(schedule, args, std::move(options), where);
+  return text.substr(text.find('\n', text.find("preflattened_buffer_map")) + 1);
+}
+
+std::string normalized(const std::string& text) {
+  std::istringstream in(text);
+  std::string result, line;
+  while (std::getline(in, line)) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty()) result += line + "\n";
+  }
+  return result;
+}
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// "[15:09:17] tvm-0.9.0/...: Warning: ..."
+bool is_warning(const std::string& line) {
+  return line.size() > 10 && line[0] == '[' && line[3] == ':' && line[6] == ':';
+}
+
+/// The heading that begins with this line, and what of the line is text.
+struct Heading {
+  std::string name, rest;
+};
+std::optional<Heading> heading_in(const std::string& line) {
+  if (line.starts_with("===== ") || line.starts_with("----- ")) return Heading{line.substr(6), ""};
+  if (line.starts_with("@a1 = ")) return Heading{"two functions", line};
+  if (line.starts_with("ret ")) return Heading{line.substr(0, 5), ""};
+  return std::nullopt;
+}
+
+/// A function is what stands from its name to its last brace; behind it may come what a probe printed
+/// besides.
+std::string only_functions(const Lines& lines) {
+  std::size_t first = 0, last = lines.size();
+  for (std::size_t n = 0; n < lines.size(); ++n)
+    if (lines[n].starts_with("@")) {
+      first = n;
+      break;
+    }
+  for (std::size_t n = first; n < lines.size(); ++n)
+    if (lines[n] == "}" && (n + 1 == lines.size() || !lines[n + 1].starts_with("@"))) {
+      last = n + 1;
+      break;
+    }
+  std::string text;
+  for (std::size_t n = first; n < last; ++n) text += lines[n] + "\n";
+  return text;
+}
+
+std::map<std::string, std::string> read_records(const std::string& file) {
+  std::ifstream in(std::string(TENON_GOLDEN_DIR) + "/probes/" + file + ".txt");
+  std::map<std::string, Lines> sections;
+  Lines* section = nullptr;
+  std::string line;
+  while (std::getline(in, line)) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty() || is_warning(line)) continue;
+    if (const std::optional<Heading> heading = heading_in(line)) {
+      const std::string name = file + ": " + heading->name;
+      section = &sections[sections.contains(name) ? name + " #2" : name];
+      line = heading->rest;
+    }
+    if (line.starts_with("OK ")) line.erase(0, 3);
+    if (line == "None") continue;
+    if (section && !line.empty()) section->push_back(line);
+  }
+  std::map<std::string, std::string> records;
+  for (const auto& [name, lines] : sections) records[name] = only_functions(lines);
+  return records;
+}
+
+}  // namespace
+
+std::optional<std::string> recorded(std::string_view name) {
+  const std::string key(name);
+  const std::map<std::string, std::string> records = read_records(key.substr(0, key.find(':')));
+  const auto it = records.find(key);
+  if (it == records.end()) return std::nullopt;
+  return it->second;
+}
+
+std::vector<Probe> probes_of_e1();
+std::vector<Probe> probes_of_e2();
+std::vector<Probe> probes_of_p1();
+std::vector<Probe> probes_of_p2();
+std::vector<Probe> probes_of_p3();
+std::vector<Probe> probes_of_p4();
+std::vector<Probe> probes_of_p5();
+std::vector<Probe> probes_of_p6();
+std::vector<Probe> probes_of_p7();
+std::vector<Probe> probes_of_p8();
+std::vector<Probe> probes_of_q();
+
+std::vector<Probe> all_probes() {
+  std::vector<Probe> all;
+  for (const auto& part : {probes_of_e1(), probes_of_e2(), probes_of_p1(), probes_of_p2(), probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(), probes_of_p8(), probes_of_q()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace tenon::probes
