@@ -5,7 +5,7 @@
 //
 // Place: the top of the function; inside the innermost parallel loop around it, whose iterations must not
 // share it; just inside the first thread attribute of a kernel. A size that uses a variable defined further
-// inside is replaced by its constant upper bound, else the allocation stays inside that variable's definition.
+// inside is replaced by its constant upper bound, else the allocation stays inside that definition.
 //
 // Memory: a buffer whose last use is the statement that first writes another one, element by element, hands
 // its memory over (in place); memory that is free is used again by one of similar size. Never for `local` and
