@@ -1,5 +1,6 @@
 #include "tenon/driver/build.h"
 
+#include "driver/deep_stack.h"
 #include "driver/races.h"
 #include "tenon/codegen/llvm/compile.h"
 
@@ -32,8 +33,10 @@ runtime::Module build(const tir::IRModule& module, const Target& target, const B
           "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
   }
   std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
-  const codegen::Artifact artifact = codegen::compile(
-      for_host(module, options.passes), facts, {.opt_level = options.opt_level, .link = std::move(link)});
+  const codegen::Artifact artifact = with_deep_stack([&] {
+    return codegen::compile(for_host(module, options.passes), facts,
+                            {.opt_level = options.opt_level, .link = std::move(link)});
+  });
   return codegen::load(artifact);
 }
 
