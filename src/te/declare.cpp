@@ -120,8 +120,7 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
 
 }  // namespace
 
-// ---- checks that other makers share
-// ---------------------------------------------------------------------------------
+// ---- checks that other makers share -------------------------------------------------------------
 
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where) {
   for (std::size_t n = 0; n < shape.size(); ++n) {
@@ -156,8 +155,7 @@ void check_arity(std::optional<int> arity, std::size_t rank, const std::string& 
                   where);
 }
 
-// ---- makers
-// ---------------------------------------------------------------------------------------------------------
+// ---- makers -------------------------------------------------------------------------------------
 
 Tensor placeholder(std::vector<Expr> shape, std::string name, DataType dtype, SourceLocation where) {
   check_shape(shape, "placeholder `" + name + "`", where);
@@ -202,8 +200,7 @@ std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::
   return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
 
-// ---- axes and variables
-// ---------------------------------------------------------------------------------------------
+// ---- axes and variables -------------------------------------------------------------------------
 
 IterVar reduce_axis(Range range, std::string name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";

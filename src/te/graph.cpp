@@ -8,8 +8,7 @@
 
 namespace tenon::te {
 
-// ---- questions
-// ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[static_cast<std::size_t>(id)]; }
 std::span<const StageId> StageGraph::readers(StageId id) const {
@@ -42,8 +41,7 @@ Tensor StageGraph::resolve(const Tensor& tensor) const {
   return id ? stage(*id).op.output(tensor.value_index()) : tensor;
 }
 
-// ---- building
-// -------------------------------------------------------------------------------------------------------
+// ---- building -----------------------------------------------------------------------------------
 
 namespace {
 

@@ -14,8 +14,7 @@ const tir::ReduceNode* Compute::reduction() const {
   return reduce ? reduce->reduction.get() : nullptr;
 }
 
-// ---- what follows from a kind
-// ---------------------------------------------------------------------------------------
+// ---- what follows from a kind -------------------------------------------------------------------
 
 namespace {
 
@@ -94,25 +93,35 @@ void derive(OperationNode& node, const TensorCompute& kind) {
 
 Operation make_operation(std::string name, std::string tag, OperationKind kind, SourceLocation where,
                          std::map<std::string, std::string> attrs) {
-  auto node = std::make_shared<OperationNode>(OperationNode{.name = std::move(name),
-                                                            .tag = std::move(tag),
-                                                            .attrs = std::move(attrs),
-                                                            .kind = std::move(kind),
-                                                            .where = where,
-                                                            .axis = {},
-                                                            .reduce_axis = {},
-                                                            .root_iter_vars = {},
-                                                            .inputs = {},
-                                                            .shapes = {},
-                                                            .dtypes = {}});
+  auto node = std::make_shared<OperationNode>();
+  node->name = std::move(name);
+  node->tag = std::move(tag);
+  node->attrs = std::move(attrs);
+  node->kind = std::move(kind);
+  node->where = where;
   match(node->kind, [&](const auto& k) { derive(*node, k); });
   node->root_iter_vars = node->axis;
   node->root_iter_vars.insert(node->root_iter_vars.end(), node->reduce_axis.begin(), node->reduce_axis.end());
   return Operation(std::move(node));
 }
 
-// ---- the handle
-// -----------------------------------------------------------------------------------------------------
+OperationNode::~OperationNode() {
+  // While a body is destroyed, `inputs` keeps the operations that it reads; these are then destroyed one by
+  // one, each with empty hands.
+  std::vector<Tensor> dying = std::move(inputs);
+  kind = Placeholder{};
+  while (!dying.empty()) {
+    const Tensor tensor = std::move(dying.back());
+    dying.pop_back();
+    if (!tensor.is_last() || !tensor.node().op.is_last()) continue;
+    // Nobody else can see this operation any more, so taking its inputs is not seen either.
+    auto& node = const_cast<OperationNode&>(*tensor.node().op.get());
+    std::move(node.inputs.begin(), node.inputs.end(), std::back_inserter(dying));
+    node.inputs.clear();
+  }
+}
+
+// ---- the handle ---------------------------------------------------------------------------------
 
 const std::string& Operation::name() const { return node_->name; }
 const std::string& Operation::tag() const { return node_->tag; }
@@ -171,8 +180,7 @@ const std::vector<Expr>& TensorNode::shape() const {
 }
 DataType TensorNode::dtype() const { return op.get()->dtypes[static_cast<std::size_t>(index)]; }
 
-// ---- text
-// -----------------------------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -232,8 +240,7 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
   return out;
 }
 
-// ---- changing inputs
-// ------------------------------------------------------------------------------------------------
+// ---- changing inputs ----------------------------------------------------------------------------
 
 namespace {
 

@@ -106,8 +106,7 @@ Stage Stage::compute_root(SourceLocation where) const {
   return *this;
 }
 
-// ---- storage
-// --------------------------------------------------------------------------------------------------------
+// ---- storage ------------------------------------------------------------------------------------
 
 Stage Stage::set_scope(std::string_view scope, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "set_scope", where);

@@ -114,8 +114,7 @@ Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions op
   return any(e, std::vector<IterVar>(axis), std::move(options));
 }
 
-// ---- own reducers
-// ---------------------------------------------------------------------------------------------------
+// ---- own reducers -------------------------------------------------------------------------------
 
 Reducer::Reducer(Combine combine, Identity identity, std::string name)
     : combine_(std::move(combine)), identity_(std::move(identity)), name_(std::move(name)) {}

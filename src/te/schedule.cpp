@@ -7,8 +7,7 @@
 
 namespace tenon::te {
 
-// ---- making a schedule
-// ----------------------------------------------------------------------------------------------
+// ---- making a schedule --------------------------------------------------------------------------
 
 namespace {
 
@@ -77,8 +76,7 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
   return create_schedule(std::vector<Operation>(outputs.begin(), outputs.end()), where);
 }
 
-// ---- questions
-// ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 Stage Schedule::operator[](const StageKey& key) const {
   std::optional<StageId> id = data_->find(key.op);
@@ -106,8 +104,7 @@ Schedule Schedule::normalize(SourceLocation where) const {
   return result;
 }
 
-// ---- groups
-// ---------------------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------
 
 namespace {
 

@@ -121,8 +121,7 @@ const SourceLocation& ScheduleData::effective_attach_where(StageId id) const {
   return stage(id).attach_where;
 }
 
-// ---- texts and checks
-// -----------------------------------------------------------------------------------------------
+// ---- texts and checks ---------------------------------------------------------------------------
 
 std::string describe(const StageData& stage) { return "stage `" + stage.origin_op.name() + "`"; }
 

@@ -7,8 +7,7 @@
 
 namespace tenon::te {
 
-// ---- lists of axes
-// --------------------------------------------------------------------------------------------------
+// ---- lists of axes ------------------------------------------------------------------------------
 
 std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis) {
   for (std::size_t n = 0; n < axes.size(); ++n)
@@ -43,8 +42,7 @@ std::vector<IterVar> children_of(const Relation& relation) {
       [](const Transform& r) { return r.transformed; });
 }
 
-// ---- StageData
-// ------------------------------------------------------------------------------------------------------
+// ---- StageData ----------------------------------------------------------------------------------
 
 StageData StageData::make(const Operation& op) {
   return StageData{.op = op,
@@ -80,8 +78,7 @@ const Relation* StageData::consumer_of(const IterVar& axis) const {
   return nullptr;
 }
 
-// ---- questions
-// ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 const StageData& Stage::data() const {
   if (is_group_) throw ScheduleError("a group of stages has no operation and no loops of its own");
@@ -108,8 +105,7 @@ bool Stage::same_as(const Stage& other) const {
   return schedule_ == other.schedule_ && index_ == other.index_ && is_group_ == other.is_group_;
 }
 
-// ---- loops
-// ----------------------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -227,8 +227,7 @@ TEST_F(MisuseTest, AttachedToWhatIsInlined) {
   refuses([&] { freeze(s); }, {"compute_at of stage `C`", "stage `D` is inlined"});
 }
 
-// ---- makers
-// ---------------------------------------------------------------------------------------------------------
+// ---- makers -------------------------------------------------------------------------------------
 
 template <class F>
 void type_error(F make, std::vector<std::string> parts) {

@@ -99,8 +99,7 @@ TEST_F(MatmulTest, NormalizedAxesAreFoundThroughTheOldHandles) {
   EXPECT_EQ(loops(s[C]), "i j k");
 }
 
-// ---- dataflow
-// -------------------------------------------------------------------------------------------------------
+// ---- dataflow -----------------------------------------------------------------------------------
 
 std::string text(const Operation& op) {
   std::ostringstream out;
@@ -227,8 +226,7 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
   EXPECT_EQ(rest.body[0].as<tir::Reduce>()->reduction, rest.body[1].as<tir::Reduce>()->reduction);
 }
 
-// ---- freezing
-// -------------------------------------------------------------------------------------------------------
+// ---- freezing -----------------------------------------------------------------------------------
 
 TEST_F(MatmulTest, FreezeRebasesRootLoops) {
   StageGraph graph = freeze(s);
@@ -301,6 +299,15 @@ TEST_F(MatmulTest, GraphKnowsReadersAndPaths) {
   EXPECT_EQ(graph.attached_at(d, graph.attach_path(c)[0].axis), std::vector<StageId>{c});
 }
 
+TEST(OperationTest, AVeryLongChainIsTakenApartWithoutRecursion) {
+  Tensor last = placeholder({16}, "A");
+  for (int n = 0; n < 200'000; ++n)
+    last = compute(
+        {16}, {"i"}, [&](Var i) { return last(i) + 1.0f; }, "B");
+  last = placeholder({16}, "A");
+  SUCCEED();
+}
+
 TEST(GroupTest, MembersAreComputedWhereTheGroupIs) {
   Tensor A = placeholder({8, 8}, "A");
   Tensor X = compute(
@@ -353,8 +360,7 @@ TEST(GroupTest, StagesThatRewritesAddJoinTheGroup) {
   EXPECT_TRUE(s[s.cache_read(X, "local", {})].group()->same_as(group));
 }
 
-// ---- reductions whose length is data
-// --------------------------------------------------------------------------------
+// ---- reductions whose length is data ------------------------------------------------------------
 
 struct SegmentTest : testing::Test {
   Tensor L = placeholder({8}, "L", Int(32)), A = placeholder({8, 32}, "A");
@@ -400,8 +406,7 @@ TEST_F(SegmentTest, CacheWriteCountsByTheNewAxes) {
   EXPECT_TRUE(tir::uses_var(SL.op().reduce_axis(0).dom()->extent, SL.op().axis(0).var()));
 }
 
-// ---- scans
-// ----------------------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 TEST(ScanTest, TheUpdateIsComputedInTheTimeLoop) {
   Var m = size_var("m");

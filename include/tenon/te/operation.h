@@ -24,8 +24,7 @@ using tir::Stmt;
 
 struct TensorIntrinNode;
 
-// ---- the kinds
-// ----------------------------------------------------------------------------------------------------
+// ---- the kinds ----------------------------------------------------------------------------------
 
 /// Data from outside.
 struct Placeholder {
@@ -74,8 +73,7 @@ struct TensorCompute {
 
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
-// ---- the handle
-// ---------------------------------------------------------------------------------------------------
+// ---- the handle ---------------------------------------------------------------------------------
 
 class Operation {
  public:
@@ -111,6 +109,8 @@ class Operation {
     return std::get_if<T>(&kind());
   }
   const OperationNode* get() const { return node_.get(); }
+  /// Whether no other handle refers to the operation.
+  bool is_last() const { return node_.use_count() == 1; }
   bool same_as(const Operation& other) const { return node_ == other.node_; }
 
  private:
@@ -120,8 +120,7 @@ class Operation {
 /// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=, attrs={})"
 std::ostream& operator<<(std::ostream& out, const Operation& op);
 
-// ---- bodies as callables
-// --------------------------------------------------------------------------------------------
+// ---- bodies as callables ------------------------------------------------------------------------
 
 inline constexpr int kMaxBodyArity = 8;
 
@@ -187,8 +186,7 @@ class IndexFunction {
 using ComputeBody = IndexFunction<Expr>;
 using MultiBody = IndexFunction<std::vector<Expr>>;
 
-// ---- making operations
-// ----------------------------------------------------------------------------------------------
+// ---- making operations --------------------------------------------------------------------------
 
 /// Extents are integers (TypeError); constant ones are not negative.
 Tensor placeholder(std::vector<Expr> shape, std::string name = "placeholder", DataType dtype = Float(32),
@@ -257,8 +255,7 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
                                  ExternOptions options = {},
                                  SourceLocation where = SourceLocation::current());
 
-// ---- axes and variables
-// ---------------------------------------------------------------------------------------------
+// ---- axes and variables -------------------------------------------------------------------------
 
 /// Half-open [begin, end).
 IterVar reduce_axis(Range range, std::string name = "rv", SourceLocation where = SourceLocation::current());
@@ -275,24 +272,30 @@ Var var(std::string name = "tindex", DataType type = Int(32));
 /// Known to be >= 0.
 Var size_var(std::string name = "size", DataType type = Int(32));
 
-// ---- changing inputs
-// --------------------------------------------------------------------------------------------------
+// ---- changing inputs ----------------------------------------------------------------------------
 
 /// Gives another tensor in place of one that is read, or nullopt to keep it.
 using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
 Expr replace_tensors(const Expr& e, const TensorMap& map);
-/// The operation itself if nothing changes; else one with the same axes that reads other tensors (a reduction axis
-/// whose range reads one is made anew, with the same variable).
+/// The operation itself if nothing changes; else one with the same axes that reads other tensors (a reduction
+/// axis whose range reads one is made anew, with the same variable).
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
-// ---- nodes ---------------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------
 
 struct OperationNode {
+  OperationNode() = default;
+  OperationNode(const OperationNode&) = delete;
+  OperationNode& operator=(const OperationNode&) = delete;
+  /// Takes apart what only this operation keeps alive, however long the chain of producers, without
+  /// recursion.
+  ~OperationNode();
+
   std::string name;
   std::string tag;
   std::map<std::string, std::string> attrs;
   OperationKind kind;
-  SourceLocation where;
+  SourceLocation where = {};
   // Derived from kind, once.
   std::vector<IterVar> axis, reduce_axis, root_iter_vars;
   std::vector<Tensor> inputs;

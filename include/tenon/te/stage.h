@@ -16,8 +16,7 @@ namespace tenon::te {
 /// A stage's number: in a schedule by age, in a StageGraph by order (producers before consumers).
 using StageId = int;
 
-// ---- where a stage is computed
-// ------------------------------------------------------------------------------------
+// ---- where a stage is computed ------------------------------------------------------------------
 
 /// By itself, before its consumers.
 struct AttachRoot {};
@@ -35,8 +34,7 @@ struct AttachScanUpdate {
 };
 using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
 
-// ---- what is said of an axis
-// ----------------------------------------------------------------------------------------
+// ---- what is said of an axis --------------------------------------------------------------------
 
 struct Pragma {
   std::string key;
@@ -66,8 +64,7 @@ struct AxisAttributes {
   SourceLocation where = {};
 };
 
-// ---- a stage
-// --------------------------------------------------------------------------------------------------------
+// ---- a stage ------------------------------------------------------------------------------------
 
 struct StageData {
   /// What is computed now; dataflow rewrites (cache_write, rfactor, ...) and freeze change it.
@@ -117,8 +114,7 @@ struct StageData {
 bool contains(std::span<const IterVar> axes, const IterVar& axis);
 std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis);
 
-// ---- the handle
-// -----------------------------------------------------------------------------------------------------
+// ---- the handle ---------------------------------------------------------------------------------
 
 /// The value of a pragma: an integer, a bool, a text or an expression.
 class PragmaValue {

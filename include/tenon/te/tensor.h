@@ -53,6 +53,8 @@ class Tensor {
   int ndim() const { return static_cast<int>(shape().size()); }
   bool same_as(const Tensor& other) const;
   const TensorNode& node() const { return *node_; }
+  /// Whether no other handle and no expression refers to the tensor.
+  bool is_last() const { return node_.use_count() == 1; }
   tir::ProducerRef producer() const;
 
   // Reading an element. Throws TypeError for a wrong number of indices and for an index that is no integer.
