@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "te/cover.h"
 #include "te/propagate.h"
 #include "te/required_region.h"
 #include "te/thread_scope.h"
@@ -88,7 +89,7 @@ class BoundInference {
       for (const IterVar& axis : stage.op.root_iter_vars()) set_root(axis, declared(axis));
       return;
     }
-    cover(stage.op, needs_of_readers(id));
+    provide(stage.op, needs_of_readers(id));
   }
 
   static void check_is_at_root(const StageData& stage) {
@@ -230,24 +231,24 @@ class BoundInference {
   // ---- what a stage must provide
 
   /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all of them count.
-  void cover(const Operation& op, const std::vector<Needs>& needs) {
-    if (const Scan* scan = op.as<Scan>()) return cover_scan(*scan, needs);
+  void provide(const Operation& op, const std::vector<Needs>& needs) {
+    if (const Scan* scan = op.as<Scan>()) return provide_scan(*scan, needs);
     for (std::size_t i = 0; i < op.axis().size(); ++i) {
       std::vector<Interval> sets;
       for (const Needs& of_output : needs) sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
       const IterVar& axis = op.axis()[i];
-      set_root(axis, hull(sets, nothing_).to_range(declared(axis), nothing_));
+      set_root(axis, cover(sets, declared(axis), facts_));
     }
     for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
   }
 
   /// All steps from the first to the last that is needed; of space everything, since a step may read what its neighbours
   /// held before.
-  void cover_scan(const Scan& scan, const std::vector<Needs>& needs) {
+  void provide_scan(const Scan& scan, const std::vector<Needs>& needs) {
     std::vector<Interval> steps;
     for (const Needs& of_output : needs) steps.insert(steps.end(), of_output[0].begin(), of_output[0].end());
     const Range whole = declared(scan.scan_axis);
-    const Range needed = hull(steps, nothing_).to_range(whole, nothing_);
+    const Range needed = cover(steps, whole, facts_);
     set_root(scan.scan_axis,
              Range::from_min_extent(whole.min, simplify(needed.extent + needed.min - whole.min, nothing_)));
     for (const IterVar& axis : scan.spatial_axis) set_root(axis, declared(axis));
