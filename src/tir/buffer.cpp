@@ -134,10 +134,11 @@ Expr Buffer::access_ptr(std::string_view mode, Expr offset, SourceLocation where
                    {type, node_->data, node_->elem_offset + offset, extent - offset, Expr(mask)});
 }
 
-Expr Buffer::operator()(std::vector<Expr> indices) const {
+Expr Buffer::operator()(std::vector<Expr> indices, SourceLocation where) const {
   if (indices.size() != shape().size())
     throw TypeError("buffer `" + name() + "` has " + std::to_string(shape().size()) + " dimensions, got " +
-                    std::to_string(indices.size()) + " indices");
+                        std::to_string(indices.size()) + " indices",
+                    where);
   return make_load(*this, std::move(indices));
 }
 

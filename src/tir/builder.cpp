@@ -83,11 +83,11 @@ void IRBuilder::if_scope(const Operand& condition, const std::function<void()>& 
   emit(make_stmt(If{condition.alone(), in_new_scope(body), std::nullopt}));
 }
 
-void IRBuilder::else_scope(const std::function<void()>& body) {
+void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation where) {
   std::vector<Entry>& entries = scopes_.back();
   const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
   const If* branch = last ? last->as<If>() : nullptr;
-  if (!branch || branch->else_case) throw LowerError("IRBuilder: else_scope must follow an if_scope");
+  if (!branch || branch->else_case) throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
   If with_else{branch->condition, branch->then_case, in_new_scope(body)};
   scopes_.back().back() = make_stmt(std::move(with_else));
 }
@@ -126,8 +126,8 @@ void IRBuilder::scope_attr(std::string pragma_key, const Operand& value) {
   });
 }
 
-Stmt IRBuilder::get() {
-  if (scopes_.size() != 1) throw LowerError("IRBuilder: get() inside an open scope");
+Stmt IRBuilder::get(SourceLocation where) {
+  if (scopes_.size() != 1) throw LowerError("IRBuilder: get() inside an open scope", where);
   Stmt result = pop_scope();
   scopes_.emplace_back();
   return result;

@@ -59,7 +59,7 @@ class IRBuilder {
   void while_loop(const Operand& condition, const std::function<void()>& body);
   void if_scope(const Operand& condition, const std::function<void()>& body);
   /// Must follow an if_scope (LowerError).
-  void else_scope(const std::function<void()>& body);
+  void else_scope(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
   Var let(std::string name, const Operand& value);
   BufferRef allocate(DataType dtype, std::vector<Expr> shape, std::string name = "buf",
                      std::string scope = "global");
@@ -70,7 +70,7 @@ class IRBuilder {
   void emit(const Stmt& stmt);
   void emit(const Expr& call);
   /// The statements so far; LowerError inside an open scope.
-  Stmt get();
+  Stmt get(SourceLocation where = SourceLocation::current());
 
  private:
   friend class ElementRef;

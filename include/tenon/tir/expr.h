@@ -273,7 +273,7 @@ class Buffer {
   Expr access_ptr(std::string_view mode, Expr offset = 0,
                   SourceLocation where = SourceLocation::current()) const;
   /// A load; the rank is checked.
-  Expr operator()(std::vector<Expr> indices) const;
+  Expr operator()(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
  private:
   std::shared_ptr<const BufferNode> node_;
