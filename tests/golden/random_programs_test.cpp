@@ -16,7 +16,7 @@ std::string normalized(std::istream& in) {
   std::string text, line;
   while (std::getline(in, line)) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (!line.empty()) text += line + "\n";
+    if (!line.empty()) text.append(line).append("\n");
   }
   return text;
 }
@@ -39,7 +39,9 @@ class RandomProgram : public testing::TestWithParam<Program> {};
 
 TEST_P(RandomProgram, PrintsItsText) {
   const Program& program = GetParam();
-  std::ifstream file(std::string(TENON_GOLDEN_DIR) + "/random/" + std::string(program.name) + ".txt");
+  std::string path = TENON_GOLDEN_DIR "/random/";
+  path.append(program.name).append(".txt");
+  std::ifstream file(path);
   ASSERT_TRUE(file.good());
   const std::string expected = normalized(file);
   const std::string actual = printed_by(program);
