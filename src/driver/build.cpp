@@ -2,7 +2,6 @@
 
 #include "driver/deep_stack.h"
 #include "driver/races.h"
-#include "tenon/codegen/llvm/compile.h"
 
 namespace tenon {
 
@@ -18,8 +17,8 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::LowerOptions
 
 }  // namespace
 
-runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
-                      SourceLocation where) {
+codegen::Artifact compile(const tir::IRModule& module, const Target& target, const BuildOptions& options,
+                          SourceLocation where) {
   if (module.functions.empty()) throw LowerError("build: the module has no functions", where);
   tir::TargetFacts facts = target.facts();
   facts.fast_math |= options.fast_math;
@@ -33,11 +32,27 @@ runtime::Module build(const tir::IRModule& module, const Target& target, const B
           "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
   }
   std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
-  const codegen::Artifact artifact = with_deep_stack([&] {
+  return with_deep_stack([&] {
     return codegen::compile(for_host(module, options.passes), facts,
                             {.opt_level = options.opt_level, .link = std::move(link)});
   });
-  return codegen::load(artifact);
+}
+
+codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                          const Target& target, const BuildOptions& options, SourceLocation where) {
+  if (!options.allow_parallel_reduction_race) refuse_races(te::freeze(schedule, where));
+  const tir::IRModule module = lower(schedule, args,
+                                     {.name = options.name,
+                                      .binds = options.binds,
+                                      .instrument_bounds = options.instrument_bounds,
+                                      .passes = options.passes},
+                                     where);
+  return compile(module, target, options, where);
+}
+
+runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
+                      SourceLocation where) {
+  return codegen::load(compile(module, target, options, where));
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -52,14 +67,7 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  if (!options.allow_parallel_reduction_race) refuse_races(te::freeze(schedule, where));
-  const tir::IRModule module = lower(schedule, args,
-                                     {.name = options.name,
-                                      .binds = options.binds,
-                                      .instrument_bounds = options.instrument_bounds,
-                                      .passes = options.passes},
-                                     where);
-  return build(module, target, options, where);
+  return codegen::load(compile(schedule, args, target, options, where));
 }
 
 }  // namespace tenon

@@ -17,6 +17,10 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
+std::string counted(std::int64_t elements) {
+  return std::to_string(elements) + (elements == 1 ? " element" : " elements");
+}
+
 std::string how(const CheckReport& report, const Target& target) {
   return report.interpreted ? "interpreted, because it binds threads of a GPU"
                             : "compiled for " + target.describe();
@@ -65,10 +69,10 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
         return;
       }
       case Emit::Ll:
-        print(build(schedule, args, target(), {.passes = passes}, where).get_source("ll"));
+        print(compile(schedule, args, target(), {.passes = passes}, where).source("ll"));
         return;
       case Emit::Asm:
-        print(build(schedule, args, target(), {.passes = passes}, where).get_source("asm"));
+        print(compile(schedule, args, target(), {.passes = passes}, where).source("asm"));
         return;
     }
   } catch (const InternalError&) {
@@ -87,9 +91,8 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
                                              .passes = reports_.watch(options.passes, name),
                                              .outputs_start_at_zero = options.outputs_start_at_zero},
                                             where);
-  const std::string what = std::to_string(report.worst.elements) + " elements of " + report.output +
-                           ", largest error " + printed("%.2g", report.worst.largest_error) + " (" +
-                           how(report, target()) + ")";
+  const std::string what = counted(report.worst.elements) + " of " + report.output + ", largest error " +
+                           printed("%.2g", report.worst.largest_error) + " (" + how(report, target()) + ")";
   if (report.fine()) {
     out_ << "check " << name << ": right; " << what << std::endl;
   } else {

@@ -90,9 +90,9 @@ class Ladder {
   double gflops(double seconds) const { return 2.0 * n_ * n_ * n_ / seconds / 1e9; }
   double peak(int threads) const { return threads == 1 ? one_peak_ : all_peak_; }
 
-  runtime::Module build_module(const Step& step) {
-    return tenon::build(step.schedule, arguments(step), options_.target,
-                        {.name = "matmul", .passes = reports_.watch({}, step.name)});
+  codegen::Artifact compile(const Step& step) {
+    return tenon::compile(step.schedule, arguments(step), options_.target,
+                          {.name = "matmul", .passes = reports_.watch({}, step.name)});
   }
 
   void print(const Step& step) {
@@ -105,10 +105,10 @@ class Ladder {
         std::cout << tir::IRModule{{{"main", lower_to_loops(step.schedule, arguments(step))}}};
         break;
       case Emit::Ll:
-        std::cout << build_module(step).get_source("ll");
+        std::cout << compile(step).source("ll");
         break;
       case Emit::Asm:
-        std::cout << build_module(step).get_source("asm");
+        std::cout << compile(step).source("asm");
         break;
     }
     std::cout << std::endl;
@@ -116,7 +116,7 @@ class Ladder {
 
   /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured again.
   Built run(const Step& step) {
-    const runtime::Function function = build_module(step)["matmul"];
+    const runtime::Function function = codegen::load(compile(step))["matmul"];
     const auto nan = runtime::NDArray::full({n_, n_}, Float(32), std::numeric_limits<double>::quiet_NaN());
     nan.copy_to(data_.c);
     const Clock::time_point start = Clock::now();

@@ -4,6 +4,7 @@
 //   mod["matmul"](a, b, c);
 #pragma once
 
+#include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
@@ -34,5 +35,12 @@ runtime::Module build(const tir::IRModule& module, const Target& target = Target
 /// Several of them in one module; the same name twice is a LowerError.
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target = Target("llvm"),
                       const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+
+/// What build loads: code to be read or saved, for another kind of processor than this one too.
+codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                          const Target& target = Target("llvm"), const BuildOptions& options = {},
+                          SourceLocation where = SourceLocation::current());
+codegen::Artifact compile(const tir::IRModule& module, const Target& target = Target("llvm"),
+                          const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

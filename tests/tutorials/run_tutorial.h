@@ -1,0 +1,16 @@
+// Runs a tutorial program as a user would.
+//
+//   const Outcome run = run_tutorial("09_split", "--emit=asm");
+//   EXPECT_EQ(run.status, 0) << run.err;
+#pragma once
+
+#include <string>
+
+struct Outcome {
+  /// The exit status; -1 if the program did not exit by itself.
+  int status;
+  std::string out, err;
+};
+
+/// Throws std::runtime_error if the program is not there.
+Outcome run_tutorial(const std::string& name, const std::string& options = "");
