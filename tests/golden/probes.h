@@ -21,6 +21,8 @@ struct ChangedText {
   };
   std::vector<Change> changes;
   std::string_view reason;
+  /// The record to start from, where it is another probe's.
+  std::string_view of = "";
 };
 
 /// Another text altogether.

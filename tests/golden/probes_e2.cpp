@@ -168,7 +168,7 @@ std::vector<Probe> probes_of_e2() {
       {"e2: scan trailing", scan_trailing, type_error({"17", "16"}, "te::scan(")},
       {"e2: scan state shape", scan_state_shape, type_error({"m"}, "te::scan(")},
       {"e2: extern no dtype", extern_no_dtype, type_error({"dtype"}, "te::extern_op(")},
-      {"e2: extern inbuf", extern_inbuf, type_error({"input_buffers", "1", "0"}, "te::extern_op(")},
+      {"e2: extern inbuf", extern_inbuf, type_error({"buffers", "1", "0"}, "te::extern_op(")},
       {"e2: intrin composed", intrin_composed, type_error({"placeholder"}, "te::decl_tensor_intrin(")},
       {"e2: tz ok", tz_ok},
       {"e2: tz mismatch body", tz_mismatch_body, schedule_error({"`D`", "`j`", "2f", "1f"}, ".tensorize(")},

@@ -111,7 +111,7 @@ std::vector<Probe> probes_of_p1() {
       {"p1: plain 2 stage", plain_2_stage},
       {"p1: 3args", three_args},
       {"p1: gpu", gpu},
-      {"p1: gpu shared", gpu_shared},
+      {"p1: gpu shared", gpu_shared, schedule_error({"`B`"}, ".double_buffer(")},
   };
 }
 
