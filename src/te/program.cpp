@@ -66,9 +66,10 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
 }
 
 Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
-  return decl_buffer(tensor.shape(), tensor.dtype(),
-                     {.name = tensor.name(),
-                      .scope = stage.scope ? std::string(to_string(*stage.scope)) : std::string("global")});
+  BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
+  // Memory from outside says nothing of its scope.
+  if (!stage.op.as<Placeholder>()) options.scope = to_string(stage.scope.value_or(StorageScope::Global));
+  return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 
 // ---- Program ------------------------------------------------------------------------------------------------------
