@@ -79,10 +79,18 @@ struct Relayout {
   std::vector<Expr> index;
 };
 
-Relayout relayout(const StageData& stage, const Compute& compute, const SourceLocation& where) {
+/// The axes of an operation that loops run over; the rest are the dimensions of an intrinsic.
+std::span<const IterVar> scheduled_axes(const Operation& op) {
+  const std::span<const IterVar> axes = op.axis();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
+}
+
+Relayout relayout(const StageData& stage, const SourceLocation& where) {
+  const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
   AxisRanges ranges;
   arith::Facts facts;
-  for (const IterVar& axis : compute.axis) {
+  for (const IterVar& axis : data_axes) {
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
@@ -93,10 +101,10 @@ Relayout relayout(const StageData& stage, const Compute& compute, const SourceLo
   Relayout result;
   AxisValues up, down;
   tir::VarMap new_vars;
-  for (const IterVar& axis : compute.axis) down.set(axis, axis);
+  for (const IterVar& axis : data_axes) down.set(axis, axis);
   pass_index_down(stage.relations, ranges, down);
   for (const IterVar& leaf : stage.leaf_iter_vars) {
-    if (contains(compute.reduce_axis, leaf)) continue;
+    if (contains(stage.op.reduce_axis(), leaf)) continue;
     if (leaf.kind() != IterKind::DataParallel)
       fail("cache_write", stage, leaf,
            "the loop is part of a split or fused reduction axis; call cache_write before changing reduction "
@@ -110,9 +118,9 @@ Relayout relayout(const StageData& stage, const Compute& compute, const SourceLo
     result.index.push_back(down.at(leaf));
   }
   pass_index_up(stage.relations, ranges, up);
-  for (Expr& predicate : guards_of(stage, compute.axis, ranges, up, facts))
+  for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  for (const IterVar& axis : compute.axis)
+  for (const IterVar& axis : data_axes)
     set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
   return result;
 }
@@ -131,6 +139,62 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
   for (Expr& body : bodies) body = tir::make_select(inside, body, zero_of(body.dtype()));
   return bodies;
+}
+
+/// An operation as the one that computes into the cache and the one that copies from there.
+struct CachedOperation {
+  Operation cache, copy;
+};
+
+/// Elements of the cache at the indices, for every output.
+std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
+  std::vector<Expr> reads;
+  for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));
+  return reads;
+}
+
+CachedOperation in_two_steps(const Operation& op, const Compute& compute, const Relayout& layout,
+                             std::string name) {
+  const ComputeOptions options{op.tag(), op.attrs()};
+  const Operation cache =
+      make_compute(std::move(name), layout.axes, cached_bodies(compute, layout), options, op.where());
+  return {cache, make_compute(op.name(), compute.axis, reads_of(cache, layout.index), options, op.where())};
+}
+
+CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, const Relayout& layout,
+                             std::string name) {
+  TensorCompute cached = kind;
+  cached.axis = layout.axes;
+  cached.schedulable_ndim = static_cast<int>(layout.axes.size());
+  std::vector<IterVar> copied(kind.axis.begin(), kind.axis.begin() + kind.schedulable_ndim);
+  std::vector<Expr> index = layout.index;
+  for (auto tile = kind.axis.begin() + kind.schedulable_ndim; tile != kind.axis.end(); ++tile) {
+    cached.axis.emplace_back(tile->dom(), tile->var().fresh(tile->name() + ".c"), IterKind::Opaque);
+    copied.emplace_back(tile->dom(), tile->var(), IterKind::DataParallel);
+    index.push_back(*tile);
+  }
+  for (TensorRegion& input : cached.inputs)
+    for (Range& range : input.ranges) range = tir::substitute(range, layout.root_values);
+  for (Expr& scalar : cached.scalar_inputs) scalar = tir::substitute(scalar, layout.root_values);
+  const Operation cache =
+      make_operation(std::move(name), op.tag(), std::move(cached), op.where(), op.attrs());
+  return {cache, make_compute(op.name(), std::move(copied), reads_of(cache, index), {op.tag(), op.attrs()},
+                              op.where())};
+}
+
+CachedOperation in_two_steps(const StageData& stage, std::string name, const SourceLocation& where) {
+  const Operation& op = stage.op;
+  const Compute* compute = op.as<Compute>();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  if (!compute && !tensor)
+    fail("cache_write", stage, "only the output of a compute or a tensor_compute can be cached on writing",
+         where);
+  const Relayout layout = relayout(stage, where);
+  if (compute) return in_two_steps(op, *compute, layout, std::move(name));
+  if (!layout.predicates.empty())
+    fail("cache_write", stage,
+         "its loops are split by factors that do not divide them, and an intrinsic has no guard", where);
+  return in_two_steps(op, *tensor, layout, std::move(name));
 }
 
 void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors, StageId id,
@@ -161,28 +225,17 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, st
   const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
   const StageData& stage = schedule.stage(id);
   const Operation op = stage.op;
-  const Compute* compute = op.as<Compute>();
-  if (!compute) fail("cache_write", stage, "only the output of a compute can be cached on writing", where);
   check_whole_operation(schedule, tensors, id, where);
   check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
-
-  const Relayout layout = relayout(stage, *compute, where);
-  const ComputeOptions options{op.tag(), op.attrs()};
-  const Operation cache = make_compute(op.name() + "." + std::string(scope), layout.axes,
-                                       cached_bodies(*compute, layout), options, op.where());
-  std::vector<Expr> reads;
-  std::vector<Tensor> result;
-  for (int n = 0; n < cache.num_outputs(); ++n) {
-    result.push_back(cache.output(n));
-    reads.push_back(result.back()(layout.index));
-  }
-  const Operation copy = make_compute(op.name(), compute->axis, std::move(reads), options, op.where());
+  const auto [cache, copy] = in_two_steps(stage, op.name() + "." + std::string(scope), where);
 
   schedule.set_op(id, copy);
   reset_loops(schedule.stage(id));
   const StageId cache_id = schedule.insert_stage(cache, schedule.position(id));
   schedule.stage(cache_id).scope = parsed;
   schedule.stage(cache_id).group = schedule.stage(id).group;
+  std::vector<Tensor> result;
+  for (int n = 0; n < cache.num_outputs(); ++n) result.push_back(cache.output(n));
   return result;
 }
 

@@ -38,7 +38,7 @@ Expr zero_of(DataType type) { return type.is_floating() ? tir::make_float(type, 
 
 void reset_loops(StageData& stage) {
   stage.all_iter_vars = stage.op.root_iter_vars();
-  stage.leaf_iter_vars = stage.all_iter_vars;
+  stage.leaf_iter_vars = loops_of(stage.op);
   stage.relations.clear();
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
 }

@@ -60,6 +60,10 @@ struct ScheduleData {
   const SourceLocation& effective_attach_where(StageId id) const;
 };
 
+/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to what is computed
+/// inside (the update of a scan, an intrinsic).
+std::vector<IterVar> loops_of(const Operation& op);
+
 /// "stage `C`", by the name that the user gave.
 std::string describe(const StageData& stage);
 /// "`i.outer`, `i.inner`"

@@ -44,11 +44,17 @@ std::vector<IterVar> children_of(const Relation& relation) {
 
 // ---- StageData ----------------------------------------------------------------------------------
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  std::vector<IterVar> loops = op.root_iter_vars();
+  std::erase_if(loops, [](const IterVar& axis) { return axis.kind() == IterKind::Opaque; });
+  return loops;
+}
+
 StageData StageData::make(const Operation& op) {
   return StageData{.op = op,
                    .origin_op = op,
                    .all_iter_vars = op.root_iter_vars(),
-                   .leaf_iter_vars = op.root_iter_vars(),
+                   .leaf_iter_vars = loops_of(op),
                    .relations = {},
                    .attributes = {},
                    .env_threads = {}};

@@ -406,6 +406,50 @@ TEST_F(SegmentTest, CacheWriteCountsByTheNewAxes) {
   EXPECT_TRUE(tir::uses_var(SL.op().reduce_axis(0).dom()->extent, SL.op().axis(0).var()));
 }
 
+// ---- operations on regions --------------------------------------------------------------------------
+
+struct RegionTest : testing::Test {
+  static TensorIntrin add_one() {
+    Tensor a = placeholder({16}, "a");
+    Tensor c = compute(
+        {16}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
+    auto code = [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
+      return {.body = tir::make_evaluate(
+                  tir::call_extern(Int(32), "add_one", in[0].access_ptr("r"), out[0].access_ptr("w")))};
+    };
+    return decl_tensor_intrin(c.op(), code, {.name = "add_one"});
+  }
+  Tensor A = placeholder({8, 16}, "A");
+  Tensor C = tensor_compute(
+      {8, 16}, {"i"},
+      [&](Var i) {
+        return add_one()({A.region({i, Range(0, 16)})});
+      },
+      "C");
+  Schedule s = create_schedule({C});
+};
+
+TEST_F(RegionTest, OnlyTheNamedAxesAreLoops) {
+  EXPECT_EQ(loops(s[C]), "i");
+  EXPECT_EQ(C.op().axis().size(), 2u);
+}
+
+TEST_F(RegionTest, CacheWriteComputesRegionsInTheCacheAndCopiesElements) {
+  auto [io, ii] = s[C].split(s[C].axis(0), 4);
+  Tensor CL = s.cache_write(C, "local");
+  EXPECT_EQ(loops(s[CL]), "i.outer.c i.inner.c");
+  EXPECT_EQ(loops(s[C]), "i ax1");
+  const TensorCompute& cached = *CL.op().as<TensorCompute>();
+  EXPECT_EQ(cached.schedulable_ndim, 2);
+  EXPECT_TRUE(tir::uses_var(cached.inputs[0].ranges[0].min, CL.op().axis(0).var()));
+  EXPECT_THROW(s[CL].tensorize(CL.op().axis(0), add_one()), ScheduleError);
+}
+
+TEST_F(RegionTest, AnIntrinsicHasNoGuards) {
+  s[C].split(s[C].axis(0), 3);
+  EXPECT_THROW(s.cache_write(C, "local"), ScheduleError);
+}
+
 // ---- scans --------------------------------------------------------------------------------------
 
 TEST(ScanTest, TheUpdateIsComputedInTheTimeLoop) {
@@ -420,7 +464,7 @@ TEST(ScanTest, TheUpdateIsComputedInTheTimeLoop) {
   Tensor all = scan(init, update, state, {X}, "scan");
   Schedule s = create_schedule({all});
   EXPECT_EQ(all.op().scan_axis().name(), "scan.idx");
-  EXPECT_EQ(loops(s[all]), "scan.idx scan.out0.i1");
+  EXPECT_EQ(loops(s[all]), "scan.idx");
   StageGraph graph = freeze(s);
   for (const Tensor& inside : {twice, update}) {
     const std::vector<AttachPoint>& path = graph.attach_path(*graph.find(inside.op()));

@@ -97,7 +97,7 @@ struct StageData {
   /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
   std::vector<int> axis_separators = {};
 
-  /// A stage with one loop per root axis of the operation.
+  /// A stage with one loop per root axis of the operation that is not opaque.
   static StageData make(const Operation& op);
   /// Null if nothing was said of the axis.
   const AxisAttributes* attributes_of(const IterVar& axis) const;
