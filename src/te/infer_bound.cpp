@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "te/cover.h"
+#include "te/program.h"
 #include "te/propagate.h"
 #include "te/required_region.h"
 #include "te/thread_scope.h"
@@ -73,7 +74,10 @@ class BoundInference {
     RangeSweep sweep{ranges_, facts_, &keeps_extent};
     pass_ranges_down(stage.relations, sweep);
     for (const auto& [axis, attributes] : stage.attributes) {
-      if (attributes.thread && ranges_.contains(axis)) bind_thread(*attributes.thread, ranges_.at(axis).extent);
+      if (!attributes.thread || !ranges_.contains(axis)) continue;
+      check_has_threads(stage, axis, attributes);
+      check_memory_of_threads(id, axis, attributes);
+      bind_thread(*attributes.thread, ranges_.at(axis).extent);
     }
     for (const IterVar& thread : stage.env_threads) {
       if (thread.dom()) bind_thread(thread, thread.dom()->extent);
@@ -105,6 +109,29 @@ class BoundInference {
   void set_root(const IterVar& axis, const Range& range) {
     ranges_.set(axis, range);
     facts_.bind(axis.var(), range, /*replace=*/true);
+  }
+
+  void check_has_threads(const StageData& stage, const IterVar& axis, const AxisAttributes& attributes) const {
+    const std::optional<Range>& declared = attributes.thread->dom();
+    const Expr& extent = ranges_.at(axis).extent;
+    if (!declared || !arith::can_prove(declared->extent < extent, facts_)) return;
+    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() + "`: the axis has " +
+                            print_expr(extent) + " iterations, but only " + print_expr(declared->extent) +
+                            " threads are declared; declare more, or split the axis",
+                        attributes.where);
+  }
+
+  /// Threads that divide the work must share its result.
+  void check_memory_of_threads(StageId id, const IterVar& axis, const AxisAttributes& attributes) const {
+    const StageData& stage = graph_.stage(id);
+    const ThreadTag tag = *attributes.thread->thread();
+    if (stage.scope || stage.is_output || tag.is_virtual() || is_one(ranges_.at(axis).extent)) return;
+    const StorageScope scope = scope_of(graph_, id);
+    if (is_shared_along(scope, tag)) return;
+    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
+                            "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
+                            " memory, one for each thread, of which each would compute only a part; set_scope(\"shared\")",
+                        attributes.where);
   }
 
   /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are guarded.
@@ -163,6 +190,7 @@ class BoundInference {
     for (std::size_t i = stage.leaf_iter_vars.size(); i-- > 0;) {
       const IterVar& leaf = stage.leaf_iter_vars[i];
       if (place && place->stage == reader && place->axis.same_as(leaf)) inside = false;
+      if (inside) check_sees_threads(producer, thread_of(stage, leaf), scope, reader);
       domains.set(leaf, leaf_domain(stage, leaf, inside, scope));
     }
     IntervalMap relaxed;
@@ -170,6 +198,7 @@ class BoundInference {
     for (const AttachPoint& loop : graph_.attach_path(reader)) {
       if (place && place->stage == loop.stage && place->axis.same_as(loop.axis)) inside = false;
       const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis);
+      if (inside) check_sees_threads(producer, thread, scope, loop.stage);
       if (!is_relaxed(thread, inside, scope)) continue;
       const Interval values = Interval::from_range(ranges_.at(loop.axis));
       relaxed.set(loop.axis.var(), values);
@@ -179,6 +208,18 @@ class BoundInference {
     if (place && inside) refuse_place(producer, reader);
     pass_domains_up(stage.relations, ranges_, domains);
     return finish_view(stage.op, place, scope, domains, any_relaxed ? &relaxed : nullptr);
+  }
+
+  /// A producer outside of a thread's loop cannot fill memory of which that thread has a copy of its own.
+  void check_sees_threads(StageId producer, const IterVar* thread, StorageScope scope, StageId reader) const {
+    if (!thread || is_shared_along(scope, *thread->thread())) return;
+    const StageData& stage = graph_.stage(producer);
+    const bool placed = std::holds_alternative<AttachAt>(stage.attach);
+    throw BoundError("stage `" + name_of(stage) + "` is kept in " + std::string(to_string(scope)) +
+                         " memory, of which each iteration of `" + thread->name() + "` in stage `" +
+                         name_of(graph_.stage(reader)) +
+                         "` has its own, but is computed outside of it; compute_at a loop inside of it, or set a wider scope",
+                     placed ? stage.attach_where : stage.op.where());
   }
 
   static bool is_relaxed(const IterVar* thread, bool inside, StorageScope scope) {
@@ -209,8 +250,9 @@ class BoundInference {
       if (relaxed) {
         const Interval first = values_of(range.min, *relaxed, facts_);
         const Interval last = values_of(range.min + range.extent - 1, *relaxed, facts_);
+        // Whatever the loops do, reads happen only within the operation's own domain.
         const bool bounded = first.min() && last.max();
-        domain = bounded ? Interval::of(*first.min(), *last.max()) : Interval::from_range(ranges_.at(axis));
+        domain = bounded ? Interval::of(*first.min(), *last.max()) : Interval::from_range(declared(axis));
       }
       view.domains.set(axis.var(), domain);
       facts_.bind(axis.var(), range, /*replace=*/true);

@@ -6,6 +6,7 @@
 #include "te/thread_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
@@ -98,6 +99,7 @@ class NestMaker {
                           attributes->where);
     }
     if (is_trivial) return cast(var.dtype(), range.min);
+    check_can_expand(leaf, attributes, range.extent);
     level.push_back(LoopShell{var, range.min, range.extent, loop_kind(attributes)});
     if (attributes && !options_.is_init) {
       for (const PrefetchRequest& request : attributes->prefetches) {
@@ -105,6 +107,17 @@ class NestMaker {
       }
     }
     return var;
+  }
+
+  /// Vectors and unrolled copies are made one per iteration.
+  void check_can_expand(const IterVar& leaf, const AxisAttributes* attributes, const Expr& extent) const {
+    const ForKind kind = loop_kind(attributes);
+    if (kind != ForKind::Vectorized && kind != ForKind::Unrolled) return;
+    if (constant_int(extent) || constant_int(arith::simplify(extent, program_.facts))) return;
+    const std::string primitive = kind == ForKind::Vectorized ? "vectorize" : "unroll";
+    throw ScheduleError(primitive + " of " + describe(leaf, stage_) + ": it has " + print_expr(extent) +
+                            " iterations, which is no constant; split it by a constant and " + primitive + " the inner axis",
+                        attributes->where);
   }
 
   /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted there.

@@ -99,10 +99,10 @@ class FunctionMaker {
       if (!stage.op.as<Placeholder>() || graph_.readers(id).empty()) continue;
       const Tensor tensor = stage.op.output(0);
       if (buffers_.is_argument(tensor) || buffers_.is_scan_state(tensor)) continue;
-      throw ScheduleError("placeholder `" + stage.op.name() + "` is read by stage `" +
-                              graph_.stage(graph_.readers(id).front()).origin_op.name() +
+      throw ScheduleError("placeholder `" + stage.op.name() + "`, declared at " + to_string(stage.op.where()) +
+                              ", is read by stage `" + graph_.stage(graph_.readers(id).front()).origin_op.name() +
                               "` but is none of the arguments; add it to the arguments",
-                          stage.op.where());
+                          where_);
     }
   }
 
