@@ -69,6 +69,7 @@ class BoundInference {
 
   void infer(StageId id) {
     const StageData& stage = graph_.stage(id);
+    if (stage.double_buffer) check_is_in_loop(id);
     infer_root_ranges(id);
     AxisFlags keeps_extent = find_thread_bound(stage);
     RangeSweep sweep{ranges_, facts_, &keeps_extent};
@@ -109,6 +110,15 @@ class BoundInference {
   void set_root(const IterVar& axis, const Range& range) {
     ranges_.set(axis, range);
     facts_.bind(axis.var(), range, /*replace=*/true);
+  }
+
+  /// One half of a double buffer is filled while an iteration reads the other.
+  void check_is_in_loop(StageId id) const {
+    for (const AttachPoint& loop : graph_.attach_path(id))
+      if (!thread_of(graph_.stage(loop.stage), loop.axis)) return;
+    throw ScheduleError("double_buffer of " + describe(graph_.stage(id)) +
+                            ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
+                        graph_.stage(id).double_buffer_where);
   }
 
   void check_has_threads(const StageData& stage, const IterVar& axis, const AxisAttributes& attributes) const {

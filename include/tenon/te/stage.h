@@ -88,6 +88,7 @@ struct StageData {
   /// Stores happen only where this holds.
   std::optional<Expr> store_predicate = std::nullopt;
   bool double_buffer = false;
+  SourceLocation double_buffer_where = {};
   bool rolling_buffer = false;
   bool is_output = false;
   /// The group that it belongs to, by number in the schedule.
