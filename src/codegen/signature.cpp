@@ -14,8 +14,8 @@ using namespace tir;
 
 namespace {
 
-/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for something else
-/// says so in its buffer.
+/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for something
+/// else says so in its buffer.
 constexpr int kArrayAlignment = 64;
 
 /// How the body uses every data pointer.
@@ -46,7 +46,8 @@ class Accesses {
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
       // A pointer that is handed on may be written through.
-      if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true, .has_narrow_index = false};
+      if (e.dtype().is_handle())
+        touch(Var::of(e)) = {.reads = true, .writes = true, .has_narrow_index = false};
       return;
     }
     if (const Load* load = e.as<Load>()) {
@@ -91,14 +92,15 @@ class SignatureMaker {
     result_.spec.symbol = std::move(symbol);
     name_params();
     for (std::size_t n = 0; n < func_.params.size(); ++n)
-      if (const BufferParam* array = func_.buffer_of(func_.params[n])) bind_sizes(static_cast<int>(n), array->declared);
+      if (const BufferParam* array = func_.buffer_of(func_.params[n]))
+        bind_sizes(static_cast<int>(n), array->declared);
     for (std::size_t n = 0; n < func_.params.size(); ++n) add_param(static_cast<int>(n));
     check_all_bound();
     return std::move(result_);
   }
 
  private:
-  // ---- names -----------------------------------------------------------------------------------------------------
+  // ---- names ----
 
   std::string unique(const std::string& wanted) {
     std::string name = wanted;
@@ -116,23 +118,26 @@ class SignatureMaker {
     }
   }
 
-  // ---- sizes -----------------------------------------------------------------------------------------------------
+  // ---- sizes ----
 
   /// The variable that the size is, if it is one.
   static const Expr* as_variable(const Expr& size) {
     if (size.as<VarNode>()) return &size;
     const Cast* cast = size.as<Cast>();
-    return cast && cast->value.as<VarNode>() && size.dtype().bits >= cast->value.dtype().bits ? &cast->value : nullptr;
+    return cast && cast->value.as<VarNode>() && size.dtype().bits >= cast->value.dtype().bits ? &cast->value
+                                                                                              : nullptr;
   }
 
   void bind_sizes(int param, const Buffer& buffer) {
     const bool broadcasts = buffer->kind == BufferKind::AutoBroadcast;
     for (int d = 0; d < buffer->rank(); ++d)
-      bind(buffer->shape[static_cast<std::size_t>(d)], {.part = ArrayPart::Extent, .param = param, .dimension = d});
+      bind(buffer->shape[static_cast<std::size_t>(d)],
+           {.part = ArrayPart::Extent, .param = param, .dimension = d});
     for (int d = 0; d < static_cast<int>(buffer->strides.size()); ++d)
       bind(buffer->strides[static_cast<std::size_t>(d)],
            {.part = ArrayPart::Stride, .param = param, .dimension = d, .broadcasts = broadcasts});
-    if (const Expr* offset = as_variable(buffer->elem_offset); offset && bound_.insert(&offset->node()).second)
+    if (const Expr* offset = as_variable(buffer->elem_offset);
+        offset && bound_.insert(&offset->node()).second)
       result_.zero_offsets.push_back(Var::of(*offset));
   }
 
@@ -160,18 +165,18 @@ class SignatureMaker {
     if (const Expr* var = as_variable(size))
       return runtime::Symbol{.name = symbols_.at(&var->node()), .bits = var->dtype().bits};
     const std::string name = part == ArrayPart::Extent ? "extent " : "stride ";
-    result_.checks.push_back(
-        {.param = param,
-         .part = part,
-         .dimension = dimension,
-         .expected = size,
-         .message = "argument " + std::to_string(param + 1) + " `" + param_names_[static_cast<std::size_t>(param)] +
-                    "` of `" + func_.attrs.global_symbol + "`: " + name + std::to_string(dimension) +
-                    " is not " + print_expr(size)});
+    result_.checks.push_back({.param = param,
+                              .part = part,
+                              .dimension = dimension,
+                              .expected = size,
+                              .message = "argument " + std::to_string(param + 1) + " `" +
+                                         param_names_[static_cast<std::size_t>(param)] + "` of `" +
+                                         func_.attrs.global_symbol + "`: " + name +
+                                         std::to_string(dimension) + " is not " + print_expr(size)});
     return runtime::AnySize{};
   }
 
-  // ---- parameters ------------------------------------------------------------------------------------------------
+  // ---- parameters ----
 
   void add_param(int n) {
     const Var& param = func_.params[static_cast<std::size_t>(n)];
@@ -190,15 +195,19 @@ class SignatureMaker {
     if (!buffer->strides.empty()) {
       spec.strides.emplace();
       for (int d = 0; d < buffer->rank(); ++d)
-        spec.strides->push_back(buffer->kind == BufferKind::AutoBroadcast
-                                    ? runtime::Size(runtime::AnySize{})
-                                    : size_of(buffer->strides[static_cast<std::size_t>(d)], n, ArrayPart::Stride, d));
+        spec.strides->push_back(
+            buffer->kind == BufferKind::AutoBroadcast
+                ? runtime::Size(runtime::AnySize{})
+                : size_of(buffer->strides[static_cast<std::size_t>(d)], n, ArrayPart::Stride, d));
     }
     const Accesses::Use use = accesses_.of(param.buffer->data);
-    spec.access = !use.writes ? runtime::Access::Read : use.reads ? runtime::Access::ReadWrite : runtime::Access::Write;
+    spec.access = !use.writes ? runtime::Access::Read
+                  : use.reads ? runtime::Access::ReadWrite
+                              : runtime::Access::Write;
     spec.alignment =
         buffer->data_alignment == BufferNode::kDefaultAlignment ? kArrayAlignment : buffer->data_alignment;
-    const bool has_fixed_size = std::ranges::all_of(buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
+    const bool has_fixed_size =
+        std::ranges::all_of(buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
     return spec;
   }
@@ -225,6 +234,8 @@ class SignatureMaker {
 
 }  // namespace
 
-Signature signature_of(const PrimFunc& func, std::string symbol) { return SignatureMaker(func).run(std::move(symbol)); }
+Signature signature_of(const PrimFunc& func, std::string symbol) {
+  return SignatureMaker(func).run(std::move(symbol));
+}
 
 }  // namespace tenon::codegen

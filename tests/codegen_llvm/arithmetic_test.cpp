@@ -10,7 +10,8 @@ using namespace tir;
 using namespace testing;
 using runtime::NDArray;
 
-const std::vector<DataType> kIntegers{Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64)};
+const std::vector<DataType> kIntegers{Int(8),  Int(16),  Int(32),  Int(64),
+                                      UInt(8), UInt(16), UInt(32), UInt(64)};
 const std::vector<DataType> kFloats{Float(16), BFloat(16), Float(32), Float(64)};
 
 /// The ends of the type and what lies around zero.
@@ -18,14 +19,17 @@ std::vector<std::int64_t> interesting(DataType t) {
   std::vector<std::int64_t> values;
   for (std::int64_t v = -9; v <= 9; ++v) values.push_back(wrap(v, t));
   const std::int64_t least = integer_min(t), most = integer_max(t).value_or(-1);
-  for (std::int64_t v : {least, least + 1, most, most - 1, most / 2, std::int64_t{100}}) values.push_back(wrap(v, t));
+  for (std::int64_t v : {least, least + 1, most, most - 1, most / 2, std::int64_t{100}})
+    values.push_back(wrap(v, t));
   return values;
 }
 
 NDArray integers(DataType t, const std::vector<std::int64_t>& values) {
   NDArray array = NDArray::zeros({static_cast<std::int64_t>(values.size())}, t);
   auto* bytes = static_cast<char*>(array.dl_tensor().data);
-  for (std::size_t n = 0; n < values.size(); ++n) std::memcpy(bytes + n * static_cast<std::size_t>(t.bytes()), &values[n], static_cast<std::size_t>(t.bytes()));
+  for (std::size_t n = 0; n < values.size(); ++n)
+    std::memcpy(bytes + n * static_cast<std::size_t>(t.bytes()), &values[n],
+                static_cast<std::size_t>(t.bytes()));
   return array;
 }
 
@@ -70,7 +74,8 @@ TEST_P(EveryIntegerType, division_is_exact_on_all_signs) {
   const Pairs p = pairs(t, true);
   for (BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod})
     for (int lanes : {1, 8})
-      expect_elementwise(p, t, t, [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
+      expect_elementwise(
+          p, t, t, [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
 }
 
 TEST_P(EveryIntegerType, division_by_constants_is_exact_on_all_signs) {
@@ -92,7 +97,8 @@ TEST_P(EveryIntegerType, division_by_constants_is_exact_on_all_signs) {
         ib.emit(make_store(c, quotient, {i * static_cast<int>(divisors.size()) + static_cast<int>(n)}));
       }
     });
-    expect_as_interpreted(k.module(ib.get()), {p.a, NDArray::zeros({p.count * static_cast<std::int64_t>(divisors.size())}, t)});
+    expect_as_interpreted(k.module(ib.get()),
+                          {p.a, NDArray::zeros({p.count * static_cast<std::int64_t>(divisors.size())}, t)});
   }
 }
 
@@ -102,7 +108,9 @@ TEST_P(EveryIntegerType, division_by_zero_ends_nothing) {
   const Buffer a = k.array({8}, t), b = k.array({8}, t), c = k.array({8}, t);
   IRBuilder ib;
   ib.for_range(0, 8, "i", [&](Var i) {
-    ib.emit(make_store(c, floordiv(make_load(a, {i}), make_load(b, {i})) + truncmod(make_load(a, {i}), make_load(b, {i})), {i}));
+    ib.emit(make_store(
+        c, floordiv(make_load(a, {i}), make_load(b, {i})) + truncmod(make_load(a, {i}), make_load(b, {i})),
+        {i}));
   });
   k.compile(ib.get())(NDArray::random({8}, t), NDArray::zeros({8}, t), NDArray::zeros({8}, t));
 }
@@ -112,7 +120,8 @@ TEST_P(EveryIntegerType, arithmetic_wraps_in_the_width_of_the_type) {
   const Pairs p = pairs(t, false);
   for (BinaryOp op : {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max})
     for (int lanes : {1, 8})
-      expect_elementwise(p, t, t, [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
+      expect_elementwise(
+          p, t, t, [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
 }
 
 TEST_P(EveryIntegerType, comparisons_give_bools_stored_as_bytes) {
@@ -120,7 +129,8 @@ TEST_P(EveryIntegerType, comparisons_give_bools_stored_as_bytes) {
   const Pairs p = pairs(t, false);
   for (BinaryOp op : {BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge})
     for (int lanes : {1, 8})
-      expect_elementwise(p, t, Bool(), [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
+      expect_elementwise(
+          p, t, Bool(), [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
 }
 
 TEST_P(EveryIntegerType, bit_operations) {
@@ -142,8 +152,10 @@ TEST_P(EveryIntegerType, bit_operations) {
 TEST_P(EveryIntegerType, popcount_and_clz_count_in_the_width_of_the_type) {
   const DataType t = GetParam();
   const Pairs p = pairs(t, false);
-  expect_elementwise(p, t, Int(32), [](const Expr& x, const Expr&) { return cast(Int(32), popcount(x)); }, 1);
-  expect_elementwise(p, t, Int(32), [](const Expr& x, const Expr&) { return cast(Int(32), clz(x)); }, 1);
+  expect_elementwise(
+      p, t, Int(32), [](const Expr& x, const Expr&) { return cast(Int(32), popcount(x)); }, 1);
+  expect_elementwise(
+      p, t, Int(32), [](const Expr& x, const Expr&) { return cast(Int(32), clz(x)); }, 1);
 }
 
 TEST_P(EveryIntegerType, casts_to_other_integers_wrap) {
@@ -151,8 +163,10 @@ TEST_P(EveryIntegerType, casts_to_other_integers_wrap) {
   const Pairs p = pairs(t, false);
   for (DataType to : kIntegers)
     for (int lanes : {1, 8})
-      expect_elementwise(p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
-  expect_elementwise(p, t, Bool(), [](const Expr& x, const Expr&) { return make_cast(Bool(), x); }, 1);
+      expect_elementwise(
+          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
+  expect_elementwise(
+      p, t, Bool(), [](const Expr& x, const Expr&) { return make_cast(Bool(), x); }, 1);
 }
 
 TEST_P(EveryIntegerType, casts_to_floats_round_to_nearest_even) {
@@ -163,7 +177,8 @@ TEST_P(EveryIntegerType, casts_to_floats_round_to_nearest_even) {
     for (std::int64_t low : {-3, -2, -1, 0, 1, 2, 3}) {
       values.push_back(wrap((std::int64_t{1} << power) + low, t));
       values.push_back(wrap((std::int64_t{1} << power) + (std::int64_t{1} << (power - 8)) + low, t));
-      values.push_back(wrap((std::int64_t{1} << power) + (std::int64_t{1} << std::max(0, power - 11)) + low, t));
+      values.push_back(
+          wrap((std::int64_t{1} << power) + (std::int64_t{1} << std::max(0, power - 11)) + low, t));
     }
   while (values.size() % 8 != 0) values.push_back(0);
   const Pairs p{integers(t, values), integers(t, values), static_cast<std::int64_t>(values.size())};
@@ -171,7 +186,8 @@ TEST_P(EveryIntegerType, casts_to_floats_round_to_nearest_even) {
     for (int lanes : {1, 8}) {
       // The interpreter goes by way of double to the narrow types, which is exact only up to 32 bits.
       if (to.bits == 16 && t.bits == 64) continue;
-      expect_elementwise(p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
+      expect_elementwise(
+          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
     }
 }
 
@@ -179,11 +195,15 @@ TEST(Cast, a_large_integer_rounds_once_to_bfloat16) {
   // 2^62 + 2^54 lies half-way between two bfloat16; one more decides.
   const std::vector<std::int64_t> values{(std::int64_t{1} << 62) + (std::int64_t{1} << 54),
                                          (std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1,
-                                         -(std::int64_t{1} << 62) - (std::int64_t{1} << 54) - 1, 257, 0, -1};
+                                         -(std::int64_t{1} << 62) - (std::int64_t{1} << 54) - 1,
+                                         257,
+                                         0,
+                                         -1};
   Kernel k;
   const Buffer a = k.array({6}, Int(64)), c = k.array({6}, BFloat(16));
   IRBuilder ib;
-  ib.for_range(0, 6, "i", [&](Var i) { ib.emit(make_store(c, make_cast(BFloat(16), make_load(a, {i})), {i})); });
+  ib.for_range(0, 6, "i",
+               [&](Var i) { ib.emit(make_store(c, make_cast(BFloat(16), make_load(a, {i})), {i})); });
   const NDArray output = NDArray::zeros({6}, BFloat(16));
   k.compile(ib.get())(array_of(values), output);
   const auto* got = output.data<runtime::BFloat16>();
@@ -204,10 +224,14 @@ TEST(Bool, logic_on_bytes) {
     ib.for_range(0, 16 / lanes, "i", [&](Var i) {
       const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
       const Expr x = make_load(a, {at}), y = make_load(b, {at});
-      ib.emit(make_store(c, make_binary(BinaryOp::Or, make_binary(BinaryOp::And, x, make_not(y)), make_binary(BinaryOp::Eq, x, y)), {at}));
+      ib.emit(make_store(c,
+                         make_binary(BinaryOp::Or, make_binary(BinaryOp::And, x, make_not(y)),
+                                     make_binary(BinaryOp::Eq, x, y)),
+                         {at}));
     });
-    expect_as_interpreted(k.module(ib.get()), {NDArray::random({16}, Bool(), {.seed = 1}),
-                                               NDArray::random({16}, Bool(), {.seed = 2}), NDArray::zeros({16}, Bool())});
+    expect_as_interpreted(k.module(ib.get()),
+                          {NDArray::random({16}, Bool(), {.seed = 1}),
+                           NDArray::random({16}, Bool(), {.seed = 2}), NDArray::zeros({16}, Bool())});
   }
 }
 

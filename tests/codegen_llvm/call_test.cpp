@@ -8,17 +8,21 @@
 
 // Functions of the running program, as a user's tensor intrinsics call them.
 extern "C" {
-__attribute__((visibility("default"), used)) int tenon_test_sum_into(float* out, const float* in, int n, int stride) {
+__attribute__((visibility("default"), used)) int tenon_test_sum_into(float* out, const float* in, int n,
+                                                                     int stride) {
   for (int i = 0; i < n; ++i) out[0] += in[i * stride];
   return 0;
 }
-__attribute__((visibility("default"), used)) std::int8_t tenon_test_negate(std::int8_t x) { return static_cast<std::int8_t>(-x); }
+__attribute__((visibility("default"), used)) std::int8_t tenon_test_negate(std::int8_t x) {
+  return static_cast<std::int8_t>(-x);
+}
 __attribute__((visibility("default"), used)) bool tenon_test_is_odd(std::uint16_t x) { return x % 2 == 1; }
 __attribute__((visibility("default"), used)) double tenon_test_length(const char* text) {
   return static_cast<double>(std::char_traits<char>::length(text));
 }
-__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scale(const TenonValue* args, const std::int32_t* codes,
-                                                                               std::int32_t count) {
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scale(const TenonValue* args,
+                                                                                  const std::int32_t* codes,
+                                                                                  std::int32_t count) {
   if (count != 3 || codes[0] != kTenonTensor || codes[1] != kTenonInt || codes[2] != kTenonFloat) {
     tenon_set_last_error("tenon_test_packed_scale takes a tensor, an int and a float");
     return kTenonInvalidArgument;
@@ -27,7 +31,8 @@ __attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scal
   auto* data = static_cast<float*>(tensor->data);
   for (std::int64_t i = 0; i < tensor->shape[0]; ++i)
     for (std::int64_t j = 0; j < tensor->shape[1]; ++j)
-      data[i * tensor->strides[0] + j * tensor->strides[1]] *= static_cast<float>(args[1].i) * static_cast<float>(args[2].f);
+      data[i * tensor->strides[0] + j * tensor->strides[1]] *=
+          static_cast<float>(args[1].i) * static_cast<float>(args[2].f);
   return kTenonOk;
 }
 }
@@ -47,10 +52,12 @@ TEST(Call, a_function_of_the_running_program) {
   Kernel k;
   const Buffer a = k.array({8, 4}, Float(32)), c = k.array({8}, Float(32));
   IRBuilder ib;
-  const Buffer rows = decl_buffer({32}, Float(32), {.data = a->data}), sums = decl_buffer({8}, Float(32), {.data = c->data});
+  const Buffer rows = decl_buffer({32}, Float(32), {.data = a->data}),
+               sums = decl_buffer({8}, Float(32), {.data = c->data});
   ib.for_range(0, 8, "i", [&](Var i) {
     ib.emit(make_store(c, make_float(Float(32), 0), {i}));
-    ib.emit(call_extern(Int(32), "tenon_test_sum_into", sums.access_ptr("rw", i), rows.access_ptr("r", i * 4), 2, 3));
+    ib.emit(call_extern(Int(32), "tenon_test_sum_into", sums.access_ptr("rw", i), rows.access_ptr("r", i * 4),
+                        2, 3));
   });
   const NDArray input = NDArray::random({8, 4}, Float(32)), output = NDArray::zeros({8}, Float(32));
   k.compile(ib.get())(input, output);
@@ -60,14 +67,17 @@ TEST(Call, a_function_of_the_running_program) {
 
 TEST(Call, narrow_integers_bools_and_texts_pass_as_in_c) {
   Kernel k;
-  const Buffer a = k.array({4}, Int(8)), b = k.array({4}, Int(8)), c = k.array({4}, Bool()), d = k.array({1}, Float(64));
+  const Buffer a = k.array({4}, Int(8)), b = k.array({4}, Int(8)), c = k.array({4}, Bool()),
+               d = k.array({1}, Float(64));
   IRBuilder ib;
   ib.for_range(0, 4, "i", [&](Var i) {
     ib.emit(make_store(b, call_pure_extern(Int(8), "tenon_test_negate", make_load(a, {i})), {i}));
-    ib.emit(make_store(c, call_pure_extern(Bool(), "tenon_test_is_odd", cast(UInt(16), make_load(a, {i}))), {i}));
+    ib.emit(
+        make_store(c, call_pure_extern(Bool(), "tenon_test_is_odd", cast(UInt(16), make_load(a, {i}))), {i}));
   });
   ib.emit(make_store(d, call_extern(Float(64), "tenon_test_length", "seven!!"), {0}));
-  const NDArray input = array_of(std::vector<std::int8_t>{-128, -1, 3, 100}), negated = NDArray::zeros({4}, Int(8));
+  const NDArray input = array_of(std::vector<std::int8_t>{-128, -1, 3, 100}),
+                negated = NDArray::zeros({4}, Int(8));
   const NDArray odd = NDArray::zeros({4}, Bool()), length = NDArray::zeros({1}, Float(64));
   k.compile(ib.get())(input, negated, odd, length);
   EXPECT_EQ(negated.to_vector<std::int8_t>(), (std::vector<std::int8_t>{-128, 1, -3, -100}));
@@ -94,8 +104,10 @@ TEST(Call, a_function_of_imported_c) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i", [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
-  const Stmt body = with_pragma("import_c", "#include <stdint.h>\nint32_t imported_square(int32_t x) { return x * x; }\n", ib.get());
+  ib.for_range(0, 4, "i",
+               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
+  const Stmt body = with_pragma(
+      "import_c", "#include <stdint.h>\nint32_t imported_square(int32_t x) { return x * x; }\n", ib.get());
   const NDArray output = NDArray::zeros({4}, Int(32));
   k.compile(body)(output);
   EXPECT_EQ(output.to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 1, 4, 9}));
@@ -104,7 +116,8 @@ TEST(Call, a_function_of_imported_c) {
 TEST(Call, an_error_in_imported_c_is_the_compilers) {
   Kernel k;
   const Buffer c = k.array({1}, Int(32));
-  const Stmt body = with_pragma("import_c", "int broken( { return 1; }\n", make_store(c, call_extern(Int(32), "broken"), {0}));
+  const Stmt body = with_pragma("import_c", "int broken( { return 1; }\n",
+                                make_store(c, call_extern(Int(32), "broken"), {0}));
   try {
     k.compile(body);
     FAIL() << "the source is wrong";
@@ -123,7 +136,8 @@ TEST(Call, a_function_of_imported_llvm_ir_is_inlined) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i", [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
+  ib.for_range(0, 4, "i",
+               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
   const Stmt body = with_pragma("import_llvm", kSquareIr, ib.get());
   const NDArray output = NDArray::zeros({4}, Int(32));
   k.compile(body)(output);
@@ -134,7 +148,8 @@ TEST(Call, a_function_of_imported_llvm_ir_is_inlined) {
 TEST(Call, an_imported_function_of_another_type_is_refused) {
   Kernel k;
   const Buffer c = k.array({4}, Float(32));
-  const Stmt body = with_pragma("import_llvm", kSquareIr, make_store(c, call_extern(Float(32), "imported_square", 1.0f), {0}));
+  const Stmt body = with_pragma("import_llvm", kSquareIr,
+                                make_store(c, call_extern(Float(32), "imported_square", 1.0f), {0}));
   try {
     k.compile(body);
     FAIL() << "an int function was called with a float";
@@ -147,7 +162,8 @@ TEST(Call, imported_llvm_ir_that_cannot_be_read_says_where) {
   Kernel k;
   const Buffer c = k.array({1}, Int(32));
   try {
-    k.compile(with_pragma("import_llvm", "define i32 @f() {\n  ret i33 1\n}\n", make_store(c, make_int(Int(32), 1), {0})));
+    k.compile(with_pragma("import_llvm", "define i32 @f() {\n  ret i33 1\n}\n",
+                          make_store(c, make_int(Int(32), 1), {0})));
     FAIL() << "the IR is wrong";
   } catch (const RuntimeError& error) {
     EXPECT_NE(std::string(error.what()).find(":2:"), std::string::npos) << error.what();
@@ -160,9 +176,15 @@ TEST(Call, llvm_intrinsics_by_name) {
   IRBuilder ib;
   const Expr x = make_load(a, {make_ramp(0, 1, 8)});
   const Expr one = make_int(UInt(32), 1);
-  ib.emit(make_store(c, make_call(Float(32, 8), Intrin::call_llvm_pure_intrin, {make_string("llvm.fabs"), one, x}), {make_ramp(0, 1, 8)}));
-  ib.emit(make_store(d, make_call(Int(32), Intrin::call_llvm_pure_intrin, {make_string("llvm.bswap"), one, make_int(Int(32), 1)}), {0}));
-  const NDArray input = array_of(std::vector<float>{-1, 2, -3, 4, -5, 6, -7, 8}), output = NDArray::zeros({8}, Float(32));
+  ib.emit(make_store(
+      c, make_call(Float(32, 8), Intrin::call_llvm_pure_intrin, {make_string("llvm.fabs"), one, x}),
+      {make_ramp(0, 1, 8)}));
+  ib.emit(make_store(d,
+                     make_call(Int(32), Intrin::call_llvm_pure_intrin,
+                               {make_string("llvm.bswap"), one, make_int(Int(32), 1)}),
+                     {0}));
+  const NDArray input = array_of(std::vector<float>{-1, 2, -3, 4, -5, 6, -7, 8}),
+                output = NDArray::zeros({8}, Float(32));
   const NDArray swapped = NDArray::zeros({1}, Int(32));
   k.compile(ib.get())(input, output, swapped);
   EXPECT_EQ(output.to_vector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
@@ -172,7 +194,8 @@ TEST(Call, llvm_intrinsics_by_name) {
 TEST(Call, an_unknown_llvm_intrinsic_is_refused) {
   Kernel k;
   const Buffer c = k.array({1}, Float(32));
-  const Expr value = make_call(Float(32), Intrin::call_llvm_pure_intrin, {make_string("llvm.nothing"), make_int(UInt(32), 0)});
+  const Expr value = make_call(Float(32), Intrin::call_llvm_pure_intrin,
+                               {make_string("llvm.nothing"), make_int(UInt(32), 0)});
   EXPECT_THROW(k.compile(make_store(c, value, {0})), LowerError);
 }
 
@@ -182,7 +205,8 @@ TEST(Call, prefetch_becomes_an_instruction) {
   IRBuilder ib;
   ib.for_range(0, 64, "i", [&](Var i) {
     const Expr address = make_call(Handle(), Intrin::address_of, {make_load(a, {i + 16})});
-    ib.emit(make_call(Float(32), Intrin::prefetch, {address, make_int(Int(32), 0), make_int(Int(32), 3), make_int(Int(32), 1)}));
+    ib.emit(make_call(Float(32), Intrin::prefetch,
+                      {address, make_int(Int(32), 0), make_int(Int(32), 3), make_int(Int(32), 1)}));
     ib.emit(make_store(c, make_load(a, {i}), {i}));
   });
   const Stmt body = ib.get();
@@ -196,7 +220,8 @@ Expr stack_array(const Buffer& data, std::vector<Expr> extents) {
   const auto rank = static_cast<int>(extents.size());
   const Expr shape = make_call(Handle(), Intrin::tvm_stack_make_shape, std::move(extents));
   return make_call(Handle(), Intrin::tvm_stack_make_array,
-                   {data->data, shape, make_int(Int(32), 0), make_int(Int(32), rank), make_float(Float(32), 0), make_int(Int(32), 0)});
+                   {data->data, shape, make_int(Int(32), 0), make_int(Int(32), rank),
+                    make_float(Float(32), 0), make_int(Int(32), 0)});
 }
 
 TEST(Call, a_packed_function_gets_its_arguments) {
@@ -204,7 +229,8 @@ TEST(Call, a_packed_function_gets_its_arguments) {
   const Buffer a = k.array({4, 4}, Float(32));
   IRBuilder ib;
   ib.emit(make_call(Int(32), Intrin::tvm_call_packed,
-                    {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4}), make_int(Int(32), 3), make_float(Float(32), 0.5)}));
+                    {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4}), make_int(Int(32), 3),
+                     make_float(Float(32), 0.5)}));
   const NDArray array = NDArray::full({4, 4}, Float(32), 2);
   k.compile(ib.get())(array);
   for (int n = 0; n < 16; ++n) EXPECT_EQ(array.data<float>()[n], 3.0f);
@@ -214,7 +240,8 @@ TEST(Call, a_packed_function_that_fails_stops_the_caller) {
   Kernel k;
   const Buffer a = k.array({4, 4}, Float(32));
   IRBuilder ib;
-  ib.emit(make_call(Int(32), Intrin::tvm_call_packed, {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4})}));
+  ib.emit(make_call(Int(32), Intrin::tvm_call_packed,
+                    {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4})}));
   ib.emit(make_store(a, make_float(Float(32), 9), {0}));
   const NDArray array = NDArray::full({4, 4}, Float(32), 2);
   EXPECT_THROW(k.compile(ib.get())(array), RuntimeError);
@@ -229,7 +256,8 @@ TEST(Call, a_functions_name_may_be_that_of_a_library_function) {
   ib.for_range(0, 4, "i", [&](Var i) { ib.emit(make_store(c, exp(make_load(a, {i})) + 1.0f, {i})); });
   const NDArray input = NDArray::random({4}, Float(32)), output = NDArray::zeros({4}, Float(32));
   load(compile(k.module(ib.get(), "expf"), host_target()))["expf"](input, output);
-  for (int i = 0; i < 4; ++i) EXPECT_NEAR(output.data<float>()[i], std::exp(input.data<float>()[i]) + 1, 1e-6);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NEAR(output.data<float>()[i], std::exp(input.data<float>()[i]) + 1, 1e-6);
 }
 
 TEST(Call, several_functions_in_one_module) {
@@ -237,7 +265,8 @@ TEST(Call, several_functions_in_one_module) {
   for (int n = 1; n <= 2; ++n) {
     Kernel k;
     const Buffer c = k.array({1}, Int(32));
-    both.functions.merge(k.module(make_store(c, make_int(Int(32), n), {0}), "f" + std::to_string(n)).functions);
+    both.functions.merge(
+        k.module(make_store(c, make_int(Int(32), n), {0}), "f" + std::to_string(n)).functions);
   }
   const runtime::Module code = load(compile(both, host_target()));
   EXPECT_EQ(code.function_names(), (std::vector<std::string>{"f1", "f2"}));

@@ -23,7 +23,8 @@ TEST(Compile, a_loop_over_arrays_computes_every_element) {
   const runtime::Function f = k.compile(ib.get());
   const NDArray input = NDArray::random({100}, Float(32)), output = NDArray::zeros({100}, Float(32));
   f(input, output);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(output.data<float>()[i], std::fma(input.data<float>()[i], 2.0f, 1.0f));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(output.data<float>()[i], std::fma(input.data<float>()[i], 2.0f, 1.0f));
 }
 
 }  // namespace

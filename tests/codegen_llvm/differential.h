@@ -39,7 +39,8 @@ inline void expect_as_interpreted(const tir::IRModule& module, const std::vector
     const std::size_t element = static_cast<std::size_t>(args[n].dtype().bytes());
     for (std::size_t at = 0; at < bytes_of(args[n]); at += element) {
       if (std::memcmp(got + at, wanted + at, element) == 0) continue;
-      ADD_FAILURE() << "argument " << n << ", element " << at / element << " differs:\n" << print_module(module);
+      ADD_FAILURE() << "argument " << n << ", element " << at / element << " differs:\n"
+                    << print_module(module);
       return;
     }
   }

@@ -47,10 +47,12 @@ std::vector<Wide> around_ties(int step) {
     const double high = static_cast<double>(Narrow::from_bits(static_cast<std::uint16_t>(n + 1)));
     if (!std::isfinite(low) || !std::isfinite(high)) continue;
     const Wide middle = static_cast<Wide>((low + high) / 2);
-    for (Wide v : {static_cast<Wide>(low), middle, std::nextafter(middle, Wide(-1e30)), std::nextafter(middle, Wide(1e30))})
+    for (Wide v : {static_cast<Wide>(low), middle, std::nextafter(middle, Wide(-1e30)),
+                   std::nextafter(middle, Wide(1e30))})
       values.push_back(v);
   }
-  for (double v : {0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e30, -1e30, double(INFINITY), double(-INFINITY), double(NAN), 1e-30, 3.4e38})
+  for (double v : {0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e30, -1e30, double(INFINITY), double(-INFINITY),
+                   double(NAN), 1e-30, 3.4e38})
     values.push_back(static_cast<Wide>(v));
   while (values.size() % 16 != 0) values.push_back(0);
   return values;
@@ -61,14 +63,17 @@ void expect_rounds_to_nearest_even(const TargetFacts& target) {
   const DataType to = runtime::data_type_of<Narrow>();
   const std::vector<Wide> values = around_ties<Narrow, Wide>(7);
   for (int lanes : {1, 16}) {
-    const NDArray got = map(array_of(values), to, [&](const Expr& x) { return make_cast(to.with_lanes(lanes), x); }, lanes, target);
+    const NDArray got = map(
+        array_of(values), to, [&](const Expr& x) { return make_cast(to.with_lanes(lanes), x); }, lanes,
+        target);
     const auto* bits = static_cast<const std::uint16_t*>(got.dl_tensor().data);
     for (std::size_t n = 0; n < values.size(); ++n) {
       if (std::isnan(values[n])) {
         ASSERT_TRUE(std::isnan(static_cast<float>(Narrow::from_bits(bits[n]))));
         continue;
       }
-      ASSERT_EQ(bits[n], Narrow(static_cast<double>(values[n])).bits) << values[n] << " with " << lanes << " lanes";
+      ASSERT_EQ(bits[n], Narrow(static_cast<double>(values[n])).bits)
+          << values[n] << " with " << lanes << " lanes";
     }
   }
 }
@@ -97,7 +102,8 @@ void expect_widens_exactly(const TargetFacts& target) {
   const DataType from = runtime::data_type_of<Narrow>();
   const NDArray input = all_patterns(from);
   for (int lanes : {1, 16}) {
-    const NDArray got = map(input, Float(32), [&](const Expr& x) { return make_cast(Float(32, lanes), x); }, lanes, target);
+    const NDArray got = map(
+        input, Float(32), [&](const Expr& x) { return make_cast(Float(32, lanes), x); }, lanes, target);
     for (int n = 0; n < 65536; ++n) {
       const float wanted = static_cast<float>(Narrow::from_bits(static_cast<std::uint16_t>(n)));
       const float value = got.template data<float>()[n];
@@ -118,7 +124,8 @@ TEST(BFloat16, widens_exactly) { expect_widens_exactly<runtime::BFloat16>(host_t
 
 TEST(NarrowFloats, arithmetic_rounds_after_every_operation) {
   for (DataType t : {Float(16), BFloat(16)})
-    for (BinaryOp op : {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Min, BinaryOp::Max})
+    for (BinaryOp op :
+         {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Min, BinaryOp::Max})
       for (int lanes : {1, 8})
         for (const TargetFacts& target : {host_target(), plain_target()}) {
           Kernel k;
@@ -130,7 +137,8 @@ TEST(NarrowFloats, arithmetic_rounds_after_every_operation) {
             ib.emit(make_store(c, make_binary(BinaryOp::Add, make_binary(op, x, y), x), {at}));
           });
           NDArray divisor = NDArray::full({256}, t, 3.0);
-          expect_as_interpreted(k.module(ib.get()), {NDArray::random({256}, t), divisor, NDArray::zeros({256}, t)}, target);
+          expect_as_interpreted(k.module(ib.get()),
+                                {NDArray::random({256}, t), divisor, NDArray::zeros({256}, t)}, target);
         }
 }
 
@@ -151,7 +159,8 @@ TEST(Float, comparisons_and_tests_know_nan) {
     if (t.bits == 16) continue;
     EXPECT_EQ(truth([](const Expr& x) { return isinf(x); }), (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0}));
     EXPECT_EQ(truth([](const Expr& x) { return isfinite(x); }), (std::vector<bool>{1, 1, 1, 1, 0, 0, 0, 1}));
-    EXPECT_EQ(truth([](const Expr& x) { return make_cast(Bool(), x); }), (std::vector<bool>{0, 0, 1, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(truth([](const Expr& x) { return make_cast(Bool(), x); }),
+              (std::vector<bool>{0, 0, 1, 1, 1, 1, 1, 1}));
   }
 }
 
@@ -161,9 +170,10 @@ TEST(Float, casts_to_integers_truncate) {
     for (DataType to : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32)})
       for (int lanes : {1, 8}) {
         const NDArray input = map(array_of(values), from, [&](const Expr& x) { return make_cast(from, x); });
-        const NDArray got = map(input, Int(64), [&](const Expr& x) {
-          return make_cast(Int(64, lanes), make_cast(to.with_lanes(lanes), x));
-        }, lanes);
+        const NDArray got = map(
+            input, Int(64),
+            [&](const Expr& x) { return make_cast(Int(64, lanes), make_cast(to.with_lanes(lanes), x)); },
+            lanes);
         const NDArray exact = map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
         for (int n = 0; n < 8; ++n)
           EXPECT_EQ(got.data<std::int64_t>()[n], wrap(static_cast<std::int64_t>(exact.data<double>()[n]), to))
@@ -172,11 +182,14 @@ TEST(Float, casts_to_integers_truncate) {
 }
 
 TEST(Float, casts_to_uint64_reach_its_whole_range) {
-  const std::vector<double> values{0, 1.9, 0x1p62, 0x1p63, 0x1p63 + 4096, 0x1.8p63, 18446744073709549568.0, 5};
+  const std::vector<double> values{0, 1.9, 0x1p62, 0x1p63, 0x1p63 + 4096, 0x1.8p63, 18446744073709549568.0,
+                                   5};
   for (int lanes : {1, 8}) {
-    const NDArray got = map(array_of(values), UInt(64), [&](const Expr& x) { return make_cast(UInt(64, lanes), x); }, lanes);
+    const NDArray got = map(
+        array_of(values), UInt(64), [&](const Expr& x) { return make_cast(UInt(64, lanes), x); }, lanes);
     for (int n = 0; n < 8; ++n)
-      EXPECT_EQ(got.data<std::uint64_t>()[n], static_cast<std::uint64_t>(values[static_cast<std::size_t>(n)]));
+      EXPECT_EQ(got.data<std::uint64_t>()[n],
+                static_cast<std::uint64_t>(values[static_cast<std::size_t>(n)]));
   }
 }
 
@@ -208,29 +221,48 @@ TEST(Float, minimum_and_maximum_are_those_of_the_interpreter) {
           const Expr other = make_load(a, {n});
           const Expr x = make_load(a, {lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes)});
           const Expr y = lanes == 1 ? other : make_broadcast(other, lanes);
-          ib.emit(make_store(c, make_binary(op, x, y), {lanes == 1 ? Expr(i + n * 8) : make_ramp(i * lanes + n * 8, 1, lanes)}));
+          ib.emit(make_store(c, make_binary(op, x, y),
+                             {lanes == 1 ? Expr(i + n * 8) : make_ramp(i * lanes + n * 8, 1, lanes)}));
         });
       expect_as_interpreted(k.module(ib.get()), {array_of(values), NDArray::zeros({64}, Float(32))});
     }
 }
 
-// ---- mathematics ---------------------------------------------------------------------------------------------------
+// ---- mathematics ----
 
 struct Case {
   const char* name;
   Expr (*build)(const Operand&);
   double (*truth)(double);
 };
-const std::vector<Case> kFunctions{
-    {"exp", exp, std::exp}, {"exp2", exp2, std::exp2}, {"exp10", exp10, [](double x) { return std::pow(10, x); }},
-    {"log", log, std::log}, {"log2", log2, std::log2}, {"log10", log10, std::log10}, {"log1p", log1p, std::log1p},
-    {"sqrt", sqrt, std::sqrt}, {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }}, {"sin", sin, std::sin},
-    {"cos", cos, std::cos}, {"tan", tan, std::tan}, {"sinh", sinh, std::sinh}, {"cosh", cosh, std::cosh},
-    {"tanh", tanh, std::tanh}, {"asin", asin, std::asin}, {"acos", acos, std::acos}, {"atan", atan, std::atan},
-    {"asinh", asinh, std::asinh}, {"atanh", atanh, std::atanh}, {"erf", erf, std::erf},
-    {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }}, {"floor", floor, std::floor},
-    {"ceil", ceil, std::ceil}, {"round", round, std::nearbyint}, {"trunc", trunc, std::trunc},
-    {"nearbyint", nearbyint, std::nearbyint}, {"abs", abs, [](double x) { return std::fabs(x); }}};
+const std::vector<Case> kFunctions{{"exp", exp, std::exp},
+                                   {"exp2", exp2, std::exp2},
+                                   {"exp10", exp10, [](double x) { return std::pow(10, x); }},
+                                   {"log", log, std::log},
+                                   {"log2", log2, std::log2},
+                                   {"log10", log10, std::log10},
+                                   {"log1p", log1p, std::log1p},
+                                   {"sqrt", sqrt, std::sqrt},
+                                   {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }},
+                                   {"sin", sin, std::sin},
+                                   {"cos", cos, std::cos},
+                                   {"tan", tan, std::tan},
+                                   {"sinh", sinh, std::sinh},
+                                   {"cosh", cosh, std::cosh},
+                                   {"tanh", tanh, std::tanh},
+                                   {"asin", asin, std::asin},
+                                   {"acos", acos, std::acos},
+                                   {"atan", atan, std::atan},
+                                   {"asinh", asinh, std::asinh},
+                                   {"atanh", atanh, std::atanh},
+                                   {"erf", erf, std::erf},
+                                   {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
+                                   {"floor", floor, std::floor},
+                                   {"ceil", ceil, std::ceil},
+                                   {"round", round, std::nearbyint},
+                                   {"trunc", trunc, std::trunc},
+                                   {"nearbyint", nearbyint, std::nearbyint},
+                                   {"abs", abs, [](double x) { return std::fabs(x); }}};
 
 class EveryFunction : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Functions, EveryFunction, ::testing::ValuesIn(kFunctions),
@@ -242,11 +274,14 @@ TEST_P(EveryFunction, is_that_of_the_c_library) {
     for (int lanes : {1, 8}) {
       const NDArray input = map(values, t, [&](const Expr& x) { return make_cast(t, x); });
       const NDArray exact = map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
-      const NDArray got = map(input, Float(64), [&](const Expr& x) { return make_cast(Float(64, lanes), GetParam().build(x)); }, lanes);
+      const NDArray got = map(
+          input, Float(64), [&](const Expr& x) { return make_cast(Float(64, lanes), GetParam().build(x)); },
+          lanes);
       const double tolerance = t.is_bfloat() ? 8e-3 : t.bits == 16 ? 1e-3 : t.bits == 32 ? 1e-6 : 1e-14;
       for (int n = 0; n < 64; ++n) {
         const double wanted = GetParam().truth(exact.data<double>()[n]);
-        EXPECT_NEAR(got.data<double>()[n], wanted, tolerance * (1 + std::fabs(wanted))) << t.str() << " x " << lanes;
+        EXPECT_NEAR(got.data<double>()[n], wanted, tolerance * (1 + std::fabs(wanted)))
+            << t.str() << " x " << lanes;
       }
     }
 }
@@ -259,16 +294,21 @@ TEST(Mathematics, functions_of_several_arguments) {
   };
   expect([](const Expr& x) { return pow(x, x + 1.0f); }, [](float x) { return std::pow(x, x + 1); });
   expect([](const Expr& x) { return atan2(x, x + 1.0f); }, [](float x) { return std::atan2(x, x + 1); });
-  expect([](const Expr& x) { return fmod(x, make_float(Float(32), 0.3)); }, [](float x) { return std::fmod(x, 0.3f); });
+  expect([](const Expr& x) { return fmod(x, make_float(Float(32), 0.3)); },
+         [](float x) { return std::fmod(x, 0.3f); });
   expect([](const Expr& x) { return hypot(x, x + 1.0f); }, [](float x) { return std::hypot(x, x + 1); });
-  expect([](const Expr& x) { return copysign(x, x - 0.5f); }, [](float x) { return std::copysign(x, x - 0.5f); });
+  expect([](const Expr& x) { return copysign(x, x - 0.5f); },
+         [](float x) { return std::copysign(x, x - 0.5f); });
   expect([](const Expr& x) { return fma(x, x, x); }, [](float x) { return std::fma(x, x, x); });
-  expect([](const Expr& x) { return nextafter(x, x + 1.0f); }, [](float x) { return std::nextafter(x, x + 1); });
-  expect([](const Expr& x) { return ldexp(x, make_int(Int(32), 3)); }, [](float x) { return std::ldexp(x, 3); });
+  expect([](const Expr& x) { return nextafter(x, x + 1.0f); },
+         [](float x) { return std::nextafter(x, x + 1); });
+  expect([](const Expr& x) { return ldexp(x, make_int(Int(32), 3)); },
+         [](float x) { return std::ldexp(x, 3); });
 }
 
 TEST(Mathematics, reinterpret_keeps_the_bits) {
-  const NDArray got = map(array_of(std::vector<float>{1.0f, -2.0f}), UInt(32), [](const Expr& x) { return reinterpret(UInt(32), x); });
+  const NDArray got = map(array_of(std::vector<float>{1.0f, -2.0f}), UInt(32),
+                          [](const Expr& x) { return reinterpret(UInt(32), x); });
   EXPECT_EQ(got.data<std::uint32_t>()[0], 0x3f800000u);
   EXPECT_EQ(got.data<std::uint32_t>()[1], 0xc0000000u);
 }
@@ -283,8 +323,11 @@ TEST(Mathematics, multiply_shift_is_that_of_the_interpreter) {
     IRBuilder ib;
     ib.for_range(0, 64, "i", [&](Var i) {
       const Expr x = make_load(a, {i});
-      ib.emit(make_store(c, make_call(Int(32), Intrin::q_multiply_shift,
-                                      {floordiv(x, 16), make_int(Int(32), 1395864371), make_int(Int(32), 31), make_int(Int(32), s)}), {i}));
+      ib.emit(make_store(c,
+                         make_call(Int(32), Intrin::q_multiply_shift,
+                                   {floordiv(x, 16), make_int(Int(32), 1395864371), make_int(Int(32), 31),
+                                    make_int(Int(32), s)}),
+                         {i}));
     });
     expect_as_interpreted(k.module(ib.get()), {array_of(values), NDArray::zeros({64}, Int(32))});
   }

@@ -39,7 +39,13 @@ class GuardedMemory {
 /// A compact tensor of rank 1 on borrowed memory.
 struct BorrowedTensor {
   BorrowedTensor(void* data, DLDataType dtype, std::int64_t extent) : shape(extent) {
-    tensor = {.data = data, .device = {kDLCPU, 0}, .ndim = 1, .dtype = dtype, .shape = &shape, .strides = &stride, .byte_offset = 0};
+    tensor = {.data = data,
+              .device = {kDLCPU, 0},
+              .ndim = 1,
+              .dtype = dtype,
+              .shape = &shape,
+              .strides = &stride,
+              .byte_offset = 0};
   }
   BorrowedTensor(const BorrowedTensor&) = delete;
   std::int64_t shape, stride = 1;

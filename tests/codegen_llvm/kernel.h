@@ -1,4 +1,5 @@
-// Small functions for the tests of code generation: made from a body, compiled for this host, called on vectors.
+// Small functions for the tests of code generation: made from a body, compiled for this host, called on
+// vectors.
 //
 //   Kernel k;
 //   Buffer a = k.array({16}), c = k.array({16});

@@ -14,7 +14,8 @@ using namespace tir;
 using namespace testing;
 using runtime::NDArray;
 
-const std::vector<DataType> kElements{Bool(), Int(8), Float(16), BFloat(16), Int(32), Float(32), Float(64), UInt(64)};
+const std::vector<DataType> kElements{Bool(),  Int(8),    Float(16), BFloat(16),
+                                      Int(32), Float(32), Float(64), UInt(64)};
 
 class EveryElement : public ::testing::TestWithParam<DataType> {};
 INSTANTIATE_TEST_SUITE_P(Types, EveryElement, ::testing::ValuesIn(kElements),
@@ -44,7 +45,8 @@ TEST_P(EveryElement, a_ramp_of_any_stride_writes_its_elements) {
       Kernel k;
       const Buffer a = k.array({64}, t), c = k.array({256}, t);
       const int first = stride < 0 ? 100 : 3;
-      const Stmt body = make_store(c, make_load(a, {make_ramp(1, 1, lanes)}), {make_ramp(first, stride, lanes)});
+      const Stmt body =
+          make_store(c, make_load(a, {make_ramp(1, 1, lanes)}), {make_ramp(first, stride, lanes)});
       expect_as_interpreted(k.module(body), {NDArray::random({64}, t), NDArray::zeros({256}, t)});
     }
 }
@@ -104,15 +106,18 @@ TEST(Memory, strided_reads_touch_nothing_outside) {
     const Buffer unaligned = k.add(decl_buffer({span}, Float(32), {.name = "U", .data_alignment = 4}));
     const int first = stride < 0 ? span - 1 : 0;
     const Expr at = make_ramp(first, stride, lanes);
-    const Stmt body = make_store(c, make_load(a, {at}) + make_load(unaligned, {at}), {make_ramp(0, 1, lanes)});
+    const Stmt body =
+        make_store(c, make_load(a, {at}) + make_load(unaligned, {at}), {make_ramp(0, 1, lanes)});
     float* start = memory.begin<float>();
     float* end = memory.end<float>() - span;
     std::iota(start, start + span, 0.0f);
     std::iota(end, end + span, 0.0f);
-    BorrowedTensor low(start, runtime::to_dlpack(Float(32)), span), high(end, runtime::to_dlpack(Float(32)), span);
+    BorrowedTensor low(start, runtime::to_dlpack(Float(32)), span),
+        high(end, runtime::to_dlpack(Float(32)), span);
     const NDArray output = NDArray::zeros({lanes}, Float(32));
     k.compile(body)(&low.tensor, output, &high.tensor);
-    for (int n = 0; n < lanes; ++n) EXPECT_EQ(output.data<float>()[n], 2.0f * static_cast<float>(first + n * stride));
+    for (int n = 0; n < lanes; ++n)
+      EXPECT_EQ(output.data<float>()[n], 2.0f * static_cast<float>(first + n * stride));
   }
 }
 
@@ -120,7 +125,8 @@ TEST(Memory, if_then_else_does_not_read_the_other_side) {
   const GuardedMemory memory;
   const int count = 64;
   Kernel k;
-  const Buffer a = k.add(decl_buffer({count}, Float(32), {.name = "A", .data_alignment = 4})), c = k.array({count + 8192}, Float(32));
+  const Buffer a = k.add(decl_buffer({count}, Float(32), {.name = "A", .data_alignment = 4})),
+               c = k.array({count + 8192}, Float(32));
   IRBuilder ib;
   ib.for_range(0, count + 8192, "i", [&](Var i) {
     ib.emit(make_store(c, if_then_else(i < count, make_load(a, {i}), make_float(Float(32), -1)), {i}));
@@ -138,10 +144,12 @@ TEST(Memory, a_guard_in_a_conjunction_comes_before_what_it_guards) {
   const GuardedMemory memory;
   const int count = 16;
   Kernel k;
-  const Buffer a = k.add(decl_buffer({count}, Float(32), {.name = "A", .data_alignment = 4})), c = k.array({8192}, Int(32));
+  const Buffer a = k.add(decl_buffer({count}, Float(32), {.name = "A", .data_alignment = 4})),
+               c = k.array({8192}, Int(32));
   IRBuilder ib;
   ib.for_range(0, 8192, "i", [&](Var i) {
-    ib.if_scope(i < count && make_load(a, {i}) > 3.0f, [&] { ib.emit(make_store(c, make_int(Int(32), 1), {i})); });
+    ib.if_scope(i < count && make_load(a, {i}) > 3.0f,
+                [&] { ib.emit(make_store(c, make_int(Int(32), 1), {i})); });
   });
   float* data = memory.end<float>() - count;
   std::iota(data, data + count, 0.0f);
@@ -195,18 +203,22 @@ TEST(Memory, an_extent_that_is_an_expression_is_checked) {
     f(input, NDArray::zeros({7}, Float(32)));
     FAIL() << "an extent of 7 was taken for 2*3";
   } catch (const RuntimeError& error) {
-    EXPECT_NE(std::string(error.what()).find("argument 2 `B` of `main`: extent 0 is not (n*2)"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("argument 2 `B` of `main`: extent 0 is not (n*2)"),
+              std::string::npos)
+        << error.what();
   }
 }
 
 TEST(Memory, a_broadcast_dimension_has_stride_zero) {
   const Var s0("s0"), s1("s1"), n = Var::size("n"), m = Var::size("m");
   Kernel k;
-  const Buffer a = k.add(decl_buffer({n, m}, Float(32), {.name = "A", .strides = {s0, s1}, .kind = BufferKind::AutoBroadcast}));
+  const Buffer a = k.add(
+      decl_buffer({n, m}, Float(32), {.name = "A", .strides = {s0, s1}, .kind = BufferKind::AutoBroadcast}));
   const Buffer c = k.array({12}, Float(32), "C");
   IRBuilder ib;
   ib.for_range(0, 3, "i", [&](Var i) {
-    ib.for_range(0, 4, "j", [&](Var j) { ib.emit(make_store(c, make_load(a, {i * s0 + j * s1}), {i * 4 + j})); });
+    ib.for_range(0, 4, "j",
+                 [&](Var j) { ib.emit(make_store(c, make_load(a, {i * s0 + j * s1}), {i * 4 + j})); });
   });
   const runtime::Function f = k.compile(ib.get());
   const NDArray row = NDArray::random({1, 4}, Float(32)), output = NDArray::zeros({12}, Float(32));
@@ -223,7 +235,9 @@ TEST(Memory, an_offset_is_part_of_the_index) {
     const Buffer declared = decl_buffer({8}, Int(32), options);
     const Buffer a = k.add(declared), c = k.array({8}, Int(32), "C");
     IRBuilder ib;
-    ib.for_range(0, 8, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {element_offset(declared, {i})[0]}), {i})); });
+    ib.for_range(0, 8, "i", [&](Var i) {
+      ib.emit(make_store(c, make_load(a, {element_offset(declared, {i})[0]}), {i}));
+    });
     const NDArray input = NDArray::random({8}, Int(32)), output = NDArray::zeros({8}, Int(32));
     k.compile(ib.get())(input, output);
     EXPECT_EQ(input.to_vector<std::int32_t>(), output.to_vector<std::int32_t>());

@@ -20,7 +20,8 @@ TargetFacts facts(std::string cpu, std::vector<std::string> features = {}) {
 TEST(Processor, the_host_is_one_that_llvm_knows) {
   const Processor host = host_processor();
   EXPECT_TRUE(is_known_cpu(host.name)) << host.name;
-  for (const std::string& feature : host.features) EXPECT_TRUE(is_known_feature(feature.substr(1))) << feature;
+  for (const std::string& feature : host.features)
+    EXPECT_TRUE(is_known_feature(feature.substr(1))) << feature;
 }
 
 TEST(Processor, width_follows_the_processor_and_its_features) {
@@ -46,7 +47,8 @@ TEST(Processor, names_are_checked) {
 }
 
 TEST(Processor, lists_are_sorted_and_hold_what_is_known) {
-  const std::vector<std::string> cpus = known_cpus("x86_64-linux-gnu"), features = known_features("x86_64-linux-gnu");
+  const std::vector<std::string> cpus = known_cpus("x86_64-linux-gnu"),
+                                 features = known_features("x86_64-linux-gnu");
   EXPECT_TRUE(std::ranges::is_sorted(cpus));
   EXPECT_TRUE(std::ranges::binary_search(cpus, std::string("znver4")));
   EXPECT_TRUE(std::ranges::is_sorted(features));

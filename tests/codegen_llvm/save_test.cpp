@@ -34,7 +34,8 @@ class Save : public ::testing::Test {
     const Var n = Var::size("n");
     const Buffer a = k.array({n}, Float(32)), c = k.array({n}, Float(32), "C");
     IRBuilder ib;
-    ib.for_range(0, n, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 2.0f, {i})); }, {.kind = ForKind::Parallel});
+    ib.for_range(0, n, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 2.0f, {i})); },
+                 {.kind = ForKind::Parallel});
     return load(compile(k.module(ib.get(), "twice"), host_target()));
   }
 
@@ -65,7 +66,8 @@ TEST_F(Save, objects_and_archives_link_into_a_shared_library) {
   const std::string link = "cc -shared -o " + file("a.so").string() + " " + file("twice.o").string();
   ASSERT_EQ(std::system(link.c_str()), 0);
   expect_doubles(runtime::Module::load(file("a.so")));
-  const std::string whole = "cc -shared -o " + file("b.so").string() + " -Wl,--whole-archive " + file("libtwice.a").string() + " -Wl,--no-whole-archive";
+  const std::string whole = "cc -shared -o " + file("b.so").string() + " -Wl,--whole-archive " +
+                            file("libtwice.a").string() + " -Wl,--no-whole-archive";
   ASSERT_EQ(std::system(whole.c_str()), 0);
   expect_doubles(runtime::Module::load(file("b.so")));
 }
@@ -86,16 +88,19 @@ TEST_F(Save, a_header_declares_the_functions_for_c) {
   const std::string command =
       "cc -std=c99 -Wall -Werror -fsyntax-only -I" TENON_SOURCE_DIR "/include " + file("use.c").string();
   EXPECT_EQ(std::system(command.c_str()), 0);
-  EXPECT_NE(text("twice.h").find("twice(A: float32[n], C: float32[n])"), std::string::npos) << text("twice.h");
+  EXPECT_NE(text("twice.h").find("twice(A: float32[n], C: float32[n])"), std::string::npos)
+      << text("twice.h");
 }
 
 TEST_F(Save, imported_c_goes_into_the_library) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i", [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_cube", i), {i})); });
-  const Stmt body = make_stmt(Attr{AttrKind::Pragma, Expr(0), "import_c",
-                                   make_string("int imported_cube(int x) { return x * x * x; }\n"), ib.get()});
+  ib.for_range(0, 4, "i",
+               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_cube", i), {i})); });
+  const Stmt body =
+      make_stmt(Attr{AttrKind::Pragma, Expr(0), "import_c",
+                     make_string("int imported_cube(int x) { return x * x * x; }\n"), ib.get()});
   const runtime::Module module = load(compile(k.module(body), host_target()));
   for (const char* name : {"cube.so", "cube.o", "cube.a"}) module.save(file(name));
   const std::string link = "cc -shared -o " + file("o.so").string() + " " + file("cube.o").string();
@@ -119,12 +124,16 @@ TEST_F(Save, an_unknown_suffix_lists_the_known_ones) {
 TEST_F(Save, a_library_to_link_is_used_by_what_runs) {
   std::ofstream(file("cube.c")) << "int linked_cube(int x) { return x * x * x; }\n";
   const std::string base = file("cube").string();
-  ASSERT_EQ(std::system(("cc -fPIC -c " + base + ".c -o " + base + ".o && cc -shared -o " + base + ".so " + base + ".o && ar rc " + base + ".a " + base + ".o").c_str()), 0);
+  ASSERT_EQ(std::system(("cc -fPIC -c " + base + ".c -o " + base + ".o && cc -shared -o " + base + ".so " +
+                         base + ".o && ar rc " + base + ".a " + base + ".o")
+                            .c_str()),
+            0);
   for (const char* library : {"cube.so", "cube.o", "cube.a"}) {
     Kernel k;
     const Buffer c = k.array({1}, Int(32));
     const NDArray output = NDArray::zeros({1}, Int(32));
-    k.compile(make_store(c, call_extern(Int(32), "linked_cube", 3), {0}), host_target(), {.link = {file(library)}})(output);
+    k.compile(make_store(c, call_extern(Int(32), "linked_cube", 3), {0}), host_target(),
+              {.link = {file(library)}})(output);
     EXPECT_EQ(output.data<std::int32_t>()[0], 27) << library;
   }
 }

@@ -25,7 +25,9 @@ TEST(Statement, loops_begin_anywhere_and_may_be_empty) {
   const Buffer a = k.array({8}, Int(32), "A"), c = k.array({64}, Int(32), "C");
   const Var begin = k.scalar(Int(32), "begin"), end = k.scalar(Int(32), "end");
   IRBuilder ib;
-  ib.for_range(begin, end, "i", [&](Var i) { ib.emit(make_store(c, make_load(c, {i + 10}) + make_load(a, {0}) + i, {i + 10})); });
+  ib.for_range(begin, end, "i", [&](Var i) {
+    ib.emit(make_store(c, make_load(c, {i + 10}) + make_load(a, {0}) + i, {i + 10}));
+  });
   const runtime::Function f = k.compile(ib.get());
   const NDArray one = NDArray::full({8}, Int(32), 1), sums = NDArray::zeros({64}, Int(32));
   f(one, sums, -3, 4);
@@ -86,7 +88,8 @@ TEST(Statement, a_failing_assertion_reaches_the_caller_with_its_message) {
 }
 
 TEST(Statement, scalars_of_every_type_arrive) {
-  for (DataType t : {Bool(), Int(8), Int(64), UInt(8), UInt(64), Float(16), BFloat(16), Float(32), Float(64)}) {
+  for (DataType t :
+       {Bool(), Int(8), Int(64), UInt(8), UInt(64), Float(16), BFloat(16), Float(32), Float(64)}) {
     Kernel k;
     const Buffer c = k.array({1}, t);
     const Var x = k.scalar(t, "x");
@@ -98,7 +101,9 @@ TEST(Statement, scalars_of_every_type_arrive) {
       f(output, 1);
     }
     const NDArray wanted = NDArray::full({1}, t, t.is_floating() ? 1.5 : 1);
-    EXPECT_EQ(std::memcmp(output.dl_tensor().data, wanted.dl_tensor().data, static_cast<std::size_t>(t.bytes())), 0) << t.str();
+    EXPECT_EQ(
+        std::memcmp(output.dl_tensor().data, wanted.dl_tensor().data, static_cast<std::size_t>(t.bytes())), 0)
+        << t.str();
   }
 }
 
@@ -129,7 +134,7 @@ TEST(Statement, a_variable_that_nobody_binds_is_named) {
   }
 }
 
-// ---- temporaries ---------------------------------------------------------------------------------------------------
+// ---- temporaries ----
 
 /// Runs the function on a thread with a small stack.
 void on_small_stack(std::size_t bytes, const std::function<void()>& function) {
@@ -150,11 +155,13 @@ TEST(Temporary, a_large_one_does_not_live_on_the_stack) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i", [&](Var i) {
-    auto large = ib.allocate(Int(32), {1 << 24}, "large", "global");  // 64 MiB
-    ib.for_range(0, 1 << 14, "j", [&](Var j) { large[j * 1024] = i + j; });
-    ib.emit(make_store(c, large[i * 1024 + (1 << 23)], {i}));
-  }, {.kind = ForKind::Parallel});
+  ib.for_range(0, 4, "i",
+               [&](Var i) {
+                 auto large = ib.allocate(Int(32), {1 << 24}, "large", "global");  // 64 MiB
+                 ib.for_range(0, 1 << 14, "j", [&](Var j) { large[j * 1024] = i + j; });
+                 ib.emit(make_store(c, large[i * 1024 + (1 << 23)], {i}));
+               },
+               {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   const NDArray output = NDArray::zeros({4}, Int(32));
   on_small_stack(256 * 1024, [&] { f(output); });
@@ -166,7 +173,8 @@ TEST(Temporary, many_small_ones_stay_within_the_budget) {
   const Buffer c = k.array({64}, Int(32));
   IRBuilder ib;
   for (int n = 0; n < 64; ++n) {
-    auto part = ib.allocate(Int(32), {4096 + n}, "part" + std::to_string(n), "global");  // 16 KiB each, 1 MiB in all
+    auto part =
+        ib.allocate(Int(32), {4096 + n}, "part" + std::to_string(n), "global");  // 16 KiB each, 1 MiB in all
     ib.for_range(0, 4096, "j", [&](Var j) { part[j] = make_load(c, {n}) + j; });
     ib.emit(make_store(c, part[n], {n}));
   }
@@ -205,16 +213,16 @@ TEST(Temporary, is_given_back_when_the_function_fails) {
   for (int n = 0; n < 400; ++n) EXPECT_THROW(f(output), RuntimeError);
 }
 
-// ---- parallel loops ------------------------------------------------------------------------------------------------
+// ---- parallel loops ----
 
 TEST(Parallel, every_iteration_runs_once) {
   Kernel k;
   const Buffer a = k.array({10000}, Int(32)), c = k.array({10000}, Int(32));
   const Var offset = k.scalar(Int(32), "offset");
   IRBuilder ib;
-  ib.for_range(5, 10000, "i", [&](Var i) {
-    ib.emit(make_store(c, make_load(c, {i}) + make_load(a, {i}) + offset, {i}));
-  }, {.kind = ForKind::Parallel});
+  ib.for_range(5, 10000, "i",
+               [&](Var i) { ib.emit(make_store(c, make_load(c, {i}) + make_load(a, {i}) + offset, {i})); },
+               {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   const NDArray input = array_of(counted(10000)), output = NDArray::zeros({10000}, Int(32));
   f(input, output, 7);
@@ -225,11 +233,14 @@ TEST(Parallel, loops_nest) {
   Kernel k;
   const Buffer c = k.array({64 * 64}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 64, "i", [&](Var i) {
-    auto row = ib.allocate(Int(32), {64}, "row", "global");
-    ib.for_range(0, 64, "j", [&](Var j) { row[j] = i * 100 + j; }, {.kind = ForKind::Parallel});
-    ib.for_range(0, 64, "j", [&](Var j) { ib.emit(make_store(c, row[63 - j], {i * 64 + j})); }, {.kind = ForKind::Parallel});
-  }, {.kind = ForKind::Parallel});
+  ib.for_range(0, 64, "i",
+               [&](Var i) {
+                 auto row = ib.allocate(Int(32), {64}, "row", "global");
+                 ib.for_range(0, 64, "j", [&](Var j) { row[j] = i * 100 + j; }, {.kind = ForKind::Parallel});
+                 ib.for_range(0, 64, "j", [&](Var j) { ib.emit(make_store(c, row[63 - j], {i * 64 + j})); },
+                              {.kind = ForKind::Parallel});
+               },
+               {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   const NDArray output = NDArray::zeros({64 * 64}, Int(32));
   f(output);
@@ -241,9 +252,11 @@ TEST(Parallel, an_error_in_one_body_stops_the_loop_and_reaches_the_caller) {
   Kernel k;
   const Buffer a = k.array({1000}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 1000, "i", [&](Var i) {
-    ib.emit(make_stmt(Assert{make_load(a, {i}) != 700, "seven hundred", make_nop()}));
-  }, {.kind = ForKind::Parallel});
+  ib.for_range(0, 1000, "i",
+               [&](Var i) {
+                 ib.emit(make_stmt(Assert{make_load(a, {i}) != 700, "seven hundred", make_nop()}));
+               },
+               {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   try {
     f(array_of(counted(1000)));
@@ -262,8 +275,10 @@ TEST(Parallel, a_persistent_region_shares_its_loops_among_tasks) {
       ib.scope_attr("parallel_launch_point", 1);
       const Var i("i"), j("j");
       Stmt first = make_stmt(For{i, 0, 1001, ForKind::Parallel, make_store(a, i * 2, {i})});
-      Stmt second = make_stmt(For{j, 0, 1001, ForKind::Parallel, make_store(c, make_load(a, {Expr(1000) - j}), {j})});
-      if (strided) first = make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_stride_pattern", Expr(1), first});
+      Stmt second =
+          make_stmt(For{j, 0, 1001, ForKind::Parallel, make_store(c, make_load(a, {Expr(1000) - j}), {j})});
+      if (strided)
+        first = make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_stride_pattern", Expr(1), first});
       first = make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_barrier_when_finish", Expr(1), first});
       ib.emit(make_seq({first, second}));
       const runtime::Function f = k.compile(ib.get());
@@ -281,9 +296,9 @@ TEST(Parallel, positions_beyond_32_bits) {
   const Buffer c = k.array({4}, Int(64));
   const std::int64_t first = (std::int64_t{1} << 32) + 5;
   IRBuilder ib;
-  ib.for_range(make_int(Int(64), first), make_int(Int(64), first + 4), "i", [&](Var i) {
-    ib.emit(make_store(c, i, {i - make_int(Int(64), first)}));
-  }, {.kind = ForKind::Parallel, .dtype = Int(64)});
+  ib.for_range(make_int(Int(64), first), make_int(Int(64), first + 4), "i",
+               [&](Var i) { ib.emit(make_store(c, i, {i - make_int(Int(64), first)})); },
+               {.kind = ForKind::Parallel, .dtype = Int(64)});
   const NDArray output = NDArray::zeros({4}, Int(64));
   k.compile(ib.get())(output);
   for (int n = 0; n < 4; ++n) EXPECT_EQ(output.data<std::int64_t>()[n], first + n);

@@ -31,10 +31,12 @@ std::string symbol_of(const std::string& name, std::set<std::string>& taken) {
   return result;
 }
 
-/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be linked together.
+/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be linked
+/// together.
 void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
   const std::string text = runtime::to_manifest(functions);
-  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
+  llvm::Constant* data =
+      llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
   new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
                            "tenon_module_manifest");
 }
@@ -46,7 +48,9 @@ void verify(const llvm::Module& module) {
   internal_error("the emitted LLVM IR is malformed: " + problems);
 }
 
-bool is_llvm_ir(const std::filesystem::path& path) { return path.extension() == ".ll" || path.extension() == ".bc"; }
+bool is_llvm_ir(const std::filesystem::path& path) {
+  return path.extension() == ".ll" || path.extension() == ".bc";
+}
 
 }  // namespace
 
@@ -89,11 +93,14 @@ std::string_view Artifact::object() const { return state_->object; }
 
 std::string Artifact::source(std::string_view kind) const {
   if (kind != "ll" && kind != "asm")
-    throw RuntimeError("compiled code has no source of kind `" + std::string(kind) + "`; there is `ll` and `asm`");
+    throw RuntimeError("compiled code has no source of kind `" + std::string(kind) +
+                       "`; there is `ll` and `asm`");
   llvm::LLVMContext context;
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()), "tenon");
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()),
+                                     "tenon");
   auto module = llvm::parseBitcodeFile(buffer, context);
-  if (!module) internal_error("bitcode that was written cannot be read: " + llvm::toString(module.takeError()));
+  if (!module)
+    internal_error("bitcode that was written cannot be read: " + llvm::toString(module.takeError()));
   if (kind == "asm") {
     const auto machine = make_target_machine(state_->target, state_->options.opt_level);
     return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);

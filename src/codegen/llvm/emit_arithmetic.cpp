@@ -21,32 +21,51 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
 llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   auto floor = [&](llvm::Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x); };
   switch (op) {
-    case BinaryOp::Add: return builder_.CreateFAdd(a, b);
-    case BinaryOp::Sub: return builder_.CreateFSub(a, b);
-    case BinaryOp::Mul: return builder_.CreateFMul(a, b);
-    case BinaryOp::Div: return builder_.CreateFDiv(a, b);
-    case BinaryOp::TruncDiv: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, builder_.CreateFDiv(a, b));
-    case BinaryOp::TruncMod: return builder_.CreateFRem(a, b);
-    case BinaryOp::FloorDiv: return floor(builder_.CreateFDiv(a, b));
-    case BinaryOp::FloorMod: return builder_.CreateFSub(a, builder_.CreateFMul(floor(builder_.CreateFDiv(a, b)), b));
+    case BinaryOp::Add:
+      return builder_.CreateFAdd(a, b);
+    case BinaryOp::Sub:
+      return builder_.CreateFSub(a, b);
+    case BinaryOp::Mul:
+      return builder_.CreateFMul(a, b);
+    case BinaryOp::Div:
+      return builder_.CreateFDiv(a, b);
+    case BinaryOp::TruncDiv:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, builder_.CreateFDiv(a, b));
+    case BinaryOp::TruncMod:
+      return builder_.CreateFRem(a, b);
+    case BinaryOp::FloorDiv:
+      return floor(builder_.CreateFDiv(a, b));
+    case BinaryOp::FloorMod:
+      return builder_.CreateFSub(a, builder_.CreateFMul(floor(builder_.CreateFDiv(a, b)), b));
     // One instruction each on x86, which gives the second operand where one is no number.
-    case BinaryOp::Min: return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
-    case BinaryOp::Max: return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
-    case BinaryOp::Eq: return builder_.CreateFCmpOEQ(a, b);
-    case BinaryOp::Ne: return builder_.CreateFCmpUNE(a, b);
-    case BinaryOp::Lt: return builder_.CreateFCmpOLT(a, b);
-    case BinaryOp::Le: return builder_.CreateFCmpOLE(a, b);
-    case BinaryOp::Gt: return builder_.CreateFCmpOGT(a, b);
-    case BinaryOp::Ge: return builder_.CreateFCmpOGE(a, b);
+    case BinaryOp::Min:
+      return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
+    case BinaryOp::Max:
+      return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+    case BinaryOp::Eq:
+      return builder_.CreateFCmpOEQ(a, b);
+    case BinaryOp::Ne:
+      return builder_.CreateFCmpUNE(a, b);
+    case BinaryOp::Lt:
+      return builder_.CreateFCmpOLT(a, b);
+    case BinaryOp::Le:
+      return builder_.CreateFCmpOLE(a, b);
+    case BinaryOp::Gt:
+      return builder_.CreateFCmpOGT(a, b);
+    case BinaryOp::Ge:
+      return builder_.CreateFCmpOGE(a, b);
     case BinaryOp::And:
-    case BinaryOp::Or: break;
+    case BinaryOp::Or:
+      break;
   }
   internal_error("logic on floats");
 }
 
-llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed) {
+llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b,
+                                                 bool is_signed) {
   auto is_index = [&](llvm::Value* v) { return llvm::isa<llvm::Constant>(v) || index_values_.contains(v); };
-  const bool of_indices = is_signed && a->getType()->getScalarSizeInBits() >= 32 && is_index(a) && is_index(b);
+  const bool of_indices =
+      is_signed && a->getType()->getScalarSizeInBits() >= 32 && is_index(a) && is_index(b);
   const bool no_wrap = of_indices && index_mode_;
   auto derived = [&](llvm::Value* v) {
     if (of_indices) index_values_.insert(v);
@@ -57,26 +76,41 @@ llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, ll
   };
   using llvm::CmpInst;
   switch (op) {
-    case BinaryOp::Add: return derived(builder_.CreateAdd(a, b, "", false, no_wrap));
-    case BinaryOp::Sub: return derived(builder_.CreateSub(a, b, "", false, no_wrap));
-    case BinaryOp::Mul: return derived(builder_.CreateMul(a, b, "", false, no_wrap));
+    case BinaryOp::Add:
+      return derived(builder_.CreateAdd(a, b, "", false, no_wrap));
+    case BinaryOp::Sub:
+      return derived(builder_.CreateSub(a, b, "", false, no_wrap));
+    case BinaryOp::Mul:
+      return derived(builder_.CreateMul(a, b, "", false, no_wrap));
     case BinaryOp::TruncDiv:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod: return derived(integer_division(op, a, b, is_signed));
+    case BinaryOp::FloorMod:
+      return derived(integer_division(op, a, b, is_signed));
     case BinaryOp::Min:
-      return derived(builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b));
+      return derived(
+          builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b));
     case BinaryOp::Max:
-      return derived(builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b));
-    case BinaryOp::Eq: return builder_.CreateICmpEQ(a, b);
-    case BinaryOp::Ne: return builder_.CreateICmpNE(a, b);
-    case BinaryOp::Lt: return compare(CmpInst::ICMP_SLT, CmpInst::ICMP_ULT);
-    case BinaryOp::Le: return compare(CmpInst::ICMP_SLE, CmpInst::ICMP_ULE);
-    case BinaryOp::Gt: return compare(CmpInst::ICMP_SGT, CmpInst::ICMP_UGT);
-    case BinaryOp::Ge: return compare(CmpInst::ICMP_SGE, CmpInst::ICMP_UGE);
-    case BinaryOp::And: return builder_.CreateAnd(a, b);
-    case BinaryOp::Or: return builder_.CreateOr(a, b);
-    case BinaryOp::Div: break;
+      return derived(
+          builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b));
+    case BinaryOp::Eq:
+      return builder_.CreateICmpEQ(a, b);
+    case BinaryOp::Ne:
+      return builder_.CreateICmpNE(a, b);
+    case BinaryOp::Lt:
+      return compare(CmpInst::ICMP_SLT, CmpInst::ICMP_ULT);
+    case BinaryOp::Le:
+      return compare(CmpInst::ICMP_SLE, CmpInst::ICMP_ULE);
+    case BinaryOp::Gt:
+      return compare(CmpInst::ICMP_SGT, CmpInst::ICMP_UGT);
+    case BinaryOp::Ge:
+      return compare(CmpInst::ICMP_SGE, CmpInst::ICMP_UGE);
+    case BinaryOp::And:
+      return builder_.CreateAnd(a, b);
+    case BinaryOp::Or:
+      return builder_.CreateOr(a, b);
+    case BinaryOp::Div:
+      break;
   }
   internal_error("an integer division that does not say how it rounds");
 }
@@ -113,7 +147,8 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   }
   if (!is_signed) return wants_remainder ? builder_.CreateURem(a, divisor) : builder_.CreateUDiv(a, divisor);
 
-  const bool power_of_two = constant && constant->getValue().isStrictlyPositive() && constant->getValue().isPowerOf2();
+  const bool power_of_two =
+      constant && constant->getValue().isStrictlyPositive() && constant->getValue().isPowerOf2();
   if (floors && power_of_two) {
     const unsigned shift = constant->getValue().logBase2();
     if (wants_remainder)
@@ -125,8 +160,9 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* quotient = wants_remainder ? nullptr : builder_.CreateSDiv(a, divisor);
   if (floors) {
     // The remainder has the dividend's sign; where that is not the divisor's, the quotient was rounded up.
-    llvm::Value* differs = builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),
-                                              builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero));
+    llvm::Value* differs =
+        builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),
+                           builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero));
     if (constant && !constant->isNegative()) differs = builder_.CreateICmpSLT(remainder, zero);
     if (wants_remainder) return builder_.CreateAdd(remainder, builder_.CreateSelect(differs, divisor, zero));
     quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(differs, a->getType()));

@@ -30,43 +30,101 @@ llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
   switch (intrin) {
-    case Intrin::exp: case Intrin::exp2: case Intrin::exp10: case Intrin::log: case Intrin::log2: case Intrin::log10:
-    case Intrin::log1p: case Intrin::sqrt: case Intrin::rsqrt: case Intrin::pow: case Intrin::sin: case Intrin::cos:
-    case Intrin::tan: case Intrin::sinh: case Intrin::cosh: case Intrin::tanh: case Intrin::asin: case Intrin::acos:
-    case Intrin::atan: case Intrin::atan2: case Intrin::asinh: case Intrin::acosh: case Intrin::atanh:
-    case Intrin::erf: case Intrin::sigmoid: case Intrin::floor: case Intrin::ceil: case Intrin::round:
-    case Intrin::trunc: case Intrin::nearbyint: case Intrin::fabs: case Intrin::fmod: case Intrin::fma:
-    case Intrin::hypot: case Intrin::copysign: case Intrin::nextafter: case Intrin::ldexp:
+    case Intrin::exp:
+    case Intrin::exp2:
+    case Intrin::exp10:
+    case Intrin::log:
+    case Intrin::log2:
+    case Intrin::log10:
+    case Intrin::log1p:
+    case Intrin::sqrt:
+    case Intrin::rsqrt:
+    case Intrin::pow:
+    case Intrin::sin:
+    case Intrin::cos:
+    case Intrin::tan:
+    case Intrin::sinh:
+    case Intrin::cosh:
+    case Intrin::tanh:
+    case Intrin::asin:
+    case Intrin::acos:
+    case Intrin::atan:
+    case Intrin::atan2:
+    case Intrin::asinh:
+    case Intrin::acosh:
+    case Intrin::atanh:
+    case Intrin::erf:
+    case Intrin::sigmoid:
+    case Intrin::floor:
+    case Intrin::ceil:
+    case Intrin::round:
+    case Intrin::trunc:
+    case Intrin::nearbyint:
+    case Intrin::fabs:
+    case Intrin::fmod:
+    case Intrin::fma:
+    case Intrin::hypot:
+    case Intrin::copysign:
+    case Intrin::nextafter:
+    case Intrin::ldexp:
       return math(intrin, n, type);
-    case Intrin::isnan: case Intrin::isinf: case Intrin::isfinite: return float_test(intrin, n.args[0]);
-    case Intrin::popcount: case Intrin::clz: case Intrin::shift_left: case Intrin::shift_right:
-    case Intrin::bitwise_and: case Intrin::bitwise_or: case Intrin::bitwise_xor: case Intrin::bitwise_not:
+    case Intrin::isnan:
+    case Intrin::isinf:
+    case Intrin::isfinite:
+      return float_test(intrin, n.args[0]);
+    case Intrin::popcount:
+    case Intrin::clz:
+    case Intrin::shift_left:
+    case Intrin::shift_right:
+    case Intrin::bitwise_and:
+    case Intrin::bitwise_or:
+    case Intrin::bitwise_xor:
+    case Intrin::bitwise_not:
     case Intrin::q_multiply_shift:
       return bits_intrin(intrin, n, type);
-    case Intrin::if_then_else: return choose(expr(n.args[0]), n.args[1], n.args[2]);
-    case Intrin::likely: return expr(n.args[0]);
-    case Intrin::reinterpret: return reinterpret(expr(n.args[0]), n.args[0].dtype(), type);
-    case Intrin::address_of: return address_of(n.args[0]);
-    case Intrin::tvm_access_ptr: return access_ptr(n);
-    case Intrin::type_annotation: internal_error("a type annotation outside of tvm_access_ptr");
+    case Intrin::if_then_else:
+      return choose(expr(n.args[0]), n.args[1], n.args[2]);
+    case Intrin::likely:
+      return expr(n.args[0]);
+    case Intrin::reinterpret:
+      return reinterpret(expr(n.args[0]), n.args[0].dtype(), type);
+    case Intrin::address_of:
+      return address_of(n.args[0]);
+    case Intrin::tvm_access_ptr:
+      return access_ptr(n);
+    case Intrin::type_annotation:
+      internal_error("a type annotation outside of tvm_access_ptr");
     case Intrin::handle_add_byte_offset: {
       llvm::Value* base = expr(n.args[0]);
       return builder_.CreateGEP(builder_.getInt8Ty(), base, index(n.args[1]));
     }
-    case Intrin::isnullptr: return builder_.CreateIsNull(expr(n.args[0]));
-    case Intrin::tvm_stack_make_array: return stack_array(n);
-    case Intrin::tvm_stack_make_shape: return stack_shape(n);
-    case Intrin::tvm_call_packed: return call_packed(n);
+    case Intrin::isnullptr:
+      return builder_.CreateIsNull(expr(n.args[0]));
+    case Intrin::tvm_stack_make_array:
+      return stack_array(n);
+    case Intrin::tvm_stack_make_shape:
+      return stack_shape(n);
+    case Intrin::tvm_call_packed:
+      return call_packed(n);
     case Intrin::tvm_tuple:
       for (const Expr& arg : n.args) none = expr(arg);
       return none;
-    case Intrin::prefetch: prefetch(n); return none;
+    case Intrin::prefetch:
+      prefetch(n);
+      return none;
     // One thread: there is nobody to wait for.
-    case Intrin::tvm_storage_sync: return none;
-    case Intrin::tvm_thread_allreduce: case Intrin::tvm_warp_shuffle: case Intrin::tvm_warp_shuffle_up:
-    case Intrin::tvm_warp_shuffle_down: case Intrin::tvm_warp_activemask: case Intrin::thread_return:
+    case Intrin::tvm_storage_sync:
+      return none;
+    case Intrin::tvm_thread_allreduce:
+    case Intrin::tvm_warp_shuffle:
+    case Intrin::tvm_warp_shuffle_up:
+    case Intrin::tvm_warp_shuffle_down:
+    case Intrin::tvm_warp_activemask:
+    case Intrin::thread_return:
       refuse(intrin);
-    case Intrin::call_llvm_intrin: case Intrin::call_llvm_pure_intrin: return call_llvm(n, type);
+    case Intrin::call_llvm_intrin:
+    case Intrin::call_llvm_pure_intrin:
+      return call_llvm(n, type);
     case Intrin::ret:
       leave(builder_.CreateIntCast(expr(n.args[0]), builder_.getInt32Ty(), true));
       builder_.SetInsertPoint(new_block("unreached"));
@@ -75,7 +133,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
   internal_error("an intrinsic without a meaning");
 }
 
-// ---- addresses -----------------------------------------------------------------------------------------------------
+// ---- addresses ----
 
 llvm::Value* FunctionEmitter::address_of(const Expr& e) {
   const Load* load = e.as<Load>();
@@ -94,11 +152,12 @@ llvm::Value* FunctionEmitter::access_ptr(const Call& n) {
 
 void FunctionEmitter::prefetch(const Call& n) {
   std::vector<llvm::Value*> args{expr(n.args[0])};
-  for (std::size_t k = 1; k < 4; ++k) args.push_back(int32(constant_int(n.args[k]).value_or(k == 1 ? 0 : k == 2 ? 3 : 1)));
+  for (std::size_t k = 1; k < 4; ++k)
+    args.push_back(int32(constant_int(n.args[k]).value_or(k == 1 ? 0 : k == 2 ? 3 : 1)));
   builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {args[0]->getType()}, args);
 }
 
-// ---- C functions ---------------------------------------------------------------------------------------------------
+// ---- C functions ----
 
 llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, DataType type) {
   std::vector<llvm::Value*> args;
@@ -111,8 +170,10 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
   for (const Expr& arg : n.args) {
     llvm::Value* value = expr(arg);
     // C's bool, and the 16-bit floats as C compilers pass them.
-    if (arg.dtype().is_bool()) value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), arg.dtype().lanes));
-    if (arg.dtype().is_bfloat()) value = builder_.CreateBitCast(value, with_lanes(builder_.getBFloatTy(), arg.dtype().lanes));
+    if (arg.dtype().is_bool())
+      value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), arg.dtype().lanes));
+    if (arg.dtype().is_bfloat())
+      value = builder_.CreateBitCast(value, with_lanes(builder_.getBFloatTy(), arg.dtype().lanes));
     args.push_back(value);
     types.push_back(value->getType());
     extensions.push_back(extension_of(arg.dtype()));
@@ -166,25 +227,30 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   if (!function) {
     std::string given;
     for (std::size_t k = 2; k < n.args.size(); ++k) given += (k > 2 ? ", " : "") + n.args[k].dtype().str();
-    throw LowerError("LLVM's intrinsic `" + name->value + "` does not take (" + given + ") and give " + type.str());
+    throw LowerError("LLVM's intrinsic `" + name->value + "` does not take (" + given + ") and give " +
+                     type.str());
   }
   llvm::Value* result = builder_.CreateCall(function, args);
   return result->getType()->isVoidTy() ? llvm::Constant::getNullValue(this->type(type)) : result;
 }
 
-// ---- packed functions ----------------------------------------------------------------------------------------------
+// ---- packed functions ----
 
 llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
-  llvm::Value* memory = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
+  llvm::Value* memory =
+      entry_alloca(builder_.getInt64Ty(),
+                   int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
   for (std::size_t k = 0; k < n.args.size(); ++k)
-    builder_.CreateStore(index(n.args[k]), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), memory, k));
+    builder_.CreateStore(index(n.args[k]),
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), memory, k));
   return memory;
 }
 
 /// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a DLTensor.
 llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   const DataType element = n.args[4].dtype();
-  llvm::Value* tensor = entry_alloca(builder_.getInt8Ty(), int64(sizeof(DLTensor)), alignof(DLTensor), "tensor");
+  llvm::Value* tensor =
+      entry_alloca(builder_.getInt8Ty(), int64(sizeof(DLTensor)), alignof(DLTensor), "tensor");
   auto put = [&](std::size_t offset, llvm::Value* value) {
     builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), tensor, offset));
   };
@@ -205,10 +271,10 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
       stride = builder_.CreateMul(stride, builder_.CreateLoad(builder_.getInt64Ty(), extent));
     }
   }
-  const int code = element.is_bool()    ? kDLBool
-                   : element.is_int()   ? kDLInt
-                   : element.is_uint()  ? kDLUInt
-                   : element.is_float() ? kDLFloat
+  const int code = element.is_bool()     ? kDLBool
+                   : element.is_int()    ? kDLInt
+                   : element.is_uint()   ? kDLUInt
+                   : element.is_float()  ? kDLFloat
                    : element.is_bfloat() ? kDLBfloat
                                          : kDLOpaqueHandle;
   put(offsetof(DLTensor, data), address(expr(n.args[0]), element, index(n.args[5])));
@@ -229,8 +295,10 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name) throw LowerError("tvm_call_packed takes the function's name first");
   const auto count = static_cast<std::int64_t>(n.args.size()) - 1;
-  llvm::Value* values = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
-  llvm::Value* codes = entry_alloca(builder_.getInt32Ty(), int64(std::max<std::int64_t>(1, count)), 4, "codes");
+  llvm::Value* values =
+      entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
+  llvm::Value* codes =
+      entry_alloca(builder_.getInt32Ty(), int64(std::max<std::int64_t>(1, count)), 4, "codes");
   for (std::size_t k = 1; k < n.args.size(); ++k) {
     const Expr& arg = n.args[k];
     const DataType t = arg.dtype();
@@ -239,9 +307,13 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
     llvm::Value* value = expr(arg);
     if (t.is_integral()) value = cast(value, t, Int(64));
     if (t.is_floating()) value = cast(value, t, Float(64));
-    const int code = is_tensor ? kTenonTensor : t.is_handle() ? kTenonHandle : t.is_floating() ? kTenonFloat : kTenonInt;
+    const int code = is_tensor         ? kTenonTensor
+                     : t.is_handle()   ? kTenonHandle
+                     : t.is_floating() ? kTenonFloat
+                                       : kTenonInt;
     builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
-    builder_.CreateStore(int32(code), builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
+    builder_.CreateStore(int32(code),
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
   }
   llvm::FunctionType* signature = llvm::FunctionType::get(
       builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()}, false);

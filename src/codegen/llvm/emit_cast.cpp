@@ -35,7 +35,8 @@ llvm::Value* FunctionEmitter::cast(llvm::Value* value, DataType from, DataType t
   }
   if (to.is_floating()) return integer_to_float(value, from, to);
   if (to.is_bool()) return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
-  llvm::Value* result = from.is_int() ? builder_.CreateSExtOrTrunc(value, target) : builder_.CreateZExtOrTrunc(value, target);
+  llvm::Value* result =
+      from.is_int() ? builder_.CreateSExtOrTrunc(value, target) : builder_.CreateZExtOrTrunc(value, target);
   if (index_values_.contains(value)) index_values_.insert(result);
   return result;
 }
@@ -70,15 +71,17 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
 
 llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from, DataType to) {
   auto convert = [&](DataType target) {
-    return from.is_int() ? builder_.CreateSIToFP(value, type(target)) : builder_.CreateUIToFP(value, type(target));
+    return from.is_int() ? builder_.CreateSIToFP(value, type(target))
+                         : builder_.CreateUIToFP(value, type(target));
   };
   if (to.bits >= 32) return convert(to);
-  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first rounding must
-  // leave a trace of what it dropped.
+  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first rounding
+  // must leave a trace of what it dropped.
   const int lanes = to.lanes;
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
-    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep all theirs.
+    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep all
+    // theirs.
     llvm::Value* low = builder_.CreateAnd(value, same_shape(value, 0xfff));
     llvm::Value* rest = builder_.CreateSub(value, low);
     llvm::Value* sticky = builder_.CreateZExt(builder_.CreateICmpNE(low, same_shape(low, 0)), low->getType());
@@ -86,7 +89,8 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
     llvm::Value* top = builder_.CreateAShr(value, 53);
     llvm::Value* is_small = builder_.CreateICmpEQ(top, same_shape(top, 0));
     if (from.is_int())
-      is_small = builder_.CreateOr(is_small, builder_.CreateICmpEQ(top, llvm::Constant::getAllOnesValue(top->getType())));
+      is_small = builder_.CreateOr(
+          is_small, builder_.CreateICmpEQ(top, llvm::Constant::getAllOnesValue(top->getType())));
     value = builder_.CreateSelect(is_small, value, rounded);
   }
   return round_float32(round_to_odd(convert(Float(64, lanes))), to);
@@ -98,7 +102,7 @@ llvm::Value* FunctionEmitter::reinterpret(llvm::Value* value, DataType from, Dat
   return builder_.CreateBitCast(value, type(to));
 }
 
-// ---- sixteen bits --------------------------------------------------------------------------------------------------
+// ---- sixteen bits ----
 
 bool FunctionEmitter::is_computed_in_float32(DataType t) const {
   return t.is_bfloat() || (t.is_float() && t.bits == 16 && !module_.traits().half_arithmetic);
@@ -111,7 +115,8 @@ llvm::Value* FunctionEmitter::to_float32(llvm::Value* value, DataType from) {
     return builder_.CreateBitCast(builder_.CreateShl(bits, 16), target);
   }
   if (from.bits != 16) return builder_.CreateFPCast(value, target);
-  if (module_.traits().half_conversion || llvm::isa<llvm::Constant>(value)) return builder_.CreateFPExt(value, target);
+  if (module_.traits().half_conversion || llvm::isa<llvm::Constant>(value))
+    return builder_.CreateFPExt(value, target);
   return half_to_float32_on_bits(value);
 }
 
@@ -121,8 +126,8 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
       return builder_.CreateFPTrunc(value, lanes_like(builder_.getHalfTy(), value));
     return float32_to_half_on_bits(value);
   }
-  // Adding just less than a half of the last place that stays, and one more where that place is odd, carries into it
-  // exactly when it must. A NaN could carry into infinity, so it gets a NaN of its own.
+  // Adding just less than a half of the last place that stays, and one more where that place is odd, carries
+  // into it exactly when it must. A NaN could carry into infinity, so it gets a NaN of its own.
   llvm::Value* bits = builder_.CreateBitCast(value, lanes_like(builder_.getInt32Ty(), value));
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 1));
   llvm::Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, same_shape(bits, 0x7fff)));
@@ -132,8 +137,8 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
 }
 
 llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
-  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal ones too; infinity
-  // and NaN need the greatest exponent.
+  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal ones too;
+  // infinity and NaN need the greatest exponent.
   llvm::Value* narrow = builder_.CreateBitCast(half, lanes_like(builder_.getInt16Ty(), half));
   llvm::Value* bits = builder_.CreateZExt(narrow, lanes_like(builder_.getInt32Ty(), half));
   llvm::Value* sign = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x8000)), 16);
@@ -144,7 +149,8 @@ llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
   llvm::Value* finite = builder_.CreateBitCast(scaled, bits->getType());
   llvm::Value* special = builder_.CreateOr(rest, same_shape(bits, 0x7f800000));
   llvm::Value* is_special = builder_.CreateICmpUGE(rest, same_shape(bits, 0x7c00U << 13));
-  return builder_.CreateBitCast(builder_.CreateOr(sign, builder_.CreateSelect(is_special, special, finite)), target);
+  return builder_.CreateBitCast(builder_.CreateOr(sign, builder_.CreateSelect(is_special, special, finite)),
+                                target);
 }
 
 llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
@@ -163,9 +169,10 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
     builder_.clearFastMathFlags();
     shifted = builder_.CreateFAdd(shifted, llvm::ConstantFP::get(value->getType(), 0.5));
   }
-  llvm::Value* subnormal = builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
-  llvm::Value* result =
-      builder_.CreateSelect(builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
+  llvm::Value* subnormal =
+      builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
+  llvm::Value* result = builder_.CreateSelect(builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)),
+                                              subnormal, normal);
   // From 65520 on it is infinity, which lies half-way to the number after the greatest.
   result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
                                  same_shape(bits, 0x7c00), result);
@@ -177,7 +184,8 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
 }
 
 llvm::Value* FunctionEmitter::round_to_odd(llvm::Value* value) {
-  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees that there was.
+  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees that there
+  // was.
   llvm::Type* narrow = lanes_like(builder_.getFloatTy(), value);
   llvm::Type* word = lanes_like(builder_.getInt32Ty(), value);
   llvm::Value* nearest = builder_.CreateFPTrunc(value, narrow);

@@ -28,7 +28,8 @@ llvm::Value* FunctionEmitter::expr(const Expr& e) {
       },
       [&](const FloatImm& n) -> llvm::Value* {
         if (t.is_bfloat()) return llvm::ConstantInt::get(type(t), BFloat16(n.value).bits);
-        if (t.bits == 16) return llvm::ConstantExpr::getBitCast(builder_.getInt16(Float16(n.value).bits), type(t));
+        if (t.bits == 16)
+          return llvm::ConstantExpr::getBitCast(builder_.getInt16(Float16(n.value).bits), type(t));
         return llvm::ConstantFP::get(type(t), n.value);
       },
       [&](const StringImm& n) -> llvm::Value* { return module_.text(n.value); },
@@ -36,13 +37,10 @@ llvm::Value* FunctionEmitter::expr(const Expr& e) {
       [&](const Cast& n) { return cast(expr(n.value), n.value.dtype(), t); },
       [&](const Binary& n) { return emit(n); },
       [&](const Not& n) -> llvm::Value* { return builder_.CreateNot(expr(n.a)); },
-      [&](const Select& n) { return emit(n); },
-      [&](const Ramp& n) { return emit(n); },
+      [&](const Select& n) { return emit(n); }, [&](const Ramp& n) { return emit(n); },
       [&](const Broadcast& n) { return splat(expr(n.value), n.lanes); },
-      [&](const Shuffle& n) { return emit(n); },
-      [&](const LetExpr& n) { return emit(n); },
-      [&](const Call& n) { return emit(n, t); },
-      [&](const Load& n) { return load(n, t); },
+      [&](const Shuffle& n) { return emit(n); }, [&](const LetExpr& n) { return emit(n); },
+      [&](const Call& n) { return emit(n, t); }, [&](const Load& n) { return load(n, t); },
       [&](const ProducerLoad&) { return never("a read of a tensor"); },
       [&](const Reduce&) { return never("a reduction"); });
 }

@@ -13,49 +13,85 @@ namespace {
 /// LLVM's intrinsic where it becomes an instruction or where LLVM knows its algebra; libm's function else.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   switch (intrin) {
-    case Intrin::exp: return llvm::Intrinsic::exp;
-    case Intrin::exp2: return llvm::Intrinsic::exp2;
-    case Intrin::exp10: return llvm::Intrinsic::exp10;
-    case Intrin::log: return llvm::Intrinsic::log;
-    case Intrin::log2: return llvm::Intrinsic::log2;
-    case Intrin::log10: return llvm::Intrinsic::log10;
-    case Intrin::sqrt: return llvm::Intrinsic::sqrt;
-    case Intrin::pow: return llvm::Intrinsic::pow;
-    case Intrin::sin: return llvm::Intrinsic::sin;
-    case Intrin::cos: return llvm::Intrinsic::cos;
-    case Intrin::floor: return llvm::Intrinsic::floor;
-    case Intrin::ceil: return llvm::Intrinsic::ceil;
+    case Intrin::exp:
+      return llvm::Intrinsic::exp;
+    case Intrin::exp2:
+      return llvm::Intrinsic::exp2;
+    case Intrin::exp10:
+      return llvm::Intrinsic::exp10;
+    case Intrin::log:
+      return llvm::Intrinsic::log;
+    case Intrin::log2:
+      return llvm::Intrinsic::log2;
+    case Intrin::log10:
+      return llvm::Intrinsic::log10;
+    case Intrin::sqrt:
+      return llvm::Intrinsic::sqrt;
+    case Intrin::pow:
+      return llvm::Intrinsic::pow;
+    case Intrin::sin:
+      return llvm::Intrinsic::sin;
+    case Intrin::cos:
+      return llvm::Intrinsic::cos;
+    case Intrin::floor:
+      return llvm::Intrinsic::floor;
+    case Intrin::ceil:
+      return llvm::Intrinsic::ceil;
     // Halves to even, as the reference interpreter rounds.
     case Intrin::round:
-    case Intrin::nearbyint: return llvm::Intrinsic::nearbyint;
-    case Intrin::trunc: return llvm::Intrinsic::trunc;
-    case Intrin::fabs: return llvm::Intrinsic::fabs;
-    case Intrin::fma: return llvm::Intrinsic::fma;
-    case Intrin::copysign: return llvm::Intrinsic::copysign;
-    default: return llvm::Intrinsic::not_intrinsic;
+    case Intrin::nearbyint:
+      return llvm::Intrinsic::nearbyint;
+    case Intrin::trunc:
+      return llvm::Intrinsic::trunc;
+    case Intrin::fabs:
+      return llvm::Intrinsic::fabs;
+    case Intrin::fma:
+      return llvm::Intrinsic::fma;
+    case Intrin::copysign:
+      return llvm::Intrinsic::copysign;
+    default:
+      return llvm::Intrinsic::not_intrinsic;
   }
 }
 
 const char* libm_name(Intrin intrin) {
   switch (intrin) {
-    case Intrin::log1p: return "log1p";
-    case Intrin::tan: return "tan";
-    case Intrin::sinh: return "sinh";
-    case Intrin::cosh: return "cosh";
-    case Intrin::tanh: return "tanh";
-    case Intrin::asin: return "asin";
-    case Intrin::acos: return "acos";
-    case Intrin::atan: return "atan";
-    case Intrin::atan2: return "atan2";
-    case Intrin::asinh: return "asinh";
-    case Intrin::acosh: return "acosh";
-    case Intrin::atanh: return "atanh";
-    case Intrin::erf: return "erf";
-    case Intrin::fmod: return "fmod";
-    case Intrin::hypot: return "hypot";
-    case Intrin::nextafter: return "nextafter";
-    case Intrin::ldexp: return "ldexp";
-    default: return nullptr;
+    case Intrin::log1p:
+      return "log1p";
+    case Intrin::tan:
+      return "tan";
+    case Intrin::sinh:
+      return "sinh";
+    case Intrin::cosh:
+      return "cosh";
+    case Intrin::tanh:
+      return "tanh";
+    case Intrin::asin:
+      return "asin";
+    case Intrin::acos:
+      return "acos";
+    case Intrin::atan:
+      return "atan";
+    case Intrin::atan2:
+      return "atan2";
+    case Intrin::asinh:
+      return "asinh";
+    case Intrin::acosh:
+      return "acosh";
+    case Intrin::atanh:
+      return "atanh";
+    case Intrin::erf:
+      return "erf";
+    case Intrin::fmod:
+      return "fmod";
+    case Intrin::hypot:
+      return "hypot";
+    case Intrin::nextafter:
+      return "nextafter";
+    case Intrin::ldexp:
+      return "ldexp";
+    default:
+      return nullptr;
   }
 }
 
@@ -112,12 +148,14 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
 
 llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm::Value*>& args) {
   std::vector<llvm::Value*> given = args;
-  if (std::string_view(name) == "ldexp") given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
+  if (std::string_view(name) == "ldexp")
+    given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
   std::vector<llvm::Type*> types;
   for (llvm::Value* arg : given) types.push_back(arg->getType());
   const bool is_single = args[0]->getType()->isFloatTy();
   llvm::FunctionType* signature = llvm::FunctionType::get(args[0]->getType(), types, false);
-  llvm::FunctionCallee function = module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
+  llvm::FunctionCallee function =
+      module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
   llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
   // errno, which they may set, is nobody's business here.
   call->setDoesNotAccessMemory();
@@ -148,14 +186,21 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
   }
   llvm::Value* y = expr(n.args[1]);
   switch (intrin) {
-    case Intrin::bitwise_and: return builder_.CreateAnd(x, y);
-    case Intrin::bitwise_or: return builder_.CreateOr(x, y);
-    case Intrin::bitwise_xor: return builder_.CreateXor(x, y);
-    case Intrin::shift_left: return builder_.CreateShl(x, y);
-    case Intrin::shift_right: return t.is_uint() ? builder_.CreateLShr(x, y) : builder_.CreateAShr(x, y);
-    default: break;
+    case Intrin::bitwise_and:
+      return builder_.CreateAnd(x, y);
+    case Intrin::bitwise_or:
+      return builder_.CreateOr(x, y);
+    case Intrin::bitwise_xor:
+      return builder_.CreateXor(x, y);
+    case Intrin::shift_left:
+      return builder_.CreateShl(x, y);
+    case Intrin::shift_right:
+      return t.is_uint() ? builder_.CreateLShr(x, y) : builder_.CreateAShr(x, y);
+    default:
+      break;
   }
-  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times 2^s, halves up.
+  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times 2^s, halves
+  // up.
   internal_check(intrin == Intrin::q_multiply_shift, "an operation on bits without a meaning");
   llvm::Type* wide = this->type(Int(64, type.lanes));
   auto widen = [&](const Expr& e) {
@@ -171,7 +216,8 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
   llvm::Value* product = builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), left),
                                             builder_.CreateSExt(y, wide));
   llvm::Value* half = builder_.CreateShl(one, builder_.CreateSub(right, one));
-  return builder_.CreateTrunc(builder_.CreateAShr(builder_.CreateAdd(product, half), right), this->type(type));
+  return builder_.CreateTrunc(builder_.CreateAShr(builder_.CreateAdd(product, half), right),
+                              this->type(type));
 }
 
 }  // namespace tenon::codegen

@@ -21,7 +21,8 @@ std::optional<std::int64_t> constant_bytes(const Allocate& n) {
   std::int64_t bytes = n.dtype.bytes();
   for (const Expr& e : n.extents) {
     const auto extent = constant_int(e);
-    if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes)) return std::nullopt;
+    if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes))
+      return std::nullopt;
   }
   return bytes;
 }
@@ -33,7 +34,7 @@ bool reads_well_with_gaps(std::int64_t stride, int lanes) {
 
 }  // namespace
 
-// ---- addresses -----------------------------------------------------------------------------------------------------
+// ---- addresses ----
 
 Expr FunctionEmitter::flat_index(const Buffer& buffer, const std::vector<Expr>& indices) const {
   internal_check(!indices.empty(), "an access without an index is left in lowered code");
@@ -64,7 +65,8 @@ std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
     llvm::Value* base = index(ramp->base);
     llvm::Value* stride = index(ramp->stride);
     for (int lane = 0; lane < lanes; ++lane)
-      positions.push_back(builder_.CreateAdd(base, builder_.CreateMul(stride, int64(lane), "", false, true), "", false, true));
+      positions.push_back(builder_.CreateAdd(base, builder_.CreateMul(stride, int64(lane), "", false, true),
+                                             "", false, true));
     return positions;
   }
   llvm::Value* vector = index(e);
@@ -73,7 +75,7 @@ std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
   return positions;
 }
 
-// ---- loads ---------------------------------------------------------------------------------------------------------
+// ---- loads ----
 
 llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
   const Expr position = flat_index(n.buffer, n.indices);
@@ -101,8 +103,9 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
 llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element, int count) {
   const DataType t = element.element().with_lanes(count);
   // Only the element's own alignment is sure; LLVM raises it where it can prove more.
-  llvm::Value* value = builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
-                                                  llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  llvm::Value* value =
+      builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
+                                 llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
   if (!element.is_bool()) return value;
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }
@@ -114,22 +117,25 @@ llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element,
   llvm::Value* result = nullptr;
   for (int piece = 0; piece < stride; ++piece) {
     const int begin = std::min(piece * lanes, span - lanes);
-    llvm::Value* part = load_lanes(builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
-                                   element, lanes);
+    llvm::Value* part =
+        load_lanes(builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
+                   element, lanes);
     std::vector<int> picks;
     for (int lane = 0; lane < lanes; ++lane) {
       const int at = lane * stride;
       const bool is_here = at / lanes == piece;
       picks.push_back(is_here ? (result ? lanes : 0) + at - begin : result && at / lanes < piece ? lane : -1);
     }
-    result = result ? builder_.CreateShuffleVector(result, part, picks) : builder_.CreateShuffleVector(part, picks);
+    result = result ? builder_.CreateShuffleVector(result, part, picks)
+                    : builder_.CreateShuffleVector(part, picks);
   }
   return result;
 }
 
-// ---- stores --------------------------------------------------------------------------------------------------------
+// ---- stores ----
 
-void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices, llvm::Value* value, DataType) {
+void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices, llvm::Value* value,
+                            DataType) {
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
@@ -151,12 +157,13 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
 void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
   if (element.is_bool()) {
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-    value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+    value = builder_.CreateZExt(
+        value, with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
   }
   builder_.CreateAlignedStore(value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
 }
 
-// ---- lanes ---------------------------------------------------------------------------------------------------------
+// ---- lanes ----
 
 llvm::Value* FunctionEmitter::lanes_of(llvm::Value* vector, int first, int count) {
   if (count == 1) return builder_.CreateExtractElement(vector, static_cast<std::uint64_t>(first));
@@ -168,7 +175,8 @@ llvm::Value* FunctionEmitter::lanes_of(llvm::Value* vector, int first, int count
 llvm::Value* FunctionEmitter::reversed(llvm::Value* vector, int group) {
   const int count = static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
   std::vector<int> picks;
-  for (int lane = 0; lane < count; ++lane) picks.push_back(count - group - lane / group * group + lane % group);
+  for (int lane = 0; lane < count; ++lane)
+    picks.push_back(count - group - lane / group * group + lane % group);
   return builder_.CreateShuffleVector(vector, picks);
 }
 
@@ -176,7 +184,8 @@ llvm::Value* FunctionEmitter::concatenate(const std::vector<llvm::Value*>& parts
   if (parts.size() == 1) return parts[0];
   const auto is_vector = [](llvm::Value* v) { return v->getType()->isVectorTy(); };
   const auto same_type = [&](llvm::Value* v) { return v->getType() == parts[0]->getType(); };
-  if (is_vector(parts[0]) && std::ranges::all_of(parts, same_type)) return llvm::concatenateVectors(builder_, parts);
+  if (is_vector(parts[0]) && std::ranges::all_of(parts, same_type))
+    return llvm::concatenateVectors(builder_, parts);
   std::vector<llvm::Value*> lanes;
   for (llvm::Value* part : parts) {
     if (!is_vector(part)) {
@@ -188,11 +197,12 @@ llvm::Value* FunctionEmitter::concatenate(const std::vector<llvm::Value*>& parts
   }
   llvm::Value* result = llvm::PoisonValue::get(
       llvm::FixedVectorType::get(lanes[0]->getType(), static_cast<unsigned>(lanes.size())));
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) result = builder_.CreateInsertElement(result, lanes[lane], lane);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    result = builder_.CreateInsertElement(result, lanes[lane], lane);
   return result;
 }
 
-// ---- temporaries ---------------------------------------------------------------------------------------------------
+// ---- temporaries ----
 
 llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
                                                 const std::string& name) {
@@ -213,7 +223,8 @@ void FunctionEmitter::plan_stack(const Stmt& body) {
     if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
     if (const Allocate* n = s.as<Allocate>())
       if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});
-    for_each_child(s, [](const Expr&) {}, visit);
+    for_each_child(
+        s, [](const Expr&) {}, visit);
   };
   visit(body);
   // The smallest are what register tiles are made of.
@@ -230,7 +241,8 @@ void FunctionEmitter::emit(const Allocate& n) {
   const int lane = lane_bytes(n.dtype);
   if (on_stack_.contains(&n.data.node())) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
-    const int alignment = bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+    const int alignment =
+        bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     llvm::Type* memory = llvm::ArrayType::get(lane_type_in_memory(module_.context(), n.dtype),
                                               static_cast<std::uint64_t>(bytes / lane));
     define(n.data, entry_alloca(memory, nullptr, alignment, n.data.name()));
@@ -242,8 +254,8 @@ void FunctionEmitter::emit(const Allocate& n) {
     llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
     bytes = builder_.CreateMul(bytes, count);
   }
-  llvm::CallInst* memory = builder_.CreateCall(
-      module_.workspace_alloc(), {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
+  llvm::CallInst* memory = builder_.CreateCall(module_.workspace_alloc(),
+                                               {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
   memory->addRetAttr(llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
   llvm::Value* failed = builder_.CreateIsNull(memory);
   llvm::BasicBlock* on_failure = new_block("no_memory");

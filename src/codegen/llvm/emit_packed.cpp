@@ -45,7 +45,8 @@ class PackedEmitter {
     }
     for (const SizeCheck& check : signature_.checks) emit_check(emitter, check);
     for (unsigned n = 0; n < func_.params.size(); ++n)
-      if (const BufferParam* array = func_.buffer_of(func_.params[n])) args[n] = move_to_base(emitter, *array, args[n]);
+      if (const BufferParam* array = func_.buffer_of(func_.params[n]))
+        args[n] = move_to_base(emitter, *array, args[n]);
     emitter.builder_.CreateRet(emitter.builder_.CreateCall(computation, args));
     emitter.close_entry();
   }
@@ -60,8 +61,8 @@ class PackedEmitter {
       types.push_back(register_type(module_.context(), offset.dtype()));
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
     llvm::Function* function =
-        module_.make_function(llvm::FunctionType::get(status, types, false), llvm::GlobalValue::InternalLinkage,
-                              signature_.spec.name + "_compute");
+        module_.make_function(llvm::FunctionType::get(status, types, false),
+                              llvm::GlobalValue::InternalLinkage, signature_.spec.name + "_compute");
     function->addFnAttr(llvm::Attribute::NoInline);
     FunctionEmitter emitter(module_, function, uses_);
     unsigned n = 0;
@@ -84,12 +85,13 @@ class PackedEmitter {
     if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
     const Expr& offset = array->declared->elem_offset;
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
-    argument->addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
+    argument->addAttr(
+        llvm::Attribute::getWithAlignment(context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
     if (const auto bytes = constant_bytes(array->declared))
       argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(context, *bytes));
   }
 
-  // ---- taking arguments apart ------------------------------------------------------------------------------------
+  // ---- taking arguments apart ----
 
   llvm::Value* unpack(FunctionEmitter& emitter, unsigned n) {
     const Var& param = func_.params[n];
@@ -116,11 +118,12 @@ class PackedEmitter {
   }
 
   llvm::Value* part(FunctionEmitter& emitter, int param, ArrayPart part, int dimension) const {
-    const std::size_t offset = part == ArrayPart::Extent ? offsetof(DLTensor, shape) : offsetof(DLTensor, strides);
+    const std::size_t offset =
+        part == ArrayPart::Extent ? offsetof(DLTensor, shape) : offsetof(DLTensor, strides);
     llvm::IRBuilder<>& builder = emitter.builder_;
     llvm::Value* numbers = field(emitter, static_cast<unsigned>(param), offset);
-    llvm::Value* at =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), numbers, static_cast<std::uint64_t>(dimension));
+    llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), numbers,
+                                                         static_cast<std::uint64_t>(dimension));
     return builder.CreateLoad(builder.getInt64Ty(), at);
   }
 
@@ -129,7 +132,8 @@ class PackedEmitter {
     llvm::Value* value = part(emitter, size.param, size.part, size.dimension);
     if (size.zero_if_extent_is_one) {
       llvm::Value* extent = part(emitter, size.param, ArrayPart::Extent, size.dimension);
-      value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)), builder.getInt64(0), value);
+      value =
+          builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)), builder.getInt64(0), value);
     }
     value = builder.CreateTrunc(value, emitter.type(size.var.dtype()));
     emitter.define_size(size.var, value);

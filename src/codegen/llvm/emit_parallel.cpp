@@ -1,4 +1,5 @@
-// Loops that run on several threads: the body becomes a function of its own, which gets what it uses in a structure.
+// Loops that run on several threads: the body becomes a function of its own, which gets what it uses in a
+// structure.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
@@ -42,7 +43,8 @@ bool is_data_pointer(const Var& var) { return var.as<VarNode>()->pointer.has_val
 class OutlinedBody {
  public:
   /// `own` are the types of the arguments that the runtime passes after the closure.
-  OutlinedBody(FunctionEmitter& outer, const Stmt& body, const std::vector<llvm::Type*>& own) : outer_(outer) {
+  OutlinedBody(FunctionEmitter& outer, const Stmt& body, const std::vector<llvm::Type*>& own)
+      : outer_(outer) {
     for (const Var& var : used_variables(body)) {
       auto found = outer.variables_.find(&var.node());
       if (found != outer.variables_.end()) captured_.push_back({var, found->second});
@@ -76,13 +78,16 @@ class OutlinedBody {
 
   llvm::Function* body() const { return body_; }
   llvm::Function* entry() const { return entry_; }
-  llvm::Argument* own_argument(std::size_t n) const { return body_->getArg(static_cast<unsigned>(captured_.size() + n)); }
+  llvm::Argument* own_argument(std::size_t n) const {
+    return body_->getArg(static_cast<unsigned>(captured_.size() + n));
+  }
 
   /// The structure with the values of the captured variables.
   llvm::Value* make_closure() const {
     llvm::Value* closure = outer_.entry_alloca(closure_type_, nullptr, 8, "closure");
     for (unsigned n = 0; n < captured_.size(); ++n)
-      outer_.builder_.CreateStore(captured_[n].value, outer_.builder_.CreateStructGEP(closure_type_, closure, n));
+      outer_.builder_.CreateStore(captured_[n].value,
+                                  outer_.builder_.CreateStructGEP(closure_type_, closure, n));
     return closure;
   }
 
@@ -162,9 +167,11 @@ void FunctionEmitter::shared_loop(const For& n) {
   if (strided_tasks_) {
     serial_loop(n.var, builder_.CreateAdd(begin, id), end, count, n.body, ForKind::Serial);
   } else {
-    llvm::Value* share = builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, one)), count);
+    llvm::Value* share =
+        builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, one)), count);
     llvm::Value* from = builder_.CreateAdd(begin, builder_.CreateMul(id, share));
-    llvm::Value* to = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder_.CreateAdd(from, share), end);
+    llvm::Value* to =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder_.CreateAdd(from, share), end);
     serial_loop(n.var, from, to, one, n.body, ForKind::Serial);
   }
   task_ = task;

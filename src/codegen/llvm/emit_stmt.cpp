@@ -62,14 +62,16 @@ void FunctionEmitter::emit(const Let& n) {
   stmt(n.body);
 }
 
-// ---- loops ---------------------------------------------------------------------------------------------------------
+// ---- loops ----
 
 namespace {
 
-/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and what is not.
+/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and what is
+/// not.
 bool has_explicit_vectors(const Stmt& body) {
   bool found = false;
-  walk(body, [&](const Ramp&) { found = true; }, [&](const Broadcast&) { found = true; });
+  walk(
+      body, [&](const Ramp&) { found = true; }, [&](const Broadcast&) { found = true; });
   return found;
 }
 
@@ -78,7 +80,8 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKin
   auto add = [&](const char* name, std::optional<bool> value) {
     std::vector<llvm::Metadata*> parts{llvm::MDString::get(context, name)};
     if (value)
-      parts.push_back(llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt1Ty(context), *value)));
+      parts.push_back(
+          llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt1Ty(context), *value)));
     properties.push_back(llvm::MDNode::get(context, parts));
   };
   if (has_explicit_vectors(body)) {
@@ -139,7 +142,7 @@ void FunctionEmitter::emit(const While& n) {
   builder_.SetInsertPoint(after);
 }
 
-// ---- branches ------------------------------------------------------------------------------------------------------
+// ---- branches ----
 
 namespace {
 
@@ -187,8 +190,8 @@ void FunctionEmitter::emit(const Attr& n) {
     case AttrKind::VirtualThread: {
       const IterVar& axis = std::get<IterVar>(n.subject);
       const std::string tag = axis.thread() ? axis.thread()->str() : axis.name();
-      throw LowerError("axis `" + axis.name() + "` is bound to `" + tag + "`, which a CPU does not have; on CPUs use " +
-                       "parallel, vectorize and unroll");
+      throw LowerError("axis `" + axis.name() + "` is bound to `" + tag +
+                       "`, which a CPU does not have; on CPUs use " + "parallel, vectorize and unroll");
     }
     case AttrKind::Pragma:
       if (n.key == "parallel_launch_point" && !task_) return parallel_region(n.body);
@@ -207,11 +210,12 @@ void FunctionEmitter::emit(const Attr& n) {
     case AttrKind::ExternScope:
     case AttrKind::DoubleBufferWrite:
     case AttrKind::RollingBufferScope:
-    case AttrKind::BufferBound: return stmt(n.body);
+    case AttrKind::BufferBound:
+      return stmt(n.body);
   }
 }
 
-// ---- leaving -------------------------------------------------------------------------------------------------------
+// ---- leaving ----
 
 void FunctionEmitter::check_status(llvm::Value* status) {
   llvm::BasicBlock* on_failure = new_block("failed");

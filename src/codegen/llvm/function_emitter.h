@@ -1,6 +1,7 @@
-// Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading order: statements
-// (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic
-// (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp).
+// Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading order:
+// statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions (emit_expr.cpp),
+// arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory (emit_memory.cpp), calls
+// (emit_call.cpp, emit_math.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -94,7 +95,8 @@ class FunctionEmitter {
 
   // Memory.
   llvm::Value* load(const tir::Load& n, DataType type);
-  void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value, DataType type);
+  void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value,
+             DataType type);
   /// The address of an element.
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
@@ -108,7 +110,8 @@ class FunctionEmitter {
   llvm::Value* reversed(llvm::Value* vector, int group);
   llvm::Value* lanes_of(llvm::Value* vector, int first, int count);
   llvm::Value* splat(llvm::Value* value, int lanes);
-  llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment, const std::string& name);
+  llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
+                                 const std::string& name);
   void plan_stack(const tir::Stmt& body);
 
   // Calls.
@@ -128,8 +131,12 @@ class FunctionEmitter {
   llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args);
 
   llvm::Type* type(DataType t) const;
-  llvm::ConstantInt* int32(std::int64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
-  llvm::ConstantInt* int64(std::int64_t value) { return builder_.getInt64(static_cast<std::uint64_t>(value)); }
+  llvm::ConstantInt* int32(std::int64_t value) {
+    return builder_.getInt32(static_cast<std::uint32_t>(value));
+  }
+  llvm::ConstantInt* int64(std::int64_t value) {
+    return builder_.getInt64(static_cast<std::uint64_t>(value));
+  }
   llvm::BasicBlock* new_block(const char* name);
 
   ModuleEmitter& module_;

@@ -47,7 +47,8 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   const std::string bytes = from_file ? read_file(source) : source;
   const std::string name = from_file ? source : "pragma import_llvm";
   llvm::SMDiagnostic problem;
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), llvm::StringRef(name.data(), name.size()));
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()),
+                                     llvm::StringRef(name.data(), name.size()));
   std::unique_ptr<llvm::Module> imported = llvm::parseIR(buffer, problem, module.getContext());
   if (!imported) {
     std::string text;
@@ -75,7 +76,8 @@ std::string compile_c(const std::string& source, const tir::TargetFacts& target)
   const std::filesystem::path object = folder.file("import.o");
   std::vector<std::string> arguments{"-O3", "-fPIC", "-c", text.string(), "-o", object.string()};
   // C compilers name processors in their own way, but for this one.
-  if (target.triple.empty() && target.cpu == host_processor().name) arguments.insert(arguments.begin(), "-march=native");
+  if (target.triple.empty() && target.cpu == host_processor().name)
+    arguments.insert(arguments.begin(), "-march=native");
   run_c_compiler(arguments, "to compile imported C source");
   return read_file(object);
 }

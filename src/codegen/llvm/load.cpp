@@ -52,10 +52,11 @@ class LinkProblems {
     if (missing_.empty()) throw RuntimeError("the compiled code cannot be linked: " + others_);
     std::string names;
     for (const std::string& name : missing_) names += (names.empty() ? "`" : ", `") + name + "`";
-    throw RuntimeError("no extern function " + names +
-                       " in the running program, in the libraries to link, or in imported source; a function of the "
-                       "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
-                       "the build option `link`, source by the pragmas import_c and import_llvm");
+    throw RuntimeError(
+        "no extern function " + names +
+        " in the running program, in the libraries to link, or in imported source; a function of the "
+        "program must be extern \"C\" and the program linked with -rdynamic, a library is named by "
+        "the build option `link`, source by the pragmas import_c and import_llvm");
   }
 
  private:
@@ -85,7 +86,8 @@ class CompiledModule : public runtime::ModuleImpl {
     check(define_runtime());
     add_libraries(check);
     const Artifact::State& state = artifact_.state();
-    for (const std::string& object : state.imported_objects) check(jit_->addObjectFile(buffer_of(object, "imported")));
+    for (const std::string& object : state.imported_objects)
+      check(jit_->addObjectFile(buffer_of(object, "imported")));
     check(jit_->addObjectFile(buffer_of(state.object, "functions")));
     for (const runtime::FunctionSpec& function : state.functions) {
       auto address = jit_->lookup(function.symbol);
@@ -95,7 +97,8 @@ class CompiledModule : public runtime::ModuleImpl {
       }
       entries_[function.symbol] = address->toPtr<TenonPackedFunction>();
     }
-    jit_->getExecutionSession().setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+    jit_->getExecutionSession().setErrorReporter(
+        [](llvm::Error error) { llvm::consumeError(std::move(error)); });
   }
 
   std::string kind() const override { return "llvm"; }
@@ -123,17 +126,20 @@ class CompiledModule : public runtime::ModuleImpl {
     for (const std::filesystem::path& path : artifact_.state().options.link) {
       const std::string suffix = path.extension().string();
       if (suffix == ".ll" || suffix == ".bc") continue;
-      if (!std::filesystem::exists(path)) throw RuntimeError("the library to link `" + path.string() + "` is not there");
+      if (!std::filesystem::exists(path))
+        throw RuntimeError("the library to link `" + path.string() + "` is not there");
       if (suffix == ".o") {
         auto bytes = llvm::MemoryBuffer::getFile(path.string());
         if (!bytes) throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
         check(jit_->addObjectFile(std::move(*bytes)));
       } else if (suffix == ".a") {
-        auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(), path.c_str());
+        auto archive =
+            llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(), path.c_str());
         if (!archive) return check(archive.takeError());
         main.addGenerator(std::move(*archive));
       } else {
-        auto library = llvm::orc::DynamicLibrarySearchGenerator::Load(std::filesystem::absolute(path).c_str(), prefix);
+        auto library =
+            llvm::orc::DynamicLibrarySearchGenerator::Load(std::filesystem::absolute(path).c_str(), prefix);
         if (!library) return check(library.takeError());
         main.addGenerator(std::move(*library));
       }

@@ -21,7 +21,8 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   return traits;
 }
 
-ModuleEmitter::ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options)
+ModuleEmitter::ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts,
+                             const CompileOptions& options)
     : module_(module),
       traits_(traits_of(facts)),
       options_(options),
@@ -41,7 +42,8 @@ llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
   return flags;
 }
 
-llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
+llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
+                                             llvm::GlobalValue::LinkageTypes linkage,
                                              const std::string& name) {
   llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
@@ -60,14 +62,15 @@ llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name, llv
   std::string wanted, given;
   llvm::raw_string_ostream(wanted) << *function->getFunctionType();
   llvm::raw_string_ostream(given) << *type;
-  throw LowerError("the call of `" + name + "` has the LLVM type " + given + ", its imported definition is " + wanted);
+  throw LowerError("the call of `" + name + "` has the LLVM type " + given + ", its imported definition is " +
+                   wanted);
 }
 
 llvm::Constant* ModuleEmitter::text(const std::string& value) {
   if (auto found = texts_.find(value); found != texts_.end()) return found->second;
   llvm::Constant* data = llvm::ConstantDataArray::getString(context(), value);
-  auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
-                                          "text");
+  auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                          data, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return texts_.emplace(value, global).first->second;
 }

@@ -1,4 +1,5 @@
-// What the functions of one module share while they are emitted: LLVM's module, the target, the runtime's functions.
+// What the functions of one module share while they are emitted: LLVM's module, the target, the runtime's
+// functions.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -29,7 +30,8 @@ class ModuleEmitter {
   llvm::LLVMContext& context() const { return module_.getContext(); }
   const TargetTraits& traits() const { return traits_; }
   const CompileOptions& options() const { return options_; }
-  /// The flags of every floating operation: contraction always, what changes the order of sums only with fast_math.
+  /// The flags of every floating operation: contraction always, what changes the order of sums only with
+  /// fast_math.
   llvm::FastMathFlags fast_math_flags() const;
 
   /// A function of the module's own, compiled for the target.

@@ -16,8 +16,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an unrolled register tile
-/// has more: here is a bound that only keeps the time to compile in check.
+/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an unrolled
+/// register tile has more: here is a bound that only keeps the time to compile in check.
 constexpr unsigned kMostAccesses = 1 << 14;
 
 }  // namespace
@@ -50,11 +50,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
 
 namespace {
 
-/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks that unrolled register
-/// tiles are, it moves loads up until accumulators no longer fit registers. Processors reorder by themselves, and the
-/// order that the schedule gave keeps few values alive.
-bool add_code_passes(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
-                     llvm::CodeGenFileType type) {
+/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks that
+/// unrolled register tiles are, it moves loads up until accumulators no longer fit registers. Processors
+/// reorder by themselves, and the order that the schedule gave keeps few values alive.
+bool add_code_passes(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes,
+                     llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->disablePass(&llvm::MachineSchedulerID);
   config->setDisableVerify(true);

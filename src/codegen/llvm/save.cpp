@@ -11,12 +11,16 @@ namespace tenon::codegen {
 
 namespace {
 
-std::string header_text(const std::filesystem::path& path, const std::vector<runtime::FunctionSpec>& functions) {
+std::string header_text(const std::filesystem::path& path,
+                        const std::vector<runtime::FunctionSpec>& functions) {
   std::string guard;
   for (char c : path.filename().string())
-    guard += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+    guard += std::isalnum(static_cast<unsigned char>(c))
+                 ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                 : '_';
   guard = "TENON_" + guard + "_";
-  std::string text = "/* Functions compiled by Tenon. They do not check their arguments: see TenonPackedFunction. */\n";
+  std::string text =
+      "/* Functions compiled by Tenon. They do not check their arguments: see TenonPackedFunction. */\n";
   text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/c_api.h\"\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (const runtime::FunctionSpec& function : functions) {
@@ -55,7 +59,8 @@ void save_archive(const Artifact::State& state, const std::filesystem::path& pat
   std::vector<llvm::NewArchiveMember> members;
   for (const std::string& file : files) {
     auto member = llvm::NewArchiveMember::getFile(file, true);
-    if (!member) throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(member.takeError()));
+    if (!member)
+      throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(member.takeError()));
     // The name is kept by reference, and the path is of a folder that goes.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));

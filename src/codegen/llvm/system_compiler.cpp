@@ -1,12 +1,10 @@
 #include "codegen/llvm/system_compiler.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -18,7 +16,8 @@ namespace tenon::codegen {
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "tenon-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw RuntimeError("cannot make a temporary folder `" + name + "`: " + std::strerror(errno));
+  if (!mkdtemp(name.data()))
+    throw RuntimeError("cannot make a temporary folder `" + name + "`: " + std::strerror(errno));
   path_ = name;
 }
 
@@ -41,30 +40,31 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
   if (!file) throw RuntimeError("cannot write `" + path.string() + "`");
 }
 
+namespace {
+
+/// As one word of the shell.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// The shell's status for a command that is not there, or that it may not run.
+constexpr int kNotFound = 127, kNotExecutable = 126;
+
+}  // namespace
+
 void run_c_compiler(const std::vector<std::string>& arguments, const std::string& purpose) {
   const TemporaryFolder folder;
-  const std::string log = folder.file("log").string();
-  std::vector<std::string> words{"cc"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, "cc", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    throw RuntimeError("the system's C compiler `cc` is needed " + purpose + ", and it cannot be run: " +
-                       std::strerror(error) + "; install one (Debian: gcc), or save to .o or .a");
-
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  const std::filesystem::path log = folder.file("log");
+  std::string command = "cc";
+  for (const std::string& argument : arguments) command += " " + quoted(argument);
+  const int status = std::system((command + " > " + quoted(log.string()) + " 2>&1").c_str());
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (code == 0) return;
+  if (code == kNotFound || code == kNotExecutable)
+    throw RuntimeError("the system's C compiler `cc` is needed " + purpose +
+                       ", and there is none; install one (Debian: gcc), or save to .o or .a");
   throw RuntimeError("the system's C compiler `cc`, run " + purpose + ", failed:\n" + read_file(log));
 }
 

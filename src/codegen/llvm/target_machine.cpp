@@ -26,14 +26,16 @@ void initialize_targets() {
 
 void check_names(const tir::TargetFacts& facts) {
   if (!facts.cpu.empty() && !is_known_cpu(facts.cpu, facts.triple))
-    throw TargetError("LLVM knows no processor `" + facts.cpu + "` of " + triple_of(facts.triple).getArchName().str());
+    throw TargetError("LLVM knows no processor `" + facts.cpu + "` of " +
+                      triple_of(facts.triple).getArchName().str());
   const std::vector<std::string> known = known_features(facts.triple);
   for (const std::string& feature : facts.features) {
     const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
-    if (!has_sign) throw TargetError("the feature `" + feature + "` needs a sign: +" + feature + " or -" + feature);
+    if (!has_sign)
+      throw TargetError("the feature `" + feature + "` needs a sign: +" + feature + " or -" + feature);
     if (!std::ranges::binary_search(known, feature.substr(1)))
-      throw TargetError("processors of " + triple_of(facts.triple).getArchName().str() + " have no feature `" +
-                        feature.substr(1) + "`");
+      throw TargetError("processors of " + triple_of(facts.triple).getArchName().str() +
+                        " have no feature `" + feature.substr(1) + "`");
   }
 }
 
@@ -77,11 +79,12 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts&
   const llvm::Target& target = find_target(triple);
   check_names(facts);
   llvm::TargetOptions options;
-  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of imported code's.
+  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of imported
+  // code's.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target.createTargetMachine(triple, facts.cpu, joined_features(facts), options, llvm::Reloc::PIC_, std::nullopt,
-                                 codegen_level(opt_level)));
+      target.createTargetMachine(triple, facts.cpu, joined_features(facts), options, llvm::Reloc::PIC_,
+                                 std::nullopt, codegen_level(opt_level)));
   if (!machine) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
   return machine;
 }

@@ -14,10 +14,14 @@ llvm::Type* lane_type(llvm::LLVMContext& context, DataType type) {
   if (type.is_handle()) return llvm::PointerType::getUnqual(context);
   if (type.is_integral() || type.is_bfloat()) return llvm::Type::getIntNTy(context, type.bits);
   switch (type.bits) {
-    case 16: return llvm::Type::getHalfTy(context);
-    case 32: return llvm::Type::getFloatTy(context);
-    case 64: return llvm::Type::getDoubleTy(context);
-    default: internal_error("a floating type of " + std::to_string(type.bits) + " bits");
+    case 16:
+      return llvm::Type::getHalfTy(context);
+    case 32:
+      return llvm::Type::getFloatTy(context);
+    case 64:
+      return llvm::Type::getDoubleTy(context);
+    default:
+      internal_error("a floating type of " + std::to_string(type.bits) + " bits");
   }
 }
 

@@ -5,9 +5,10 @@
 //   runtime::Module code = codegen::load(artifact);
 //   code["matmul"](a, b, c);
 //
-// Functions compute what the interpreter of tir/evaluate.h does. Beyond that: products and sums are contracted to
-// fused multiply-adds; integer division never traps (by zero it gives some number, the least integer by -1 wraps);
-// a float that does not fit the integer that it is cast to gives some number. Buffers of a function do not overlap.
+// Functions compute what the interpreter of tir/evaluate.h does. Beyond that: products and sums are
+// contracted to fused multiply-adds; integer division never traps (by zero it gives some number, the least
+// integer by -1 wraps); a float that does not fit the integer that it is cast to gives some number. Buffers
+// of a function do not overlap.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +28,11 @@ namespace tenon::codegen {
 struct CompileOptions {
   /// 0: not optimised, for reading; 3: all.
   int opt_level = 3;
-  /// Where extern functions are looked up, before the running program: shared libraries (.so), objects (.o), archives
-  /// (.a), LLVM IR (.ll, .bc; linked in and inlined).
+  /// Where extern functions are looked up, before the running program: shared libraries (.so), objects
+  /// (.o), archives (.a), LLVM IR (.ll, .bc; linked in and inlined).
   std::vector<std::filesystem::path> link = {};
-  /// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's stack; the
-  /// smallest go there first, the others come from the workspace pool.
+  /// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's stack;
+  /// the smallest go there first, the others come from the workspace pool.
   std::size_t stack_budget = 64 * 1024;
 };
 
@@ -47,8 +48,9 @@ class Artifact {
   std::string source(std::string_view kind) const;
   /// The bytes of an object file.
   std::string_view object() const;
-  /// By suffix: .o .so .a .ll .bc .s, and .h for a C header that declares the functions. A shared library is linked by
-  /// the system's C compiler. Throws RuntimeError for other suffixes, or where that compiler is missing.
+  /// By suffix: .o .so .a .ll .bc .s, and .h for a C header that declares the functions. A shared library is
+  /// linked by the system's C compiler. Throws RuntimeError for other suffixes, or where that compiler is
+  /// missing.
   void save(const std::filesystem::path& path) const;
 
   const State& state() const { return *state_; }
@@ -57,12 +59,13 @@ class Artifact {
   std::shared_ptr<const State> state_;
 };
 
-/// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be compiled for a CPU
-/// (thread axes, unbound variables), RuntimeError for a library or a source that cannot be read.
-Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, const CompileOptions& options = {});
+/// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be compiled for
+/// a CPU (thread axes, unbound variables), RuntimeError for a library or a source that cannot be read.
+Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
+                 const CompileOptions& options = {});
 
-/// The functions, ready to be called. Throws RuntimeError naming the extern functions that are found nowhere, or if
-/// the code is for another kind of processor than this one.
+/// The functions, ready to be called. Throws RuntimeError naming the extern functions that are found nowhere,
+/// or if the code is for another kind of processor than this one.
 runtime::Module load(const Artifact& artifact);
 
 }  // namespace tenon::codegen

@@ -18,14 +18,16 @@ struct Processor {
   std::string triple;
   /// "znver4"; "generic" if it is not known.
   std::string name;
-  /// What it has and what it lacks, for TargetFacts::features: "+avx512f", "-amx-tile". In alphabetical order.
+  /// What it has and what it lacks, for TargetFacts::features: "+avx512f", "-amx-tile". In alphabetical
+  /// order.
   std::vector<std::string> features;
 };
 
 /// The processor that this runs on.
 Processor host_processor();
 
-/// An empty triple is this host's, here and below. Throws TargetError for a triple that LLVM cannot compile for.
+/// An empty triple is this host's, here and below. Throws TargetError for a triple that LLVM cannot compile
+/// for.
 void check_triple(const std::string& triple);
 bool is_known_cpu(std::string_view cpu, const std::string& triple = "");
 /// A feature without its sign: "avx512f".
