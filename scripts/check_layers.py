@@ -117,6 +117,8 @@ def check_foreign(path, quoted, name):
             if room != owner or kind == "test":
                 return f"<{name}> belongs in {owner} only"
             return f"<{name}> in a public header: others would see it too" if kind == "public" else None
+    if name.endswith(".inc"):  # made by the build from a file beside it
+        return None
     if quoted or name.startswith("tenon/"):
         return f"no such header: {name}"
     if "/" in name and not name.startswith(SYSTEM_FOLDERS):

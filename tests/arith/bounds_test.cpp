@@ -1,7 +1,7 @@
 // Constant bounds and modular sets against bounds.tsv.
 #include <gtest/gtest.h>
 
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::arith {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tenon/arith/interval.h"
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::arith {
 

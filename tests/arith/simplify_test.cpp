@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tenon/tir/compare.h"
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::arith {
 namespace {

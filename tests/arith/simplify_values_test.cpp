@@ -6,7 +6,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/evaluate.h"
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::arith {
 namespace {

@@ -7,7 +7,7 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::lowering {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/arith/table.h"
+#include "tests/tables/table.h"
 
 #include <cctype>
 #include <filesystem>
