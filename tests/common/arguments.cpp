@@ -1,5 +1,6 @@
 #include "tests/common/arguments.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -11,7 +12,7 @@ namespace tenon::testing {
 
 namespace {
 
-constexpr std::byte kUnwritten{0xff};
+constexpr int kUnwritten = 0xff;
 
 std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
   return tir::evaluate_int(extent, [&](const Var&) { return symbol; });
@@ -20,7 +21,7 @@ std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
 /// Element n as a double; a 64-bit integer that a double cannot hold differs by less than the tolerance of
 /// none.
 double element(const Arguments::Array& array, std::int64_t n) {
-  const std::byte* at = array.bytes.data() + n * array.dtype.element().bytes();
+  const std::byte* at = array.data() + n * array.dtype.element().bytes();
   auto load = [&]<class T>(T) {
     T value;
     std::memcpy(&value, at, sizeof value);
@@ -45,7 +46,7 @@ double element(const Arguments::Array& array, std::int64_t n) {
 }
 
 void set_element(Arguments::Array& array, std::int64_t n, int value) {
-  std::byte* at = array.bytes.data() + n * array.dtype.element().bytes();
+  std::byte* at = array.data() + n * array.dtype.element().bytes();
   auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
   const DataType t = array.dtype;
   if (t.is_bool()) return store(static_cast<std::uint8_t>(value & 1));
@@ -83,6 +84,14 @@ std::int64_t Arguments::Array::elements() const {
   return count;
 }
 
+std::string Arguments::Array::damage() const {
+  auto is_unwritten = [](std::byte b) { return b == std::byte{kUnwritten}; };
+  const std::byte* const first = blocks.front().bytes;
+  if (!std::all_of(first, data(), is_unwritten)) return "written before its start";
+  const std::byte* const last = first + blocks.size() * kGuard;
+  return std::all_of(data() + bytes(), last, is_unwritten) ? "" : "written behind its end";
+}
+
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options) {
   std::mt19937 random(options.seed);
   Arguments result;
@@ -103,14 +112,14 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
     array->dtype = tensor ? tensor->dtype() : buffer->dtype();
     array->is_output = is_output(arg);
     for (const Expr& extent : shape) array->shape.push_back(evaluate_size(extent, options.symbol));
-    const auto bytes = static_cast<std::size_t>(array->elements() * array->dtype.element().bytes());
-    array->bytes.assign(bytes + kGuard, kUnwritten);
+    array->blocks.resize(static_cast<std::size_t>(array->bytes()) / kGuard + 3);
+    std::memset(array->blocks.data(), kUnwritten, array->blocks.size() * kGuard);
     // Never zero, so that programs may divide by their inputs.
     for (std::int64_t n = 0; !array->is_output && n < array->elements(); ++n) {
       const int magnitude = 1 + static_cast<int>(random() % 9);
       set_element(*array, n, random() % 2 ? magnitude : -magnitude);
     }
-    result.values.emplace_back(tir::HostArray{array->bytes.data(), array->dtype, array->shape, {}});
+    result.values.emplace_back(tir::HostArray{array->data(), array->dtype, array->shape, {}});
     result.arrays.push_back(std::move(array));
   }
   return result;
@@ -127,8 +136,7 @@ std::string first_difference(const Arguments& expected, const Arguments& actual,
       return x.name + "[" + std::to_string(n) + "]: expected " + std::to_string(u) + ", got " +
              std::to_string(v);
     }
-    for (std::size_t n = y.bytes.size() - kGuard; n < y.bytes.size(); ++n)
-      if (y.bytes[n] != kUnwritten) return x.name + ": written behind its end";
+    if (std::string damage = y.damage(); !damage.empty()) return x.name + ": " + damage;
   }
   return "";
 }

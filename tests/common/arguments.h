@@ -1,5 +1,5 @@
 // Arguments for a lowered program, made from what it was lowered with: inputs of small numbers, outputs that
-// start as 0xff bytes (NaN in floats), guard bytes behind each array.
+// start as 0xff bytes (NaN in floats), guard bytes before and behind each array.
 //
 //   Arguments a = make_arguments(args, {.symbol = 7, .seed = 1});
 //   tir::evaluate(lower_to_loops(s, args), a.values);
@@ -7,6 +7,8 @@
 #pragma once
 
 #include <tenon/tenon.h>
+
+#include <memory>
 
 #include "tenon/tir/evaluate.h"
 
@@ -18,26 +20,36 @@ struct ArgumentOptions {
   unsigned seed = 1;
 };
 
+/// Bytes on each side of the elements; also what compiled code may take the elements to be aligned to.
+inline constexpr std::size_t kGuard = 128;
+
+struct alignas(kGuard) GuardBlock {
+  std::byte bytes[kGuard];
+};
+
 struct Arguments {
   struct Array {
     std::string name;
     DataType dtype;
     std::vector<std::int64_t> shape;
-    /// The elements, then kGuard bytes.
-    std::vector<std::byte> bytes;
+    /// A guard, the elements, at least one more guard.
+    std::vector<GuardBlock> blocks;
     bool is_output;
     std::int64_t elements() const;
+    std::int64_t bytes() const { return elements() * dtype.element().bytes(); }
+    std::byte* data() { return blocks[1].bytes; }
+    const std::byte* data() const { return blocks[1].bytes; }
+    /// "" unless a guard has been written.
+    std::string damage() const;
   };
   std::vector<std::unique_ptr<Array>> arrays;
   /// One per argument, borrowing from `arrays`.
   std::vector<tir::HostValue> values;
 };
 
-inline constexpr std::size_t kGuard = 64;
-
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options = {});
 
-/// Where the outputs of two runs part (integers exactly, floats by `tolerance`, relative and absolute), or a
+/// Where the arrays of two runs part (integers exactly, floats by `tolerance`, relative and absolute), or a
 /// guard was written; empty if nowhere.
 std::string first_difference(const Arguments& expected, const Arguments& actual, double tolerance = 1e-4);
 

@@ -3,8 +3,8 @@
 //
 //   Case c = make_case(17);
 //   std::cout << c.describe();
-//   std::string wrong = check(c, {.compile = true});      // "" if every way to run it agrees with the
-//   default schedule
+//   Verdict v = check(c, {.compile = true});
+//   v.wrong                         // "" if every way to run it agrees with the default schedule
 #pragma once
 
 #include <tenon/tenon.h>
@@ -13,13 +13,14 @@ namespace tenon::fuzz {
 
 struct Case {
   unsigned seed;
-  te::Schedule default_schedule;
   te::Schedule schedule;
   std::vector<LowerArgument> args;
   /// The program, then the primitives that were applied.
   std::vector<std::string> program, steps;
   /// How many primitives were tried, applied or refused.
   int tried;
+  /// Why primitives were refused, at the call or when the schedule with them was frozen.
+  std::vector<std::string> refusals;
 
   std::string describe() const;
 };
@@ -32,9 +33,15 @@ struct CheckOptions {
   bool compile = false;
 };
 
-/// Throws InternalError if the compiler is at fault in its own eyes; a ScheduleError or BoundError of lower
-/// means that the schedule was refused, and counts as agreement.
-std::string check(const Case& c, const CheckOptions& options = {});
+struct Verdict {
+  /// What went wrong, be it a number, a fault that the compiler finds in itself, or an error that says
+  /// nothing of the user's schedule.
+  std::string wrong = {};
+  /// Why lower or build refused the schedule, with reason.
+  std::string refused = {};
+};
+
+Verdict check(const Case& c, const CheckOptions& options = {});
 
 /// A case with as few primitives as still fail, from one that fails.
 Case shrink(const Case& failing, const CheckOptions& options = {});

@@ -1,4 +1,5 @@
-// Random programs: a few small operations, every access inside its tensor.
+// Random programs: a few small operations, every access inside its tensor, every result exact: sums and
+// products of floats only where no bit is lost, so that the order of a reduction does not show.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -25,6 +26,9 @@ class Random {
 };
 
 struct RandomProgram {
+  /// The symbolic size, where there is one: any positive number.
+  std::optional<Var> size;
+  /// Every output of every operation among `stages`.
   std::vector<te::Tensor> inputs, stages;
   /// One sentence each.
   std::vector<std::string> text;

@@ -1,0 +1,85 @@
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+
+namespace {
+
+te::Schedule default_schedule(const std::vector<LowerArgument>& args) {
+  std::vector<te::Tensor> outputs;
+  for (const LowerArgument& arg : args)
+    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+        tensor && !tensor->op().as<te::Placeholder>())
+      outputs.push_back(*tensor);
+  return te::create_schedule(outputs);
+}
+
+DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape) {
+  shape = array.shape;
+  return {.data = array.data,
+          .device = {kDLCPU, 0},
+          .ndim = static_cast<std::int32_t>(shape.size()),
+          .dtype = runtime::to_dlpack(array.dtype),
+          .shape = shape.data(),
+          .strides = nullptr,
+          .byte_offset = 0};
+}
+
+}  // namespace
+
+void run_compiled(const runtime::Function& function, const Arguments& arguments) {
+  const std::size_t count = arguments.values.size();
+  std::vector<DLTensor> tensors(count);
+  std::vector<std::vector<std::int64_t>> shapes(count);
+  std::vector<runtime::Argument> args;
+  for (std::size_t n = 0; n < count; ++n) {
+    if (const auto* array = std::get_if<tir::HostArray>(&arguments.values[n])) {
+      tensors[n] = borrow(*array, shapes[n]);
+      args.emplace_back(&tensors[n]);
+    } else if (const auto* number = std::get_if<std::int64_t>(&arguments.values[n])) {
+      args.emplace_back(*number);
+    } else {
+      args.emplace_back(std::get<double>(arguments.values[n]));
+    }
+  }
+  function.call(args);
+}
+
+std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
+                         const std::vector<LowerArgument>& args, const WaysToRun& ways) {
+  const tir::PrimFunc truth = lower_to_loops(expected, args);
+  std::vector<std::pair<const char*, tir::PrimFunc>> interpreted = {
+      {"loops", lower_to_loops(schedule, args)}};
+  for (bool simple_mode : {true, false}) {
+    const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
+    interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered", module.functions.at("main"));
+  }
+  std::optional<runtime::Function> compiled;
+  if (ways.compile) compiled = build(schedule, args, Target("llvm"), ways.build)[ways.build.name];
+
+  for (std::int64_t symbol : ways.symbols) {
+    const Arguments right = make_arguments(args, {.symbol = symbol});
+    tir::evaluate(truth, right.values, {.check_uninitialized = true, .call_extern = ways.call_extern});
+    auto compare = [&](const char* way, const Arguments& actual) -> std::string {
+      const std::string difference = first_difference(right, actual, ways.tolerance);
+      if (difference.empty()) return "";
+      return std::string(way) + ", symbol " + std::to_string(symbol) + ": " + difference;
+    };
+    for (const auto& [way, func] : interpreted) {
+      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      tir::evaluate(func, actual.values, {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
+      if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
+    }
+    if (!compiled) continue;
+    const Arguments actual = make_arguments(args, {.symbol = symbol});
+    run_compiled(*compiled, actual);
+    if (std::string wrong = compare("compiled", actual); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+std::string compare_with_default(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                                 const WaysToRun& ways) {
+  return compare_with(default_schedule(args), schedule, args, ways);
+}
+
+}  // namespace tenon::testing

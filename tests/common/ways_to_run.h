@@ -1,0 +1,37 @@
+// All the ways to run a scheduled program, beside its default schedule run by the interpreter on
+// multi-dimensional loops, which is the truth.
+//
+//   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+//
+// The ways: the scheduled loops before any pass, the loops as lowered (with and without loop partition), and
+// the compiled code. Outputs start as 0xff bytes, and nothing may be written behind an array.
+#pragma once
+
+#include "tests/common/arguments.h"
+
+namespace tenon::testing {
+
+struct WaysToRun {
+  bool compile = true;
+  /// The values of the symbolic sizes, all of them the same, to run with.
+  std::vector<std::int64_t> symbols = {7};
+  double tolerance = 1e-4;
+  /// Of one run by the interpreter.
+  std::int64_t step_limit = 50'000'000;
+  /// The C functions that the interpreter may call.
+  decltype(tir::EvaluateOptions::call_extern) call_extern = {};
+  BuildOptions build = {.opt_level = 1};
+};
+
+/// "" if all ways agree; else the first that does not, and where. The default schedule is that of the tensors
+/// among the arguments that are computed. What lower, build and evaluate throw passes through.
+std::string compare_with_default(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                                 const WaysToRun& ways = {});
+/// Of another schedule, which computes the same.
+std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
+                         const std::vector<LowerArgument>& args, const WaysToRun& ways = {});
+
+/// Runs a compiled function on the arrays.
+void run_compiled(const runtime::Function& function, const Arguments& arguments);
+
+}  // namespace tenon::testing

@@ -1,0 +1,31 @@
+// Random programs with random schedules compute what their default schedules compute. `scripts/fuzz.sh` goes
+// on where this slice ends.
+#include <gtest/gtest.h>
+
+#include "tests/fuzz/random_case.h"
+
+namespace tenon::fuzz {
+namespace {
+
+void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
+  int refused = 0;
+  for (unsigned seed = first; seed < last; ++seed) {
+    const Case c = make_case(seed);
+    const Verdict verdict = check(c, options);
+    EXPECT_EQ(verdict.wrong, "") << shrink(c, options).describe();
+    refused += !verdict.refused.empty();
+  }
+  // What is refused shows nothing.
+  EXPECT_LT(refused, static_cast<int>(last - first) / 4);
+}
+
+TEST(RandomSchedulesTest, InterpretedLoopsComputeTheRightNumbers) { expect_right(0, 300, {}); }
+
+TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) { expect_right(300, 340, {.compile = true}); }
+
+TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {
+  EXPECT_EQ(make_case(11).describe(), make_case(11).describe());
+}
+
+}  // namespace
+}  // namespace tenon::fuzz
