@@ -12,7 +12,7 @@ std::shared_ptr<Memory> Memory::allocate(std::int64_t bytes) {
   memory->own_.assign(static_cast<std::size_t>(bytes), std::byte{0xff});
   memory->data_ = memory->own_.data();
   memory->bytes_ = bytes;
-  memory->written_.assign(static_cast<std::size_t>(bytes), false);
+  memory->written_.assign(static_cast<std::size_t>(bytes), std::uint8_t{0});
   return memory;
 }
 
@@ -32,7 +32,7 @@ bool Memory::is_written(std::int64_t first, std::int64_t count) const {
 
 void Memory::mark_written(std::int64_t first, std::int64_t count) {
   if (written_.empty()) return;
-  for (std::int64_t n = first; n < first + count; ++n) written_[static_cast<std::size_t>(n)] = true;
+  for (std::int64_t n = first; n < first + count; ++n) written_[static_cast<std::size_t>(n)] = 1;
 }
 
 namespace {

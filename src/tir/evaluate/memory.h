@@ -23,7 +23,7 @@ class Memory {
   std::vector<std::byte> own_;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
-  std::vector<bool> written_;
+  std::vector<std::uint8_t> written_;
 };
 
 /// A view of memory by indices: element offset = base + sum((index - min) * stride).
