@@ -104,9 +104,9 @@ Step packed(int n, int lanes) {
   schedule_packing(s, *m.packed, lanes);
   te::Stage C = s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), 32, width);
-  auto [ko, ki] = C.split(C.reduce_axis(0), 4);
+  auto [ko, ki] = C.split(C.reduce_axis(0), 16);
   auto [jio, jii] = C.split(ji, lanes);
-  C.reorder({io, jo, ko, ii, jio, ki, jii}).unroll(ki).unroll(jio).vectorize(jii).parallel(io);
+  C.reorder({io, jo, ko, ii, ki, jio, jii}).unroll(jio).vectorize(jii).parallel(io);
   return {.name = "packed B",
           .what = "B is laid out in panels that are read from front to back, in vectors as wide as they come",
           .matmul = m,

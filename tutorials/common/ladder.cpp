@@ -20,6 +20,15 @@ std::vector<LowerArgument> arguments(const Step& step) {
 
 struct Data {
   runtime::NDArray a, b, c;
+
+  /// Random inputs, and an output of NaNs.
+  static Data random(int n) {
+    return {runtime::NDArray::random({n, n}, Float(32), {.seed = 1}),
+            runtime::NDArray::random({n, n}, Float(32), {.seed = 2}), unwritten(n)};
+  }
+  static runtime::NDArray unwritten(int n) {
+    return runtime::NDArray::full({n, n}, Float(32), std::numeric_limits<double>::quiet_NaN());
+  }
 };
 
 /// Plain loops, summed in double precision.
@@ -60,9 +69,7 @@ class Ladder {
         n_(n),
         runs_all_(!options.emit && !options.runs()),
         reports_(options, std::cerr),
-        data_{runtime::NDArray::random({n, n}, Float(32), {.seed = 1}),
-              runtime::NDArray::random({n, n}, Float(32), {.seed = 2}),
-              runtime::NDArray::full({n, n}, Float(32), std::numeric_limits<double>::quiet_NaN())} {}
+        data_(Data::random(n)) {}
 
   int climb(const std::vector<Step>& steps) {
     if (times()) measure_peaks();
@@ -81,8 +88,9 @@ class Ladder {
   }
 
  private:
-  /// Steps are measured in turn, so that what else the machine does in the meantime hits them alike.
-  static constexpr int kRounds = 4;
+  /// Steps are measured in turn, so that what else the machine does in the meantime hits them alike; in each
+  /// round with arrays and code at other addresses, because where they happen to lie is worth some percent.
+  static constexpr int kRounds = 8;
 
   bool prints() const { return options_.emit || runs_all_; }
   bool checks() const { return options_.check || runs_all_; }
@@ -117,15 +125,14 @@ class Ladder {
   /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured again.
   Built run(const Step& step) {
     const runtime::Function function = codegen::load(compile(step))["matmul"];
-    const auto nan = runtime::NDArray::full({n_, n_}, Float(32), std::numeric_limits<double>::quiet_NaN());
-    nan.copy_to(data_.c);
+    data_.c = Data::unwritten(n_);
     const Clock::time_point start = Clock::now();
     function(data_.a, data_.b, data_.c);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     Built built{&step, function, {seconds, step.is_parallel ? runtime::num_threads() : 1}};
     if (checks()) check(step);
     if (times()) {
-      measure(built);
+      measure(built, data_);
       std::cout << "time " << step.name << ": " << std::fixed << std::setprecision(2)
                 << built.best.seconds * 1e3 << " ms, " << std::setprecision(1) << gflops(built.best.seconds)
                 << " GFLOPS\n"
@@ -142,27 +149,29 @@ class Ladder {
               << ", largest error " << compared.largest_error << std::endl;
   }
 
-  void measure(Built& built) const {
+  void measure(Built& built, const Data& data) const {
     if (built.step->is_slow) return;
-    const runtime::TimeOptions how{.number = 1, .repeat = 4, .min_repeat_ms = 10};
-    const runtime::Timing timing = built.function.time_evaluator(cpu(0), how)(data_.a, data_.b, data_.c);
+    const runtime::TimeOptions how{.number = 1, .repeat = 3, .min_repeat_ms = 10};
+    const runtime::Timing timing = built.function.time_evaluator(cpu(0), how)(data.a, data.b, data.c);
     built.best.seconds = std::min(built.best.seconds, timing.min);
   }
 
-  void measure_again(std::vector<Built>& built) {
+  void measure_again(std::vector<Built>& all) {
     measure_peaks();
-    for (Built& step : built) measure(step);
+    const Data data = Data::random(n_);
+    for (Built& built : all) {
+      if (built.step->is_slow) continue;
+      built.function = codegen::load(compile(*built.step))["matmul"];
+      measure(built, data);
+    }
     const int threads = runtime::num_threads();
     if (threads == 1) return;
+    Built last = all.back();
+    last.best = alone_.value_or(Measured{std::numeric_limits<double>::infinity(), 1});
     runtime::set_num_threads(1);
-    Built last = built.back();
-    if (alone_)
-      last.best = *alone_;
-    else
-      last.best.seconds = std::numeric_limits<double>::infinity();
-    measure(last);
-    alone_ = Measured{last.best.seconds, 1};
+    measure(last, data);
     runtime::set_num_threads(threads);
+    alone_ = last.best;
   }
 
   void measure_peaks() {
