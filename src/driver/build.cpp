@@ -1,7 +1,9 @@
 #include "tenon/driver/build.h"
 
 #include "driver/deep_stack.h"
+#include "driver/host_schedule.h"
 #include "driver/races.h"
+#include "driver/user_line.h"
 
 namespace tenon {
 
@@ -32,15 +34,19 @@ codegen::Artifact compile(const tir::IRModule& module, const Target& target, con
           "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
   }
   std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
-  return with_deep_stack([&] {
-    return codegen::compile(for_host(module, options.passes), facts,
-                            {.opt_level = options.opt_level, .link = std::move(link)});
+  return with_user_line(where, [&] {
+    return with_deep_stack([&] {
+      return codegen::compile(for_host(module, options.passes), facts,
+                              {.opt_level = options.opt_level, .link = std::move(link)});
+    });
   });
 }
 
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                           const Target& target, const BuildOptions& options, SourceLocation where) {
-  if (!options.allow_parallel_reduction_race) refuse_races(te::freeze(schedule, where));
+  const te::StageGraph graph = te::freeze(schedule, where);
+  if (!options.allow_parallel_reduction_race) refuse_races(graph);
+  if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
   const tir::IRModule module = lower(schedule, args,
                                      {.name = options.name,
                                       .binds = options.binds,

@@ -1,6 +1,7 @@
 #include "tenon/driver/lower.h"
 
 #include "driver/deep_stack.h"
+#include "driver/user_line.h"
 
 namespace tenon {
 
@@ -31,8 +32,10 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
   lowering::LowerOptions passes = options.passes;
   passes.simple_mode |= options.simple_mode;
   passes.instrument_bounds |= options.instrument_bounds;
-  tir::PrimFunc func = with_deep_stack(
-      [&] { return lowering::run_pipeline(lower_to_loops(schedule, args, options, where), passes); });
+  tir::PrimFunc func = with_user_line(where, [&] {
+    return with_deep_stack(
+        [&] { return lowering::run_pipeline(lower_to_loops(schedule, args, options, where), passes); });
+  });
   tir::IRModule module;
   module.functions.emplace(options.name, std::move(func));
   return module;
