@@ -148,6 +148,7 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const LowerOpti
 }
 
 PrimFunc run_pipeline(PrimFunc func, const LowerOptions& options) {
+  func.attrs.noalias = func.attrs.noalias && options.noalias;
   return run_passes(kLowering, std::move(func), options);
 }
 

@@ -85,7 +85,11 @@ class LegacyStmts {
         [&](const Allocate& n) {
           std::string extents;
           for (const Expr& e : n.extents) extents += " * " + print_legacy(e);
-          line(indent, "allocate " + n.data.name() + "[" + n.dtype.str() + extents + "]");
+          std::string text = "allocate " + n.data.name() + "[" + n.dtype.str() + extents + "]";
+          const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
+          const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+          text += ", storage_scope = " + std::string(to_string(scope));
+          line(indent, text + (is_true(n.condition) ? "" : " if " + print_legacy(n.condition)));
           stmt(n.body, indent);
         },
         [&](const For& n) {
