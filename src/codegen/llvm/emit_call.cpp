@@ -1,6 +1,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/llvm_versions.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
@@ -204,7 +205,7 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
 llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name) throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
-  const llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(to_ref(name->value));
+  const llvm::Intrinsic::ID id = find_intrinsic(to_ref(name->value));
   if (id == llvm::Intrinsic::not_intrinsic) throw LowerError("LLVM has no intrinsic `" + name->value + "`");
   std::vector<llvm::Value*> args;
   std::vector<llvm::Type*> types;
@@ -220,7 +221,7 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
     llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
     const auto matched = llvm::Intrinsic::matchIntrinsicSignature(signature, rest, overloads);
     if (matched != llvm::Intrinsic::MatchIntrinsicTypes_Match || !rest.empty()) return nullptr;
-    return llvm::Intrinsic::getOrInsertDeclaration(&module_.module(), id, overloads);
+    return declare_intrinsic(module_.module(), id, overloads);
   };
   llvm::Function* function = declare(this->type(type));
   if (!function) function = declare(builder_.getVoidTy());

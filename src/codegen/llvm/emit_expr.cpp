@@ -24,7 +24,8 @@ llvm::Value* FunctionEmitter::expr(const Expr& e) {
   return match(
       e.node().value,
       [&](const IntImm& n) -> llvm::Value* {
-        return llvm::ConstantInt::get(type(t), static_cast<std::uint64_t>(n.value), true, true);
+        const llvm::APInt bits(64, static_cast<std::uint64_t>(n.value));
+        return llvm::ConstantInt::get(type(t), bits.trunc(t.bits));
       },
       [&](const FloatImm& n) -> llvm::Value* {
         if (t.is_bfloat()) return llvm::ConstantInt::get(type(t), BFloat16(n.value).bits);

@@ -50,11 +50,17 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
 
 namespace {
 
+#if LLVM_VERSION_MAJOR >= 20
+using PassMachine = llvm::TargetMachine;
+#else
+using PassMachine = llvm::LLVMTargetMachine;
+#endif
+
 /// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks that
 /// unrolled register tiles are, it moves loads up until accumulators no longer fit registers. Processors
 /// reorder by themselves, and the order that the schedule gave keeps few values alive.
-bool add_code_passes(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes,
-                     llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
+bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
+                     llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->disablePass(&llvm::MachineSchedulerID);
   config->setDisableVerify(true);
@@ -73,7 +79,8 @@ std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine, ll
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (!add_code_passes(machine, passes, out, type)) internal_error("LLVM cannot write code of this kind");
+  if (!add_code_passes(static_cast<PassMachine&>(machine), passes, out, type))
+    internal_error("LLVM cannot write code of this kind");
   passes.run(module);
   return {bytes.data(), bytes.size()};
 }

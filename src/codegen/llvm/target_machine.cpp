@@ -1,5 +1,7 @@
 #include "codegen/llvm/target_machine.h"
 
+#include "codegen/llvm/llvm_versions.h"
+
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -55,7 +57,7 @@ llvm::Triple triple_of(const std::string& triple) {
 const llvm::Target& find_target(const llvm::Triple& triple) {
   initialize_targets();
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target* target = look_up_target(triple, error);
   if (!target) throw TargetError("LLVM cannot compile for `" + triple.str() + "`: " + error);
   return *target;
 }
@@ -69,7 +71,7 @@ std::string joined_features(const tir::TargetFacts& facts) {
 std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& facts) {
   const llvm::Triple triple = triple_of(facts.triple);
   std::unique_ptr<llvm::MCSubtargetInfo> info(
-      find_target(triple).createMCSubtargetInfo(triple, facts.cpu, joined_features(facts)));
+      create_subtarget(find_target(triple), triple, facts.cpu, joined_features(facts)));
   if (!info) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
   return info;
 }
@@ -83,14 +85,13 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts&
   // code's.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target.createTargetMachine(triple, facts.cpu, joined_features(facts), options, llvm::Reloc::PIC_,
-                                 std::nullopt, codegen_level(opt_level)));
+      create_machine(target, triple, facts.cpu, joined_features(facts), options, codegen_level(opt_level)));
   if (!machine) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
   return machine;
 }
 
 void set_target(llvm::Module& module, const llvm::TargetMachine& machine) {
-  module.setTargetTriple(machine.getTargetTriple());
+  set_triple(module, machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
 }
 
