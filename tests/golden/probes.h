@@ -85,4 +85,12 @@ std::string normalized(const std::string& text);
 
 std::vector<Probe> all_probes();
 
+/// Records that have no probe, and why.
+struct LeftOut {
+  std::string_view name, reason;
+};
+std::vector<LeftOut> left_out();
+/// The names of all records.
+std::vector<std::string> recorded_names();
+
 }  // namespace tenon::probes

@@ -238,6 +238,7 @@ std::string missing_arg_lower() {
 std::string pow_int() { return printed(pow(te::var("x"), 2)); }
 std::string exp_int() { return printed(exp(te::var("x"))); }
 std::string if_then_else_cond() { return printed(if_then_else(te::var("x"), 1, 2)); }
+std::string select_mismatch() { return printed(select(te::var("x") < 1, 1, 2.0)); }
 std::string int_over_int() { return printed(te::var("x") / te::var("y")); }
 std::string shift() { return printed(te::var("x") << 40); }
 std::string shift_f() { return printed(make_const(Float(32), 1.0) << 1); }
@@ -271,8 +272,8 @@ std::vector<Probe> probes_of_e1() {
       {"e1: inline output", inline_output, schedule_error({"`C`"}, ".compute_inline(")},
       {"e1: inline reduce", inline_reduce, schedule_error({"`C`"}, ".compute_inline(")},
       {"e1: vectorize reduce", vectorize_reduce, schedule_error({"`k`", "`C`"}, ".vectorize(")},
-      {"e1: vectorize symbolic", vectorize_symbolic, lower_error({"`i`"}, ".vectorize(")},
-      {"e1: unroll symbolic", unroll_symbolic, lower_error({"`i`"}, ".unroll(")},
+      {"e1: vectorize symbolic", vectorize_symbolic, schedule_error({"`i`", "`compute`"}, ".vectorize(")},
+      {"e1: unroll symbolic", unroll_symbolic, schedule_error({"`i`", "`compute`"}, ".unroll(")},
       {"e1: parallel reduce", parallel_reduce},
       {"e1: rfactor data axis", rfactor_data_axis, schedule_error({"`i`", "`C`"}, ".rfactor(")},
       {"e1: rfactor fa", rfactor_fa, schedule_error({"`k`", "`C`", "5"}, ".rfactor(")},
@@ -288,6 +289,8 @@ std::vector<Probe> probes_of_e1() {
       {"e1: pow int", pow_int, type_error({"pow", "int32"}, "pow(")},
       {"e1: exp int", exp_int, type_error({"exp", "int32"}, "exp(")},
       {"e1: if_then_else cond", if_then_else_cond, type_error({"int32"}, "if_then_else(")},
+      {"e1: select mismatch", select_mismatch,
+       OwnText{"select((x: int32 < 1), 1f32, 2f32)\n", "operands are promoted, as those of operators are"}},
       {"e1: int / int", int_over_int, type_error({"floordiv", "floormod", "truncdiv", "truncmod"}, " / ")},
       {"e1: shift", shift, type_error({"40"}, " << 40")},
       {"e1: shift f", shift_f, type_error({"float32"}, " << 1")},

@@ -40,6 +40,9 @@ std::string gemm_gpu(GemmOptions options) {
 std::string vth1_db0_sa0() { return gemm_gpu({.virtual_threads = true}); }
 std::string vth1_db0_sa1() { return gemm_gpu({.virtual_threads = true, .storage_align = true}); }
 std::string vth0_db1_sa0() { return gemm_gpu({.double_buffer = true}); }
+std::string vth1_db1_sa1() {
+  return gemm_gpu({.virtual_threads = true, .double_buffer = true, .storage_align = true});
+}
 std::string vth1_db1_sa0() { return gemm_gpu({.virtual_threads = true, .double_buffer = true}); }
 
 constexpr std::string_view kSizes = "the reference's views of multiplied memory have another size than its allocation";
@@ -55,6 +58,19 @@ std::vector<Probe> probes_of_p4() {
        ChangedText{{{"A.shared, float32, [4096]", "A.shared, float32, [128]"}}, kSizes}},
       {"p4: gemm gpu vth=1 db=1 sa=0", vth1_db1_sa0,
        ChangedText{{kLocal, {"A.shared, float32, [16384]", "A.shared, float32, [256]"}}, kSizes}},
+      {"p3: gemm gpu", vth1_db1_sa1,
+       ChangedText{{kLocal,
+                    {"float32), float32, [256])", "float32), float32, [288])"},
+                    {"A.shared, float32, [16384]", "A.shared, float32, [288]"},
+                    // Rows of 9 elements, copies of 144.
+                    {"A.shared_1[(((threadIdx.y*8) + k.inner_1) + 128)]", "A.shared_1[(((threadIdx.y*9) + k.inner_1) + 144)]"},
+                    {"A.shared_1[(((threadIdx.y*8) + k.inner_1) + 192)]", "A.shared_1[(((threadIdx.y*9) + k.inner_1) + 216)]"},
+                    {"2)*128) + (threadIdx.y*8)) + k.inner)", "2)*144) + (threadIdx.y*9)) + k.inner)"},
+                    {"k.inner) + 64)]", "k.inner) + 72)]"},
+                    {"outer*64) + (threadIdx.y*8)) + threadIdx.x)] = A", "outer*72) + (threadIdx.y*9)) + threadIdx.x)] = A"},
+                    {"2)*128) + (ax0.ax1.fused.outer.outer_1*64)) + (threadIdx.y*8)",
+                     "2)*144) + (ax0.ax1.fused.outer.outer_1*72)) + (threadIdx.y*9)"}},
+                   "the reference loses the buffer when it deduces strides for it", "p4: gemm gpu vth=1 db=1 sa=0"}},
   };
 }
 

@@ -181,7 +181,7 @@ std::string inline_multi() {
 std::vector<Probe> probes_of_p6() {
   return {
       {"p6: scan gpu", scan_gpu},
-      {"p6: scan env", scan_env, schedule_error({"`placeholder.local`", "`blockIdx.x`"}, "cache_read(")},
+      {"p6: scan env", scan_env, schedule_error({"`placeholder.local`", "`scan`"}, "cache_read(")},
       {"p6: xthread uneven", xthread_uneven},
       {"p6: xthread uneven2", xthread_uneven2},
       {"p6: irb", irb},

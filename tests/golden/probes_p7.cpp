@@ -219,6 +219,36 @@ constexpr std::string_view kInnerVectorized = R"(  allocate(Y: Pointer(global fl
 }
 )";
 
+std::string normalize() {
+  Square p;
+  p.y().compute_at(p.z(), p.i);
+  p.z().split(p.i, 4);
+  te::Schedule s = p.s.normalize();
+  std::string text;
+  for (const te::Tensor& t : {p.X, p.Y, p.Z}) {
+    std::string leaves, relations;
+    for (const te::IterVar& leaf : s[t].leaf_iter_vars()) leaves += (leaves.empty() ? "'" : ", '") + leaf.name() + "'";
+    for (const te::Relation& relation : s[t].relations())
+      relations += std::string(relations.empty() ? "" : ", ") +
+                   (std::holds_alternative<te::Split>(relation) ? "'Split'" : "'Object'");
+    text += (text.empty() ? "('" : ", ('") + t.op().name() + "', [" + leaves + "], [" + relations + "])";
+  }
+  return "[" + text + "]";
+}
+
+std::string inferbound() {
+  Square p;
+  return printed(te::infer_bound(p.s));
+}
+
+constexpr std::string_view kBounds = R"(stage  axis  range
+Y      i     [0, +16)
+Y      j     [0, +16)
+Z      i     [0, +16)
+Z      j     [0, +16)
+Z      k     [0, +16)
+)";
+
 }  // namespace
 
 std::vector<Probe> probes_of_p7() {
@@ -235,7 +265,8 @@ std::vector<Probe> probes_of_p7() {
                     {"Buffer(Y, float32, [((max(i, j) + 1) - min(i, j))]", "Buffer(Y, float32, [16]"}},
                    "the reference's allocation uses variables of the loops inside of it; at most 16 rows are needed"}},
       {"p7: reduce outermost", reduce_outermost},
-      {"p7: thread extent mismatch", thread_extent_mismatch},
+      {"p7: thread extent mismatch", thread_extent_mismatch,
+       schedule_error({"`j`", "`Y`", "threadIdx.x", "16", "8"}, ".bind(")},
       {"p7: two kernels same thread var", two_kernels_same_thread_var},
       {"p7: same thread twice", same_thread_twice},
       {"p7: weird thread tag", weird_thread_tag, schedule_error({"foo.x", "threadIdx"}, "thread_axis(")},
@@ -250,6 +281,8 @@ std::vector<Probe> probes_of_p7() {
       {"p7: prefetch non input", prefetch_non_input, schedule_error({"`X`", "`Z`"}, ".prefetch(")},
       {"p7: compute_at then inline", compute_at_then_inline},
       {"p7: compute_at then split parent", compute_at_then_split_parent},
+      {"p7: normalize", normalize},
+      {"p7: inferbound", inferbound, OwnText{kBounds, "the reference's order is that of addresses"}},
       {"p7: zero extent", zero_extent},
   };
 }

@@ -34,6 +34,12 @@ std::string attach_after_fuse() {
 
 std::string bool_plus_int() { return (Expr(true) + te::var("x")).dtype().str(); }
 
+std::string reduce_bool() {
+  te::Tensor X = te::placeholder({16, 16}, "X");
+  te::IterVar k = te::reduce_axis({0, 4});
+  return te::sum(X(0, k) > 1, {k}).dtype().str();
+}
+
 std::string else_without_if() {
   tir::IRBuilder ib;
   ib.if_scope(te::var("x") < 1, [&] { ib.emit(Expr(0)); });
@@ -204,6 +210,7 @@ std::vector<Probe> probes_of_q() {
       {"q1: set_scope out", set_scope_out, schedule_error({"`Z`"}, ".set_scope(")},
       {"q1: attach after fuse", attach_after_fuse},
       {"q1: bool+int", bool_plus_int},
+      {"q1: reduce bool", reduce_bool},
       {"q1: else", else_without_if, lower_error({"else_scope", "if_scope"}, "else_scope(")},
       {"q1: buffer idx", buffer_idx, type_error({"Ab", "2", "1"}, "Ab({0})")},
       {"q1: mask", mask, type_error({"q"}, "access_ptr(")},

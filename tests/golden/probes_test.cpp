@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "probes.h"
 
@@ -63,6 +64,13 @@ TEST_P(RecordedProbe, PrintsItsText) {
     actual = std::string("error: ") + e.what() + "\n";
   }
   EXPECT_EQ(actual, expected);
+}
+
+TEST(RecordedProbe, EveryRecordHasAProbeOrAReason) {
+  std::set<std::string_view> known;
+  for (const Probe& probe : all_probes()) known.insert(probe.name);
+  for (const LeftOut& record : left_out()) EXPECT_TRUE(known.insert(record.name).second) << record.name;
+  for (const std::string& name : recorded_names()) EXPECT_TRUE(known.contains(name)) << name;
 }
 
 std::string test_name(const testing::TestParamInfo<Probe>& info) {

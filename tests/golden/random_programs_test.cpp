@@ -9,12 +9,14 @@
 namespace tenon::random_programs {
 namespace {
 
-/// Programs whose text is known to differ, with the reason. Only names, order or the form of an index may.
-const std::map<std::string_view, std::string_view> kDifferent = {
-    {"0019",
-     "double buffer: the size inside Buffer(...) agrees with the allocation, the reference's does not"},
-    {"0026",
-     "double buffer: the size inside Buffer(...) agrees with the allocation, the reference's does not"},
+/// A place where our text is right and the reference's is not.
+struct Departure {
+  std::string_view theirs, ours, reason;
+};
+constexpr std::string_view kSizes = "the size inside Buffer(...) is that of the allocation after double buffering";
+const std::map<std::string_view, Departure> kDepartures = {
+    {"0019", {"T0, float32, [36864]", "T0, float32, [384]", kSizes}},
+    {"0026", {"T0.rf, int32, [64]", "T0.rf, int32, [16]", kSizes}},
 };
 
 std::string normalized(std::istream& in) {
@@ -48,11 +50,12 @@ TEST_P(RandomProgram, PrintsItsText) {
   path.append(program.name).append(".txt");
   std::ifstream file(path);
   ASSERT_TRUE(file.good());
-  const std::string expected = normalized(file);
+  std::string expected = normalized(file);
   const std::string actual = printed_by(program);
-  if (kDifferent.contains(program.name)) {
-    EXPECT_NE(actual, expected) << "this program prints its text now: take it off the list";
-    return;
+  if (auto departure = kDepartures.find(program.name); departure != kDepartures.end()) {
+    const std::size_t at = expected.find(departure->second.theirs);
+    ASSERT_NE(at, std::string::npos) << "the text has no such place: " << departure->second.reason;
+    expected.replace(at, departure->second.theirs.size(), departure->second.ours);
   }
   EXPECT_EQ(actual, expected);
 }
