@@ -37,7 +37,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
                             const std::vector<Operation>& readers, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
-  const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
+  const tir::StorageScope parsed = parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
   std::vector<StageId> reader_ids;
   for (const Operation& reader : readers) reader_ids.push_back(schedule.require(reader, "cache_read", where));
   if (readers.empty()) reader_ids = schedule.readers(cached.stage);
@@ -222,7 +222,8 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, st
   ScheduleData& schedule = *data_;
   if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
   const StageId id = schedule.require(tensors.front(), "cache_write", where).stage;
-  const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
+  const tir::StorageScope parsed =
+      parse_scope("cache_write of " + describe(schedule.stage(id)), scope, where);
   const StageData& stage = schedule.stage(id);
   const Operation op = stage.op;
   check_whole_operation(schedule, tensors, id, where);

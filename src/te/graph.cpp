@@ -98,6 +98,7 @@ class GraphBuilder {
     link_reads();
     link_attachments();
     for (StageId id = 0; id < graph_.size(); ++id) check_visible(id);
+    for (StageId id = 0; id < graph_.size(); ++id) check_state_readers(id);
     return std::move(graph_);
   }
 
@@ -202,6 +203,31 @@ class GraphBuilder {
                describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
                " reads it outside of that loop; it could be computed at " + legal_places(id),
            stage.attach_where);
+    }
+  }
+
+  /// The state of a scan holds earlier steps only inside of the time loop: before it, nothing is computed
+  /// yet.
+  void check_state_readers(StageId id) const {
+    const Scan* scan = graph_.stage(id).op.as<Scan>();
+    if (!scan) return;
+    for (const Tensor& state : scan->state) {
+      const std::optional<StageId> placeholder = graph_.find(state.op());
+      if (!placeholder) continue;
+      for (StageId reader : graph_.readers(*placeholder)) {
+        const std::vector<AttachPoint>& path = graph_.attach_path(reader);
+        const bool inside =
+            std::any_of(path.begin(), path.end(), [&](const AttachPoint& p) { return p.stage == id; });
+        if (inside || reader == id) continue;
+        const StageData& stage = graph_.stage(reader);
+        const std::vector<IterVar>& threads = graph_.stage(id).env_threads;
+        fail("compute_at", stage,
+             "it reads state `" + state.name() + "` of " + describe(graph_.stage(id)) +
+                 " but is computed outside of its time loop" +
+                 (threads.empty() ? "" : ", which runs in threads " + describe(threads)) +
+                 "; compute it at a loop of the update",
+             stage.op.where());
+      }
     }
   }
 

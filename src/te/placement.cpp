@@ -110,7 +110,7 @@ Stage Stage::compute_root(SourceLocation where) const {
 
 Stage Stage::set_scope(std::string_view scope, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "set_scope", where);
-  const tir::StorageScope parsed = tir::parse_storage_scope(scope, where);
+  const tir::StorageScope parsed = parse_scope("set_scope of " + describe(stage), scope, where);
   const bool belongs_to_caller = stage.is_output || stage.op.as<Placeholder>();
   if (belongs_to_caller && parsed != tir::StorageScope::Global)
     fail("set_scope", stage,
@@ -170,6 +170,7 @@ Stage Stage::double_buffer(SourceLocation where) const {
   if (stage.op.as<Placeholder>())
     fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
   stage.double_buffer = true;
+  stage.double_buffer_where = where;
   return *this;
 }
 

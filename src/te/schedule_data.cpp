@@ -186,6 +186,17 @@ IterVar require_leaf(std::string_view primitive, const StageData& stage, const I
   return current;
 }
 
+tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
+                              const SourceLocation& where) {
+  if (std::optional<tir::StorageScope> known = tir::find_storage_scope(scope)) return *known;
+  std::string known;
+  for (auto s = tir::StorageScope::Global; s <= tir::StorageScope::WmmaAccumulator;
+       s = static_cast<tir::StorageScope>(static_cast<int>(s) + 1))
+    known += (known.empty() ? "" : ", ") + std::string(to_string(s));
+  throw ScheduleError(subject + ": `" + std::string(scope) + "` is no storage scope; the scopes are " + known,
+                      where);
+}
+
 void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where) {
   const Compute* compute = stage.op.as<Compute>();
   if (!compute) fail(primitive, stage, "only a compute can be inlined", where);

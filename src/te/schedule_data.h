@@ -84,6 +84,9 @@ StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::
 IterVar require_leaf(std::string_view primitive, const StageData& stage, const IterVar& axis,
                      const SourceLocation& where);
 
+/// Throws "<subject>: `foo` is no storage scope; ...".
+tir::StorageScope parse_scope(const std::string& subject, std::string_view scope, const SourceLocation& where);
+
 /// Throws if the stage's own attachment cannot be what a primitive makes it.
 void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where);
 

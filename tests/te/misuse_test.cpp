@@ -131,7 +131,8 @@ TEST_F(MisuseTest, ComputeInline) {
 }
 
 TEST_F(MisuseTest, ScopesAndBuffers) {
-  refuses([&] { s[B].set_scope("sharedd"); }, {"sharedd", "shared"});
+  refuses([&] { s[B].set_scope("sharedd"); },
+          {"set_scope of stage `B`: `sharedd` is no storage scope", "shared.dyn"});
   refuses([&] { s[D].set_scope("shared"); }, {"set_scope of stage `D`", "an output"});
   refuses([&] { s[D].double_buffer(); }, {"double_buffer of stage `D`", "an output"});
   refuses([&] { s[D].rolling_buffer(); }, {"rolling_buffer of stage `D`", "an output"});
@@ -335,6 +336,21 @@ TEST_F(MisuseTest, Scans) {
   type_error([&] { scan(init, update, longer, {X}); }, {"state 0 has (m + 1) steps, the update m"});
   Tensor doubles = placeholder({m, 16}, "state", Float(64));
   type_error([&] { scan(init, update, doubles, {X}); }, {"float64", "float32"});
+}
+
+TEST_F(MisuseTest, CachedStatesOutsideOfTheTimeLoop) {
+  Tensor X = placeholder({8, 16}, "X"), state = placeholder({8, 16}, "state");
+  Tensor init = compute(
+      {1, 16}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  Tensor update = compute(
+      {8, 16}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  Tensor all = scan(init, update, state, {X}, "scan");
+  s = create_schedule({all});
+  Tensor cached = s.cache_read(state, "local", {update});
+  refuses([&] { freeze(s); },
+          {"stage `state.local`", "state `state` of stage `scan`", "outside of its time loop"});
+  s[cached].compute_at(s[update], s[update].axis(0));
+  EXPECT_NO_THROW(freeze(s));
 }
 
 TEST_F(MisuseTest, Externs) {
