@@ -139,7 +139,7 @@ class BoundOf {
     return match(
         e.node().value, [&](const IntImm& n) { return of_constant(n, e.dtype()); },
         [&](const VarNode& n) { return of_variable(e, n); },
-        [&](const Cast& n) { return intersect(self(n.value), Bound::of_type(e.dtype())); },
+        [&](const Cast& n) { return of_cast(self(n.value), e.dtype()); },
         [&](const Binary& n) { return of_binary(e, n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Ramp& n) {
@@ -147,6 +147,12 @@ class BoundOf {
           return hull(base, add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
         },
         [&](const Call& n) { return of_call(e, n); }, [&](const auto&) { return Bound::of_type(e.dtype()); });
+  }
+
+  /// What does not fit wraps, and may then be anything.
+  static Bound of_cast(const Bound& value, DataType type) {
+    const Bound all = Bound::of_type(type);
+    return value.min < all.min || value.max > all.max ? all : value;
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {
