@@ -11,7 +11,14 @@ using arith::IntervalMap;
 
 namespace {
 
-/// The reads of a buffer, with the loops around them inside of the body.
+/// Whether the place is itself read from memory: that of a later iteration is not known, and may not even be there.
+bool is_looked_up(const Load& load) {
+  bool found = false;
+  for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
+  return found;
+}
+
+/// The reads of a buffer at places that can be told ahead, with the loops around them inside of the body.
 struct ReadRegion {
   std::vector<std::vector<Interval>> per_dim;
   IntervalMap loops;
@@ -25,7 +32,7 @@ ReadRegion region_read(const Buffer& buffer, const Stmt& body) {
         region.loops.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
       },
       [&](const Load& load) {
-        if (!load.buffer.same_as(buffer)) return;
+        if (!load.buffer.same_as(buffer) || is_looked_up(load)) return;
         for (std::size_t i = 0; i < load.indices.size(); ++i) {
           region.per_dim[i].push_back(values_of(load.indices[i], region.loops));
         }
