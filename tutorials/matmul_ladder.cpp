@@ -120,13 +120,10 @@ struct RegisterTile {
   int rows, vectors, lanes;
 };
 
-RegisterTile choose_tile(const tir::TargetFacts& target, int n) {
+RegisterTile choose_tile(const tir::TargetFacts& target) {
   const int lanes = std::max(target.vector_bits / 32, 4);
   const bool has_32_registers = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
-  // Of the tile heights that fit, the tallest that divides the rows: then none are left over.
-  for (int rows = has_32_registers ? 12 : 6; rows >= (has_32_registers ? 8 : 4); --rows)
-    if (n % rows == 0) return {rows, 2, lanes};
-  return {has_32_registers ? 8 : 4, 2, lanes};
+  return {has_32_registers ? 8 : 6, 2, lanes};
 }
 
 Step register_tile(int n, const RegisterTile& tile) {
@@ -136,17 +133,16 @@ Step register_tile(int n, const RegisterTile& tile) {
   te::Tensor sums = s.cache_write(m.C, "local");
   schedule_packing(s, *m.packed, tile.lanes);
 
-  // Threads take blocks of 16 tiles down and 4 across: 4 panels of B stay in the second cache meanwhile.
+  // Threads take bands of 8 tiles down. A band of A and a panel of B stay in the second cache meanwhile.
   te::Stage C = s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), tile.rows, width);
-  auto [ib, it] = C.split(io, 16);
-  auto [jb, jt] = C.split(jo, 4);
-  C.reorder({jb, ib, it, jt, ii, ji}).parallel(C.fuse(jb, ib));
+  auto [band, it] = C.split(io, 8);
+  C.reorder({band, jo, it, ii, ji}).parallel(band);
   auto [jv, jl] = C.split(ji, tile.lanes);
   C.unroll(ii).unroll(jv).vectorize(jl);
 
   te::Stage S = s[sums];
-  S.compute_at(C, jt);
+  S.compute_at(C, it);
   te::IterVar row = S.axis(0);
   auto [vector, lane] = S.split(S.axis(1), tile.lanes);
   S.reorder({S.reduce_axis(0), row, vector, lane}).unroll(row).unroll(vector).vectorize(lane);
@@ -168,7 +164,7 @@ std::vector<Step> steps(int n, const Target& target) {
           course(n, Course::Parallel, "parallel", "the bands of 32 rows are shared among the threads"),
           course(n, Course::Unrolled, "unrolled", "the four steps of the inner reduction are written out"),
           packed(n, lanes),
-          register_tile(n, choose_tile(target.facts(), n))};
+          register_tile(n, choose_tile(target.facts()))};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Room for recursion: the compiler walks programs recursively, as deep as they are nested, and a program of some
-// thousand nested stages would overflow the stack that its user's thread happens to have.
+// Room for recursion: the compiler walks programs recursively, as deep as they are nested, and a program of
+// some thousand nested stages would overflow the stack that its user's thread happens to have.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-/// Runs f on a thread with a stack of 512 MiB (of address space; pages are taken as they are used), and waits.
+/// Runs f on a thread with a stack of 512 MiB (of address space; pages are taken as they are used), and
+/// waits.
 void run_on_deep_stack(const std::function<void()>& f);
 
 /// f's result; what it throws is thrown here.

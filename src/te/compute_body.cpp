@@ -22,13 +22,15 @@ bool reads(const Expr& e, const Buffer& buffer) {
 
 std::vector<Buffer> output_buffers(const StageData& stage, Program& program) {
   std::vector<Buffer> buffers;
-  for (int k = 0; k < stage.op.num_outputs(); ++k) buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
   return buffers;
 }
 
 }  // namespace
 
-Stmt store_together(const std::vector<Buffer>& buffers, std::vector<Expr> values, const std::vector<Expr>& indices) {
+Stmt store_together(const std::vector<Buffer>& buffers, std::vector<Expr> values,
+                    const std::vector<Expr>& indices) {
   std::vector<std::pair<Var, Expr>> kept;
   for (std::size_t k = 1; k < values.size(); ++k) {
     bool reads_stored = false;
@@ -39,13 +41,15 @@ Stmt store_together(const std::vector<Buffer>& buffers, std::vector<Expr> values
     values[k] = var;
   }
   std::vector<Stmt> stores;
-  for (std::size_t k = 0; k < values.size(); ++k) stores.push_back(make_store(buffers[k], values[k], indices));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    stores.push_back(make_store(buffers[k], values[k], indices));
   Stmt all = make_seq(std::move(stores));
   for (std::size_t k = kept.size(); k-- > 0;) all = make_stmt(Let{kept[k].first, kept[k].second, all});
   return all;
 }
 
-std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& lhs, const std::vector<Expr>& rhs) {
+std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& lhs,
+                          const std::vector<Expr>& rhs) {
   VarMap operands;
   for (std::size_t k = 0; k < lhs.size(); ++k) {
     set(operands, reducer.lhs[k], lhs[k]);

@@ -19,20 +19,24 @@ bool is_readable(const Range& range) { return node_count(range.min) + node_count
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// A simpler expression that lies at least as far out: of two that an end is clamped to, one alone is an end as well.
+/// A simpler expression that lies at least as far out: of two that an end is clamped to, one alone is an end
+/// as well.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
   switch (node->op) {
-    case BinaryOp::Add: return loosened(node->a, end) + loosened(node->b, end);
-    case BinaryOp::Sub: return loosened(node->a, end) - loosened(node->b, opposite(end));
+    case BinaryOp::Add:
+      return loosened(node->a, end) + loosened(node->b, end);
+    case BinaryOp::Sub:
+      return loosened(node->a, end) - loosened(node->b, opposite(end));
     case BinaryOp::Min:
     case BinaryOp::Max: {
       const bool is_clamp = (node->op == BinaryOp::Min) == (end == End::Max);
       if (is_clamp) return loosened(constant_int(node->a) ? node->b : node->a, end);
       return fold(node->op, loosened(node->a, end), loosened(node->b, end));
     }
-    default: return e;
+    default:
+      return e;
   }
 }
 

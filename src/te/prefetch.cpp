@@ -11,7 +11,8 @@ using arith::IntervalMap;
 
 namespace {
 
-/// Whether the place is itself read from memory: that of a later iteration is not known, and may not even be there.
+/// Whether the place is itself read from memory: that of a later iteration is not known, and may not even be
+/// there.
 bool is_looked_up(const Load& load) {
   bool found = false;
   for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
@@ -51,7 +52,8 @@ Stmt with_prefetch(const Buffer& buffer, const Var& loop, const Expr& offset, co
     const Interval all = hull(reads);
     if (!all.is_bounded()) return body;
     const Range now = all.to_range(Range::from_min_extent(*all.min(), 1), arith::Facts());
-    region.push_back(Range::from_min_extent(substitute_folding(now.min, later), substitute_folding(now.extent, later)));
+    region.push_back(
+        Range::from_min_extent(substitute_folding(now.min, later), substitute_folding(now.extent, later)));
   }
   return make_seq({make_stmt(Prefetch{buffer, std::move(region)}), body});
 }

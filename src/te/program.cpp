@@ -9,7 +9,8 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- BufferTable --------------------------------------------------------------------------------------------------
+// ---- BufferTable
+// --------------------------------------------------------------------------------------------------
 
 BufferTable::BufferTable(const StageGraph& graph) : graph_(graph) {
   for (StageId id = 0; id < graph.size(); ++id) {
@@ -72,7 +73,8 @@ Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 
-// ---- Program ------------------------------------------------------------------------------------------------------
+// ---- Program
+// ------------------------------------------------------------------------------------------------------
 
 Program::Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buffers)
     : graph(graph), bounds(bounds), buffers(buffers) {
@@ -99,7 +101,8 @@ class Lowering {
   }
 
   Stmt operator()(const Stmt& s) {
-    return map_children(s, [&](const Expr& e) { return (*this)(e); }, [&](const Stmt& c) { return (*this)(c); });
+    return map_children(
+        s, [&](const Expr& e) { return (*this)(e); }, [&](const Stmt& c) { return (*this)(c); });
   }
 
  private:
@@ -127,13 +130,17 @@ class Lowering {
 
 }  // namespace
 
-Expr Program::lower(const Expr& e, const VarMap& values) const { return Lowering(buffers, values, defined_)(e); }
+Expr Program::lower(const Expr& e, const VarMap& values) const {
+  return Lowering(buffers, values, defined_)(e);
+}
 
 Range Program::lower(const Range& range, const VarMap& values) const {
   return Range::from_min_extent(lower(range.min, values), lower(range.extent, values));
 }
 
-Stmt Program::lower(const Stmt& s, const VarMap& values) const { return Lowering(buffers, values, defined_)(s); }
+Stmt Program::lower(const Stmt& s, const VarMap& values) const {
+  return Lowering(buffers, values, defined_)(s);
+}
 
 std::string describe(const IterVar& axis, const StageData& stage) {
   return "axis `" + axis.name() + "` of " + describe(stage);

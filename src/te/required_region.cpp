@@ -36,8 +36,9 @@ class ReadCollector {
     auto [place, is_new] = place_.try_emplace(key, reads_.size());
     if (is_new) reads_.push_back({Tensor::of(load), {}});
     std::vector<std::vector<Expr>>& indices = reads_[place->second].indices;
-    bool known = std::any_of(indices.begin(), indices.end(),
-                             [&](const std::vector<Expr>& other) { return same_indices(other, load.indices); });
+    bool known = std::any_of(indices.begin(), indices.end(), [&](const std::vector<Expr>& other) {
+      return same_indices(other, load.indices);
+    });
     if (!known) indices.push_back(load.indices);
   }
 
@@ -51,12 +52,10 @@ class ReadCollector {
   std::vector<TensorReads> reads_;
 };
 
-Interval whole_dimension(const Expr& extent) {
-  return Interval::of(make_int(extent.dtype(), 0), extent - 1);
-}
+Interval whole_dimension(const Expr& extent) { return Interval::of(make_int(extent.dtype(), 0), extent - 1); }
 
-/// Both ends are cut to the shape, or none is. Cutting one alone would give intervals such as [i, 0], true but awkward:
-/// their extents are no numbers any more.
+/// Both ends are cut to the shape, or none is. Cutting one alone would give intervals such as [i, 0], true
+/// but awkward: their extents are no numbers any more.
 Interval within_shape(const Interval& index, const Expr& extent, const Facts& facts) {
   if (index.is_everything()) return whole_dimension(extent);
   if (!index.is_bounded()) return index;
@@ -70,9 +69,10 @@ void need_all(const Tensor& tensor, Needs& needs) {
   for (std::size_t i = 0; i < needs.size(); ++i) needs[i].push_back(whole_dimension(tensor.shape()[i]));
 }
 
-void add_compute_needs(const std::vector<TensorReads>& reads, const Tensor& tensor, const IntervalMap& domains,
-                       const Facts& facts, Needs& needs) {
-  auto found = std::find_if(reads.begin(), reads.end(), [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
+void add_compute_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
+                       const IntervalMap& domains, const Facts& facts, Needs& needs) {
+  auto found = std::find_if(reads.begin(), reads.end(),
+                            [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
   if (found == reads.end()) return;
   for (const std::vector<Expr>& indices : found->indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -60,8 +60,8 @@ struct ScheduleData {
   const SourceLocation& effective_attach_where(StageId id) const;
 };
 
-/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to what is computed
-/// inside (the update of a scan, an intrinsic).
+/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to what is
+/// computed inside (the update of a scan, an intrinsic).
 std::vector<IterVar> loops_of(const Operation& op);
 
 /// "stage `C`", by the name that the user gave.
@@ -85,7 +85,8 @@ IterVar require_leaf(std::string_view primitive, const StageData& stage, const I
                      const SourceLocation& where);
 
 /// Throws "<subject>: `foo` is no storage scope; ...".
-tir::StorageScope parse_scope(const std::string& subject, std::string_view scope, const SourceLocation& where);
+tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
+                              const SourceLocation& where);
 
 /// Throws if the stage's own attachment cannot be what a primitive makes it.
 void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where);

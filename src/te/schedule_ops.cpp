@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/apply_layouts.h"
+#include "te/check_reads.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
 
@@ -24,8 +25,8 @@ bool needs_compact_buffers(const StageGraph& graph) {
   return false;
 }
 
-/// A dimension that is a variable by itself may be 1 at run time and then be read with any index: it gets a stride of its
-/// own, which may be 0.
+/// A dimension that is a variable by itself may be 1 at run time and then be read with any index: it gets a
+/// stride of its own, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
   return std::any_of(tensor.shape().begin(), tensor.shape().end(),
                      [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
@@ -43,17 +44,23 @@ Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
 class FunctionMaker {
  public:
   FunctionMaker(const StageGraph& graph, const FunctionOptions& options, SourceLocation where)
-      : graph_(graph), options_(options), where_(where), compact_(needs_compact_buffers(graph)), buffers_(graph) {}
+      : graph_(graph),
+        options_(options),
+        where_(where),
+        compact_(needs_compact_buffers(graph)),
+        buffers_(graph) {}
 
   void add(const FunctionArgument& argument) {
     match(
         argument, [&](const Tensor& tensor) { add_array(tensor_buffer(tensor)); },
-        [&](const Buffer& buffer) { add_array(buffer); }, [&](const Var& var) { func_.params.push_back(var); });
+        [&](const Buffer& buffer) { add_array(buffer); },
+        [&](const Var& var) { func_.params.push_back(var); });
   }
 
   PrimFunc finish(const Bounds& bounds) {
     for (const auto& [tensor, buffer] : options_.binds) buffers_.set_argument(tensor, buffer);
     check_placeholders();
+    check_reads(graph_, bounds);
     Program program(graph_, bounds, buffers_);
     func_.body = StageBuilder(program).build();
     func_.attrs.global_symbol = options_.name;
@@ -62,6 +69,8 @@ class FunctionMaker {
 
  private:
   Buffer tensor_buffer(const Tensor& tensor) {
+    if (buffers_.is_argument(tensor))
+      throw ScheduleError("argument `" + tensor.name() + "` is given twice", where_);
     for (const auto& [bound, buffer] : options_.binds) {
       if (bound.same_as(tensor)) return buffer;
     }
@@ -99,8 +108,9 @@ class FunctionMaker {
       if (!stage.op.as<Placeholder>() || graph_.readers(id).empty()) continue;
       const Tensor tensor = stage.op.output(0);
       if (buffers_.is_argument(tensor) || buffers_.is_scan_state(tensor)) continue;
-      throw ScheduleError("placeholder `" + stage.op.name() + "`, declared at " + to_string(stage.op.where()) +
-                              ", is read by stage `" + graph_.stage(graph_.readers(id).front()).origin_op.name() +
+      throw ScheduleError("placeholder `" + stage.op.name() + "`, declared at " +
+                              to_string(stage.op.where()) + ", is read by stage `" +
+                              graph_.stage(graph_.readers(id).front()).origin_op.name() +
                               "` but is none of the arguments; add it to the arguments",
                           where_);
     }
@@ -116,8 +126,9 @@ class FunctionMaker {
 
 }  // namespace
 
-PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds, const std::vector<FunctionArgument>& arguments,
-                      const FunctionOptions& options, SourceLocation where) {
+PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
+                      const std::vector<FunctionArgument>& arguments, const FunctionOptions& options,
+                      SourceLocation where) {
   FunctionMaker maker(graph, options, where);
   for (const FunctionArgument& argument : arguments) maker.add(argument);
   return maker.finish(bounds);

@@ -15,8 +15,9 @@ bool reduces_across_threads(const StageData& stage) {
       if (attributes && attributes->thread) reduced = &leaf;
     } else if (reduced) {
       const AxisAttributes* where = stage.attributes_of(*reduced);
-      throw ScheduleError("bind of the reduction " + describe(*reduced, stage) + " to a thread: the data axis `" +
-                              leaf.name() + "` is a loop inside of it; reorder it outwards",
+      throw ScheduleError("bind of the reduction " + describe(*reduced, stage) +
+                              " to a thread: the data axis `" + leaf.name() +
+                              "` is a loop inside of it; reorder it outwards",
                           where->where);
     }
   }
@@ -92,7 +93,8 @@ class Maker {
     return store_together(parts, combine(*reduction_.combiner, old_values, sources_), {Expr(0)});
   }
 
-  /// What each thread brings: its own part or, where it has just one element, that element, or nothing if it has none.
+  /// What each thread brings: its own part or, where it has just one element, that element, or nothing if it
+  /// has none.
   std::vector<Expr> contributions(const std::vector<Buffer>& parts) const {
     std::vector<Expr> values;
     for (std::size_t k = 0; k < sources_.size(); ++k) {
@@ -113,7 +115,8 @@ class Maker {
     args.push_back(make_true());
     for (const Buffer& total : totals) args.push_back(first_element(total));
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
-      if (leaf.kind() == IterKind::Reduce && is_bound(stage_, leaf)) args.push_back(thread_of(stage_, leaf)->var());
+      if (leaf.kind() == IterKind::Reduce && is_bound(stage_, leaf))
+        args.push_back(thread_of(stage_, leaf)->var());
     }
     const Expr null = make_call(Handle(), Intrin::reinterpret, {make_int(UInt(64), 0)});
     return make_stmt(Attr{AttrKind::ReduceScope, reduction_.combiner, "", null,
@@ -132,7 +135,8 @@ class Maker {
     for (const IterVar& axis : stage_.op.axis()) indices.push_back(program_.lower(axis.var(), nest_.vars));
     std::vector<Stmt> stores;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      stores.push_back(make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))), values[k], indices));
+      stores.push_back(
+          make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))), values[k], indices));
     }
     std::vector<Expr> conditions;
     for (const Expr& guard : result_guards_) conditions.push_back(likely(guard));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <stdexcept>
 
 #include "differential.h"
 #include "tenon/tir/ops.h"
@@ -17,6 +18,10 @@ __attribute__((visibility("default"), used)) std::int8_t tenon_test_negate(std::
   return static_cast<std::int8_t>(-x);
 }
 __attribute__((visibility("default"), used)) bool tenon_test_is_odd(std::uint16_t x) { return x % 2 == 1; }
+__attribute__((visibility("default"), used)) int tenon_test_throw_at(int i, int where) {
+  if (i == where) throw std::runtime_error("thrown at forty");
+  return 0;
+}
 __attribute__((visibility("default"), used)) double tenon_test_length(const char* text) {
   return static_cast<double>(std::char_traits<char>::length(text));
 }
@@ -87,6 +92,21 @@ TEST(Call, narrow_integers_bools_and_texts_pass_as_in_c) {
   EXPECT_TRUE(flags[2]);
   EXPECT_FALSE(flags[3]);
   EXPECT_EQ(length.data<double>()[0], 7);
+}
+
+TEST(Call, an_exception_of_a_function_in_a_parallel_loop_becomes_an_error) {
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  IRBuilder ib;
+  ib.for_range(0, 64, "i", [&](Var i) { ib.emit(call_extern(Int(32), "tenon_test_throw_at", i, 40)); },
+               {.kind = ForKind::Parallel});
+  const runtime::Function f = k.compile(ib.get());
+  try {
+    f(NDArray::zeros({64}, Int(32)));
+    FAIL() << "the exception was lost";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("thrown at forty"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Call, a_function_that_is_nowhere_is_named) {

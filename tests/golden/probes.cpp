@@ -133,7 +133,10 @@ std::vector<Probe> probes_of_q();
 
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
-  for (const auto& part : {probes_of_e1(), probes_of_e2(), probes_of_e3(), probes_of_p1(), probes_of_p2(), probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(), probes_of_p8(), probes_of_p9(), probes_of_q()}) all.insert(all.end(), part.begin(), part.end());
+  for (const auto& part : {probes_of_e1(), probes_of_e2(), probes_of_e3(), probes_of_p1(), probes_of_p2(),
+                           probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(),
+                           probes_of_p8(), probes_of_p9(), probes_of_q()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
@@ -181,7 +184,8 @@ std::vector<LeftOut> left_out() {
 
 std::vector<std::string> recorded_names() {
   std::vector<std::string> names;
-  for (const char* file : {"e1", "e2", "e3", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "q1", "q3"})
+  for (const char* file :
+       {"e1", "e2", "e3", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "q1", "q3"})
     for (const auto& [name, text] : read_records(file)) names.push_back(name);
   return names;
 }

@@ -16,7 +16,8 @@ struct ScanOptions {
 std::string scan(ScanOptions options) {
   Var m = te::size_var("m");
   te::Tensor X = te::placeholder({m, 16}, "X");
-  te::Tensor state = te::placeholder({options.one_more_step ? m + 1 : Expr(m), 16}, "placeholder", options.dtype);
+  te::Tensor state =
+      te::placeholder({options.one_more_step ? m + 1 : Expr(m), 16}, "placeholder", options.dtype);
   te::Tensor init = te::compute({1, options.init_columns}, {"t", "i"}, [&](Var, Var i) { return X(0, i); });
   te::Tensor update = te::compute({m, 16}, {"t", "i"}, [&](Var t, Var i) {
     return options.dtype == Float(32) ? state(t - 1, i) + X(t, i) : X(t, i);
@@ -53,14 +54,18 @@ struct PlusOne {
 };
 
 te::TensorIntrinBody call_f(std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-  return {.body = tir::make_evaluate(call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
+  return {.body =
+              tir::make_evaluate(call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
 }
 
 te::TensorIntrin plus_one(PlusOne options = {}) {
   te::Tensor a = te::placeholder(options.shape, "a");
-  te::Tensor c = te::compute(options.shape, [&](std::span<const Var> i) { return a(i) + 1.0f; }, "c");
-  tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), {.name = "Ab", .offset_factor = options.offset_factor});
-  tir::Buffer Cb = tir::decl_buffer(c.shape(), c.dtype(), {.name = "Cb", .offset_factor = options.offset_factor});
+  te::Tensor c = te::compute(
+      options.shape, [&](std::span<const Var> i) { return a(i) + 1.0f; }, "c");
+  tir::Buffer Ab =
+      tir::decl_buffer(a.shape(), a.dtype(), {.name = "Ab", .offset_factor = options.offset_factor});
+  tir::Buffer Cb =
+      tir::decl_buffer(c.shape(), c.dtype(), {.name = "Cb", .offset_factor = options.offset_factor});
   return te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}, {c, Cb}}});
 }
 
@@ -80,7 +85,8 @@ struct Tensorized {
 
 std::string tensorized(const te::TensorIntrin& intrin, Tensorized options = {}) {
   te::Tensor P = te::placeholder({8, 16}, "P");
-  te::Tensor D = te::compute({8, 16}, {"i", "j"}, [&](Var i, Var j) { return P(i, j) + options.added; }, "D");
+  te::Tensor D = te::compute(
+      {8, 16}, {"i", "j"}, [&](Var i, Var j) { return P(i, j) + options.added; }, "D");
   te::Schedule s = te::create_schedule({D});
   te::IterVar axis = s[D].axis(options.axis);
   if (options.split) axis = s[D].split(axis, options.split).inner;
@@ -104,12 +110,16 @@ struct Parts {
 te::TensorIntrin row_sum(Parts parts) {
   te::Tensor a = te::placeholder({16}, "a");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  te::Tensor c = te::compute({1}, {"_"}, [&](Var) { return te::sum(a(k), {k}); }, "c");
+  te::Tensor c = te::compute(
+      {1}, {"_"}, [&](Var) { return te::sum(a(k), {k}); }, "c");
   auto view = [](const te::Tensor& t, std::string name) {
-    return tir::decl_buffer(t.shape(), t.dtype(), {.name = std::move(name), .strides = {1}, .offset_factor = 1});
+    return tir::decl_buffer(t.shape(), t.dtype(),
+                            {.name = std::move(name), .strides = {1}, .offset_factor = 1});
   };
   auto code = [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-    auto call = [](const char* name, auto... args) { return tir::make_evaluate(call_extern(Int(32), name, args...)); };
+    auto call = [](const char* name, auto... args) {
+      return tir::make_evaluate(call_extern(Int(32), name, args...));
+    };
     te::TensorIntrinBody all;
     if (parts.body) all.body = call("body", ins[0].access_ptr("r"), outs[0].access_ptr("w"));
     if (parts.reset) all.reset = call("reset", outs[0].access_ptr("w"));
@@ -122,7 +132,8 @@ te::TensorIntrin row_sum(Parts parts) {
 std::string reduced(Parts parts) {
   te::Tensor Q = te::placeholder({8, 64}, "Q");
   te::IterVar k = te::reduce_axis({0, 64}, "k");
-  te::Tensor D = te::compute({8}, {"i"}, [&](Var i) { return te::sum(Q(i, k), {k}); }, "D");
+  te::Tensor D = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(Q(i, k), {k}); }, "D");
   te::Schedule s = te::create_schedule({D});
   auto [ko, ki] = s[D].split(s[D].reduce_axis(0), 16);
   s[D].tensorize(ki, row_sum(parts));
@@ -138,9 +149,12 @@ std::string ret_1() { return reduced({.reset = false, .update = false}); }
 
 struct Chain {
   te::Tensor A = te::placeholder({16}, "A");
-  te::Tensor B = te::compute({16}, {"i"}, [this](Var i) { return A(i) + 1.0f; }, "B");
-  te::Tensor C = te::compute({16}, {"i"}, [this](Var i) { return B(i) + 1.0f; }, "C");
-  te::Tensor D = te::compute({16}, {"i"}, [this](Var i) { return C(i) + 1.0f; }, "D");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [this](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {16}, {"i"}, [this](Var i) { return B(i) + 1.0f; }, "C");
+  te::Tensor D = te::compute(
+      {16}, {"i"}, [this](Var i) { return C(i) + 1.0f; }, "D");
   te::Schedule s = te::create_schedule({D});
 };
 
@@ -172,10 +186,13 @@ std::vector<Probe> probes_of_e2() {
       {"e2: intrin composed", intrin_composed, type_error({"placeholder"}, "te::decl_tensor_intrin(")},
       {"e2: tz ok", tz_ok},
       {"e2: tz mismatch body", tz_mismatch_body, schedule_error({"`D`", "`j`", "2f", "1f"}, ".tensorize(")},
-      {"e2: tz mismatch shape", tz_mismatch_shape, schedule_error({"`D`", "`j.inner`", "16", "8"}, ".tensorize(")},
-      {"e2: tz strided no strides", tz_strided_no_strides, schedule_error({"`D`", "`i`", "16", "8"}, ".tensorize(")},
+      {"e2: tz mismatch shape", tz_mismatch_shape,
+       schedule_error({"`D`", "`j.inner`", "16", "8"}, ".tensorize(")},
+      {"e2: tz strided no strides", tz_strided_no_strides,
+       schedule_error({"`D`", "`i`", "16", "8"}, ".tensorize(")},
       {"e2: tz 2d", tz_2d, schedule_error({"`D`", "`j.inner`", "8", "1"}, ".tensorize(")},
-      {"e2: tz no offset factor", tz_no_offset_factor, schedule_error({"`D`", "`j`", "offset"}, ".tensorize(")},
+      {"e2: tz no offset factor", tz_no_offset_factor,
+       schedule_error({"`D`", "`j`", "offset"}, ".tensorize(")},
       {"e2: ret 3", ret_3},
       {"e2: ret 2", ret_2},
       {"e2: ret 4", ret_4},

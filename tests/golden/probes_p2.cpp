@@ -7,12 +7,14 @@ namespace {
 /// B[i] = body(A[i], i) over 64 elements.
 std::string one(DataType dtype, const std::function<Expr(Expr, Var)>& body) {
   te::Tensor A = te::placeholder({64}, "A", dtype);
-  te::Tensor B = te::compute({64}, {"i"}, [&](Var i) { return body(A(i), i); }, "B");
+  te::Tensor B = te::compute(
+      {64}, {"i"}, [&](Var i) { return body(A(i), i); }, "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
 std::string lit_float64() {
-  return one(Float(64), [](Expr a, Var) { return a * 3.14159265358979 + infinity(Float(64)) + max_value(Float(64)); });
+  return one(Float(64),
+             [](Expr a, Var) { return a * 3.14159265358979 + infinity(Float(64)) + max_value(Float(64)); });
 }
 
 std::string extern_float32() {
@@ -34,7 +36,8 @@ std::string neg_int32() {
 }
 
 std::string nan_float32() {
-  return one(Float(32), [](Expr a, Var i) { return isnan(a).astype(Float(32)) + popcount(i).astype(Float(32)); });
+  return one(Float(32),
+             [](Expr a, Var i) { return isnan(a).astype(Float(32)) + popcount(i).astype(Float(32)); });
 }
 
 std::string float32x4() {
@@ -43,20 +46,24 @@ std::string float32x4() {
 
 std::string rank0() {
   te::Tensor A = te::placeholder({}, "A");
-  te::Tensor B = te::compute({}, {}, [&] { return A() + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {}, {}, [&] { return A() + 1.0f; }, "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
 std::string same_names() {
   te::Tensor A = te::placeholder({4}, "A");
-  te::Tensor B = te::compute({4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "A");
-  te::Tensor C = te::compute({4}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "A");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "A");
+  te::Tensor C = te::compute(
+      {4}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "A");
   return text_of(te::create_schedule({C}), {A, B, C});
 }
 
 std::string odd_names() {
   te::Tensor A = te::placeholder({4}, "1A");
-  te::Tensor B = te::compute({4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "_b.c");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "_b.c");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
@@ -67,10 +74,17 @@ std::string argmax() {
       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
         return {if_then_else(x[1] >= y[1], x[0], y[0]), if_then_else(x[1] >= y[1], x[1], y[1])};
       },
-      [](std::span<const DataType> t) -> std::vector<Expr> { return {make_const(t[0], -1), min_value(t[1])}; }, "argmax");
+      [](std::span<const DataType> t) -> std::vector<Expr> {
+        return {make_const(t[0], -1), min_value(t[1])};
+      },
+      "argmax");
   te::Tensor I = te::placeholder({8, 8}, "idx", Int(32));
-  std::vector<te::Tensor> T =
-      te::compute_multi({8}, {"i"}, [&](Var i) { return argmax({I(i, k), A0(i, k)}, {k}); }, "T");
+  std::vector<te::Tensor> T = te::compute_multi(
+      {8}, {"i"},
+      [&](Var i) {
+        return argmax({I(i, k), A0(i, k)}, {k});
+      },
+      "T");
   return text_of(te::create_schedule({T[0]}), {I, A0, T[0], T[1]});
 }
 

@@ -8,7 +8,8 @@ namespace {
 struct SymbolicVector {
   Var n = te::var("n");
   te::Tensor A = te::placeholder({n}, "A");
-  te::Tensor B = te::compute({n}, {"i"}, [this](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [this](Var i) { return A(i) + 1.0f; }, "B");
   te::Schedule s = te::create_schedule({B});
   SymbolicVector() {
     auto [o, i] = s[B].split(s[B].axis(0), 4);
@@ -29,24 +30,31 @@ std::string simple() {
 std::string n_minus_2() {
   Var n = te::var("n");
   te::Tensor A = te::placeholder({n - 2}, "A");
-  te::Tensor B = te::compute({n - 2}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {n - 2}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
 std::string binds() {
   tir::Buffer Ab = tir::decl_buffer({64}, Float(32),
-                                    {.name = "Ab", .strides = {te::var("st")}, .elem_offset = te::var("off"),
-                                     .data_alignment = 16, .offset_factor = 4});
+                                    {.name = "Ab",
+                                     .strides = {te::var("st")},
+                                     .elem_offset = te::var("off"),
+                                     .data_alignment = 16,
+                                     .offset_factor = 4});
   te::Tensor A = te::placeholder({64}, "A");
-  te::Tensor B = te::compute({64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   return text_of(te::create_schedule({B}), {Ab, B}, {.binds = {{A, Ab}}});
 }
 
 /// B computed in the outer part of C's two loops fused and split by `factor`.
 std::string fused(int factor) {
   te::Tensor A = te::placeholder({10, 12}, "A");
-  te::Tensor B = te::compute({10, 12}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
-  te::Tensor C = te::compute({10, 12}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
+  te::Tensor B = te::compute(
+      {10, 12}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {10, 12}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
   te::Schedule s = te::create_schedule({C});
   auto [o, i] = s[C].split(s[C].fuse({s[C].axis(0), s[C].axis(1)}), factor);
   s[B].compute_at(s[C], o);
@@ -58,8 +66,10 @@ std::string fuse_aligned() { return fused(6); }
 /// C sums three neighbours of B.
 struct Stencil {
   te::Tensor A = te::placeholder({34}, "A");
-  te::Tensor B = te::compute({34}, {"i"}, [this](Var i) { return A(i) * 1.0f; }, "B");
-  te::Tensor C = te::compute({32}, {"i"}, [this](Var i) { return B(i) + B(i + 1) + B(i + 2); }, "C");
+  te::Tensor B = te::compute(
+      {34}, {"i"}, [this](Var i) { return A(i) * 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {32}, {"i"}, [this](Var i) { return B(i) + B(i + 1) + B(i + 2); }, "C");
 };
 
 std::string stencil() {
@@ -80,7 +90,8 @@ std::string rolling() {
 std::string gather() {
   auto [A, B, C] = Stencil();
   te::Tensor I = te::placeholder({32}, "I", Int(32));
-  te::Tensor D = te::compute({32}, {"i"}, [&](Var i) { return B(I(i)); }, "D");
+  te::Tensor D = te::compute(
+      {32}, {"i"}, [&](Var i) { return B(I(i)); }, "D");
   te::Schedule s = te::create_schedule({D});
   s[B].compute_at(s[D], s[D].axis(0));
   return text_of(s, {A, I, D});
@@ -88,7 +99,8 @@ std::string gather() {
 
 std::string div_idx() {
   auto [A, B, C] = Stencil();
-  te::Tensor D = te::compute({64}, {"i"}, [&](Var i) { return B(floordiv(i, 2)); }, "D");
+  te::Tensor D = te::compute(
+      {64}, {"i"}, [&](Var i) { return B(floordiv(i, 2)); }, "D");
   te::Schedule s = te::create_schedule({D});
   auto [o, i] = s[D].split(s[D].axis(0), 8);
   s[B].compute_at(s[D], o);
@@ -97,13 +109,16 @@ std::string div_idx() {
 
 struct Matrix {
   te::Tensor A = te::placeholder({16, 64}, "A");
-  te::Tensor B = te::compute({16, 64}, {"i", "j"}, [this](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {16, 64}, {"i", "j"}, [this](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
   te::Schedule s = te::create_schedule({B});
 };
 
 std::string transform_layout() {
   auto [A, B, s] = Matrix();
-  s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> { return {floordiv(j, 8), i, floormod(j, 8)}; });
+  s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> {
+    return {floordiv(j, 8), i, floormod(j, 8)};
+  });
   return text_of(s, {A, B});
 }
 
@@ -122,7 +137,8 @@ std::string non_invertible() {
 std::string rfactor_uneven_where() {
   te::Tensor A = te::placeholder({100}, "A");
   te::IterVar k = te::reduce_axis({0, 100}, "k");
-  te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.where = A(k) > 0.5f}); }, "B");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.where = A(k) > 0.5f}); }, "B");
   te::Schedule s = te::create_schedule({B});
   auto [ko, ki] = s[B].split(k, 16);
   s.rfactor(B, ki);
@@ -132,14 +148,20 @@ std::string rfactor_uneven_where() {
 std::string init() {
   te::Tensor A = te::placeholder({100}, "A");
   te::IterVar k = te::reduce_axis({0, 100}, "k");
-  te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.init = {A(0)}}); }, "B");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.init = {A(0)}}); }, "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
 std::string nonzero_min() {
   te::Tensor A = te::placeholder({100}, "A");
   te::IterVar k = te::reduce_axis({0, 100}, "k"), k2 = te::reduce_axis({2, 5}, "k2");
-  te::Tensor B = te::compute({1}, {"i"}, [&](Var) { return te::max(A(k + k2 - 2), {k, k2}); }, "B");
+  te::Tensor B = te::compute(
+      {1}, {"i"},
+      [&](Var) {
+        return te::max(A(k + k2 - 2), {k, k2});
+      },
+      "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
@@ -174,7 +196,8 @@ std::vector<Probe> probes_of_p5() {
       {"p5: fuse unaligned", fuse_unaligned,
        ChangedText{{{"[((floordiv((floormod((i.j.fused.outer: int32*7), 12) + 6), 12)*12) + 12)])", "[24])"},
                     {"for (i.j.fused.outer, 0, 18)", "for (i.j.fused.outer: int32, 0, 18)"}},
-                   "the reference's allocation uses a variable of the loop inside of it; at most two rows are needed"}},
+                   "the reference's allocation uses a variable of the loop inside of it; at most two rows "
+                   "are needed"}},
       {"p5: fuse aligned", fuse_aligned},
       {"p5: stencil", stencil},
       {"p5: rolling", rolling, OwnText{kRolling, "the reference only marks the buffer"}},

@@ -16,9 +16,11 @@ std::string cw_single_of_multi_lower() {
 /// Y = X + 1 and Z = Y * Y'.
 struct Square {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  te::Tensor Z = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return te::sum(Y(i, k) * Y(j, k), {k}); }, "Z");
+  te::Tensor Z = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return te::sum(Y(i, k) * Y(j, k), {k}); }, "Z");
   te::Schedule s = te::create_schedule({Z});
   te::Stage y() { return s[Y]; }
   te::Stage z() { return s[Z]; }
@@ -160,12 +162,14 @@ std::string compute_at_then_split_parent() {
 
 std::string zero_extent() {
   te::Tensor P = te::placeholder({0, 4}, "P");
-  te::Tensor Q = te::compute({0, 4}, {"i", "j"}, [&](Var i, Var j) { return P(i, j) + 1.0f; }, "Q");
+  te::Tensor Q = te::compute(
+      {0, 4}, {"i", "j"}, [&](Var i, Var j) { return P(i, j) + 1.0f; }, "Q");
   return body_of(te::create_schedule({Q}), {P, Q});
 }
 
 /// All of Y for each row of Z, one row ahead. Unit strides are 1 modulo 8 already.
-constexpr std::string_view kDoubleBuffered = R"(  allocate(Y: Pointer(global float32), float32, [512]), storage_scope = global {
+constexpr std::string_view kDoubleBuffered =
+    R"(  allocate(Y: Pointer(global float32), float32, [512]), storage_scope = global {
     for (i: int32, 0, 16) {
       for (j: int32, 0, 16) {
         let cse_var_1: int32 = ((i*16) + j)
@@ -201,7 +205,8 @@ constexpr std::string_view kDoubleBuffered = R"(  allocate(Y: Pointer(global flo
 }
 )";
 
-constexpr std::string_view kInnerVectorized = R"(  allocate(Y: Pointer(global float32), float32, [256]), storage_scope = global {
+constexpr std::string_view kInnerVectorized =
+    R"(  allocate(Y: Pointer(global float32), float32, [256]), storage_scope = global {
     for (i: int32, 0, 16) {
       for (j: int32, 0, 16) {
         let cse_var_1: int32 = ((i*16) + j)
@@ -227,7 +232,8 @@ std::string normalize() {
   std::string text;
   for (const te::Tensor& t : {p.X, p.Y, p.Z}) {
     std::string leaves, relations;
-    for (const te::IterVar& leaf : s[t].leaf_iter_vars()) leaves += (leaves.empty() ? "'" : ", '") + leaf.name() + "'";
+    for (const te::IterVar& leaf : s[t].leaf_iter_vars())
+      leaves += (leaves.empty() ? "'" : ", '") + leaf.name() + "'";
     for (const te::Relation& relation : s[t].relations())
       relations += std::string(relations.empty() ? "" : ", ") +
                    (std::holds_alternative<te::Split>(relation) ? "'Split'" : "'Object'");
@@ -263,7 +269,8 @@ std::vector<Probe> probes_of_p7() {
                     {"for (i, 0, 16)", "for (i: int32, 0, 16)"},
                     {"for (j, 0, 16)", "for (j: int32, 0, 16)"},
                     {"Buffer(Y, float32, [((max(i, j) + 1) - min(i, j))]", "Buffer(Y, float32, [16]"}},
-                   "the reference's allocation uses variables of the loops inside of it; at most 16 rows are needed"}},
+                   "the reference's allocation uses variables of the loops inside of it; at most 16 rows are "
+                   "needed"}},
       {"p7: reduce outermost", reduce_outermost},
       {"p7: thread extent mismatch", thread_extent_mismatch,
        schedule_error({"`j`", "`Y`", "threadIdx.x", "16", "8"}, ".bind(")},

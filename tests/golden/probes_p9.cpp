@@ -6,21 +6,31 @@ namespace {
 
 struct Steps {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
-  te::Tensor Z = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "Z");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
+  te::Tensor Z = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "Z");
 };
 
 std::string tensor_compute() {
   Steps steps;
   te::Tensor a = te::placeholder({16}, "a");
-  te::Tensor c = te::compute({16}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
+  te::Tensor c = te::compute(
+      {16}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
   tir::Buffer Ab = tir::decl_buffer({16}, Float(32), {.name = "Ab", .strides = {1}, .offset_factor = 1});
   tir::Buffer Cb = tir::decl_buffer({16}, Float(32), {.name = "Cb", .strides = {1}, .offset_factor = 1});
-  auto body = [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
-    return {.body = tir::make_evaluate(call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
+  auto body = [](std::span<const tir::Buffer> ins,
+                 std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+    return {.body = tir::make_evaluate(
+                call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
   };
   te::TensorIntrin intrin = te::decl_tensor_intrin(c.op(), body, {.binds = {{a, Ab}, {c, Cb}}});
-  te::Tensor T = te::tensor_compute({4, 16}, {"i"}, [&](Var i) { return intrin({steps.X.region({i, Range(0, 16)})}); }, "T");
+  te::Tensor T = te::tensor_compute(
+      {4, 16}, {"i"},
+      [&](Var i) {
+        return intrin({steps.X.region({i, Range(0, 16)})});
+      },
+      "T");
   return text_of(te::create_schedule({T}), {steps.X, T});
 }
 

@@ -1,4 +1,5 @@
-// Expressions, statements, operations and steps of lower, printed one by one, against the lines of the records.
+// Expressions, statements, operations and steps of lower, printed one by one, against the lines of the
+// records.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -40,39 +41,42 @@ TEST(RecordedForm, OfAnExpressionInBothPrinters) {
 
 TEST(RecordedForm, OfConstants) {
   expect_recorded("q2", annotated(make_true()) + " " + print_legacy(make_true()) + " " +
-                            print_legacy(make_const(Float(64), 1.0)) + " " + print_legacy(make_const(Float(16), 1.0)) +
-                            " " + print_legacy(make_const(Int(64), 3)));
+                            print_legacy(make_const(Float(64), 1.0)) + " " +
+                            print_legacy(make_const(Float(16), 1.0)) + " " +
+                            print_legacy(make_const(Int(64), 3)));
   Var x = te::var("x");
   // The reference prints 1.516: a bfloat16 has no letter of its own there.
-  expect_recorded("q2", " " + annotated(make_const(Int(8, 4), 1)) + " " + annotated(make_const(Float(32, 4), 1.5)) +
-                            " " + annotated(make_shuffle({x, x}, {0, 1})));
+  expect_recorded("q2", " " + annotated(make_const(Int(8, 4), 1)) + " " +
+                            annotated(make_const(Float(32, 4), 1.5)) + " " +
+                            annotated(make_shuffle({x, x}, {0, 1})));
   EXPECT_EQ(annotated(make_const(BFloat(16), 1.5)), "1.5bf16");
 }
 
 TEST(RecordedForm, OfAxes) {
-  expect_recorded("q2", printed(te::reduce_axis({0, 4}, "k")) + " | " + printed(te::thread_axis({0, 4}, "threadIdx.x")) +
-                            " | " + printed(te::thread_axis("vthread")));
+  expect_recorded("q2", printed(te::reduce_axis({0, 4}, "k")) + " | " +
+                            printed(te::thread_axis({0, 4}, "threadIdx.x")) + " | " +
+                            printed(te::thread_axis("vthread")));
 }
 
 TEST(RecordedForm, OfVectorsCallsAndLets) {
   Var x = te::var("x");
   expect_recorded("q2", print_legacy(make_cast(Int(8), x)) + " " + print_legacy(make_broadcast(x, 4)) + " " +
-                            print_legacy(make_ramp(x, 1, 4)) + " " + print_legacy(exp(make_const(Float(32), 1.0))) + " " +
+                            print_legacy(make_ramp(x, 1, 4)) + " " +
+                            print_legacy(exp(make_const(Float(32), 1.0))) + " " +
                             print_legacy(make_let(x, 1, x + 1)));
 }
 
 TEST(RecordedForm, OfStatementsByHand) {
-  expect_recorded("q2", print_legacy(make_stmt(Attr{AttrKind::ThreadExtent, te::thread_axis("threadIdx.x"), "", 4,
-                                                    make_nop()})));
+  expect_recorded("q2", print_legacy(make_stmt(Attr{AttrKind::ThreadExtent, te::thread_axis("threadIdx.x"),
+                                                    "", 4, make_nop()})));
   IRBuilder ib;
   auto a = ib.allocate(Float(32), {8}, "a", "local");
-  ib.for_range(
-      0, 8, "i",
-      [&](Var i) {
-        ib.if_scope(i < 3, [&] { a[i] = 1.0f; });
-        ib.else_scope([&] { a[i] = 2.0f; });
-      },
-      {.kind = ForKind::Parallel});
+  ib.for_range(0, 8, "i",
+               [&](Var i) {
+                 ib.if_scope(i < 3, [&] { a[i] = 1.0f; });
+                 ib.else_scope([&] { a[i] = 2.0f; });
+               },
+               {.kind = ForKind::Parallel});
   expect_recorded("q2", print_legacy(ib.get()));
 }
 
@@ -82,10 +86,11 @@ TEST(RecordedForm, OfATensor) {
 
 TEST(RecordedForm, OfAReductionAndItsOperation) {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [&](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [&](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  te::Tensor Z =
-      te::compute({16, 16}, {"i", "j"}, [&](Var i, Var j) { return te::sum(Y(i, k) * Y(j, k), {k}); }, "Z");
+  te::Tensor Z = te::compute(
+      {16, 16}, {"i", "j"}, [&](Var i, Var j) { return te::sum(Y(i, k) * Y(j, k), {k}); }, "Z");
   expect_recorded("p7", print_legacy(Z.op().body()[0]));
   expect_recorded("p7", printed(Z) + " " + printed(Z.op()));
 }
@@ -93,8 +98,10 @@ TEST(RecordedForm, OfAReductionAndItsOperation) {
 /// Y = X + 1 and Z = 2 Y, as in p9.
 struct Steps {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
-  te::Tensor Z = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "Z");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
+  te::Tensor Z = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "Z");
 };
 
 TEST(RecordedForm, OfALoweredBody) {
@@ -108,8 +115,10 @@ TEST(RecordedForm, OfTheLoopsBeforeAnyPass) {
   te::Schedule s = te::create_schedule({steps.Z}).normalize();
   std::string text = print_legacy(te::schedule_ops(s, te::infer_bound(s)));
   // The record has tensors where these loops already have buffers.
-  for (const auto& [ours, theirs] : {std::pair("buffer_realize", "producer_realize"), std::pair("] = (", "] =(")})
-    for (std::size_t at; (at = text.find(ours)) != std::string::npos;) text.replace(at, std::string(ours).size(), theirs);
+  for (const auto& [ours, theirs] :
+       {std::pair("buffer_realize", "producer_realize"), std::pair("] = (", "] =(")})
+    for (std::size_t at; (at = text.find(ours)) != std::string::npos;)
+      text.replace(at, std::string(ours).size(), theirs);
   expect_recorded("p9", text);
 }
 

@@ -1,4 +1,5 @@
-// Remaining questions: rank 0, layouts and attachments after other primitives, reductions that cannot be made, unrolling.
+// Remaining questions: rank 0, layouts and attachments after other primitives, reductions that cannot be
+// made, unrolling.
 #include "probes.h"
 
 namespace tenon::probes {
@@ -8,12 +9,14 @@ namespace {
 
 std::string rank_0_element() {
   te::Tensor A = te::placeholder({}, "A");
-  return printed(te::compute({}, {}, [&] { return A() + 1.0f; }, "B"));
+  return printed(te::compute(
+      {}, {}, [&] { return A() + 1.0f; }, "B"));
 }
 
 struct Doubled {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Z = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) * 2.0f; }, "Z");
+  te::Tensor Z = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) * 2.0f; }, "Z");
   te::Schedule s = te::create_schedule({Z});
 };
 
@@ -25,7 +28,8 @@ std::string set_scope_out() {
 
 std::string attach_after_fuse() {
   Doubled d;
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [&](Var i, Var j) { return d.Z(i, j) * 2.0f; }, "Y");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [&](Var i, Var j) { return d.Z(i, j) * 2.0f; }, "Y");
   te::Schedule s = te::create_schedule({Y});
   s[d.Z].compute_at(s[Y], s[Y].axis(1));
   s[Y].fuse({s[Y].axis(0), s[Y].axis(1)});
@@ -70,7 +74,8 @@ std::string reorder_then_transform() {
 struct Total {
   te::Tensor X = te::placeholder({64}, "X");
   te::IterVar k = te::reduce_axis({0, 64}, "k");
-  te::Tensor Z = te::compute({1}, {"i"}, [this](Var) { return te::sum(X(k), {k}); }, "Z");
+  te::Tensor Z = te::compute(
+      {1}, {"i"}, [this](Var) { return te::sum(X(k), {k}); }, "Z");
   te::Schedule s = te::create_schedule({Z});
 };
 
@@ -89,8 +94,10 @@ std::string cache_write_after_split_reduce() {
 
 struct Steps {
   te::Tensor X = te::placeholder({16, 16}, "X");
-  te::Tensor Y = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
-  te::Tensor W = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "W");
+  te::Tensor Y = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return X(i, j) + 1.0f; }, "Y");
+  te::Tensor W = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return Y(i, j) * 2.0f; }, "W");
   te::Schedule s = te::create_schedule({W});
 };
 
@@ -108,7 +115,8 @@ std::string auto_unroll_64() {
 
 std::string prefetch_trivial() {
   te::Tensor A = te::placeholder({1024}, "A");
-  te::Tensor B = te::compute({1024}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {1024}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   te::Schedule s = te::create_schedule({B});
   auto [o, i] = s[B].split(s[B].axis(0), 1);
   s[B].prefetch(A, i, 1);
@@ -133,7 +141,8 @@ std::string split_thread() {
 std::string vthread_symbolic() {
   Var m = te::var("m");
   te::Tensor A = te::placeholder({m}, "A");
-  te::Tensor B = te::compute({m}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor B = te::compute(
+      {m}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   te::Schedule s = te::create_schedule({B});
   s[B].bind(s[B].axis(0), te::thread_axis("vthread"));
   return body_of(s, {A, B});
@@ -152,7 +161,8 @@ struct Sums {
   te::Tensor Z3;
   te::Schedule s;
   explicit Sums(const te::ReduceOptions& options = {})
-      : Z3(te::compute({4}, {"i"}, [&](Var i) { return te::sum(X(i, kk), {kk}, options); }, "Z3")),
+      : Z3(te::compute(
+            {4}, {"i"}, [&](Var i) { return te::sum(X(i, kk), {kk}, options); }, "Z3")),
         s(te::create_schedule({Z3})) {}
 };
 
@@ -165,9 +175,8 @@ std::string xthread_init() {
 std::string init_bad() {
   te::Tensor X = te::placeholder({16, 16}, "X");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  return printed(te::compute({4}, {"i"}, [&](Var i) {
-    return te::sum(X(i, k), {k}, {.init = {X(i, 0) + 1.0f}});
-  }));
+  return printed(
+      te::compute({4}, {"i"}, [&](Var i) { return te::sum(X(i, k), {k}, {.init = {X(i, 0) + 1.0f}}); }));
 }
 
 std::string xthread_swap() {

@@ -56,7 +56,8 @@ TEST_P(RecordedProbe, PrintsItsText) {
   if (const auto* refusal = std::get_if<Refused>(&probe.expected)) return expect_refusal(probe, *refusal);
   std::string expected = *record;
   if (const auto* own = std::get_if<OwnText>(&probe.expected)) expected = normalized(std::string(own->text));
-  if (const auto* changes = std::get_if<ChangedText>(&probe.expected)) expected = changed(changes->of.empty() ? *record : recorded(changes->of).value(), *changes);
+  if (const auto* changes = std::get_if<ChangedText>(&probe.expected))
+    expected = changed(changes->of.empty() ? *record : recorded(changes->of).value(), *changes);
   std::string actual;
   try {
     actual = normalized(probe.print());

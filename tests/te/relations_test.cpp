@@ -12,7 +12,8 @@ using tir::evaluate_int;
 IterVar axis(const std::string& name) { return IterVar(std::nullopt, Var(name), IterKind::DataParallel); }
 
 std::int64_t value(const Expr& e) {
-  return evaluate_int(e, [](const Var& v) -> std::int64_t { throw std::logic_error("free variable " + v.name()); });
+  return evaluate_int(
+      e, [](const Var& v) -> std::int64_t { throw std::logic_error("free variable " + v.name()); });
 }
 
 struct Box {
@@ -42,14 +43,16 @@ struct Case {
 
   Box of(const IterVar& a) const { return box(ranges.at(a)); }
 
-  std::int64_t up(const IterVar& parent, const std::vector<std::pair<IterVar, std::int64_t>>& children) const {
+  std::int64_t up(const IterVar& parent,
+                  const std::vector<std::pair<IterVar, std::int64_t>>& children) const {
     AxisValues values;
     for (const auto& [child, v] : children) values.set(child, Expr(v));
     pass_index_up(std::span(&relation, 1), ranges, values);
     return value(values.at(parent));
   }
 
-  std::int64_t down(const IterVar& child, const std::vector<std::pair<IterVar, std::int64_t>>& parents) const {
+  std::int64_t down(const IterVar& child,
+                    const std::vector<std::pair<IterVar, std::int64_t>>& parents) const {
     AxisValues values;
     for (const auto& [parent, v] : parents) values.set(parent, Expr(v));
     pass_index_down(std::span(&relation, 1), ranges, values);
@@ -67,7 +70,8 @@ std::vector<std::pair<SplitAxes, Case>> all_splits() {
     for (int extent = 1; extent <= 9; ++extent) {
       for (int size = 1; size <= 10; ++size) {
         SplitAxes a, b;
-        cases.emplace_back(a, Case(Split{a.parent, a.outer, a.inner, Split::ByFactor{size}}, {{min, extent}}));
+        cases.emplace_back(a,
+                           Case(Split{a.parent, a.outer, a.inner, Split::ByFactor{size}}, {{min, extent}}));
         cases.emplace_back(b, Case(Split{b.parent, b.outer, b.inner, Split::ByParts{size}}, {{min, extent}}));
       }
     }

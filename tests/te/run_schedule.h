@@ -1,5 +1,5 @@
-// Runs the loop program of a schedule in the interpreter: inputs hold small whole numbers, so that float arithmetic is
-// exact, outputs start as NaN, and reading what was never written is an error.
+// Runs the loop program of a schedule in the interpreter: inputs hold small whole numbers, so that float
+// arithmetic is exact, outputs start as NaN, and reading what was never written is an error.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,8 @@ inline std::vector<Array> run(const Schedule& schedule, const std::vector<Tensor
     }
     Array& array = arrays.emplace_back(count, std::numeric_limits<float>::quiet_NaN());
     if (tensor.op().as<Placeholder>()) {
-      for (std::size_t i = 0; i < count; ++i) array[i] = static_cast<float>((i * 7 + arrays.size() * 3) % 13) - 5;
+      for (std::size_t i = 0; i < count; ++i)
+        array[i] = static_cast<float>((i * 7 + arrays.size() * 3) % 13) - 5;
     }
     values.push_back(tir::HostArray{nullptr, tensor.dtype(), shape});
   }

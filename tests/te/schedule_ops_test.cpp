@@ -10,17 +10,20 @@
 namespace tenon::te {
 namespace {
 
+using testing::Computation;
 using testing::run;
 using testing::watch;
-using testing::Computation;
 
 std::string text(const Schedule& s) { return tir::print_stmt(schedule_ops(s, infer_bound(s))); }
 
 Tensor plus_one(const Tensor& x, const std::string& name) {
-  return compute(x.shape(), {"i"}, [&](Var i) { return x(i) + 1.0f; }, name);
+  return compute(
+      x.shape(), {"i"}, [&](Var i) { return x(i) + 1.0f; }, name);
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 int count(const std::string& text, const std::string& part) {
   int n = 0;
@@ -28,7 +31,8 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
-// ---- text -----------------------------------------------------------------------------------------------------------
+// ---- text
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(ScheduleOps, RootStagesStandOneAfterTheOther) {
   Tensor A = placeholder({4}, "A"), B = plus_one(A, "B"), C = plus_one(B, "C");
@@ -59,7 +63,8 @@ TEST(ScheduleOps, StagesAtOneLoopStandInOrder) {
 TEST(ScheduleOps, InitialisationStandsBeforeTheOutermostLoopOfTheReduction) {
   Tensor A = placeholder({4, 8}, "A");
   IterVar k = reduce_axis({0, 8}, "k");
-  Tensor B = compute({4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor B = compute(
+      {4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
   Schedule s = create_schedule(B);
   auto [ko, ki] = s[B].split(k, 4);
   s[B].reorder({ko, s[B].axis(0), ki});
@@ -71,7 +76,8 @@ TEST(ScheduleOps, InitialisationStandsBeforeTheOutermostLoopOfTheReduction) {
             "  for (k.outer: int32, 0, 2) {\n"
             "    for (i: int32, 0, 4) {\n"
             "      for (k.inner: int32, 0, 4) {\n"
-            "        B[i] = (B[i] + A: Buffer(A_1: Pointer(float32), float32, [4, 8], [])[i, (k.inner + (k.outer*4))])\n"
+            "        B[i] = (B[i] + A: Buffer(A_1: Pointer(float32), float32, [4, 8], [])[i, (k.inner + "
+            "(k.outer*4))])\n"
             "      }\n"
             "    }\n"
             "  }\n"
@@ -104,8 +110,10 @@ TEST(ScheduleOps, InitialisationOfAnArgumentIsGuardedLikeItsUpdate) {
   // B is needed beyond its end, and lives in an argument: nothing may be written there.
   Tensor A = placeholder({8}, "A");
   IterVar k = reduce_axis({0, 3}, "k");
-  Tensor B = compute({8}, {"i"}, [&](Var i) { return sum(A(i) * cast(Float(32), Expr(k)), {k}); }, "B");
-  Tensor C = compute({8}, {"i"}, [&](Var i) { return if_then_else(i < 6, B(i + 2), 0.0f); }, "C");
+  Tensor B = compute(
+      {8}, {"i"}, [&](Var i) { return sum(A(i) * cast(Float(32), Expr(k)), {k}); }, "B");
+  Tensor C = compute(
+      {8}, {"i"}, [&](Var i) { return if_then_else(i < 6, B(i + 2), 0.0f); }, "C");
   Schedule s = create_schedule(C);
   EXPECT_NO_THROW(run(s, {A, B, C}));
 }
@@ -151,11 +159,16 @@ TEST(ScheduleOps, ALaterOutputSeesTheOldValueOfAnEarlierOne) {
       },
       "pairs");
   std::vector<Tensor> T = compute_multi(
-      {1}, {"i"}, [&](Var) { return pairs({A(k), Expr(0.0f)}, {k}); }, "T");
+      {1}, {"i"},
+      [&](Var) {
+        return pairs({A(k), Expr(0.0f)}, {k});
+      },
+      "T");
   std::vector<testing::Array> arrays = run(create_schedule(T), {A, T[0], T[1]});
   float expected = 0;
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < i; ++j) expected += arrays[0][static_cast<std::size_t>(i)] * arrays[0][static_cast<std::size_t>(j)];
+    for (int j = 0; j < i; ++j)
+      expected += arrays[0][static_cast<std::size_t>(i)] * arrays[0][static_cast<std::size_t>(j)];
   }
   EXPECT_EQ(arrays[2][0], expected);
 }
@@ -177,10 +190,12 @@ TEST(ScheduleOps, AnArgumentGivenTwiceIsRefused) {
   Tensor A = placeholder({64}, "A"), B = plus_one(A, "B");
   StageGraph graph = freeze(create_schedule(B));
   tir::Buffer buffer = tir::decl_buffer({64}, Float(32), {.name = "A"});
-  EXPECT_THROW(schedule_ops(graph, infer_bound(graph), {buffer, buffer, B}, {.binds = {{A, buffer}}}), ScheduleError);
+  EXPECT_THROW(schedule_ops(graph, infer_bound(graph), {buffer, buffer, B}, {.binds = {{A, buffer}}}),
+               ScheduleError);
 }
 
-// ---- values -----------------------------------------------------------------------------------------------------------
+// ---- values
+// -----------------------------------------------------------------------------------------------------------
 
 void expect_same(const std::vector<testing::Array>& a, const std::vector<testing::Array>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -190,13 +205,19 @@ void expect_same(const std::vector<testing::Array>& a, const std::vector<testing
 /// sum over a 3x3 window of a padded input.
 struct PaddedWindow {
   Tensor A = placeholder({7, 9}, "A");
-  Tensor P = compute({9, 11}, {"i", "j"},
-                     [&](Var i, Var j) {
-                       return if_then_else(tir::all(i >= 1, i < 8, j >= 1, j < 10), A(i - 1, j - 1), 0.0f);
-                     },
-                     "P");
+  Tensor P = compute(
+      {9, 11}, {"i", "j"},
+      [&](Var i, Var j) {
+        return if_then_else(tir::all(i >= 1, i < 8, j >= 1, j < 10), A(i - 1, j - 1), 0.0f);
+      },
+      "P");
   IterVar y = reduce_axis({0, 3}, "y"), x = reduce_axis({0, 3}, "x");
-  Tensor B = compute({7, 9}, {"i", "j"}, [&](Var i, Var j) { return sum(P(i + y, j + x), {y, x}); }, "B");
+  Tensor B = compute(
+      {7, 9}, {"i", "j"},
+      [&](Var i, Var j) {
+        return sum(P(i + y, j + x), {y, x});
+      },
+      "B");
 };
 
 TEST(ScheduleOpsValues, AStageAtAnyLoopGivesTheSame) {
@@ -215,8 +236,10 @@ TEST(ScheduleOpsValues, AStageAtAnyLoopGivesTheSame) {
 TEST(ScheduleOpsValues, AReductionAtASplitThatDoesNotDivideGivesTheSame) {
   Tensor A = placeholder({101, 5}, "A");
   IterVar k = reduce_axis({0, 5}, "k");
-  Tensor B = compute({101}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
-  Tensor C = compute({101}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+  Tensor B = compute(
+      {101}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor C = compute(
+      {101}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
   std::vector<testing::Array> expected = run(create_schedule(C), {A, C});
   for (int factor : {100, 7, 64, 101, 3}) {
     Schedule s = create_schedule(C);
@@ -229,7 +252,8 @@ TEST(ScheduleOpsValues, AReductionAtASplitThatDoesNotDivideGivesTheSame) {
 TEST(ScheduleOpsValues, DataAndReductionFusedGiveTheSame) {
   Tensor A = placeholder({6, 5}, "A");
   IterVar k = reduce_axis({0, 5}, "k");
-  Tensor B = compute({6}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor B = compute(
+      {6}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
   for (int factor : {1, 4, 7, 30}) {
     Schedule s = create_schedule(B);
@@ -241,7 +265,8 @@ TEST(ScheduleOpsValues, DataAndReductionFusedGiveTheSame) {
 TEST(ScheduleOpsValues, ARankZeroReductionUnderASingletonSplitGivesTheSame) {
   Tensor A = placeholder({10}, "A");
   IterVar k = reduce_axis({0, 10}, "k");
-  Tensor B = compute({}, {}, [&] { return sum(A(k), {k}); }, "B");
+  Tensor B = compute(
+      {}, {}, [&] { return sum(A(k), {k}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
   Schedule s = create_schedule(B);
   s[B].split_by_nparts(s[B].fuse(std::vector<IterVar>{}), 20);
@@ -250,12 +275,13 @@ TEST(ScheduleOpsValues, ARankZeroReductionUnderASingletonSplitGivesTheSame) {
 
 TEST(ScheduleOpsValues, AReductionRangeMayDependOnADataAxis) {
   Tensor A = placeholder({6}, "A");
-  Tensor B = compute({6}, {"i"},
-                     [&](Var i) {
-                       IterVar k = reduce_axis({0, i + 1}, "k");
-                       return sum(A(k), {k});
-                     },
-                     "B");
+  Tensor B = compute(
+      {6}, {"i"},
+      [&](Var i) {
+        IterVar k = reduce_axis({0, i + 1}, "k");
+        return sum(A(k), {k});
+      },
+      "B");
   std::vector<testing::Array> arrays = run(create_schedule(B), {A, B});
   float total = 0;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -279,7 +305,8 @@ TEST(ScheduleOpsValues, ThreadsOfTwoExtentsOnOneAxisGiveTheSame) {
 
 TEST(ScheduleOpsValues, AThreadOnAnAxisThatStartsElsewhereIsShifted) {
   Tensor A = placeholder({64}, "A"), B = plus_one(A, "B");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return B(i + 16); }, "C");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return B(i + 16); }, "C");
   std::vector<testing::Array> expected = run(create_schedule(C), {A, C});
   Schedule s = create_schedule(C);
   s[B].bind(s[B].axis(0), thread_axis("threadIdx.x"));
@@ -290,7 +317,8 @@ TEST(ScheduleOpsValues, ReductionsAcrossThreadsGiveTheSame) {
   for (int size : {1, 10, 32, 37, 64}) {
     Tensor A = placeholder({10, size}, "A");
     IterVar k = reduce_axis({0, size}, "k");
-    Tensor B = compute({10}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+    Tensor B = compute(
+        {10}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
     std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
     for (int form = 0; form < 4; ++form) {
       Schedule s = create_schedule(B);
@@ -310,7 +338,8 @@ TEST(ScheduleOpsValues, ReductionsAcrossThreadsGiveTheSame) {
 TEST(ScheduleOpsValues, AnUnevenDataAxisBesideAReductionAcrossThreadsGivesTheSame) {
   Tensor A = placeholder({10, 16}, "A");
   IterVar k = reduce_axis({0, 16}, "k");
-  Tensor B = compute({10}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor B = compute(
+      {10}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
   Schedule s = create_schedule(B);
   auto [io, ii] = s[B].split(s[B].axis(0), 4);
@@ -322,7 +351,8 @@ TEST(ScheduleOpsValues, AnUnevenDataAxisBesideAReductionAcrossThreadsGivesTheSam
 TEST(ScheduleOpsValues, AStartValueIsCountedOnceAcrossThreads) {
   Tensor A = placeholder({4, 16}, "A"), I = placeholder({4}, "I");
   IterVar k = reduce_axis({0, 16}, "k");
-  Tensor B = compute({4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}, {.init = {I(i)}}); }, "B");
+  Tensor B = compute(
+      {4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}, {.init = {I(i)}}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, I, B});
   Schedule s = create_schedule(B);
   s[B].bind(s[B].reduce_axis(0), thread_axis("threadIdx.x"));
@@ -332,7 +362,8 @@ TEST(ScheduleOpsValues, AStartValueIsCountedOnceAcrossThreads) {
 TEST(ScheduleOpsValues, AConditionHoldsForEachElementAcrossThreads) {
   Tensor A = placeholder({4, 16}, "A");
   IterVar k = reduce_axis({0, 16}, "k");
-  Tensor B = compute({4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}, {.where = k < i * 4 + 1}); }, "B");
+  Tensor B = compute(
+      {4}, {"i"}, [&](Var i) { return sum(A(i, k), {k}, {.where = k < i * 4 + 1}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
   for (bool split : {false, true}) {
     Schedule s = create_schedule(B);
@@ -344,9 +375,11 @@ TEST(ScheduleOpsValues, AConditionHoldsForEachElementAcrossThreads) {
 
 TEST(ScheduleOpsValues, AProducerInsideAReductionAcrossThreadsGivesTheSame) {
   Tensor A = placeholder({4, 32}, "A");
-  Tensor P = compute({4, 32}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "P");
+  Tensor P = compute(
+      {4, 32}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "P");
   IterVar k = reduce_axis({0, 32}, "k");
-  Tensor B = compute({4}, {"i"}, [&](Var i) { return sum(P(i, k), {k}); }, "B");
+  Tensor B = compute(
+      {4}, {"i"}, [&](Var i) { return sum(P(i, k), {k}); }, "B");
   std::vector<testing::Array> expected = run(create_schedule(B), {A, B});
   for (int place = 0; place < 3; ++place) {
     Schedule s = create_schedule(B);
@@ -358,7 +391,8 @@ TEST(ScheduleOpsValues, AProducerInsideAReductionAcrossThreadsGivesTheSame) {
   }
 }
 
-// ---- what is computed is what is read ------------------------------------------------------------------------------------
+// ---- what is computed is what is read
+// ------------------------------------------------------------------------------------
 
 void expect_exact(const std::vector<Computation>& computations, std::size_t times) {
   ASSERT_EQ(computations.size(), times);
@@ -367,7 +401,8 @@ void expect_exact(const std::vector<Computation>& computations, std::size_t time
 
 TEST(ScheduleOpsRegions, OfATileAndItsHalo) {
   Tensor A = placeholder({34}, "A"), B = plus_one(A, "B");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return B(i) + B(i + 1) + B(i + 2); }, "C");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return B(i) + B(i + 1) + B(i + 2); }, "C");
   Schedule s = create_schedule(C);
   auto [o, i] = s[C].split(s[C].axis(0), 8);
   s[B].compute_at(s[C], o);
@@ -376,7 +411,8 @@ TEST(ScheduleOpsRegions, OfATileAndItsHalo) {
 
 TEST(ScheduleOpsRegions, OfStridedReads) {
   Tensor A = placeholder({64}, "A"), B = plus_one(A, "B");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return B(i * 2) + B(i * 2 + 1); }, "C");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return B(i * 2) + B(i * 2 + 1); }, "C");
   Schedule s = create_schedule(C);
   auto [o, i] = s[C].split(s[C].axis(0), 4);
   s[B].compute_at(s[C], o);
@@ -385,7 +421,8 @@ TEST(ScheduleOpsRegions, OfStridedReads) {
 
 TEST(ScheduleOpsRegions, OfReversedReads) {
   Tensor A = placeholder({32}, "A"), B = plus_one(A, "B");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return B(31 - i); }, "C");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return B(31 - i); }, "C");
   Schedule s = create_schedule(C);
   auto [o, i] = s[C].split(s[C].axis(0), 4);
   s[B].compute_at(s[C], o);
@@ -394,8 +431,10 @@ TEST(ScheduleOpsRegions, OfReversedReads) {
 
 TEST(ScheduleOpsRegions, OfATransposedReaderInTwoLevels) {
   Tensor A = placeholder({16, 12}, "A");
-  Tensor B = compute({16, 12}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
-  Tensor C = compute({12, 16}, {"i", "j"}, [&](Var i, Var j) { return B(j, i) * 2.0f; }, "C");
+  Tensor B = compute(
+      {16, 12}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  Tensor C = compute(
+      {12, 16}, {"i", "j"}, [&](Var i, Var j) { return B(j, i) * 2.0f; }, "C");
   Schedule s = create_schedule(C);
   auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
   s[B].compute_at(s[C], jo);
@@ -411,8 +450,10 @@ TEST(ScheduleOpsRegions, OfAWindowInsideTheReduction) {
 
 TEST(ScheduleOpsRegions, OfRowsUnderAFusedAxis) {
   Tensor A = placeholder({12, 6}, "A");
-  Tensor B = compute({12, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
-  Tensor C = compute({12, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
+  Tensor B = compute(
+      {12, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  Tensor C = compute(
+      {12, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
   for (auto [factor, times] : {std::pair<int, std::size_t>{12, 6}, {6, 12}, {3, 24}, {2, 36}}) {
     Schedule s = create_schedule(C);
     auto [o, i] = s[C].split(s[C].fuse(s[C].axis(0), s[C].axis(1)), factor);

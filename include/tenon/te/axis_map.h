@@ -1,5 +1,5 @@
-// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated, so that nothing
-// depends on the order of addresses.
+// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated, so that
+// nothing depends on the order of addresses.
 //
 //   AxisMap<Range> ranges;  ranges.set(i, Range(0, 16));  ranges.at(i).extent
 #pragma once

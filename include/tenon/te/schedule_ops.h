@@ -3,9 +3,9 @@
 //   te::StageGraph graph = te::freeze(s);
 //   tir::PrimFunc func = te::schedule_ops(graph, te::infer_bound(graph), {A, B, C});
 //
-// Every stage becomes a loop nest, placed inside the loop that it is attached to, in front of what that loop computes.
-// Each tensor has one buffer: the argument's, or one that a Realize makes, named after the tensor. Nothing is simplified
-// beyond what building an expression folds.
+// Every stage becomes a loop nest, placed inside the loop that it is attached to, in front of what that loop
+// computes. Each tensor has one buffer: the argument's, or one that a Realize makes, named after the tensor.
+// Nothing is simplified beyond what building an expression folds.
 #pragma once
 
 #include "tenon/te/infer_bound.h"
@@ -23,7 +23,8 @@ struct FunctionOptions {
 };
 
 /// Throws ScheduleError for a placeholder that is read but is no argument, and for an argument given twice.
-tir::PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds, const std::vector<FunctionArgument>& arguments,
+tir::PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
+                           const std::vector<FunctionArgument>& arguments,
                            const FunctionOptions& options = {},
                            SourceLocation where = SourceLocation::current());
 

@@ -1,5 +1,5 @@
-// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by division and
-// remainder. The extents multiply exactly: fusing by itself never needs a guard.
+// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by division
+// and remainder. The extents multiply exactly: fusing by itself never needs a guard.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -17,7 +17,9 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
 
 namespace {
 
-bool surely_divides(const Expr& divisor, const Expr& value) { return is_zero(simplify(floormod(value, divisor))); }
+bool surely_divides(const Expr& divisor, const Expr& value) {
+  return is_zero(simplify(floormod(value, divisor)));
+}
 
 Interval moved(const Expr& offset, const Expr& min, const Expr& max) {
   return Interval::of(offset + min, offset + max);
@@ -42,8 +44,8 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
     return;
   }
   domains.set(fuse.outer, moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
-  // A stretch that divides a row and starts at a multiple of its own length stays within one row; any other may reach
-  // into the next, and then every column can occur.
+  // A stretch that divides a row and starts at a multiple of its own length stays within one row; any other
+  // may reach into the next, and then every column can occur.
   const Expr length = max - min + 1;
   if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
     domains.set(fuse.inner, moved(inner.min, floormod(min, inner.extent), floormod(max, inner.extent)));

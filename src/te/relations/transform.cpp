@@ -1,5 +1,5 @@
-// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis may depend on all of
-// the other side, so domains and guards are taken for the whole group.
+// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis may depend
+// on all of the other side, so domains and guards are taken for the whole group.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -48,7 +48,8 @@ void ranges_down(const Transform& transform, RangeSweep& sweep) {
     const IterVar& axis = transform.transformed[i];
     Interval image = values_of(transform.forward.results[i], originals, sweep.facts);
     if (!image.is_bounded()) {
-      throw BoundError("transform_layout: the extent of the new axis `" + axis.name() + "` cannot be inferred");
+      throw BoundError("transform_layout: the extent of the new axis `" + axis.name() +
+                       "` cannot be inferred");
     }
     sweep.set(axis, simplify(*image.max() + 1, sweep.facts));
   }
