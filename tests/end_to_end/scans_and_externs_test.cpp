@@ -1,0 +1,192 @@
+// Scans, statements of the user's own, intrinsics, modules of several functions; run every way.
+#include <gtest/gtest.h>
+
+#include "tests/common/ways_to_run.h"
+
+extern "C" void tenon_test_double(float* out, const float* in, int count) {
+  for (int n = 0; n < count; ++n) out[n] = 2 * in[n];
+}
+
+namespace tenon::testing {
+namespace {
+
+// ---- scans ------------------------------------------------------------------------------------------
+
+struct ScanTest : ::testing::Test {
+  Var m = te::size_var("m");
+  te::Tensor X = te::placeholder({m, 6}, "X"), state = te::placeholder({m, 6}, "state");
+  te::Tensor init = te::compute(
+      {1, 6}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  const WaysToRun sizes = {.symbols = {1, 2, 9}};
+};
+
+TEST_F(ScanTest, RunningSums) {
+  te::Tensor update = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  te::Tensor S = te::scan(init, update, state, {X}, "S");
+  const Arguments a = make_arguments({X, S});
+  tir::evaluate(lower_to_loops(te::create_schedule(S), {X, S}), a.values);
+  const float* in = reinterpret_cast<const float*>(a.arrays[0]->data());
+  const float* out = reinterpret_cast<const float*>(a.arrays[1]->data());
+  for (int n = 0; n < 7 * 6; ++n) EXPECT_EQ(out[n], (n >= 6 ? out[n - 6] : 0) + in[n]);
+  te::Schedule s = te::create_schedule(S);
+  s[update].vectorize(s[update].split(s[update].axis(1), 4).inner);
+  s[init].split(s[init].axis(1), 4);
+  EXPECT_EQ(compare_with_default(s, {X, S}, sizes), "");
+}
+
+TEST_F(ScanTest, WithAStageInsideOfTheUpdate) {
+  te::Tensor inside = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) * 0.5f; }, "inside");
+  te::Tensor update = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return inside(t, i) + X(t, i); }, "update");
+  te::Tensor S = te::scan(init, update, state, {X}, "S");
+  te::Schedule at_root = te::create_schedule(S);
+  EXPECT_EQ(compare_with_default(at_root, {X, S}, sizes), "");
+  te::Schedule inlined = te::create_schedule(S);
+  inlined[inside].compute_inline();
+  EXPECT_EQ(compare_with_default(inlined, {X, S}, sizes), "");
+  te::Schedule attached = te::create_schedule(S);
+  attached[inside].compute_at(attached[update], attached[update].axis(1));
+  EXPECT_EQ(compare_with_default(attached, {X, S}, sizes), "");
+}
+
+TEST_F(ScanTest, ReadByAStageThatIsSplit) {
+  te::Tensor update = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  te::Tensor S = te::scan(init, update, state, {X}, "S");
+  te::Tensor D = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return S(t, i) + 1.0f; }, "D");
+  te::Schedule s = te::create_schedule(D);
+  s[D].split(s[D].axis(0), 4);
+  EXPECT_EQ(compare_with_default(s, {X, D}, sizes), "");
+}
+
+TEST_F(ScanTest, TwoStates) {
+  te::Tensor other = te::placeholder({m, 6}, "other");
+  te::Tensor other_init = te::compute(
+      {1, 6}, {"t", "i"}, [&](Var, Var) { return Expr(1.0f); }, "other_init");
+  te::Tensor a = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + other(t - 1, i); }, "a");
+  te::Tensor b = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return other(t - 1, i) + X(t, i); }, "b");
+  std::vector<te::Tensor> S = te::scan({init, other_init}, {a, b}, {state, other}, {X}, "S");
+  te::Schedule s = te::create_schedule(S[0]);
+  s[b].split(s[b].axis(1), 4);
+  EXPECT_EQ(compare_with_default(s, {X, S[0], S[1]}, sizes), "");
+}
+
+// ---- statements of the user's own ---------------------------------------------------------------------
+
+TEST(ExternTest, LoopsOfABuilder) {
+  te::Tensor A = te::placeholder({20}, "A");
+  te::Tensor B = te::compute(
+      {20}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+  te::Tensor C = te::extern_op(
+      {20}, {B},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto b = ib.buffer_ptr(ins[0]), c = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, 20, "i", [&](Var i) {
+          ib.if_scope(i >= 4, [&] { c[i] = b[i - 4] + 1.0f; });
+          ib.else_scope([&] { c[i] = 0.0f; });
+        });
+        return ib.get();
+      },
+      "C");
+  te::Tensor D = te::compute(
+      {20}, {"i"}, [&](Var i) { return C(i) + A(i); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  s[B].split(s[B].axis(0), 8);
+  s[D].vectorize(s[D].split(s[D].axis(0), 8).inner);
+  EXPECT_EQ(compare_with_default(s, {A, D}), "");
+}
+
+TEST(ExternTest, WhileLoops) {
+  // Steps of the Collatz sequence until 1.
+  te::Tensor A = te::placeholder({9}, "A", Int(32));
+  te::Tensor B = te::extern_op(
+      {9}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, 9, "i", [&](Var i) {
+          auto now = ib.allocate(Int(32), {1}, "now", "local");
+          now[0] = abs(Expr(in[i])) + 1;
+          out[i] = 0;
+          ib.while_loop(Expr(now[0]) != 1, [&] {
+            now[0] =
+                if_then_else(floormod(Expr(now[0]), 2) == 0, floordiv(Expr(now[0]), 2), Expr(now[0]) * 3 + 1);
+            out[i] = Expr(out[i]) + 1;
+          });
+        });
+        return ib.get();
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+  const Arguments a = make_arguments({A, B});
+  run_compiled(build(s, {A, B}, Target("llvm"), {.opt_level = 1})["main"], a);
+  const int* in = reinterpret_cast<const int*>(a.arrays[0]->data());
+  for (int i = 0; i < 9; ++i) {
+    int steps = 0;
+    for (int n = std::abs(in[i]) + 1; n != 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+    EXPECT_EQ(reinterpret_cast<const int*>(a.arrays[1]->data())[i], steps);
+  }
+}
+
+TEST(ExternTest, SeveralOutputs) {
+  te::Tensor A = te::placeholder({7}, "A", Int(32));
+  std::vector<te::Tensor> T = te::extern_multi(
+      {{7}, {1}}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto a = ib.buffer_ptr(ins[0]), copy = ib.buffer_ptr(outs[0]), sum = ib.buffer_ptr(outs[1]);
+        sum[0] = 0;
+        ib.for_range(0, 7, "i", [&](Var i) {
+          copy[i] = Expr(a[i]) * 2;
+          sum[0] = Expr(sum[0]) + Expr(a[i]);
+        });
+        return ib.get();
+      },
+      "T");
+  EXPECT_EQ(compare_with_default(te::create_schedule(T), {A, T[0], T[1]}), "");
+}
+
+TEST(ExternTest, ACFunctionOfThisProgram) {
+  te::Tensor A = te::placeholder({5}, "A");
+  te::Tensor B = te::extern_op(
+      {5}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        return call_extern(Int(32), "tenon_test_double", outs[0].access_ptr("w"), ins[0].access_ptr("r"), 5);
+      },
+      "B");
+  const Arguments a = make_arguments({A, B});
+  run_compiled(build(te::create_schedule(B), {A, B}, Target("llvm"), {.opt_level = 1})["main"], a);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(reinterpret_cast<const float*>(a.arrays[1]->data())[i],
+              2 * reinterpret_cast<const float*>(a.arrays[0]->data())[i]);
+}
+
+// ---- modules ------------------------------------------------------------------------------------------
+
+TEST(ModuleTest, SeveralFunctionsEachByItsName) {
+  te::Tensor A = te::placeholder({8}, "A");
+  te::Tensor plus = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "plus");
+  te::Tensor times = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) * 3.0f; }, "times");
+  const tir::IRModule add = lower(te::create_schedule(plus), {A, plus}, {.name = "add"});
+  const tir::IRModule triple = lower(te::create_schedule(times), {A, times}, {.name = "triple"});
+  runtime::Module mod = build({add, triple}, Target("llvm"), {.opt_level = 1});
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  runtime::NDArray a = runtime::NDArray::from(values, {8}), b = runtime::NDArray::zeros({8}, Float(32));
+  mod["add"](a, b);
+  EXPECT_EQ(b.data<float>()[7], 9);
+  mod["triple"](a, b);
+  EXPECT_EQ(b.data<float>()[7], 24);
+  EXPECT_THROW(build({add, add}, Target("llvm")), LowerError);
+}
+
+}  // namespace
+}  // namespace tenon::testing
