@@ -33,7 +33,8 @@ struct NeededAxis {
   Interval domain;
 };
 
-/// What a producer that is computed at some place, kept in some scope, sees of a reader. Producers at one place share it.
+/// What a producer that is computed at some place, kept in some scope, sees of a reader. Producers at one
+/// place share it.
 struct ReaderView {
   std::optional<AttachPoint> place;
   StorageScope scope;
@@ -51,7 +52,9 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
 class BoundInference {
  public:
   explicit BoundInference(const StageGraph& graph)
-      : graph_(graph), reads_(static_cast<std::size_t>(graph.size())), views_(static_cast<std::size_t>(graph.size())) {}
+      : graph_(graph),
+        reads_(static_cast<std::size_t>(graph.size())),
+        views_(static_cast<std::size_t>(graph.size())) {}
 
   Bounds run() {
     // Consumers first: what a stage must provide is known when all its readers' ranges are.
@@ -99,7 +102,8 @@ class BoundInference {
 
   static void check_is_at_root(const StageData& stage) {
     if (std::holds_alternative<AttachRoot>(stage.attach)) return;
-    throw ScheduleError("stage `" + name_of(stage) + "` is an output, so it must be computed at root", stage.attach_where);
+    throw ScheduleError("stage `" + name_of(stage) + "` is an output, so it must be computed at root",
+                        stage.attach_where);
   }
 
   static Range declared(const IterVar& axis) {
@@ -116,17 +120,20 @@ class BoundInference {
   void check_is_in_loop(StageId id) const {
     for (const AttachPoint& loop : graph_.attach_path(id))
       if (!thread_of(graph_.stage(loop.stage), loop.axis)) return;
-    throw ScheduleError("double_buffer of " + describe(graph_.stage(id)) +
-                            ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
-                        graph_.stage(id).double_buffer_where);
+    throw ScheduleError(
+        "double_buffer of " + describe(graph_.stage(id)) +
+            ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
+        graph_.stage(id).double_buffer_where);
   }
 
-  void check_has_threads(const StageData& stage, const IterVar& axis, const AxisAttributes& attributes) const {
+  void check_has_threads(const StageData& stage, const IterVar& axis,
+                         const AxisAttributes& attributes) const {
     const std::optional<Range>& declared = attributes.thread->dom();
     const Expr& extent = ranges_.at(axis).extent;
     if (!declared || !arith::can_prove(declared->extent < extent, facts_)) return;
-    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() + "`: the axis has " +
-                            print_expr(extent) + " iterations, but only " + print_expr(declared->extent) +
+    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
+                            "`: the axis has " + print_expr(extent) + " iterations, but only " +
+                            print_expr(declared->extent) +
                             " threads are declared; declare more, or split the axis",
                         attributes.where);
   }
@@ -138,20 +145,23 @@ class BoundInference {
     if (stage.scope || stage.is_output || tag.is_virtual() || is_one(ranges_.at(axis).extent)) return;
     const StorageScope scope = scope_of(graph_, id);
     if (is_shared_along(scope, tag)) return;
-    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
-                            "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
-                            " memory, one for each thread, of which each would compute only a part; set_scope(\"shared\")",
-                        attributes.where);
+    throw ScheduleError(
+        "bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
+            "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
+            " memory, one for each thread, of which each would compute only a part; set_scope(\"shared\")",
+        attributes.where);
   }
 
-  /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are guarded.
+  /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are
+  /// guarded.
   void bind_thread(const IterVar& thread, const Expr& extent) {
     Expr greatest = extent;
     if (const Range* known = ranges_.find(thread)) {
       if (surely_equal(known->extent, extent) || arith::can_prove(extent <= known->extent, facts_)) return;
       if (!arith::can_prove(known->extent <= extent, facts_)) greatest = max(known->extent, extent);
     }
-    Range range = Range::from_min_extent(make_int(thread.var().dtype(), 0), cast(thread.var().dtype(), greatest));
+    Range range =
+        Range::from_min_extent(make_int(thread.var().dtype(), 0), cast(thread.var().dtype(), greatest));
     facts_.bind(thread.var(), range, /*replace=*/true);
     ranges_.set(thread, std::move(range));
   }
@@ -171,9 +181,11 @@ class BoundInference {
 
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs) {
     const ReaderView& view = view_of(reader, producer);
-    // While one iteration around the producer runs, the reader's axes take only the values that are needed in it.
+    // While one iteration around the producer runs, the reader's axes take only the values that are needed in
+    // it.
     for (const NeededAxis& needed : view.axes) facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-    add_needs(graph_.stage(reader).op, reads_[static_cast<std::size_t>(reader)], tensor, view.domains, facts_, needs);
+    add_needs(graph_.stage(reader).op, reads_[static_cast<std::size_t>(reader)], tensor, view.domains, facts_,
+              needs);
     for (const NeededAxis& needed : view.axes) {
       facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
     }
@@ -191,9 +203,10 @@ class BoundInference {
     return views.back();
   }
 
-  /// The loops of the reader that lie inside the producer's place, or that are bound to threads which share its memory,
-  /// are relaxed to their ranges; the others stay symbols.
-  ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place, StorageScope scope) {
+  /// The loops of the reader that lie inside the producer's place, or that are bound to threads which share
+  /// its memory, are relaxed to their ranges; the others stay symbols.
+  ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place,
+                       StorageScope scope) {
     const StageData& stage = graph_.stage(reader);
     bool inside = true;
     AxisDomains domains;
@@ -228,7 +241,8 @@ class BoundInference {
     throw BoundError("stage `" + name_of(stage) + "` is kept in " + std::string(to_string(scope)) +
                          " memory, of which each iteration of `" + thread->name() + "` in stage `" +
                          name_of(graph_.stage(reader)) +
-                         "` has its own, but is computed outside of it; compute_at a loop inside of it, or set a wider scope",
+                         "` has its own, but is computed outside of it; compute_at a loop inside of it, or "
+                         "set a wider scope",
                      placed ? stage.attach_where : stage.op.where());
   }
 
@@ -274,15 +288,17 @@ class BoundInference {
   [[noreturn]] void refuse_place(StageId producer, StageId reader) const {
     const StageData& stage = graph_.stage(producer);
     const AttachPoint& place = graph_.attach_path(producer).front();
-    throw BoundError("compute_at of stage `" + name_of(stage) + "` at axis `" + place.axis.name() + "` of stage `" +
-                         name_of(graph_.stage(place.stage)) + "`: its reader `" + name_of(graph_.stage(reader)) +
-                         "` is not computed inside that loop; a stage must be computed where all its readers see it",
-                     stage.attach_where);
+    throw BoundError(
+        "compute_at of stage `" + name_of(stage) + "` at axis `" + place.axis.name() + "` of stage `" +
+            name_of(graph_.stage(place.stage)) + "`: its reader `" + name_of(graph_.stage(reader)) +
+            "` is not computed inside that loop; a stage must be computed where all its readers see it",
+        stage.attach_where);
   }
 
   // ---- what a stage must provide
 
-  /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all of them count.
+  /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all of them
+  /// count.
   void provide(const Operation& op, const std::vector<Needs>& needs) {
     if (const Scan* scan = op.as<Scan>()) return provide_scan(*scan, needs);
     for (std::size_t i = 0; i < op.axis().size(); ++i) {
@@ -294,8 +310,8 @@ class BoundInference {
     for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
   }
 
-  /// All steps from the first to the last that is needed; of space everything, since a step may read what its neighbours
-  /// held before.
+  /// All steps from the first to the last that is needed; of space everything, since a step may read what its
+  /// neighbours held before.
   void provide_scan(const Scan& scan, const std::vector<Needs>& needs) {
     std::vector<Interval> steps;
     for (const Needs& of_output : needs) steps.insert(steps.end(), of_output[0].begin(), of_output[0].end());
@@ -323,7 +339,8 @@ class BoundInference {
   void add(Bounds& bounds, StageId id, const IterVar& axis) {
     const Range* range = ranges_.find(axis);
     if (!range || bounds.ranges_.contains(axis)) return;
-    const Range simple = constant_int(range->min) && constant_int(range->extent) ? *range : simplify(*range, facts_);
+    const Range simple =
+        constant_int(range->min) && constant_int(range->extent) ? *range : simplify(*range, facts_);
     bounds.ranges_.set(axis, simple);
     bounds.entries_.push_back({id, axis, simple});
   }
@@ -354,14 +371,16 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
   std::size_t stage_width = 5, axis_width = 4;
   for (const std::string& name : bounds.stage_names_) stage_width = std::max(stage_width, name.size());
-  for (const Bounds::Entry& entry : bounds.entries_) axis_width = std::max(axis_width, entry.axis.name().size());
+  for (const Bounds::Entry& entry : bounds.entries_)
+    axis_width = std::max(axis_width, entry.axis.name().size());
   auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
     out << std::left << std::setw(static_cast<int>(stage_width) + 2) << stage
         << std::setw(static_cast<int>(axis_width) + 2) << axis << range << '\n';
   };
   row("stage", "axis", "range");
   for (const Bounds::Entry& entry : bounds.entries_) {
-    const std::string range = "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
+    const std::string range =
+        "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
     row(bounds.stage_names_[static_cast<std::size_t>(entry.stage)], entry.axis.name(), range);
   }
   return out;

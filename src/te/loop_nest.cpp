@@ -13,14 +13,22 @@ namespace tenon::te {
 using namespace tir;
 using arith::can_prove;
 
-// ---- shells -------------------------------------------------------------------------------------------------------
+// ---- shells
+// -------------------------------------------------------------------------------------------------------
 
 Stmt wrap(const Shell& shell, Stmt body) {
   return match(
-      shell, [&](const LoopShell& s) { return make_stmt(For{s.var, s.min, s.extent, s.kind, body}); },
-      [&](const AttrShell& s) { return make_stmt(Attr{s.kind, s.subject, s.key, s.value, body}); },
+      shell,
+      [&](const LoopShell& s) {
+        return make_stmt(For{s.var, s.min, s.extent, s.kind, body});
+      },
+      [&](const AttrShell& s) {
+        return make_stmt(Attr{s.kind, s.subject, s.key, s.value, body});
+      },
       [&](const PrefetchShell& s) { return with_prefetch(s.buffer, s.loop, s.offset, body); },
-      [&](const GuardShell& s) { return make_stmt(If{s.condition, body, std::nullopt}); });
+      [&](const GuardShell& s) {
+        return make_stmt(If{s.condition, body, std::nullopt});
+      });
 }
 
 Stmt wrap(const Shells& shells, Stmt body) {
@@ -28,17 +36,22 @@ Stmt wrap(const Shells& shells, Stmt body) {
   return body;
 }
 
-// ---- loops --------------------------------------------------------------------------------------------------------
+// ---- loops
+// --------------------------------------------------------------------------------------------------------
 
 namespace {
 
 ForKind loop_kind(const AxisAttributes* attributes) {
   if (!attributes || !attributes->kind) return ForKind::Serial;
   switch (*attributes->kind) {
-    case IterKind::Unrolled: return ForKind::Unrolled;
-    case IterKind::Vectorized: return ForKind::Vectorized;
-    case IterKind::Parallelized: return ForKind::Parallel;
-    default: return ForKind::Serial;
+    case IterKind::Unrolled:
+      return ForKind::Unrolled;
+    case IterKind::Vectorized:
+      return ForKind::Vectorized;
+    case IterKind::Parallelized:
+      return ForKind::Parallel;
+    default:
+      return ForKind::Serial;
   }
 }
 
@@ -80,7 +93,8 @@ class NestMaker {
     const Range range = program_.lower(program_.bounds[leaf], {});
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
     const IterVar* thread = thread_of(stage_, leaf);
-    Expr value = thread ? open_thread(leaf, *thread, range, level) : open_loop(leaf, attributes, range, level);
+    Expr value =
+        thread ? open_thread(leaf, *thread, range, level) : open_loop(leaf, attributes, range, level);
     if (!options_.is_init && !value.same_as(leaf.var())) program_.define(leaf.var(), value);
     return value;
   }
@@ -116,7 +130,8 @@ class NestMaker {
     if (constant_int(extent) || constant_int(arith::simplify(extent, program_.facts))) return;
     const std::string primitive = kind == ForKind::Vectorized ? "vectorize" : "unroll";
     throw ScheduleError(primitive + " of " + describe(leaf, stage_) + ": it has " + print_expr(extent) +
-                            " iterations, which is no constant; split it by a constant and " + primitive + " the inner axis",
+                            " iterations, which is no constant; split it by a constant and " + primitive +
+                            " the inner axis",
                         attributes->where);
   }
 
@@ -181,7 +196,8 @@ LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& opti
   return NestMaker(stage, program, options).make();
 }
 
-// ---- guards -------------------------------------------------------------------------------------------------------
+// ---- guards
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -191,7 +207,8 @@ bool same_range(const Range& a, const Range& b) {
 
 class GuardMaker {
  public:
-  GuardMaker(const StageData& stage, const LoopNest& nest, const Program& program, const GuardOptions& options)
+  GuardMaker(const StageData& stage, const LoopNest& nest, const Program& program,
+             const GuardOptions& options)
       : stage_(stage), nest_(nest), program_(program), options_(options) {}
 
   std::vector<Expr> make() {
@@ -212,7 +229,8 @@ class GuardMaker {
       const IterVar* thread = thread_of(stage_, leaf);
       if (!thread || is_skipped(leaf) || !divides_work(stage_, *thread)) continue;
       const Range& own = program_.bounds[leaf];
-      if (!surely_equal(program_.bounds[*thread].extent, own.extent)) require_below(thread->var(), own.extent);
+      if (!surely_equal(program_.bounds[*thread].extent, own.extent))
+        require_below(thread->var(), own.extent);
     }
   }
 
@@ -259,7 +277,8 @@ std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program
   return GuardMaker(program.graph.stage(stage), nest, program, options).make();
 }
 
-// ---- computes -----------------------------------------------------------------------------------------------------
+// ---- computes
+// -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -316,10 +335,10 @@ ComputeNest make_compute_nest(StageId id, Program& program) {
   for (const IterVar& axis : stage.leaf_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
   }
-  nest.init = make_loop_nest(
-      id, program, {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
-  // A point outside the operation's domain may be initialised where it has memory of its own: nothing reads it. Where the
-  // buffer is an argument it may not even exist.
+  nest.init = make_loop_nest(id, program,
+                             {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
+  // A point outside the operation's domain may be initialised where it has memory of its own: nothing reads
+  // it. Where the buffer is an argument it may not even exist.
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards =
       as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));

@@ -1,4 +1,5 @@
-// The loops of one stage: what stands around its statements at each leaf axis, and the value of every axis inside.
+// The loops of one stage: what stands around its statements at each leaf axis, and the value of every axis
+// inside.
 //
 //   leaf i.outer, parallel        ->  for (i.outer, 0, 4) "parallel"
 //   leaf i.inner of extent 1      ->  nothing; its value is its minimum
@@ -67,8 +68,8 @@ struct GuardOptions {
   const AxisFlags* skip = nullptr;
 };
 
-/// The conditions under which the current iteration lies within the ranges of its axes and within the operation's
-/// domain; those that provably always hold are left out.
+/// The conditions under which the current iteration lies within the ranges of its axes and within the
+/// operation's domain; those that provably always hold are left out.
 std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
                               const GuardOptions& options = {});
 

@@ -52,7 +52,8 @@ std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors)
 
 Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
 
-// ---- memory, statements, users ------------------------------------------------------------------------------------
+// ---- memory, statements, users
+// ------------------------------------------------------------------------------------
 
 Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
   const StageData& stage = program_.graph.stage(id);
@@ -86,7 +87,8 @@ std::vector<std::vector<Range>> output_regions(const StageData& stage, const Pro
   }
   for (std::size_t k = 0; k < regions.size(); ++k) {
     if (stage.op.axis().empty()) {
-      for (const Expr& extent : stage.op.output(static_cast<int>(k)).shape()) regions[k].push_back(Range(0, extent));
+      for (const Expr& extent : stage.op.output(static_cast<int>(k)).shape())
+        regions[k].push_back(Range(0, extent));
     } else {
       for (const IterVar& axis : stage.op.axis()) regions[k].push_back(range_of(axis));
     }
@@ -115,8 +117,8 @@ Stmt StageBuilder::realize(StageId id, Stmt body) {
   for (int k = stage.op.num_outputs(); k-- > 0;) {
     const Tensor output = stage.op.output(k);
     if (program_.buffers.is_argument(output) || program_.buffers.is_scan_state(output)) continue;
-    body = make_stmt(Realize{program_.buffers.buffer_of(output), regions[static_cast<std::size_t>(k)], make_true(), body,
-                             realize_traits(stage)});
+    body = make_stmt(Realize{program_.buffers.buffer_of(output), regions[static_cast<std::size_t>(k)],
+                             make_true(), body, realize_traits(stage)});
   }
   return body;
 }
@@ -125,10 +127,12 @@ Stmt StageBuilder::provide(StageId id) {
   return match(
       program_.graph.stage(id).op.kind(), [&](const Compute&) { return provide_compute(id); },
       [&](const Extern&) { return provide_extern(id); }, [&](const Scan&) { return provide_scan(id); },
-      [&](const TensorCompute&) { return provide_compute(id); }, [](const Placeholder&) { return make_nop(); });
+      [&](const TensorCompute&) { return provide_compute(id); },
+      [](const Placeholder&) { return make_nop(); });
 }
 
-// ---- the kinds ----------------------------------------------------------------------------------------------------
+// ---- the kinds
+// ----------------------------------------------------------------------------------------------------
 
 Stmt StageBuilder::provide_compute(StageId id) {
   const StageData& stage = program_.graph.stage(id);
@@ -155,7 +159,8 @@ Stmt StageBuilder::provide_thread_reduction(StageId id) {
   const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
   std::vector<std::size_t> order = reduction.common;
   order.insert(order.end(), reduction.own.begin(), reduction.own.end());
-  return inside({levels_of(id, nest, order), [&] { return reduction.update; }, reduction.finish, reduction.common.size()},
+  return inside({levels_of(id, nest, order), [&] { return reduction.update; }, reduction.finish,
+                 reduction.common.size()},
                 0);
 }
 
@@ -170,13 +175,14 @@ Stmt StageBuilder::provide_extern(StageId id) {
     }
     body = make_stmt(BufferView{view, program_.buffers.buffer_of(tensor), std::move(region), body});
   };
-  for (std::size_t k = op.output_buffers.size(); k-- > 0;) bind(op.output_buffers[k], stage.op.output(static_cast<int>(k)));
+  for (std::size_t k = op.output_buffers.size(); k-- > 0;)
+    bind(op.output_buffers[k], stage.op.output(static_cast<int>(k)));
   for (std::size_t k = op.inputs.size(); k-- > 0;) bind(op.input_buffers[k], op.inputs[k]);
   return body;
 }
 
-/// The first states, then a loop over the steps; the stages that make a step stand innermost. Threads of the whole scan
-/// stand around both.
+/// The first states, then a loop over the steps; the stages that make a step stand innermost. Threads of the
+/// whole scan stand around both.
 Stmt StageBuilder::provide_scan(StageId id) {
   const StageData& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);
@@ -187,16 +193,20 @@ Stmt StageBuilder::provide_scan(StageId id) {
   Shells guards;
   for (const Expr& guard : make_guards(id, nest, program_)) guards.push_back(GuardShell{guard});
   std::size_t threads = 0;
-  while (threads < stage.leaf_iter_vars.size() && stage.leaf_iter_vars[threads].kind() == IterKind::ThreadIndex) ++threads;
+  while (threads < stage.leaf_iter_vars.size() &&
+         stage.leaf_iter_vars[threads].kind() == IterKind::ThreadIndex)
+    ++threads;
 
   const auto place = static_cast<std::size_t>(id);
   auto step = [&] { return wrap(guards, behind(attached_[place].back(), std::nullopt)); };
   auto with_first_states = [&](Stmt steps) { return behind(initial_[place], std::move(steps)); };
-  return wrap_around(closed_only(environment),
-                     [&] { return inside({levels_of(id, nest), step, with_first_states, threads}, 0); });
+  return wrap_around(closed_only(environment), [&] {
+    return inside({levels_of(id, nest), step, with_first_states, threads}, 0);
+  });
 }
 
-// ---- loops around statements --------------------------------------------------------------------------------------
+// ---- loops around statements
+// --------------------------------------------------------------------------------------
 
 std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest,
                                                        const std::vector<std::size_t>& order) {
@@ -226,7 +236,8 @@ Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
   auto content = [&]() -> Stmt {
     if (depth == body.levels.size()) return body.innermost();
     const NestedBody::Level& level = body.levels[depth];
-    return wrap_around(closed_only(*level.shells), [&] { return behind(level.attached, inside(body, depth + 1)); });
+    return wrap_around(closed_only(*level.shells),
+                       [&] { return behind(level.attached, inside(body, depth + 1)); });
   };
   if (body.change && depth == body.change_depth) return body.change(content());
   return content();

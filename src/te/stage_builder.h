@@ -7,7 +7,8 @@
 
 namespace tenon::te {
 
-/// The statements of one stage, by where they stand in its loops. They are made when the loops around them are known.
+/// The statements of one stage, by where they stand in its loops. They are made when the loops around them
+/// are known.
 struct NestedBody {
   struct Level {
     const Shells* shells;
@@ -40,8 +41,10 @@ class StageBuilder {
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
-  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that came before it.
-  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest, const std::vector<std::size_t>& order);
+  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that came before
+  /// it.
+  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest,
+                                           const std::vector<std::size_t>& order);
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
   /// What the first `depth` loops contain.
   Stmt inside(const NestedBody& body, std::size_t depth);
@@ -57,7 +60,8 @@ class StageBuilder {
   std::vector<StageId> stages_of(const std::vector<Tensor>& tensors) const;
 
   Program& program_;
-  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those that update a scan.
+  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those that update
+  /// a scan.
   std::vector<std::vector<std::vector<StageId>>> attached_;
   /// Per scan, the stages that compute its initial states, in order.
   std::vector<std::vector<StageId>> initial_;

@@ -11,14 +11,19 @@ int rank_of(const ThreadTag& tag) { return tag.is_block() ? 0 : 1; }
 
 int rank_of(StorageScope scope) {
   switch (scope) {
-    case StorageScope::Global: return 0;
+    case StorageScope::Global:
+      return 0;
     case StorageScope::Shared:
-    case StorageScope::SharedDyn: return 1;
-    case StorageScope::Warp: return 2;
-    case StorageScope::Local: return 3;
+    case StorageScope::SharedDyn:
+      return 1;
+    case StorageScope::Warp:
+      return 2;
+    case StorageScope::Local:
+      return 3;
     case StorageScope::WmmaMatrixA:
     case StorageScope::WmmaMatrixB:
-    case StorageScope::WmmaAccumulator: return 4;
+    case StorageScope::WmmaAccumulator:
+      return 4;
   }
   internal_error("storage scope outside its enumeration");
 }

@@ -7,7 +7,8 @@ namespace tenon::te {
 
 /// Height in the launch hierarchy: 0 for blocks, 1 for threads of a block, virtual ones among them.
 int rank_of(const tir::ThreadTag& tag);
-/// Memory of a rank up to that of a thread axis is shared along that axis: 0 Global, 1 Shared, 2 Warp, 3 Local and below.
+/// Memory of a rank up to that of a thread axis is shared along that axis: 0 Global, 1 Shared, 2 Warp, 3
+/// Local and below.
 int rank_of(tir::StorageScope scope);
 
 /// Whether all iterations along the thread axis see one copy of the memory.

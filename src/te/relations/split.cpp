@@ -1,9 +1,9 @@
 // Split: parent = outer * extent(inner) + inner + min(parent).
 //
-// By a factor the inner extent is the factor, by a number of parts the outer extent is that number; the other extent
-// is what it takes to reach the end, rounded up. So extent(outer) * extent(inner) >= extent(parent), and where it is
-// more, the last iterations lie outside and need a guard. An extent that was asked for is cut down to the parent's where
-// that is provably less, so that a split of a short axis makes no idle iterations.
+// By a factor the inner extent is the factor, by a number of parts the outer extent is that number; the other
+// extent is what it takes to reach the end, rounded up. So extent(outer) * extent(inner) >= extent(parent),
+// and where it is more, the last iterations lie outside and need a guard. An extent that was asked for is cut
+// down to the parent's where that is provably less, so that a split of a short axis makes no idle iterations.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -23,7 +23,8 @@ Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
 }
 
 /// The extent that was asked for, in the parent's type, or the parent's extent if that is less.
-Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent, const RangeSweep& sweep) {
+Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent,
+                  const RangeSweep& sweep) {
   DataType type = parent_extent.dtype();
   bool keeps = !sweep.keeps_extent || sweep.keeps_extent->value_or(child, false) || is_zero(parent_extent);
   if (keeps) return cast(type, asked);
