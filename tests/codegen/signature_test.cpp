@@ -1,0 +1,124 @@
+#include "tenon/codegen/signature.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/builder.h"
+
+namespace tenon::codegen {
+namespace {
+
+using namespace tir;
+
+/// A function of arrays (and scalars) with this body.
+PrimFunc function_of(const std::vector<Buffer>& arrays, const Stmt& body,
+                     const std::vector<Var>& scalars = {}) {
+  PrimFunc func{.params = {}, .buffers = {}, .body = body};
+  func.attrs.global_symbol = "f";
+  for (const Buffer& array : arrays) {
+    func.params.emplace_back(array->name, Handle());
+    func.buffers.push_back({.param = func.params.back(), .declared = array, .buffer = flattened(array)});
+  }
+  for (const Var& scalar : scalars) func.params.push_back(scalar);
+  return func;
+}
+
+const runtime::ArraySpec& array_spec(const Signature& signature, std::size_t n) {
+  return std::get<runtime::ArraySpec>(signature.spec.params.at(n).type);
+}
+
+TEST(Signature, says_type_shape_and_name_of_every_parameter) {
+  const Buffer a = decl_buffer({4, 8}, Float(16), {.name = "A"});
+  const Var x("x", Int(8));
+  const Signature s = signature_of(function_of({a}, make_nop(), {x}), "f_packed");
+  EXPECT_EQ(s.spec.name, "f");
+  EXPECT_EQ(s.spec.symbol, "f_packed");
+  EXPECT_EQ(describe(s.spec.params.at(0)), "float16[4, 8]");
+  EXPECT_EQ(s.spec.params.at(0).name, "A");
+  EXPECT_EQ(describe(s.spec.params.at(1)), "int8");
+  EXPECT_FALSE(array_spec(s, 0).strides.has_value());
+}
+
+TEST(Signature, says_how_arrays_are_accessed) {
+  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"}), b = decl_buffer({8}, Float(32), {.name = "B"});
+  const Buffer c = decl_buffer({8}, Float(32), {.name = "C"}), d = decl_buffer({8}, Float(32), {.name = "D"});
+  const Buffer e = decl_buffer({8}, Float(32), {.name = "E"});
+  IRBuilder ib;
+  ib.emit(make_store(c, make_load(a, {0}) + make_load(b, {0}), {0}));
+  ib.emit(make_store(b, make_float(Float(32), 0), {1}));
+  ib.emit(call_extern(Int(32), "g", d.access_ptr("w"), e.access_ptr("r")));
+  const Signature s = signature_of(function_of({a, b, c, d, e}, ib.get()), "f");
+  EXPECT_EQ(array_spec(s, 0).access, runtime::Access::Read);
+  EXPECT_EQ(array_spec(s, 1).access, runtime::Access::ReadWrite);
+  EXPECT_EQ(array_spec(s, 2).access, runtime::Access::Write);
+  EXPECT_EQ(array_spec(s, 3).access, runtime::Access::Write);
+  EXPECT_EQ(array_spec(s, 4).access, runtime::Access::Read);
+}
+
+TEST(Signature, a_pointer_that_is_handed_on_may_be_written_through) {
+  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"});
+  IRBuilder ib;
+  ib.emit(call_extern(Int(32), "g", Expr(a->data)));
+  EXPECT_EQ(array_spec(signature_of(function_of({a}, ib.get()), "f"), 0).access, runtime::Access::ReadWrite);
+}
+
+TEST(Signature, a_size_with_a_name_is_the_same_everywhere) {
+  const Var n = Var::size("n");
+  const Buffer a = decl_buffer({n, 4}, Float(32), {.name = "A"});
+  const Buffer b = decl_buffer({n}, Float(32), {.name = "B"});
+  const Signature s = signature_of(function_of({a, b}, make_nop()), "f");
+  EXPECT_EQ(describe(s.spec.params.at(0)), "float32[n, 4]");
+  EXPECT_EQ(describe(s.spec.params.at(1)), "float32[n]");
+  ASSERT_EQ(s.sizes.size(), 1u);
+  EXPECT_EQ(s.sizes[0].param, 0);
+  EXPECT_EQ(s.sizes[0].dimension, 0);
+}
+
+TEST(Signature, two_sizes_of_one_name_get_two_names) {
+  const Buffer a = decl_buffer({Var::size("n"), Var::size("n")}, Float(32), {.name = "A"});
+  EXPECT_EQ(describe(signature_of(function_of({a}, make_nop()), "f").spec.params.at(0)), "float32[n, n_1]");
+}
+
+TEST(Signature, a_size_that_is_a_parameter_is_not_bound_again) {
+  const Var n("n");
+  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"});
+  const Signature s = signature_of(function_of({a}, make_nop(), {n}), "f");
+  EXPECT_TRUE(s.sizes.empty());
+  EXPECT_EQ(std::get<runtime::Symbol>(array_spec(s, 0).shape.at(0)).name, s.spec.params.at(1).name);
+}
+
+TEST(Signature, an_extent_that_is_an_expression_is_left_to_the_code) {
+  const Var n = Var::size("n");
+  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"}),
+               b = decl_buffer({n * 2}, Float(32), {.name = "B"});
+  const Signature s = signature_of(function_of({a, b}, make_nop()), "f");
+  EXPECT_TRUE(std::holds_alternative<runtime::AnySize>(array_spec(s, 1).shape.at(0)));
+  ASSERT_EQ(s.checks.size(), 1u);
+  EXPECT_EQ(s.checks[0].message, "argument 2 `B` of `f`: extent 0 is not (n*2)");
+}
+
+TEST(Signature, an_expression_of_a_size_that_nobody_gives_is_refused) {
+  const Var n = Var::size("n");
+  const Buffer a = decl_buffer({n * 2}, Float(32), {.name = "A"});
+  try {
+    signature_of(function_of({a}, make_nop()), "f");
+    FAIL() << "n has no value";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("`n`"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_size) {
+  const Var n = Var::size("n");
+  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"}), b = decl_buffer({8}, Float(32), {.name = "B"});
+  const Buffer c = decl_buffer({n}, Float(32), {.name = "C"});
+  IRBuilder ib;
+  for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0}));
+  ib.emit(make_store(c, make_float(Float(32), 0), {make_int(Int(64), 0)}));
+  const Signature s = signature_of(function_of({a, b, c}, ib.get()), "f");
+  EXPECT_EQ(array_spec(s, 0).index_bits, 32);
+  EXPECT_EQ(array_spec(s, 1).index_bits, 64);
+  EXPECT_EQ(array_spec(s, 2).index_bits, 64);
+}
+
+}  // namespace
+}  // namespace tenon::codegen
