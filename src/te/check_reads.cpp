@@ -126,8 +126,17 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
     if (!range) return std::nullopt;
     const std::optional<std::int64_t> min = constant_int(range->min), extent = constant_int(range->extent);
     if (!min || !extent || *extent < 1) return std::nullopt;
+    Values values{*min, *min + *extent - 1};
+    // A range may reach beyond the axis' own domain; the points there are guarded, and read nothing.
+    if (axis.dom()) {
+      const std::optional<std::int64_t> first = constant_int(axis.dom()->min);
+      const std::optional<std::int64_t> length = constant_int(axis.dom()->extent);
+      if (!first || !length) return std::nullopt;
+      values = {std::max(values.min, *first), std::min(values.max, *first + *length - 1)};
+    }
+    if (values.min > values.max) return std::nullopt;
     box.vars.push_back(axis.var());
-    box.values.push_back({*min, *min + *extent - 1});
+    box.values.push_back(values);
   }
   return box;
 }

@@ -22,11 +22,14 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
   arith::IntervalMap leaves;
   for (const IterVar& leaf : stage.leaf_iter_vars)
     if (const Range* range = ranges.find(leaf)) leaves.set(leaf.var(), arith::Interval::from_range(*range));
+  // Axes between roots and leaves count too: a part of a part that goes too far may still lie within the
+  // whole.
   std::vector<Expr> guards;
-  for (const IterVar& root : roots) {
-    if (!guarded.value_or(root, false)) continue;
-    const Range& range = ranges.at(root);
-    const Expr value = values.at(root) - range.min;
+  for (const IterVar& axis : stage.all_iter_vars) {
+    if (!guarded.value_or(axis, false) || !values.contains(axis)) continue;
+    if (contains(stage.op.root_iter_vars(), axis) && !contains(roots, axis)) continue;
+    const Range& range = ranges.at(axis);
+    const Expr value = values.at(axis) - range.min;
     const arith::Interval reached = arith::values_of(value, leaves, facts);
     if (!reached.max() || !arith::can_prove(*reached.max() < range.extent, facts))
       guards.push_back(value < range.extent);

@@ -89,7 +89,10 @@ void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts,
     guarded.set(split.parent, true);
     return;
   }
-  const Expr reached = ranges.at(split.inner).extent * ranges.at(split.outer).extent;
+  const Range* outer = ranges.find(split.outer);
+  const Range* inner = ranges.find(split.inner);
+  if (!outer || !inner) return;
+  const Expr reached = inner->extent * outer->extent;
   guarded.set(split.parent, !can_prove(ranges.at(split.parent).extent == reached, facts));
 }
 
