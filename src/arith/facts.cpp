@@ -110,7 +110,7 @@ void check_rebinding(bool is_allowed, const Var& var) {
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
   bound_facts.push_back({e, bound});
-  undo.push_back(DropBound{});
+  undo.emplace_back(DropBound{});
 }
 
 void Facts::State::add_numeric_facts(const Expr& condition) {
@@ -118,7 +118,7 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
     if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
     if (auto fact = modular_fact(part)) {
       std::optional<ModularSet>& known = get(fact->var).modular;
-      undo.push_back(RestoreModular{fact->var, known});
+      undo.emplace_back(RestoreModular{fact->var, known});
       known = known ? intersect(*known, fact->set) : fact->set;
     }
   });
@@ -129,8 +129,8 @@ void Facts::State::add_literals(const Expr& condition) {
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
     literals.push_back(literal(part, true));
     literals.push_back(literal(negated(part), false));
-    undo.push_back(DropLiteral{});
-    undo.push_back(DropLiteral{});
+    undo.emplace_back(DropLiteral{});
+    undo.emplace_back(DropLiteral{});
   });
 }
 

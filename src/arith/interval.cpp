@@ -16,9 +16,17 @@ Interval Interval::empty() {
   return nothing;
 }
 
-Interval Interval::at_least(Expr min) { return Interval(std::move(min), std::nullopt); }
+Interval Interval::at_least(Expr min) {
+  Interval half;
+  half.min_ = std::move(min);
+  return half;
+}
 
-Interval Interval::at_most(Expr max) { return Interval(std::nullopt, std::move(max)); }
+Interval Interval::at_most(Expr max) {
+  Interval half;
+  half.max_ = std::move(max);
+  return half;
+}
 
 Interval Interval::from_range(const Range& r) {
   if (is_one(r.extent)) return point(r.min);
