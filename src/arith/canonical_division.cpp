@@ -3,6 +3,7 @@
 // `divide` and `reduce`.
 
 #include "arith/canonicalizer.h"
+#include "arith/rule_proofs.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::arith {
@@ -48,7 +49,8 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 // ---- what bounds tell ---------------------------------------------------------------------------
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
-  return const_bound(e, facts_).is_at_least(0) || can_prove_at_least(e, 0, facts_);
+  return const_bound(e, facts_).is_at_least(0) ||
+         can_prove(Claim{Claim::Relation::AtLeast, e, 0}, facts_);
 }
 
 bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {
@@ -57,7 +59,7 @@ bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {
 
 bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
   ConstBound known = const_bound(e, facts_);
-  return known.is_below(bound) && (known.is_at_least(0) || can_prove_at_least(e, 0, facts_));
+  return known.is_below(bound) && (known.is_at_least(0) || is_non_negative(e));
 }
 
 // ---- one piece ----------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ void check_rebinding(bool is_allowed, const Var& var) {
 // ---- the state --------------------------------------------------------------------------------------------
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
+  ++version;
   bound_facts.push_back({e, bound});
   undo.emplace_back(DropBound{});
 }
@@ -127,6 +128,7 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
 void Facts::State::add_literals(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
+    ++version;
     literals.push_back(literal(part, true));
     literals.push_back(literal(negated(part), false));
     undo.emplace_back(DropLiteral{});
@@ -144,6 +146,7 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
 }
 
 void Facts::State::undo_to(std::size_t mark) {
+  if (undo.size() > mark) ++version;
   while (undo.size() > mark) {
     tenon::match(
         undo.back(), [&](const DropBound&) { bound_facts.pop_back(); },

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "arith/rule_proofs.h"
 #include "tenon/arith/facts.h"
 
 namespace tenon::arith {
@@ -67,13 +68,20 @@ struct Facts::State {
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
   std::vector<Undo> undo;
+  /// Rises with every change of what is known.
+  std::uint64_t version = 1;
+  ProofMemory proofs;
 
   const OfVar* find(const Expr& var) const {
     if (vars.empty()) return nullptr;
     auto it = vars.find(&var.node());
     return it == vars.end() ? nullptr : &it->second;
   }
-  OfVar& get(const Expr& var) { return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second; }
+  /// To change what is known of the variable.
+  OfVar& get(const Expr& var) {
+    ++version;
+    return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
+  }
 
   void add_bound(const Expr& e, Bound bound);
   /// Adds what the condition says of constant bounds and remainders.

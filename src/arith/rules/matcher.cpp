@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "tenon/arith/simplify.h"
+#include "arith/rule_proofs.h"
+#include "tenon/arith/facts.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith::rules {
@@ -110,9 +111,9 @@ class Attempt {
     const std::optional<Expr> e = build(node.first);
     if (!bound || !e) return false;
     switch (node.op) {
-      case BinaryOp::Ge: return can_prove_at_least(*e, *bound, facts_);
-      case BinaryOp::Lt: return can_prove_below(*e, *bound, facts_);
-      case BinaryOp::Eq: return can_prove_equal(*e, make_int(e->dtype(), *bound), facts_);
+      case BinaryOp::Ge: return can_prove(Claim{Claim::Relation::AtLeast, *e, *bound}, facts_);
+      case BinaryOp::Lt: return can_prove(Claim{Claim::Relation::Below, *e, *bound}, facts_);
+      case BinaryOp::Eq: return can_prove(Claim{Claim::Relation::Equal, *e, *bound}, facts_);
       default: internal_error("a rule's condition is of a kind that is not proved");
     }
   }
