@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "driver/host_schedule.h"
+#include "driver/lost_results.h"
+#include "driver/races.h"
 #include "tenon/driver/build.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon {
@@ -14,88 +15,60 @@ namespace {
 
 using runtime::NDArray;
 
-/// What an output of integers holds at first.
-constexpr int kUnlikely = 77;
-
-struct Shaped {
-  const te::Tensor* tensor;  // null for a buffer
-  NDArray::Shape shape;
-  DataType dtype;
-};
-
-Shaped shaped(const LowerArgument& arg, const SourceLocation& where) {
-  auto constant = [&](const std::vector<tir::Expr>& extents, const std::string& name) {
-    NDArray::Shape shape;
-    for (const tir::Expr& extent : extents) {
-      const std::optional<std::int64_t> value = tir::constant_int(extent);
-      if (!value)
-        throw LowerError("check: argument `" + name + "` has a symbolic shape; give it a constant one",
-                         where);
-      shape.push_back(*value);
-    }
-    return shape;
+/// The tensors among the arguments that are computed, a buffer being the tensor that it is bound to.
+std::vector<te::Operation> computed(const std::vector<LowerArgument>& args, const ArgumentOptions& options) {
+  std::vector<te::Operation> ops;
+  auto add = [&](const te::Tensor& tensor) {
+    const te::Operation op = tensor.op();
+    if (op.as<te::Placeholder>()) return;
+    if (std::none_of(ops.begin(), ops.end(), [&](const te::Operation& o) { return o.same_as(op); }))
+      ops.push_back(op);
   };
-  return match(
-      arg,
-      [&](const te::Tensor& tensor) -> Shaped {
-        return {&tensor, constant(tensor.shape(), tensor.name()), tensor.dtype()};
-      },
-      [&](const tir::Buffer& buffer) -> Shaped {
-        return {nullptr, constant(buffer->shape, buffer->name), buffer->dtype};
-      },
-      [&](const tir::Var& var) -> Shaped {
-        throw LowerError("check: argument `" + var.name() + "` is a scalar; only arrays can be made up",
-                         where);
-      });
-}
-
-bool is_output(const Shaped& arg) { return arg.tensor && !arg.tensor->op().as<te::Placeholder>(); }
-
-NDArray unwritten(const Shaped& arg, bool zero, const SourceLocation& where) {
-  if (zero) return NDArray::zeros(arg.shape, arg.dtype, cpu(0), where);
-  if (arg.dtype.is_bool()) return NDArray::full(arg.shape, arg.dtype, 1, cpu(0), where);
-  const double value = arg.dtype.is_floating() ? std::numeric_limits<double>::quiet_NaN() : kUnlikely;
-  return NDArray::full(arg.shape, arg.dtype, value, cpu(0), where);
-}
-
-/// The same inputs, and outputs of its own.
-std::vector<NDArray> with_own_outputs(const std::vector<LowerArgument>& args,
-                                      const std::vector<NDArray>& arrays, const SourceLocation& where) {
-  std::vector<NDArray> own = arrays;
-  for (std::size_t n = 0; n < args.size(); ++n) {
-    const Shaped arg = shaped(args[n], where);
-    if (is_output(arg)) own[n] = unwritten(arg, false, where);
-  }
-  return own;
-}
-
-void interpret(const tir::IRModule& module, const std::vector<NDArray>& arrays) {
-  std::vector<tir::HostValue> values;
-  for (const NDArray& array : arrays) {
-    const DLTensor& tensor = array.dl_tensor();
-    values.push_back(tir::HostArray{static_cast<char*>(tensor.data) + tensor.byte_offset, array.dtype(),
-                                    array.shape(), array.strides()});
-  }
-  tir::evaluate(module.functions.begin()->second, values);
-}
-
-void call(const runtime::Function& function, const std::vector<NDArray>& arrays) {
-  const std::vector<runtime::Argument> values(arrays.begin(), arrays.end());
-  function.call(values);
-}
-
-/// The plainest schedule that computes the arguments.
-te::Schedule default_schedule(const std::vector<LowerArgument>& args, const SourceLocation& where) {
-  std::vector<te::Operation> outputs;
   for (const LowerArgument& arg : args) {
-    const Shaped a = shaped(arg, where);
-    if (!is_output(a)) continue;
-    const te::Operation op = a.tensor->op();
-    if (std::none_of(outputs.begin(), outputs.end(), [&](const te::Operation& o) { return o.same_as(op); }))
-      outputs.push_back(op);
+    if (const auto* tensor = std::get_if<te::Tensor>(&arg)) add(*tensor);
+    const auto* buffer = std::get_if<tir::Buffer>(&arg);
+    if (!buffer) continue;
+    for (const auto& [tensor, bound] : options.binds)
+      if (bound.same_as(*buffer)) add(tensor);
   }
+  return ops;
+}
+
+void interpret(const tir::IRModule& module, const std::vector<CallArgument>& call) {
+  tir::evaluate(module.functions.begin()->second, as_host_values(call));
+}
+
+bool calls_c_functions(const tir::IRModule& module) {
+  bool found = false;
+  tir::walk(module.functions.begin()->second.body,
+            [&](const tir::Call& call) { found |= std::holds_alternative<tir::ExternCallee>(call.callee); });
+  return found;
+}
+
+/// What the arguments must be after the program has run: as the interpreter leaves them with the default
+/// schedule, and as the reference does.
+std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument>& args,
+                                                 const CheckOptions& options, const SourceLocation& where) {
+  ArgumentOptions arguments = options.arguments;
+  arguments.outputs_start_at_zero = false;
+  const std::vector<te::Operation> outputs = computed(args, arguments);
   if (outputs.empty()) throw LowerError("check: no argument is computed by the schedule", where);
-  return te::create_schedule(outputs, where);
+  const te::Schedule plain = te::create_schedule(outputs, where);
+  const tir::IRModule module = lower(plain, args, {.binds = arguments.binds}, where);
+
+  std::vector<std::vector<CallArgument>> truths;
+  if (!calls_c_functions(module))
+    interpret(module, truths.emplace_back(make_arguments(args, arguments, where)));
+  if (options.reference) {
+    std::vector<NDArray> arrays;
+    for (const CallArgument& arg : truths.emplace_back(make_arguments(args, arguments, where)))
+      if (arg.array()) arrays.push_back(*arg.array());
+    options.reference(arrays);
+  }
+  if (truths.empty())
+    throw LowerError(
+        "check: the program calls C functions, which the interpreter cannot run; give a reference", where);
+  return truths;
 }
 
 /// Element `n` of a compact array, as a double; exact for all types but integers beyond 2^53.
@@ -154,49 +127,52 @@ Comparison compare(const NDArray& actual, const NDArray& expected, Tolerance tol
   return result;
 }
 
-bool binds_threads(const tir::PrimFunc& func) {
-  bool found = false;
-  tir::walk(func.body, [&](const tir::Attr& attr) { found |= attr.kind == tir::AttrKind::ThreadExtent; });
-  return found;
+bool binds_threads(const te::Schedule& schedule, SourceLocation where) {
+  return runs_on_device(te::freeze(schedule, where));
 }
 
-std::vector<NDArray> make_arguments(const std::vector<LowerArgument>& args, bool outputs_start_at_zero,
-                                    SourceLocation where) {
-  std::vector<NDArray> arrays;
-  std::uint64_t seed = 0;
-  for (const LowerArgument& arg : args) {
-    const Shaped a = shaped(arg, where);
-    arrays.push_back(is_output(a) ? unwritten(a, outputs_start_at_zero, where)
-                                  : NDArray::random(a.shape, a.dtype, {.seed = ++seed}, where));
+namespace {
+
+/// Runs the schedule on the arguments; returns whether it was the interpreter that did.
+bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const CheckOptions& options,
+         const std::vector<CallArgument>& call, const SourceLocation& where) {
+  const auto& binds = options.arguments.binds;
+  const te::StageGraph graph = te::freeze(schedule, where);
+  if (!runs_on_device(graph)) {
+    const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
+    build(schedule, args, options.target, how, where)["main"].call(as_call(call));
+    return false;
   }
-  return arrays;
+  refuse_races(graph);
+  refuse_lost_results(graph, args, binds, where);
+  const LowerOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
+  interpret(lower(schedule, args, how, where), call);
+  return true;
 }
+
+void note_worst(CheckReport& report, const CallArgument& actual, const CallArgument& expected,
+                const Tolerance& tolerance, const SourceLocation& where) {
+  // What is no output must not have been touched.
+  const Comparison compared =
+      compare(*actual.array(), *expected.array(), actual.is_output ? tolerance : Tolerance{0, 0}, where);
+  if (!actual.is_output && compared.fine()) return;
+  const bool is_worse =
+      compared.wrong > report.worst.wrong ||
+      (compared.wrong == report.worst.wrong && compared.largest_error > report.worst.largest_error);
+  if (!report.argument.empty() && !is_worse) return;
+  report.worst = compared;
+  report.argument = actual.name;
+}
+
+}  // namespace
 
 CheckReport check_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                            const CheckOptions& options, SourceLocation where) {
-  const tir::IRModule module = lower(schedule, args, {.passes = options.passes}, where);
-  CheckReport report{.interpreted = binds_threads(module.functions.begin()->second)};
-  const std::vector<NDArray> actual = make_arguments(args, options.outputs_start_at_zero, where);
-  if (report.interpreted) {
-    interpret(module, actual);
-  } else {
-    call(build(schedule, args, options.target, {.passes = options.passes}, where)["main"], actual);
-  }
-
-  const std::vector<NDArray> expected = with_own_outputs(args, actual, where);
-  interpret(lower(default_schedule(args, where), args, {}, where), expected);
-
-  for (std::size_t n = 0; n < args.size(); ++n) {
-    const Shaped arg = shaped(args[n], where);
-    if (!is_output(arg)) continue;
-    const Comparison compared = compare(actual[n], expected[n], options.tolerance, where);
-    const bool is_worse =
-        compared.wrong > report.worst.wrong ||
-        (compared.wrong == report.worst.wrong && compared.largest_error > report.worst.largest_error);
-    if (!report.output.empty() && !is_worse) continue;
-    report.worst = compared;
-    report.output = arg.tensor->name();
-  }
+  const std::vector<CallArgument> actual = make_arguments(args, options.arguments, where);
+  CheckReport report{.interpreted = run(schedule, args, options, actual, where)};
+  for (const std::vector<CallArgument>& expected : truths_of(args, options, where))
+    for (std::size_t n = 0; n < actual.size(); ++n)
+      if (actual[n].array()) note_worst(report, actual[n], expected[n], options.tolerance, where);
   return report;
 }
 

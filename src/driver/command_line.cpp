@@ -53,7 +53,8 @@ constexpr std::array<OptionText, 9> kOptions = {{
     {"time", Takes::Nothing, "", "run every schedule and print its time"},
     {"dump-after", Takes::Values, "PASS|all",
      "print the function after a pass of lowering, on the standard error; may be repeated"},
-    {"time-passes", Takes::Nothing, "", "print the time that each pass took, on the standard error"},
+    {"time-passes", Takes::Nothing, "",
+     "print what each step of the compiler took, passes and others, on the standard error"},
 }};
 
 po::options_description describe_options(const ProgramSettings& settings) {
@@ -193,7 +194,7 @@ lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::st
   passes.on_pass = [this, title = std::move(title)](const lowering::LowerOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
-    if (options_.time_passes) times_.add(report);
+    if (options_.time_passes) times_.add(report.pass, report.time);
     const std::vector<std::string>& wanted = options_.dump_after;
     if (std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
     err_ << "=== " << title << " after " << pass << " ===\n" << tir::IRModule{{{"main", report.after}}};
@@ -201,14 +202,16 @@ lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::st
   return passes;
 }
 
+StepListener PassReports::steps() {
+  if (!options_.time_passes) return {};
+  return [this](std::string_view step, std::chrono::nanoseconds time) { times_.add(step, time); };
+}
+
 tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& schedule,
                                  const std::vector<LowerArgument>& args, LowerOptions options,
                                  SourceLocation where) {
   options.passes = watch(options.passes, title);
-  if (options_.time_passes)
-    options.on_step = [this](std::string_view step, std::chrono::nanoseconds time) {
-      times_.add(step, time);
-    };
+  options.on_step = steps();
   const auto start = std::chrono::steady_clock::now();
   tir::IRModule module = tenon::lower(schedule, args, options, where);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;

@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-void PassTimes::add(std::string_view step, std::chrono::nanoseconds time) {
-  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.pass == step; });
+void StepTimes::add(std::string_view step, std::chrono::nanoseconds time) {
+  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.step == step; });
   if (row == rows_.end()) {
     rows_.push_back({std::string(step), time});
   } else {
@@ -15,16 +15,20 @@ void PassTimes::add(std::string_view step, std::chrono::nanoseconds time) {
   }
 }
 
-void PassTimes::print(std::ostream& out) const {
+void StepTimes::print(std::ostream& out) const {
   std::vector<Row> sorted = rows_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) { return a.time > b.time; });
-  std::chrono::nanoseconds total{0};
+  std::chrono::nanoseconds sum{0};
+  for (const Row& row : sorted) sum += row.time;
   auto line = [&](const std::string& name, std::chrono::nanoseconds time) {
-    out << std::left << std::setw(36) << name << std::right << std::setw(12) << std::fixed
-        << std::setprecision(3) << std::chrono::duration<double, std::milli>(time).count() << " ms\n";
+    const double milliseconds = std::chrono::duration<double, std::milli>(time).count();
+    const double share = sum.count() > 0 ? 100.0 * double(time.count()) / double(sum.count()) : 0;
+    out << std::left << std::setw(36) << name << std::right << std::fixed << std::setw(12)
+        << std::setprecision(3) << milliseconds << " ms" << std::setw(8) << std::setprecision(1) << share
+        << " %\n";
   };
-  for (const Row& row : sorted) line(row.pass, row.time), total += row.time;
-  line("all passes", total);
+  for (const Row& row : sorted) line(row.step, row.time);
+  line("all steps", sum);
 }
 
 std::vector<std::string> pass_names() {

@@ -2,18 +2,42 @@
 
 namespace tenon {
 
-void refuse_device_threads(const te::StageGraph& graph) {
+namespace {
+
+struct DeviceLoop {
+  const te::StageData& stage;
+  tir::IterVar axis;
+  tir::ThreadTag thread;
+  SourceLocation where;
+};
+
+bool is_of_device(const std::optional<tir::ThreadTag>& thread) { return thread && !thread->is_virtual(); }
+
+/// The first one: an axis that is bound to a thread, or a thread around a whole scan.
+std::optional<DeviceLoop> find_device_loop(const te::StageGraph& graph) {
   for (te::StageId id = 0; id < graph.size(); ++id) {
     const te::StageData& stage = graph.stage(id);
     for (const tir::IterVar& axis : stage.leaf_iter_vars) {
       const te::AxisAttributes* said = stage.attributes_of(axis);
-      if (!said || !said->thread || said->thread->thread()->is_virtual()) continue;
-      throw TargetError("build: axis `" + axis.name() + "` of stage `" + stage.op.name() + "` is bound to `" +
-                            said->thread->thread()->str() +
-                            "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll",
-                        said->where);
+      if (is_of_device(axis.thread())) return DeviceLoop{stage, axis, *axis.thread(), stage.op.where()};
+      if (said && said->thread && is_of_device(said->thread->thread()))
+        return DeviceLoop{stage, axis, *said->thread->thread(), said->where};
     }
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool runs_on_device(const te::StageGraph& graph) { return find_device_loop(graph).has_value(); }
+
+void refuse_device_threads(const te::StageGraph& graph) {
+  const std::optional<DeviceLoop> loop = find_device_loop(graph);
+  if (!loop) return;
+  throw TargetError("build: axis `" + loop->axis.name() + "` of stage `" + loop->stage.op.name() +
+                        "` is bound to `" + loop->thread.str() +
+                        "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll",
+                    loop->where);
 }
 
 }  // namespace tenon

@@ -5,7 +5,10 @@
 
 namespace tenon {
 
-/// Throws TargetError with stage, axis and line for an axis that is bound to blocks or threads of a device.
+/// Whether a loop is one over blocks or threads of a device.
+bool runs_on_device(const te::StageGraph& graph);
+
+/// Throws TargetError with stage, axis and line for such a loop.
 void refuse_device_threads(const te::StageGraph& graph);
 
 }  // namespace tenon

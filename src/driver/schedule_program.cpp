@@ -3,8 +3,6 @@
 #include <cstdio>
 #include <iostream>
 
-#include "tenon/driver/build.h"
-#include "tenon/driver/check.h"
 #include "tenon/runtime/threads.h"
 
 namespace tenon {
@@ -21,7 +19,13 @@ std::string counted(std::int64_t elements) {
   return std::to_string(elements) + (elements == 1 ? " element" : " elements");
 }
 
-std::string how(const CheckReport& report, const Target& target) {
+ArgumentOptions argument_options(const ShowOptions& options) {
+  return {.binds = options.binds,
+          .values = options.values,
+          .outputs_start_at_zero = options.outputs_start_at_zero};
+}
+
+std::string way_of(const CheckReport& report, const Target& target) {
   return report.interpreted ? "interpreted, because it binds threads of a GPU"
                             : "compiled for " + target.describe();
 }
@@ -57,22 +61,24 @@ void ScheduleProgram::show_beside(const std::string& name, const te::Schedule& s
 void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule,
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            const SourceLocation& where) {
-  const lowering::LowerOptions passes = reports_.watch(options.passes, name);
+  const BuildOptions how = build_options(name, options);
   try {
     switch (options_.emit.value_or(Emit::Simple)) {
       case Emit::Simple:
-        print(reports_.lower(name, schedule, args, {.simple_mode = true, .passes = options.passes}, where));
+        print(reports_.lower(name, schedule, args,
+                             {.simple_mode = true, .binds = options.binds, .passes = options.passes}, where));
         return;
       case Emit::Loops: {
-        const tir::PrimFunc loops = lower_to_loops(schedule, args, {.passes = passes}, where);
+        const tir::PrimFunc loops =
+            lower_to_loops(schedule, args, {.binds = options.binds, .on_step = how.on_step}, where);
         print(tir::IRModule{{{"main", loops}}});
         return;
       }
       case Emit::Ll:
-        print(compile(schedule, args, target(), {.passes = passes}, where).source("ll"));
+        print(compile(schedule, args, target(), how, where).source("ll"));
         return;
       case Emit::Asm:
-        print(compile(schedule, args, target(), {.passes = passes}, where).source("asm"));
+        print(compile(schedule, args, target(), how, where).source("asm"));
         return;
     }
   } catch (const InternalError&) {
@@ -85,14 +91,18 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
 void ScheduleProgram::check(const std::string& name, const te::Schedule& schedule,
                             const std::vector<LowerArgument>& args, const ShowOptions& options,
                             const SourceLocation& where) {
-  if (options.refused_by_build) return check_refused(name, schedule, args, where);
+  if (options.refused_for) return check_refused(name, schedule, args, options, where);
   const CheckReport report = check_schedule(schedule, args,
                                             {.target = target(),
                                              .passes = reports_.watch(options.passes, name),
-                                             .outputs_start_at_zero = options.outputs_start_at_zero},
+                                             .tolerance = options.tolerance,
+                                             .arguments = argument_options(options),
+                                             .reference = options.reference,
+                                             .on_step = reports_.steps()},
                                             where);
-  const std::string what = counted(report.worst.elements) + " of " + report.output + ", largest error " +
-                           printed("%.2g", report.worst.largest_error) + " (" + how(report, target()) + ")";
+  const std::string what = counted(report.worst.elements) + " of " + report.argument + ", largest error " +
+                           printed("%.2g", report.worst.largest_error) + " (" + way_of(report, target()) +
+                           ")";
   if (report.fine()) {
     out_ << "check " << name << ": right; " << what << std::endl;
   } else {
@@ -101,39 +111,48 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
 }
 
 void ScheduleProgram::check_refused(const std::string& name, const te::Schedule& schedule,
-                                    const std::vector<LowerArgument>& args, const SourceLocation& where) {
+                                    const std::vector<LowerArgument>& args, const ShowOptions& options,
+                                    const SourceLocation& where) {
   try {
-    build(schedule, args, target(), {}, where);
+    build(schedule, args, target(), build_options(name, options), where);
     fail("check " + name + ": build accepted it, and should not have");
   } catch (const InternalError&) {
     throw;
   } catch (const Error& error) {
-    out_ << "check " << name << ": refused; " << error.what() << std::endl;
+    const std::string reason = error.what();
+    if (reason.find(*options.refused_for) == std::string::npos)
+      return fail("check " + name + ": build refused it for another reason than '" + *options.refused_for +
+                  "': " + reason);
+    out_ << "check " << name << ": refused; " << reason << std::endl;
   }
 }
 
 void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule,
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            const SourceLocation& where) {
-  if (options.refused_by_build) {
+  if (options.refused_for) {
     out_ << "time " << name << ": not timed, because build refuses it" << std::endl;
     return;
   }
-  const lowering::LowerOptions passes = reports_.watch(options.passes, name);
-  if (binds_threads(lower(schedule, args, {}, where).functions.begin()->second)) {
+  if (binds_threads(schedule, where)) {
     out_ << "time " << name << ": not timed, because it binds threads of a GPU" << std::endl;
     return;
   }
-  const runtime::Module module = build(schedule, args, target(), {.passes = passes}, where);
-  const std::vector<runtime::NDArray> arrays = make_arguments(args, options.outputs_start_at_zero, where);
-  const std::vector<runtime::Argument> values(arrays.begin(), arrays.end());
+  const runtime::Module module = build(schedule, args, target(), build_options(name, options), where);
+  const std::vector<CallArgument> call = make_arguments(args, argument_options(options), where);
   const runtime::Timing timing =
       module["main"]
           .time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
-          .evaluate(values);
-  out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms (least "
-       << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads() << " thread"
+          .evaluate(as_call(call));
+  out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms"
+       << (options.operations > 0 ? printed(", %.1f GFLOPS", options.operations / timing.median / 1e9) : "")
+       << " (least " << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads() << " thread"
        << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe() << ")" << std::endl;
+}
+
+BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowOptions& options) {
+  return {
+      .binds = options.binds, .passes = reports_.watch(options.passes, name), .on_step = reports_.steps()};
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {

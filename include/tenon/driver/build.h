@@ -19,10 +19,15 @@ struct BuildOptions {
   /// Reassociation of floating sums, reciprocals for divisions.
   bool fast_math = false;
   bool instrument_bounds = false;
+  /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and compared.
+  bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
   /// 0 to 3.
   int opt_level = 3;
   lowering::LowerOptions passes = {};
+  /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
+  /// "optimize-llvm", "generate-code", "load".
+  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
 
 /// Throws what lower throws, and TargetError.

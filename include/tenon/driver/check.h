@@ -1,15 +1,15 @@
-// Is a schedule right? Its results beside those of the default schedule, which the interpreter runs.
+// Is a schedule right? Its results beside those of the default schedule, which the interpreter runs, and
+// beside those of plain C++ where there is some.
 //
 //   CheckReport report = check_schedule(s, {A, B, C}, {.target = Target("llvm")});
 //   report.fine(), report.worst.largest_error, report.interpreted
 //
-// Inputs are random; outputs start as NaN (integers as a value that is no likely result), so that what is
-// never written shows.
+// Inputs are random, and must stay what they were; outputs start as NaN (integers as a value that is no
+// likely result), so that what is never written shows.
 #pragma once
 
-#include "tenon/driver/lower.h"
+#include "tenon/driver/arguments.h"
 #include "tenon/driver/target.h"
-#include "tenon/runtime/ndarray.h"
 
 namespace tenon {
 
@@ -33,35 +33,37 @@ struct Comparison {
 Comparison compare(const runtime::NDArray& actual, const runtime::NDArray& expected, Tolerance tolerance = {},
                    SourceLocation where = SourceLocation::current());
 
+/// Computes the outputs in plain C++. Given the arrays among the arguments, in order.
+using Reference = std::function<void(std::span<const runtime::NDArray> arrays)>;
+
 struct CheckOptions {
   Target target = Target("llvm");
   lowering::LowerOptions passes = {};
   Tolerance tolerance = {};
-  /// For a schedule whose code adds to what it finds.
-  bool outputs_start_at_zero = false;
+  ArgumentOptions arguments = {};
+  /// A second truth; the only one of a program that calls C functions, which the interpreter cannot run.
+  Reference reference = {};
+  /// Of the steps that are no passes, as BuildOptions has it.
+  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
 
 struct CheckReport {
   Comparison worst = {};
-  /// The output that `worst` is about.
-  std::string output = {};
+  /// The argument that `worst` is about: an output, or an input that has been written.
+  std::string argument = {};
   /// Run by the interpreter, because it binds the threads of a GPU; else compiled for the target.
   bool interpreted = false;
 
   bool fine() const { return worst.fine(); }
 };
 
-/// Throws what lower and build throw, and LowerError for arguments that are no tensors of constant shape.
+/// Throws what lower, build and make_arguments throw, and LowerError for a program that computes none of its
+/// arguments, or that calls C functions and has no reference.
 CheckReport check_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                            const CheckOptions& options = {},
                            SourceLocation where = SourceLocation::current());
 
-/// Whether the function has loops over threads of a GPU, which a CPU cannot run.
-bool binds_threads(const tir::PrimFunc& func);
-
-/// Arrays for the arguments: random ones for placeholders, NaN for the others.
-std::vector<runtime::NDArray> make_arguments(const std::vector<LowerArgument>& args,
-                                             bool outputs_start_at_zero = false,
-                                             SourceLocation where = SourceLocation::current());
+/// Whether the schedule has loops over threads of a GPU, which a CPU cannot run.
+bool binds_threads(const te::Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

@@ -61,6 +61,9 @@ struct ProgramSettings {
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 
+/// Hears of every step that is no pass, as LowerOptions and BuildOptions have it.
+using StepListener = std::function<void(std::string_view step, std::chrono::nanoseconds time)>;
+
 /// Serves --dump-after and --time-passes.
 class PassReports {
  public:
@@ -70,6 +73,8 @@ class PassReports {
 
   /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this lives.
   lowering::LowerOptions watch(lowering::LowerOptions passes, std::string title);
+  /// For the option `on_step`, beside watch. Valid as long as this lives.
+  StepListener steps();
   /// tenon::lower, watched; with --time-passes its whole time is printed at once.
   tir::IRModule lower(const std::string& title, const te::Schedule& schedule,
                       const std::vector<LowerArgument>& args, LowerOptions options = {},
@@ -80,7 +85,7 @@ class PassReports {
  private:
   const CommandLineOptions& options_;
   std::ostream& err_;
-  PassTimes times_;
+  StepTimes times_;
   std::set<std::string> ran_;
 };
 

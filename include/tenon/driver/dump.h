@@ -1,5 +1,5 @@
-// What the passes did: texts after a pass, and a table of times. For the command line, and for whoever debugs
-// a pass.
+// What the steps of the compiler took, and the names of the passes among them. For the command line, and for
+// whoever debugs a pass.
 #pragma once
 
 #include <iosfwd>
@@ -10,16 +10,16 @@
 
 namespace tenon {
 
-/// Collects the time of every pass that ran; print() sorts by time.
-class PassTimes {
+/// Collects the time of every step that ran: of passes, and of the steps before and after them.
+class StepTimes {
  public:
-  void add(const lowering::LowerOptions::PassReport& report) { add(report.pass, report.time); }
   void add(std::string_view step, std::chrono::nanoseconds time);
+  /// A line for each step with its milliseconds and its share of their sum, the slowest first; the sum last.
   void print(std::ostream& out) const;
 
  private:
   struct Row {
-    std::string pass;
+    std::string step;
     std::chrono::nanoseconds time;
   };
   std::vector<Row> rows_;

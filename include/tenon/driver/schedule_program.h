@@ -24,6 +24,8 @@
 
 #include <ostream>
 
+#include "tenon/driver/build.h"
+#include "tenon/driver/check.h"
 #include "tenon/driver/command_line.h"
 #include "tenon/driver/lower.h"
 
@@ -31,10 +33,20 @@ namespace tenon {
 
 struct ShowOptions {
   lowering::LowerOptions passes = {};
+  /// Buffers for tensors, as lower takes them.
+  std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
+  /// To run it with: the values of symbolic sizes and of arguments that are scalars.
+  std::vector<std::pair<tir::Var, std::int64_t>> values = {};
   /// Its code adds to what it finds in the outputs.
   bool outputs_start_at_zero = false;
-  /// It prints, and `build` must refuse it. --check says why, and fails if it is not refused.
-  bool refused_by_build = false;
+  /// The same in plain C++, for --check: see CheckOptions.
+  Reference reference = {};
+  Tolerance tolerance = {};
+  /// It prints, and `build` must refuse it with an error that has these words. --check says why, and fails if
+  /// it is not refused for that.
+  std::optional<std::string> refused_for = {};
+  /// Floating-point operations of a run; where given, --time prints how many there are in a second.
+  double operations = 0;
 };
 
 /// A program's view of the command line. Its body is run once to print and time, and once more, at the size
@@ -70,9 +82,11 @@ class ScheduleProgram {
   void check(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
              const ShowOptions& options, const SourceLocation& where);
   void check_refused(const std::string& name, const te::Schedule& schedule,
-                     const std::vector<LowerArgument>& args, const SourceLocation& where);
+                     const std::vector<LowerArgument>& args, const ShowOptions& options,
+                     const SourceLocation& where);
   void time(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
             const ShowOptions& options, const SourceLocation& where);
+  BuildOptions build_options(const std::string& name, const ShowOptions& options);
   void warn(const te::Schedule& schedule);
   void fail(const std::string& message);
 

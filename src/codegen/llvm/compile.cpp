@@ -48,6 +48,21 @@ void verify(const llvm::Module& module) {
   internal_error("the emitted LLVM IR is malformed: " + problems);
 }
 
+/// Reports the time since the step before, whatever that was.
+class StepClock {
+ public:
+  explicit StepClock(const CompileOptions& options) : options_(options) {}
+  void finish(std::string_view step) {
+    const auto now = std::chrono::steady_clock::now();
+    if (options_.on_step) options_.on_step(step, now - start_);
+    start_ = now;
+  }
+
+ private:
+  const CompileOptions& options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
@@ -55,6 +70,7 @@ bool is_llvm_ir(const std::filesystem::path& path) {
 }  // namespace
 
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, const CompileOptions& options) {
+  StepClock clock(options);
   const auto machine = make_target_machine(target, options.opt_level);
   llvm::LLVMContext context;
   llvm::Module code("tenon", context);
@@ -63,6 +79,7 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, co
   auto state = std::make_shared<Artifact::State>();
   state->target = target;
   state->options = options;
+  state->options.on_step = {};  // It may refer to what the artifact outlives.
   const ImportedSources sources = imported_sources(module);
   for (const std::filesystem::path& path : options.link)
     if (is_llvm_ir(path)) import_llvm(code, path.string());
@@ -78,12 +95,15 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, co
   }
   add_manifest(code, state->functions);
   verify(code);
+  clock.finish("emit-llvm");
 
   optimize(code, *machine, options.opt_level);
+  clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(state->bitcode);
   llvm::WriteBitcodeToFile(code, bitcode);
   bitcode.flush();
   state->object = generate_code(code, *machine, llvm::CodeGenFileType::ObjectFile);
+  clock.finish("generate-code");
   return Artifact(std::move(state));
 }
 

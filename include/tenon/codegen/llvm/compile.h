@@ -11,8 +11,10 @@
 // of a function do not overlap.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +36,8 @@ struct CompileOptions {
   /// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's stack;
   /// the smallest go there first, the others come from the workspace pool.
   std::size_t stack_budget = 64 * 1024;
+  /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code".
+  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
 
 /// Compiled functions. A cheap handle of an immutable thing.
