@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 
     s[B].bind(ko, te::thread_axis("blockIdx.x"));
     s[B].bind(ki, te::thread_axis("threadIdx.x"));
-    program.show("after", s, {A, B}, {.refused_by_build = true});
+    program.show("after", s, {A, B}, {.refused_for = "blocks cannot reduce together"});
 
     te::Tensor S = te::compute(
         {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "S");

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     program.print("---------cutting line---------\n");
 
     s[B].parallel(s[B].reduce_axis(0));
-    program.show("after", s, {A, B}, {.refused_by_build = true});
+    program.show("after", s, {A, B}, {.refused_for = "race for the result"});
 
     te::Schedule right = te::create_schedule({B});
     right[B].parallel(right[B].axis(0));

@@ -11,8 +11,9 @@
 // What is done to the group is done to all of them: here D and E move into the loop over k with one call, and
 // D shrinks to one element.
 //
-// E is an argument of this program, and F, for which it is all done, is not: F is computed into memory of its
-// own and lost. Beside it stands the program with F as its result, in which E is one element as well.
+// E is an argument of this program, as it is commonly shown, and F, for which it is all done, is not: F would
+// be computed into memory of its own and lost, so that `build` refuses both schedules. Beside them stands the
+// program with F as its result, in which E is one element as well.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -33,12 +34,13 @@ int main(int argc, char** argv) {
         {n}, {"i"}, [&](Var i) { return te::sum(E(i, k), {k}); }, "F");
 
     te::Schedule s = te::create_schedule({F});
-    program.show("before", s, {A, B, E});
+    const ShowOptions lost{.refused_for = "its result would be lost"};
+    program.show("before", s, {A, B, E}, lost);
     program.print("---------cutting line---------\n");
 
     te::Stage group = s.create_group(E, {A, B}, true);
     group.compute_at(s[F], s[F].reduce_axis(0));
-    program.show("after", s, {A, B, E});
+    program.show("after", s, {A, B, E}, lost);
     program.show_beside("with F as the result", s, {A, B, F});
   });
 }

@@ -1,0 +1,119 @@
+// argmax: operations of several outputs, and reductions of tuples.
+//
+// The position of a row's largest element cannot be found without the element: the two are reduced together.
+// A reducer says how two pairs combine, and from which pair to start; compute_multi gives one tensor for each
+// component. All new values are computed before any of them is stored, so that the second does not see what
+// became of the first.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+namespace {
+
+/// Pairs (position, value): of two, the one of the larger value; of equals, the first one.
+te::Reducer make_argmax() {
+  return te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        return {if_then_else(x[1] >= y[1], x[0], y[0]), if_then_else(x[1] >= y[1], x[1], y[1])};
+      },
+      [](std::span<const DataType> type) -> std::vector<Expr> {
+        return {make_const(type[0], -1), min_value(type[1])};
+      },
+      "argmax");
+}
+
+/// Positions and values as two inputs: what is reduced are tuples of any tensors.
+void pairs_of_inputs(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor I = te::placeholder({n, n}, "idx", Int(32));
+  te::Tensor A = te::placeholder({n, n}, "A0");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Reducer argmax = make_argmax();
+  std::vector<te::Tensor> T = te::compute_multi(
+      {n}, {"i"},
+      [&](Var i) {
+        return argmax({I(i, k), A(i, k)}, {k});
+      },
+      "T");
+  program.print("=== pairs: of two inputs ===\n");
+  program.show("pairs", te::create_schedule(T), {I, A, T[0], T[1]});
+}
+
+/// The position is the loop itself. Where only it is wanted, the value is an output no less, and an array of
+/// its own if it is no argument.
+void position_alone(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Reducer argmax = make_argmax();
+  std::vector<te::Tensor> T = te::compute_multi(
+      {n}, {"i"},
+      [&](Var i) {
+        return argmax({k, A(i, k)}, {k});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  s[T[0]].parallel(s[T[0]].axis(0));
+  program.print("=== position: of the loop ===\n");
+  program.show("position", s, {A, T[0]});
+}
+
+/// Schedules know tuples: rfactor of both outputs gives each of eight strands a pair of its own. The pairs
+/// combine in another order than the loop's, so where a row has its largest element twice, another of the two
+/// positions may win: this reducer takes the smaller one, whatever the order.
+void in_strands(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Reducer first_max = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        Expr keep = x[1] > y[1] || (x[1] == y[1] && x[0] <= y[0]);
+        return {select(keep, x[0], y[0]), select(keep, x[1], y[1])};
+      },
+      [](std::span<const DataType> type) -> std::vector<Expr> {
+        return {max_value(type[0]), min_value(type[1])};
+      },
+      "first_max");
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  std::vector<te::Tensor> T = te::compute_multi(
+      {n}, {"i"},
+      [&](Var i) {
+        return first_max({k, A(i, k)}, {k});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  auto [ko, ki] = s[T[0]].split(s[T[0]].reduce_axis(0), 8);
+  std::vector<te::Tensor> strands = s.rfactor(T, ki, 1);
+  s[strands[0]].compute_at(s[T[0]], s[T[0]].axis(0));
+  program.print("=== strands: eight pairs of a row ===\n");
+  program.show("strands", s, {A, T[0], T[1]});
+}
+
+/// Several outputs without a reduction: one loop computes and stores both.
+void sums_and_differences(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n}, "A"), B = te::placeholder({n}, "B");
+  std::vector<te::Tensor> C = te::compute_multi(
+      {n}, {"i"},
+      [&](Var i) -> std::vector<Expr> {
+        return {A(i) + B(i), A(i) - B(i)};
+      },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  auto [io, ii] = s[C[0]].split(s[C[0]].axis(0), 8);
+  s[C[0]].vectorize(ii);
+  program.print("=== two outputs: sums and differences ===\n");
+  program.show("two outputs", s, {A, B, C[0], C[1]});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "argmax: operations of several outputs, reductions of tuples."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    pairs_of_inputs(program);
+    position_alone(program);
+    in_strands(program);
+    sums_and_differences(program);
+  });
+}

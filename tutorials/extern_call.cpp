@@ -1,0 +1,129 @@
+// Operations that no expression says: statements of your own, and functions of C.
+//
+//   te::extern_op(shape, inputs, body)   a stage whose body is given: loops made with tir::IRBuilder, or a
+//   call call_pure_extern(type, "f", x)       a call in an expression, once per element
+//
+// Tenon does not look inside: such a stage has no axes to be split. It is placed, its inputs are computed
+// before it, and the stages around it are scheduled like any others. The functions called are found in this
+// program here; build's option `link` names libraries, the pragmas import_c and import_llvm bring source.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tenon;
+
+extern "C" {
+
+/// out[r] = in[r] sorted, for every one of the rows. Returns 0.
+int tutorial_sort_rows(float* out, const float* in, int rows, int columns) {
+  for (int r = 0; r < rows; ++r) {
+    std::copy_n(in + r * columns, columns, out + r * columns);
+    std::sort(out + r * columns, out + (r + 1) * columns);
+  }
+  return 0;
+}
+
+float tutorial_cube_root(float x) { return std::cbrt(x); }
+}
+
+namespace {
+
+/// A loop that runs until something holds: how many steps each number takes to 1, halved if it is even and
+/// else tripled and one added. The outer loop is made parallel where it is written.
+void statements(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n}, "A", Int(32));
+  te::Tensor Steps =
+      te::extern_op({n}, {A},
+                    [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
+                      tir::IRBuilder ib;
+                      auto number = ib.buffer_ptr(ins[0]), steps = ib.buffer_ptr(outs[0]);
+                      ib.for_range(0, n, "i",
+                                   [&](Var i) {
+                                     auto x = ib.allocate(Int(32), {1}, "x", "local");
+                                     x[0] = abs(number[i]) + 1;
+                                     steps[i] = 0;
+                                     ib.while_loop(x[0] != 1, [&] {
+                                       ib.if_scope(floormod(x[0], 2) == 0, [&] { x[0] = floordiv(x[0], 2); });
+                                       ib.else_scope([&] { x[0] = x[0] * 3 + 1; });
+                                       steps[i] = steps[i] + 1;
+                                     });
+                                   },
+                                   {.kind = ForKind::Parallel});
+                      return ib.get();
+                    },
+                    "Steps", {.dtype = Int(32)});
+  const Reference reference = [](std::span<const runtime::NDArray> arrays) {
+    const int* number = arrays[0].data<int>();
+    int* steps = arrays[1].data<int>();
+    for (std::int64_t i = 0; i < arrays[0].num_elements(); ++i) {
+      steps[i] = 0;
+      for (int x = std::abs(number[i]) + 1; x != 1; x = x % 2 == 0 ? x / 2 : 3 * x + 1) ++steps[i];
+    }
+  };
+  program.print("=== statements: a loop until something holds ===\n");
+  program.show("statements", te::create_schedule({Steps}), {A, Steps}, {.reference = reference});
+}
+
+/// A library's routine between two stages: the negated matrix, its rows sorted by C++, the result doubled.
+void routine(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::Tensor Negated = te::compute(
+      {n, n}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * -1.0f; }, "Negated");
+  te::Tensor Sorted =
+      te::extern_op({n, n}, {Negated},
+                    [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
+                      return call_extern(Int(32), "tutorial_sort_rows", outs[0].access_ptr("w"),
+                                         ins[0].access_ptr("r"), n, n);
+                    },
+                    "Sorted", {.dtype = Float(32)});
+  te::Tensor Doubled = te::compute(
+      {n, n}, {"i", "j"}, [&](Var i, Var j) { return Sorted(i, j) * 2.0f; }, "Doubled");
+  te::Schedule s = te::create_schedule({Doubled});
+  for (const te::Tensor& stage : {Negated, Doubled}) {
+    auto [jo, ji] = s[stage].split(s[stage].axis(1), 8);
+    s[stage].vectorize(ji).parallel(s[stage].axis(0));
+  }
+  const Reference reference = [n](std::span<const runtime::NDArray> arrays) {
+    const float* a = arrays[0].data<float>();
+    float* doubled = arrays[1].data<float>();
+    for (int i = 0; i < n * n; ++i) doubled[i] = -2 * a[i];
+    for (int i = 0; i < n; ++i) std::sort(doubled + i * n, doubled + (i + 1) * n);
+  };
+  program.print("=== a routine: rows sorted by a function of C ===\n");
+  program.show("a routine", s, {A, Doubled}, {.reference = reference});
+}
+
+/// A function per element, inside an expression: "pure", because its result depends on x alone, so that calls
+/// may be left out or done once for several reads.
+void function_of_elements(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor Root = te::compute(
+      {n}, {"i"}, [&](Var i) { return call_pure_extern(Float(32), "tutorial_cube_root", A(i)) + 1.0f; },
+      "Root");
+  te::Schedule s = te::create_schedule({Root});
+  s[Root].parallel(s[Root].split(s[Root].axis(0), 64).outer);
+  const Reference reference = [](std::span<const runtime::NDArray> arrays) {
+    const float* a = arrays[0].data<float>();
+    float* root = arrays[1].data<float>();
+    for (std::int64_t i = 0; i < arrays[0].num_elements(); ++i) root[i] = std::cbrt(a[i]) + 1;
+  };
+  program.print("=== a function: of each element ===\n");
+  program.show("a function", s, {A, Root}, {.reference = reference});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about =
+                                     "Statements of your own, and functions of C, as parts of a program."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    statements(program);
+    routine(program);
+    function_of_elements(program);
+  });
+}

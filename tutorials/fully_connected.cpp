@@ -1,0 +1,50 @@
+// A fully connected layer: Y = relu(W X + b).
+//
+// It is tempting to write it as one expression, and it cannot be: a reduction is the whole body of its stage,
+// because its value is there only after the last of its points. So the product is a stage, and what is done
+// with it another. That costs nothing: the schedule computes the product inside of the loop of the other.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "A fully connected layer: relu(W X + b).",
+                                 .size_means = "the number of inputs and of outputs"};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::Tensor W = te::placeholder({n, n}, "W");
+    te::Tensor X = te::placeholder({n}, "X");
+    te::Tensor b = te::placeholder({n}, "b");
+    te::IterVar j = te::reduce_axis({0, n}, "j");
+
+    try {
+      te::compute(
+          {n}, {"i"}, [&](Var i) { return te::sum(W(i, j) * X(j), {j}) + b(i); }, "OneExpression");
+    } catch (const TypeError& error) {
+      program.print("=== in one expression: refused ===\n", error.what(), "\n");
+    }
+
+    te::Tensor Product = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::sum(W(i, j) * X(j), {j}); }, "Product");
+    te::Tensor Y = te::compute(
+        {n}, {"i"}, [&](Var i) { return te::max(Product(i) + b(i), 0.0f); }, "Y");
+    const double operations = 2.0 * n * n;
+
+    program.print("=== two stages: as declared ===\n");
+    program.show("as declared", te::create_schedule({Y}), {W, X, b, Y}, {.operations = operations});
+
+    // Rows in parallel; each product is computed where its one element is read, as sixteen partial sums that
+    // fit a vector.
+    te::Schedule s = te::create_schedule({Y});
+    s[Y].parallel(s[Y].axis(0));
+    s[Product].compute_at(s[Y], s[Y].axis(0));
+    auto [jo, ji] = s[Product].split(s[Product].reduce_axis(0), 16);
+    te::Tensor Partial = s.rfactor(Product, ji, 1);
+    s[Partial].compute_at(s[Y], s[Y].axis(0));
+    s[Partial].reorder({s[Partial].axis(0), s[Partial].reduce_axis(0), s[Partial].axis(1)});
+    s[Partial].vectorize(s[Partial].axis(1));
+    program.print("=== fused: rows in parallel, sums in a vector ===\n");
+    program.show("fused", s, {W, X, b, Y}, {.operations = operations});
+  });
+}

@@ -1,0 +1,95 @@
+// Functions of mathematics in expressions: exp, tanh, sigmoid, erf, rounding, bits.
+//
+// They are written as in C++ and apply to the elements' own type: exp of a float16 is rounded to float16. In
+// a vector they apply to every lane. Functions of floats refuse integers (cast first); popcount and clz are
+// for integers only.
+//
+// Every schedule here is checked against the interpreter with the tolerance beside it: a few units in the
+// last place of its type.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+namespace {
+
+constexpr Tolerance kSingle{.relative = 1e-5, .absolute = 1e-6};
+constexpr Tolerance kDouble{.relative = 1e-13, .absolute = 1e-14};
+constexpr Tolerance kHalf{.relative = 2e-3, .absolute = 1e-3};
+
+/// y = f(x), eight elements at a time.
+void elementwise(ScheduleProgram& program, const std::string& name, DataType type, const Tolerance& tolerance,
+                 const std::function<Expr(const Expr&)>& f) {
+  const int n = program.size();
+  te::Tensor X = te::placeholder({n}, "X", type);
+  te::Tensor Y = te::compute(
+      {n}, {"i"}, [&](Var i) { return f(X(i)); }, "Y");
+  te::Schedule s = te::create_schedule({Y});
+  auto [io, ii] = s[Y].split(s[Y].axis(0), 8);
+  s[Y].vectorize(ii);
+  program.print("=== ", name, " ===\n");
+  program.show(name, s, {X, Y}, {.tolerance = tolerance});
+}
+
+/// The functions that neurons are made of. Inputs are from 0 to 1, hence the shifts.
+void activations(ScheduleProgram& program) {
+  elementwise(program, "sigmoid", Float(32), kSingle, [](const Expr& x) { return sigmoid(x * 8.0f - 4.0f); });
+  elementwise(program, "tanh", Float(32), kSingle, [](const Expr& x) { return tanh(x * 8.0f - 4.0f); });
+  elementwise(program, "softplus", Float(32), kSingle,
+              [](const Expr& x) { return log(exp(x * 8.0f - 4.0f) + 1.0f); });
+  elementwise(program, "gelu", Float(32), kSingle,
+              [](const Expr& x) { return x * 0.5f * (erf(x * 0.70710678f) + 1.0f); });
+}
+
+/// The same function in three types. The text shows no difference; the code and the last digits do.
+void types(ScheduleProgram& program) {
+  const auto f = [](const Expr& x) { return exp(x) * sqrt(x + 1.0f); };
+  elementwise(program, "float16", Float(16), kHalf, f);
+  elementwise(program, "float32", Float(32), kSingle, f);
+  elementwise(program, "float64", Float(64), kDouble, f);
+}
+
+/// Results of these are exact.
+void rounding_and_bits(ScheduleProgram& program) {
+  constexpr Tolerance kExact{.relative = 0, .absolute = 0};
+  elementwise(program, "rounding", Float(32), kExact, [](const Expr& x) {
+    return floor(x * 9.0f) + ceil(x * 7.0f) * 10.0f + trunc(x * -5.0f) * 100.0f +
+           nearbyint(x * 4.0f) * 1000.0f;
+  });
+  elementwise(program, "bits", Int(32), kExact,
+              [](const Expr& x) { return popcount(x) * 100 + clz(x & 255) + ((x >> 1) ^ (x << 2)); });
+}
+
+/// Softmax of each row: the largest element, which keeps exp from overflowing; the exponentials; their sum;
+/// the quotients. Four stages of which three are computed row by row, inside of the last one's loop.
+void softmax(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor X = te::placeholder({n, n}, "X");
+  te::IterVar k = te::reduce_axis({0, n}, "k"), l = te::reduce_axis({0, n}, "l");
+  te::Tensor Largest = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::max(X(i, k), {k}); }, "Largest");
+  te::Tensor Power = te::compute(
+      {n, n}, {"i", "j"}, [&](Var i, Var j) { return exp(X(i, j) - Largest(i)); }, "Power");
+  te::Tensor Sum = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::sum(Power(i, l), {l}); }, "Sum");
+  te::Tensor Y = te::compute(
+      {n, n}, {"i", "j"}, [&](Var i, Var j) { return Power(i, j) / Sum(i); }, "Y");
+  te::Schedule s = te::create_schedule({Y});
+  for (const te::Tensor& stage : {Largest, Power, Sum}) s[stage].compute_at(s[Y], s[Y].axis(0));
+  s[Y].parallel(s[Y].axis(0));
+  program.print("=== softmax ===\n");
+  program.show("softmax", s, {X, Y}, {.tolerance = kSingle});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "Functions of mathematics: their types, vectors of them, softmax.",
+                                 .size_means = "the number of elements, and of rows and columns for softmax"};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    activations(program);
+    types(program);
+    rounding_and_bits(program);
+    softmax(program);
+  });
+}

@@ -1,0 +1,100 @@
+// Reductions in parallel: rfactor makes part of a reduction a data axis, whose iterations are independent.
+//
+//   B[i] = sum of A[i, k]     for all i, but few of them: the parallelism is in k
+//
+// Threads, or the lanes of a vector, must not all add to one element. So each gets an element of its own in a
+// new tensor B.rf, and a second, small reduction combines those. Sums are then added up in another order,
+// which is why it is a schedule's business to ask for it, and not the compiler's to do it.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+namespace {
+
+struct RowSums {
+  te::Tensor A, B;
+  te::Schedule s;
+};
+
+RowSums row_sums(const ScheduleProgram& program) {
+  const int rows = program.size(), columns = 2 * rows;
+  te::Tensor A = te::placeholder({rows, columns}, "A");
+  te::IterVar k = te::reduce_axis({0, columns}, "k");
+  te::Tensor B = te::compute(
+      {rows}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  return {A, B, te::create_schedule({B})};
+}
+
+/// The bare rewrite: B.rf[k.inner, i], and B from it.
+void factored(ScheduleProgram& program) {
+  auto [A, B, s] = row_sums(program);
+  auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
+  s.rfactor(B, ki);
+  program.print("=== factored: two reductions ===\n");
+  program.show("factored", s, {A, B});
+}
+
+/// On a CPU: the new axis is the last of B.rf (factor_axis = 1), so that its elements lie side by side, and
+/// runs as one vector of partial sums per row.
+void partial_sums_in_a_vector(ScheduleProgram& program) {
+  auto [A, B, s] = row_sums(program);
+  auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
+  te::Tensor BF = s.rfactor(B, ki, 1);
+  s[BF].compute_at(s[B], s[B].axis(0));
+  s[BF].reorder({s[BF].axis(0), s[BF].reduce_axis(0), s[BF].axis(1)}).vectorize(s[BF].axis(1));
+  s[B].parallel(s[B].axis(0));
+  program.print("=== in a vector: sixteen partial sums of a row ===\n");
+  program.show("in a vector", s, {A, B});
+}
+
+/// One long reduction shared among threads: a block of k for each, and the blocks' sums in the end.
+void blocks_in_parallel(ScheduleProgram& program) {
+  const int n = program.size() * program.size();
+  te::Tensor A = te::placeholder({n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+  te::Schedule s = te::create_schedule({B});
+  auto [block, rest] = s[B].split_by_nparts(s[B].reduce_axis(0), 8);
+  te::Tensor BF = s.rfactor(B, block);
+  // The block's own reduction once more, into the lanes of a vector.
+  auto [ro, ri] = s[BF].split(s[BF].reduce_axis(0), 16);
+  te::Tensor BFF = s.rfactor(BF, ri, 1);
+  s[BFF].compute_at(s[BF], s[BF].axis(0));
+  s[BFF].reorder({s[BFF].axis(0), s[BFF].reduce_axis(0), s[BFF].axis(1)}).vectorize(s[BFF].axis(1));
+  // Last, because each rfactor makes the axes of its stage anew.
+  s[BF].parallel(s[BF].axis(0));
+  program.print("=== in parallel: blocks, and vectors inside of them ===\n");
+  program.show("in parallel", s, {A, B});
+}
+
+/// On a GPU: 32 rows to a block, 16 threads to a row. Each thread adds up its part in a register (B.rf is
+/// computed inside of the thread's loop), the 16 of a row combine theirs, and one of them stores.
+void across_threads(ScheduleProgram& program) {
+  auto [A, B, s] = row_sums(program);
+  auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
+  te::Tensor BF = s.rfactor(B, ki);
+  auto [io, ii] = s[B].split(s[B].axis(0), 32);
+  te::IterVar tx = te::thread_axis("threadIdx.x");
+  s[B].bind(io, te::thread_axis("blockIdx.x")).bind(ii, te::thread_axis("threadIdx.y"));
+  s[B].bind(s[B].reduce_axis(0), tx);
+  s[BF].compute_at(s[B], s[B].reduce_axis(0));
+  s[B].set_store_predicate(tx.var() == 0);
+  program.print("=== across threads: sixteen of them to a row ===\n");
+  program.show("across threads", s, {A, B});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "Reductions in parallel: rfactor for vectors, threads and GPUs.",
+                                 .size_means = "the number of rows; there are twice as many columns",
+                                 .greatest_size = 8192};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    factored(program);
+    partial_sums_in_a_vector(program);
+    blocks_in_parallel(program);
+    across_threads(program);
+  });
+}

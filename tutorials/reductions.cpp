@@ -1,0 +1,114 @@
+// Reductions: the body of a stage combines all points of its reduction axes into one element.
+//
+//   te::sum, te::prod, te::min, te::max      of numbers
+//   te::all, te::any                         of Bool
+//   te::comm_reducer(...)                    of your own
+//
+// Each becomes two statements: the element starts as the identity of the operation (0 for sums, the least
+// value for max), and every point of the reduction's loops is combined with it. A reduction is the whole body
+// of its stage: what is to be done with the result is another stage.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+namespace {
+
+/// One pass over two axes: B[0] is the largest element of a matrix.
+void largest_element(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k"), l = te::reduce_axis({0, n}, "l");
+  te::Tensor B = te::compute(
+      {1}, {"i"},
+      [&](Var) {
+        return te::max(A(k, l), {k, l});
+      },
+      "B");
+  program.print("=== max: over two axes ===\n");
+  program.show("max", te::create_schedule({B}), {A, B});
+}
+
+/// A shortest path by one more step: min over k of A[i, k] + W[k, j]. Data axes and the reduction are loops
+/// alike, to be split and reordered: here a vector of j is kept going over all k.
+void shortest_paths(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::Tensor W = te::placeholder({n, n}, "W");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor B = te::compute(
+      {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::min(A(i, k) + W(k, j), {k}); }, "B");
+  te::Schedule s = te::create_schedule({B});
+  auto [jo, ji] = s[B].split(s[B].axis(1), 8);
+  s[B].reorder({s[B].axis(0), jo, s[B].reduce_axis(0), ji}).vectorize(ji);
+  program.print("=== min: of sums, a vector at a time ===\n");
+  program.show("min", s, {A, W, B});
+}
+
+/// `where`: only the points at which it holds take part; here the lower triangle.
+void lower_triangle(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.where = k <= i}); }, "B");
+  program.print("=== where: the lower triangle only ===\n");
+  program.show("where", te::create_schedule({B}), {A, B});
+}
+
+/// `init`: what the element starts as, in place of the identity: a constant or a tensor's element.
+void start_value(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}, {.init = {A(0)}}); }, "B");
+  program.print("=== init: starts at A[0] ===\n");
+  program.show("init", te::create_schedule({B}), {A, B});
+}
+
+/// Products of numbers near one, and whether anything in a row is large: a result of type Bool, which is
+/// stored as a byte.
+void products_and_tests(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Tensor A = te::placeholder({n, n}, "A");
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor Growth = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::prod(1.0f + A(i, k) * 0.001f, {k}); }, "Growth");
+  te::Tensor Large = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::any(A(i, k) > 0.99f, {k}); }, "Large");
+  te::Tensor Small = te::compute(
+      {n}, {"i"}, [&](Var i) { return te::all(A(i, k) < 0.99f, {k}); }, "Small");
+  program.print("=== prod, any, all: three results of one matrix ===\n");
+  program.show("prod, any, all", te::create_schedule({Growth, Large, Small}), {A, Growth, Large, Small});
+}
+
+/// A reduction of your own: how two values combine, and what is neutral. It must be associative and
+/// commutative, because a schedule may combine in any order. Here the parity of each bit of a row.
+void bit_parities(ScheduleProgram& program) {
+  const int n = program.size();
+  te::Reducer parity = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> { return {x[0] ^ y[0]}; },
+      [](std::span<const DataType> type) -> std::vector<Expr> { return {make_const(type[0], 0)}; }, "parity");
+  te::Tensor A = te::placeholder({n, n}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, n}, "k");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return parity(A(i, k), {k}); }, "B");
+  program.print("=== your own: the parity of each bit ===\n");
+  program.show("parity", te::create_schedule({B}), {A, B});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about =
+                                     "Reductions: min, max, products, conditions, start values, your own."};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    largest_element(program);
+    shortest_paths(program);
+    lower_triangle(program);
+    start_value(program);
+    products_and_tests(program);
+    bit_parities(program);
+  });
+}
