@@ -1,6 +1,10 @@
 // The command line that all tutorials share.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <map>
+#include <sstream>
+
 #include "run_tutorial.h"
 
 namespace {
@@ -26,22 +30,45 @@ TEST_P(CommandLineMisuse, ExitsWithTwoAndSaysWhatIsKnown) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tutorials, CommandLineMisuse,
-    testing::Values(Misuse{"UnknownOption", "--emits=asm",
-                           "unknown option '--emits=asm'. Known: --help, --emit="},
-                    Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
-                    Misuse{"Word", "fast", "unknown option 'fast'"},
-                    Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm."},
-                    Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
-                    Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
-                    Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
-                    Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
-                    Misuse{"SizeInWords", "--size=12k", "not '12k'"},
-                    Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
-                    Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
-                    Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
-                    Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
-                    Misuse{"UnknownPass", "--dump-after=flatten", "flatten-storage"}),
+    testing::Values(
+        Misuse{"UnknownOption", "--emits=asm", "unknown option '--emits=asm'. Known: --help, --emit="},
+        Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
+        Misuse{"ShortOption", "-x", "unknown option '-x'"}, Misuse{"Word", "fast", "unknown option 'fast'"},
+        Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
+        Misuse{"EmptyWord", "''", "unknown option ''"},
+        Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm."},
+        Misuse{"EmptyEmit", "--emit=", "--emit"},
+        Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
+        Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
+        Misuse{"EmptyTarget", "--target=''", "--target"},
+        Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
+        Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
+        Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
+        Misuse{"NegativeSize", "--size=-1", "a number from 1 to"},
+        Misuse{"SizeOfABillion", "--size=1000000000", "a number from 1 to"},
+        Misuse{"SizeBeyondAllIntegers", "--size=99999999999999999999", "a number from 1 to"},
+        Misuse{"SizeAsAFloat", "--size=1e9", "not '1e9'"}, Misuse{"SizeInWords", "--size=12k", "not '12k'"},
+        Misuse{"EmptySize", "--size=", "--size"}, Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
+        Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
+        Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
+        Misuse{"NoThreads", "--threads=0", "a number from 1 to"},
+        Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
+        Misuse{"ThreadsInWords", "--threads=all", "not 'all'"},
+        Misuse{"ThreadsBeyondAllMachines", "--threads=1000000", "a number from 1 to"},
+        Misuse{"UnknownPass", "--dump-after=flatten", "Known: all, "},
+        Misuse{"EmptyPass", "--dump-after=", "--dump-after"},
+        Misuse{"OneUnknownPassOfTwo", "--dump-after=flatten-storage --dump-after=x", "--dump-after='x'"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CommandLine, EveryOptionSaysWhatItKnows) {
+  const std::string passes = run_tutorial("09_split", "--dump-after=x").err;
+  for (const char* pass : {"flatten-storage", "unroll-loops", "lower-intrinsics"})
+    EXPECT_NE(passes.find(pass), std::string::npos) << passes;
+  const std::string options = run_tutorial("09_split", "--x").err;
+  for (const char* option : {"--emit=simple|loops|ll|asm", "--target=", "--size=", "--threads=", "--check",
+                             "--time", "--dump-after=", "--time-passes", "--help"})
+    EXPECT_NE(options.find(option), std::string::npos) << options;
+}
 
 // ---- what it does -----------------------------------------------------------------------------------------
 
@@ -91,12 +118,45 @@ TEST(CommandLine, ADumpAfterAPassThatDidNotRunIsSaidSo) {
   EXPECT_NE(run.err.find("did not run"), std::string::npos) << run.err;
 }
 
-TEST(CommandLine, TimesOfPassesGoToTheStandardError) {
+TEST(CommandLine, TimesOfStepsGoToTheStandardError) {
   const Outcome run = run_tutorial("09_split", "--time-passes");
   EXPECT_EQ(run.out, run_tutorial("09_split").out);
   EXPECT_NE(run.err.find("lower before: "), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("infer-bound"), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("all passes"), std::string::npos) << run.err;
+}
+
+/// The table of --time-passes: milliseconds and share by step.
+std::map<std::string, std::pair<double, double>> times_of_steps(const std::string& err) {
+  std::map<std::string, std::pair<double, double>> rows;
+  std::istringstream in(err);
+  for (std::string line; std::getline(in, line);) {
+    double milliseconds = 0, share = 0;
+    char step[64] = "";
+    if (std::sscanf(line.c_str(), "%63[a-z -] %lf ms %lf %%", step, &milliseconds, &share) != 3) continue;
+    std::string name = step;
+    name.erase(name.find_last_not_of(' ') + 1);
+    rows[name] = {milliseconds, share};
+  }
+  return rows;
+}
+
+TEST(CommandLine, TimesOfStepsCoverThePathToMachineCode) {
+  const auto rows = times_of_steps(run_tutorial("09_split", "--emit=asm --time-passes").err);
+  for (const char* step : {"freeze", "infer-bound", "schedule-ops", "flatten-storage", "partition-loops",
+                           "lower-intrinsics", "emit-llvm", "optimize-llvm", "generate-code", "all steps"})
+    EXPECT_TRUE(rows.contains(step)) << step;
+  EXPECT_FALSE(rows.contains("load"));
+  EXPECT_TRUE(times_of_steps(run_tutorial("09_split", "--check --time-passes").err).contains("load"));
+}
+
+TEST(CommandLine, SharesOfStepsAddUpToTheWhole) {
+  const auto rows = times_of_steps(run_tutorial("09_split", "--emit=asm --time-passes").err);
+  ASSERT_TRUE(rows.contains("all steps"));
+  double milliseconds = 0, share = 0;
+  for (const auto& [step, row] : rows)
+    if (step != "all steps") milliseconds += row.first, share += row.second;
+  EXPECT_NEAR(milliseconds, rows.at("all steps").first, 0.001 * static_cast<double>(rows.size()));
+  EXPECT_NEAR(share, 100, 0.1 * static_cast<double>(rows.size()));
+  EXPECT_EQ(rows.at("all steps").second, 100);
 }
 
 TEST(CommandLine, TimeRunsBothSchedulesAndPrintsNoText) {
@@ -131,14 +191,29 @@ TEST_P(Check, FindsEveryScheduleRight) {
   EXPECT_EQ(run.out.find("wrong"), std::string::npos) << run.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Tutorials, Check,
-                         testing::Values("01_cache_read", "02_cache_write", "03_set_scope",
-                                         "04_storage_align", "05_compute_at", "06_compute_inline",
-                                         "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
-                                         "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma",
-                                         "17_prefetch", "19_rfactor", "20_set_store_predicate",
-                                         "21_create_group", "conv2d", "add_relu", "loop_structures"),
-                         [](const auto& info) { return std::string(info.param); });
+/// Some programs make no sense of a size so small, and say so.
+TEST_P(Check, FindsThemRightAtSizesThatNoFactorDivides) {
+  for (const char* size : {"1", "3"}) {
+    const Outcome run = run_tutorial(GetParam(), std::string("--check --size=") + size);
+    if (run.status == 2) {
+      EXPECT_NE(run.err.find("--size needs a number from"), std::string::npos) << run.err;
+    } else {
+      EXPECT_EQ(run.status, 0) << run.out << run.err;
+      EXPECT_EQ(run.out.find("wrong"), std::string::npos) << run.out;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tutorials, Check,
+    testing::Values("01_cache_read", "02_cache_write", "03_set_scope", "04_storage_align", "05_compute_at",
+                    "06_compute_inline", "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
+                    "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma", "17_prefetch",
+                    "18_tensorize", "19_rfactor", "20_set_store_predicate", "21_create_group", "conv2d",
+                    "add_relu", "loop_structures", "reductions", "parallel_reduction", "scan", "argmax",
+                    "extern_call", "maths", "symbolic_shapes", "fully_connected", "tile_sizes",
+                    "micro_kernel"),
+    [](const auto& info) { return std::string(info.param); });
 
 TEST(LadderCheck, FindsEveryStepRightAtSizesThatTilesDoNotDivide) {
   for (const char* size : {"1", "33", "100", "250"}) {

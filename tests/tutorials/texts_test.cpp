@@ -42,6 +42,23 @@ std::map<std::string, std::string> sections(const std::string& text) {
   return result;
 }
 
+/// A text of the probes, below its heading "===== name".
+std::string probe(const std::string& file, const std::string& name) {
+  std::istringstream in(golden("probes/" + file + ".txt"));
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    const bool is_heading = line.starts_with("===== ") || line.starts_with("----- ");
+    if (is_heading) {
+      inside = line == "===== " + name;
+    } else if (inside) {
+      text += line + '\n';
+    }
+  }
+  if (text.empty()) throw std::runtime_error("no text " + name + " in " + file);
+  return text;
+}
+
 class PrimitiveText : public testing::TestWithParam<const char*> {};
 
 TEST_P(PrimitiveText, IsTheKnownOne) {
@@ -60,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(Tutorials, PrimitiveText,
                                          "04_storage_align", "05_compute_at", "06_compute_inline",
                                          "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
                                          "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma",
-                                         "17_prefetch", "19_rfactor", "20_set_store_predicate",
-                                         "21_create_group"),
+                                         "17_prefetch", "18_tensorize", "19_rfactor",
+                                         "20_set_store_predicate", "21_create_group"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(LadderText, OfTheCoursesStepsIsTheKnownOne) {
@@ -93,5 +110,42 @@ TEST(LadderText, OfTheConvolutionAsDeclaredIsTheKnownOne) {
   const std::string declared = printed.substr(0, printed.find("---------cutting line---------"));
   EXPECT_EQ(without_blanks(declared), without_blanks(known.at("003 conv2d")));
 }
+
+// ---- operations -------------------------------------------------------------------------------------------
+
+struct Section {
+  const char* program;
+  const char* options;
+  /// Of the program's text.
+  const char* name;
+  const char* probe_file;
+  const char* probe;
+};
+
+void PrintTo(const Section& section, std::ostream* out) { *out << section.program << ", " << section.name; }
+
+class OperationText : public testing::TestWithParam<Section> {};
+
+TEST_P(OperationText, IsTheKnownOne) {
+  const Section& section = GetParam();
+  const Outcome run = run_tutorial(section.program, section.options);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto printed = sections(run.out);
+  ASSERT_TRUE(printed.contains(section.name)) << run.out;
+  EXPECT_EQ(without_blanks(printed.at(section.name)),
+            without_blanks(probe(section.probe_file, section.probe)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tutorials, OperationText,
+    testing::Values(Section{"argmax", "--size=8", "pairs", "p2", "argmax"},
+                    Section{"reductions", "--size=100", "init", "p5", "init"},
+                    Section{"parallel_reduction", "--size=64", "factored", "p3", "rfactor cpu"},
+                    Section{"parallel_reduction", "--size=64", "across threads", "p3", "rfactor gpu"},
+                    Section{"scan", "", "one state", "p3", "scan"},
+                    Section{"scan", "", "on threads", "p6", "scan gpu"},
+                    Section{"symbolic_shapes", "", "tiles", "p1", "tile symbolic"},
+                    Section{"symbolic_shapes", "", "a sum", "p1", "reduce symbolic"},
+                    Section{"symbolic_shapes", "", "strided", "p5", "binds"}));
 
 }  // namespace
