@@ -1,7 +1,9 @@
 #include "lower/lanes.h"
 
-#include "lower/fresh_copy.h"
+#include <algorithm>
+
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
 
@@ -128,9 +130,10 @@ Expr Lanes::expr(const Expr& e) {
       },
       [&](const Broadcast& n) { return expr(n.value).same_as(n.value) ? e : refuse(e); },
       [&](const Shuffle& n) {
-        for (const Expr& vector : n.vectors)
-          if (!expr(vector).same_as(vector)) return refuse(e);
-        return e;
+        auto varies = [&](const Expr& part) { return !expr(part).same_as(part); };
+        const bool is_same =
+            std::ranges::none_of(n.vectors, varies) && std::ranges::none_of(n.indices, varies);
+        return is_same ? e : refuse(e);
       },
       [&](const LetExpr& n) { return let(n, e); }, [&](const Call& n) { return call(n, e); },
       [&](const Load& n) { return load(n, e); }, [&](const ProducerLoad&) { return refuse(e); },

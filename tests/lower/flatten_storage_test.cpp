@@ -294,5 +294,15 @@ for (i: int32, 0, 16) {
 )"));
 }
 
+TEST(FlattenStorage, InstrumentedSizesReachTheLastElementWhateverTheStrides) {
+  // Columns one after the other, from element 5 on: the last of 3 by 4 is 5 + 2*1 + 3*8.
+  const Buffer x = decl_buffer({3, 4}, Float(32), {.name = "X", .strides = {1, 8}, .elem_offset = Expr(5)});
+  const PrimFunc func = function({x}, make_store(x, make_float(Float(32), 0), {2, 3}));
+  EXPECT_EQ(body_text(flatten_storage(func, {.instrument_bounds = true})), normalized(R"(
+attr [X_2] "buffer_bound" = @tir.tvm_tuple(32, dtype=handle);
+X[31] = 0f32
+)"));
+}
+
 }  // namespace
 }  // namespace tenon::lowering

@@ -76,5 +76,14 @@ TEST(InstrumentBounds, TemporariesHaveTheSizeOfTheirBuffers) {
   EXPECT_NE(text.find("(cast(int64, 3) < cast(int64, 8))"), std::string::npos) << text;
 }
 
+TEST(InstrumentBounds, ElementsOfSeveralLanesCountAsScalars) {
+  const std::string text = instrumented(
+      "    allocate(X: Pointer(global float32x4), float32x4, [8]), storage_scope = global {\n"
+      "      for (i: int32, 0, 8) {\n"
+      "        X_1: Buffer(X, float32x4, [8], [])[i] = broadcast(0f32, 4)\n"
+      "      }\n    }\n");
+  EXPECT_NE(text.find("((cast(int64, i)*4i64) < cast(int64, 32))"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tenon::lowering

@@ -144,15 +144,18 @@ llvm::Value* FunctionEmitter::emit(const Shuffle& n) {
   std::vector<llvm::Value*> vectors;
   for (const Expr& v : n.vectors) vectors.push_back(expr(v));
   llvm::Value* all = concatenate(vectors);
+  if (!all->getType()->isVectorTy()) return splat(all, static_cast<int>(n.indices.size()));
+  if (n.indices.size() == 1) return builder_.CreateExtractElement(all, expr(n.indices[0]));
   std::vector<int> picks;
-  for (const Expr& i : n.indices) {
-    const auto pick = constant_int(i);
-    internal_check(pick.has_value(), "a shuffle by indices that are not constant");
-    picks.push_back(static_cast<int>(*pick));
-  }
-  if (!all->getType()->isVectorTy()) return splat(all, static_cast<int>(picks.size()));
-  if (picks.size() == 1) return builder_.CreateExtractElement(all, static_cast<std::uint64_t>(picks[0]));
-  return builder_.CreateShuffleVector(all, picks);
+  for (const Expr& i : n.indices)
+    if (const auto pick = constant_int(i)) picks.push_back(static_cast<int>(*pick));
+  if (picks.size() == n.indices.size()) return builder_.CreateShuffleVector(all, picks);
+  llvm::Value* result = llvm::PoisonValue::get(
+      llvm::FixedVectorType::get(all->getType()->getScalarType(), static_cast<unsigned>(n.indices.size())));
+  for (std::size_t lane = 0; lane < n.indices.size(); ++lane)
+    result =
+        builder_.CreateInsertElement(result, builder_.CreateExtractElement(all, expr(n.indices[lane])), lane);
+  return result;
 }
 
 llvm::Value* FunctionEmitter::emit(const LetExpr& n) {

@@ -307,12 +307,24 @@ class Flattener {
     if (options_.instrument_bounds && has_size(buffer)) touched_.push_back(buffer);
   }
 
-  [[gnu::noinline]] Stmt with_size(const Buffer& buffer, const Stmt& body) {
-    Expr size = buffer->dtype.lanes;
+  /// Scalars from the data pointer to the end of the last element.
+  static Expr size_of(const Buffer& buffer) {
     const Buffer flat = flat_buffer(buffer);
-    for (const Expr& extent : flat->shape) size = size * extent;
+    if (buffer->strides.empty() || flat->shape.size() != 1) {
+      Expr size = buffer->dtype.lanes;
+      for (const Expr& extent : flat->shape) size = size * extent;
+      return is_zero(buffer->elem_offset) ? size : size + buffer->elem_offset * buffer->dtype.lanes;
+    }
+    // Strides come in any order, and that of a broadcast dimension is 0.
+    Expr last = buffer->elem_offset;
+    for (std::size_t n = 0; n < buffer->shape.size(); ++n)
+      last = last + (buffer->shape[n] - 1) * buffer->strides[n];
+    return (last + 1) * buffer->dtype.lanes;
+  }
+
+  [[gnu::noinline]] Stmt with_size(const Buffer& buffer, const Stmt& body) {
     return make_stmt(Attr{AttrKind::BufferBound, Expr(buffer->data), "",
-                          make_call(Handle(), Intrin::tvm_tuple, {size}), body});
+                          make_call(Handle(), Intrin::tvm_tuple, {size_of(buffer)}), body});
   }
 
   const LowerOptions& options_;

@@ -98,7 +98,7 @@ class Instrumenter {
     if (const auto it = sizes_.find(&buffer->data.node()); it != sizes_.end() && it->second)
       return it->second;
     if (!allocated_.contains(&buffer->data.node())) return std::nullopt;
-    return buffer->shape.front();
+    return buffer->shape.front() * buffer->dtype.lanes;
   }
 
   std::optional<Expr> in_bounds(const Buffer& buffer, const std::vector<Expr>& indices) const {
@@ -106,7 +106,8 @@ class Instrumenter {
     const auto size = size_of(buffer);
     const auto touched = touched_by(indices.front());
     if (!size || !touched) return std::nullopt;
-    const Expr first = wide(touched->first), last = wide(touched->last), bound = wide(*size);
+    const Expr first = wide(touched->first), last = wide(touched->last) * buffer->dtype.lanes;
+    const Expr bound = wide(*size);
     return make_binary(BinaryOp::And, make_binary(BinaryOp::Ge, first, make_int(Int(64), 0)),
                        make_binary(BinaryOp::Lt, last, bound));
   }
@@ -117,7 +118,7 @@ class Instrumenter {
     return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
   }
 
-  /// Elements of parameters, and of temporaries that an attribute speaks of. Look-up only.
+  /// Scalars of parameters, and of temporaries that an attribute speaks of. Look-up only.
   std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
   std::unordered_set<const ExprNode*> allocated_;
 };

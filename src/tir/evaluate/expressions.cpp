@@ -66,8 +66,13 @@ Value Machine::eval(const Expr& e, Thread& t) {
           const Value v = eval(vector, t);
           for (std::size_t l = 0; l < v.size(); ++l) pool.push_back(v[l]);
         }
-        for (const Expr& index : n.indices)
-          picked.push_back(pool.at(static_cast<std::size_t>(eval_int(index, t))));
+        for (const Expr& index : n.indices) {
+          const std::int64_t lane = eval_int(index, t);
+          if (lane < 0 || static_cast<std::size_t>(lane) >= pool.size())
+            throw RuntimeError("a shuffle picks lane " + std::to_string(lane) + " of " +
+                               std::to_string(pool.size()));
+          picked.push_back(pool[static_cast<std::size_t>(lane)]);
+        }
         return Value(std::move(picked));
       },
       [&](const LetExpr& n) {

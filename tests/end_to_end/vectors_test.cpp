@@ -1,0 +1,99 @@
+// Vectors as elements, lanes taken apart and put together.
+#include <gtest/gtest.h>
+
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+struct VectorElementTest : ::testing::Test {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A", Float(32, 4)), B = te::placeholder({n}, "B", Float(32, 4));
+};
+
+TEST_F(VectorElementTest, AddedSplitVectorizedAndInParallel) {
+  te::Tensor C = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + B(i) * 2.0f; }, "C");
+  for (bool is_vectorized : {false, true}) {
+    te::Schedule s = te::create_schedule(C);
+    const auto [outer, inner] = s[C].split_by_nparts(s[C].axis(0), 4);
+    const te::IterVar lanes = s[C].split(inner, 4).inner;
+    s[C].parallel(outer);
+    if (is_vectorized) s[C].vectorize(lanes);
+    EXPECT_EQ(compare_with_default(s, {A, B, C}, {.symbols = {0, 1, 3, 8, 17, 64}}), "") << is_vectorized;
+  }
+}
+
+TEST_F(VectorElementTest, ChosenConvertedAndComputedWith) {
+  const std::vector<std::function<Expr(Var)>> bodies = {
+      [&](Var i) { return select(A(i) > B(i), A(i), B(i) * 0.5f); },
+      [&](Var i) { return if_then_else(i >= 2, A(i - 2), B(i)); },
+      [&](Var i) { return exp(A(i)) + max(A(i), B(i)); },
+      [&](Var i) { return cast(Float(64, 4), A(i)); },
+      [&](Var i) { return A(i) + tir::make_broadcast(cast(Float(32), i), 4); },
+  };
+  for (std::size_t body = 0; body < bodies.size(); ++body) {
+    te::Tensor C = te::compute({n}, {"i"}, bodies[body], "C");
+    te::Schedule s = te::create_schedule(C);
+    te::Tensor cached = s.cache_read(A, "local", {C.op()});
+    const auto [outer, inner] = s[C].split(s[C].axis(0), 4);
+    s[C].vectorize(inner);
+    s[cached].compute_at(s[C], outer);
+    EXPECT_EQ(compare_with_default(s, {A, B, C}, {.symbols = {2, 9}}), "") << body;
+  }
+}
+
+TEST_F(VectorElementTest, SummedAndFactored) {
+  te::Tensor X = te::placeholder({10}, "X", Int(32, 4));
+  te::IterVar k = te::reduce_axis({0, 10}, "k");
+  te::Tensor S = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(X(k), {k}); }, "S");
+  te::Schedule s = te::create_schedule(S);
+  const auto [outer, inner] = s[S].split(k, 3);
+  s.rfactor(S, inner);
+  EXPECT_EQ(compare_with_default(s, {X, S}), "");
+}
+
+TEST(ShuffleTest, LanesInAnotherOrder) {
+  te::Tensor A = te::placeholder({8}, "A", Int(32)), B = te::placeholder({8}, "B", Int(32));
+  te::Tensor reversed = te::extern_op(
+      {8}, {A, B},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        const Expr all = tir::make_ramp(0, 1, 8);
+        const Expr lanes = tir::make_shuffle({tir::make_load(ins[1], {all})}, {7, 6, 5, 4, 3, 2, 1, 0});
+        return tir::make_store(outs[0], tir::make_load(ins[0], {all}) + lanes, {all});
+      },
+      "C");
+  EXPECT_EQ(compare_with_default(te::create_schedule(reversed), {A, B, reversed}), "");
+  const Arguments a = make_arguments({A, B, reversed});
+  run_compiled(build(te::create_schedule(reversed), {A, B, reversed})["main"], a);
+  const auto element = [&](std::size_t array, int n) {
+    return reinterpret_cast<const int*>(a.arrays[array]->data())[n];
+  };
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(element(2, n), element(0, n) + element(1, 7 - n));
+}
+
+TEST(ShuffleTest, OneLaneByItsNumberAndByAnAxis) {
+  te::Tensor A = te::placeholder({12}, "A", Float(32, 4));
+  te::Tensor fixed = te::compute(
+      {12}, {"i"},
+      [&](Var i) {
+        return tir::make_shuffle({A(i), A(11 - i)}, {6});
+      },
+      "fixed");
+  te::Schedule s = te::create_schedule(fixed);
+  s[fixed].vectorize(s[fixed].split(s[fixed].axis(0), 4).inner);
+  EXPECT_EQ(compare_with_default(s, {A, fixed}), "");
+
+  te::Tensor each = te::compute(
+      {12, 4}, {"i", "lane"}, [&](Var i, Var lane) { return tir::make_shuffle({A(i)}, {lane}); }, "each");
+  for (int way = 0; way < 3; ++way) {
+    te::Schedule t = te::create_schedule(each);
+    if (way == 1) t[each].unroll(t[each].axis(1));
+    if (way == 2) t[each].vectorize(t[each].axis(1));
+    EXPECT_EQ(compare_with_default(t, {A, each}), "") << way;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
