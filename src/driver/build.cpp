@@ -1,9 +1,12 @@
 #include "tenon/driver/build.h"
 
-#include "driver/deep_stack.h"
 #include "driver/host_schedule.h"
+#include "driver/lost_results.h"
 #include "driver/races.h"
+#include "driver/region_races.h"
 #include "driver/user_line.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/te/check_reads.h"
 
 namespace tenon {
 
@@ -36,8 +39,11 @@ codegen::Artifact compile(const tir::IRModule& module, const Target& target, con
   std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
-      return codegen::compile(for_host(module, options.passes), facts,
-                              {.opt_level = options.opt_level, .link = std::move(link)});
+      if (!options.allow_parallel_reduction_race)
+        for (const auto& [name, func] : module.functions) refuse_region_races(func);
+      return codegen::compile(
+          for_host(module, options.passes, facts), facts,
+          {.opt_level = options.opt_level, .link = std::move(link), .on_step = options.on_step});
     });
   });
 }

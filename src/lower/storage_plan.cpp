@@ -108,6 +108,7 @@ class Planner {
   std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
                                            const std::vector<AllocationId>& ends) {
     const Allocation& dst = allocation(id);
+    if (dst.is_shared_by_tasks) return std::nullopt;
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
       if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;
@@ -125,6 +126,7 @@ class Planner {
   }
 
   static bool is_shared_in_turn(const Allocation& a) {
+    if (a.is_shared_by_tasks) return false;
     const StorageScope scope = a.scope();
     if (scope == StorageScope::SharedDyn) return a.extents.size() == 1;
     if (scope != StorageScope::Global && scope != StorageScope::Shared) return false;

@@ -107,6 +107,12 @@ class TimelineMaker {
       return;
     }
     if (n.kind == AttrKind::ExternScope) return scope(s, [&] { expr(n.value), stmt(n.body); });
+    if (n.kind == AttrKind::Pragma && n.key == "parallel_launch_point" && !region_) {
+      region_ = definitions_.size();
+      stmt(n.body);
+      region_.reset();
+      return;
+    }
     if (n.kind != AttrKind::Pragma) operands(s, n.value);
     stmt(n.body);
   }
@@ -179,7 +185,7 @@ class TimelineMaker {
   // -------------------------------------------------------------------------------------------------
 
   Allocation placed(const Allocate& n) {
-    Allocation result{n, n.extents, n.condition, nullptr, {}};
+    Allocation result{n, n.extents, n.condition, nullptr, {}, false};
     std::size_t first_inner =
         definitions_.size();  // definitions from here on lie between the place and the allocation
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
@@ -187,6 +193,7 @@ class TimelineMaker {
     result.sharing_threads = sharing_threads(result.scope());
     for (Expr& extent : result.extents) place_extent(extent, first_inner, result);
     if (innermost_used(n.condition, first_inner)) result.condition = make_true();
+    result.is_shared_by_tasks = region_ && first_inner <= *region_;
     return result;
   }
 
@@ -239,6 +246,8 @@ class TimelineMaker {
   std::vector<std::vector<AllocationId>> open_;
   std::vector<Definition> definitions_;
   bool in_kernel_ = false;
+  /// How many definitions stand around the persistent region that is open.
+  std::optional<std::size_t> region_;
 };
 
 }  // namespace

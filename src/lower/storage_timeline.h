@@ -23,6 +23,8 @@ struct Allocation {
   /// Thread axes around it that share the memory: every index must tell them apart before memory is handed
   /// over.
   std::vector<tir::Var> sharing_threads;
+  /// Tasks of a persistent region share it: while some still read it, others may be at a later statement.
+  bool is_shared_by_tasks;
 
   tir::StorageScope scope() const;
   /// Bits, if the extents are constant and the product is no overflow.

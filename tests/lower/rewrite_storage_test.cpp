@@ -211,6 +211,13 @@ TEST(RewriteStorage, IterationsThatRunSideBySideDoNotShare) {
                                "    allocate(X: Pointer(global float32), float32, [4])"));
 }
 
+TEST(RewriteStorage, TasksOfARegionKeepWhatOthersMayStillRead) {
+  EXPECT_EQ(allocations(rewritten("attr [0] \"pragma_parallel_launch_point\" = 1 {" + chain() + "}")),
+            "allocate(P: Pointer(global float32), float32, [64])\n"
+            "allocate(Q: Pointer(global float32), float32, [64])\n"
+            "allocate(R: Pointer(global float32), float32, [64])\n");
+}
+
 TEST(RewriteStorage, AKernelsMemoryIsMadeInsideItsFirstThreadAttribute) {
   const std::string text = rewritten(R"(
   attr [IterVar(blockIdx.x: int32, (nullptr), "ThreadIndex", "blockIdx.x")] "thread_extent" = 4;

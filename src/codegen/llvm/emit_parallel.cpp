@@ -157,7 +157,10 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
 void FunctionEmitter::shared_loop(const For& n) {
   llvm::Value* begin = in_index_mode(n.min);
   llvm::Type* number = begin->getType();
-  llvm::Value* extent = builder_.CreateSExtOrTrunc(in_index_mode(n.extent), number);
+  // An extent below zero is a loop of no iterations, of which no task has a share.
+  llvm::Value* extent = builder_.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smax, builder_.CreateSExtOrTrunc(in_index_mode(n.extent), number),
+      llvm::Constant::getNullValue(number));
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
   llvm::Value* id = builder_.CreateSExtOrTrunc(task_->id, number);
   llvm::Value* count = builder_.CreateSExtOrTrunc(task_->count, number);
