@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
 
     te::Schedule right = s.copy();
     s[B].set_store_predicate(tx.var() == 0);
-    program.show("after", s, {A, B}, {.refused_for = "uses variable `threadIdx.x`"});
+    program.show("after", s, {A, B}, {.refused_for = "a thread to which no loop is bound"});
 
     right[B].bind(right[B].reduce_axis(0), tx);
     right[B].set_store_predicate(tx.var() == 0);

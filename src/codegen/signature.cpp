@@ -215,8 +215,11 @@ class SignatureMaker {
   void check_all_bound() {
     auto check = [&](const Var& var) {
       if (bound_.contains(&var.node()) || var.dtype().is_handle()) return;
-      throw LowerError("function `" + func_.attrs.global_symbol + "` uses variable `" + var.name() +
-                       "`, which is neither a parameter nor an extent or stride of one");
+      const std::string& name = var.name();
+      const bool is_thread = name.starts_with("threadIdx.") || name.starts_with("blockIdx.");
+      throw LowerError("function `" + func_.attrs.global_symbol + "` uses variable `" + name + "`, " +
+                       (is_thread ? "the index of a thread to which no loop is bound; bind a loop to it first"
+                                  : "which is neither a parameter nor an extent or stride of one"));
     };
     for (const Var& var : free_vars(func_.body)) check(var);
     for (const SizeCheck& size : result_.checks)

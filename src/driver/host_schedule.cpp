@@ -34,7 +34,7 @@ bool runs_on_device(const te::StageGraph& graph) { return find_device_loop(graph
 void refuse_device_threads(const te::StageGraph& graph) {
   const std::optional<DeviceLoop> loop = find_device_loop(graph);
   if (!loop) return;
-  throw TargetError("build: axis `" + loop->axis.name() + "` of stage `" + loop->stage.op.name() +
+  throw TargetError("build: axis `" + loop->axis.name() + "` of stage `" + loop->stage.origin_op.name() +
                         "` is bound to `" + loop->thread.str() +
                         "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll",
                     loop->where);

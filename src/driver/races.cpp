@@ -8,7 +8,8 @@ using tir::IterKind;
 
 void refuse(const te::StageData& stage, const tir::IterVar& axis, const std::string& what,
             const SourceLocation& where) {
-  throw ScheduleError("build: axis `" + axis.name() + "` of stage `" + stage.op.name() + "` " + what, where);
+  throw ScheduleError("build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() + "` " + what,
+                      where);
 }
 
 void check_axis(const te::StageData& stage, const tir::IterVar& axis, const te::AxisAttributes& said) {

@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                             {"legacy_prefetch_index", "rows and columns exchanged", "17_prefetch.cpp:"},
                             "check the address that is meant: right; 64 elements of B"},
                     Mistake{"20_set_store_predicate",
-                            {"variable `threadIdx.x`", "20_set_store_predicate.cpp:"},
+                            {"variable `threadIdx.x`", "no loop is bound", "20_set_store_predicate.cpp:"},
                             "check thread 0 stores: right; 1 element of B"},
                     Mistake{"21_create_group",
                             {"`F` is an output of the schedule", "would be lost", "21_create_group.cpp:"},
@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(KnownMistakes, ComputeAtBindsThreadsThatACpuDoesNotHave) {
   const Outcome code = run_tutorial("05_compute_at", "--emit=asm");
   EXPECT_EQ(code.status, 1);
-  EXPECT_NE(code.err.find("bound to `threadIdx.x`, which a CPU does not have"), std::string::npos)
+  EXPECT_NE(code.err.find("of stage `B` is bound to `threadIdx.x`, which a CPU does not have"),
+            std::string::npos)
       << code.err;
   const Outcome run = run_tutorial("05_compute_at", "--check");
   EXPECT_EQ(run.status, 0) << run.err;
