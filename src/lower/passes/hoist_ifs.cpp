@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/fresh_copy.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "lower/double_buffer_plan.h"
-#include "lower/fresh_copy.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {

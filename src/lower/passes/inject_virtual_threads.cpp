@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lower/fresh_copy.h"
 #include "lower/thread_dependence.h"
+#include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {

@@ -1,8 +1,8 @@
 #include "lower/passes/partition_loops.h"
 
-#include "lower/fresh_copy.h"
 #include "lower/guards.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
 

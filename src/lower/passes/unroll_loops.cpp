@@ -1,7 +1,7 @@
 #include "lower/passes/unroll_loops.h"
 
-#include "lower/fresh_copy.h"
 #include "lower/loop_extent.h"
+#include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {

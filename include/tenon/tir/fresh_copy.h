@@ -7,14 +7,14 @@
 
 #include "tenon/tir/walk.h"
 
-namespace tenon::lowering {
+namespace tenon::tir {
 
 /// The statement with its loops, lets and allocations redefined, and the free variables of `replaced`
 /// replaced. A buffer whose data pointer is redefined or replaced becomes another buffer. Thread axes keep
 /// their variables: the same axis means the same thread wherever it stands.
-tir::Stmt fresh_copy(const tir::Stmt& s, tir::VarMap replaced = {});
+Stmt fresh_copy(const Stmt& s, VarMap replaced = {});
 
 /// Replaces variables, data pointers of buffers among them; nothing is redefined.
-tir::Stmt replace_vars(const tir::Stmt& s, tir::VarMap replaced);
+Stmt replace_vars(const Stmt& s, VarMap replaced);
 
-}  // namespace tenon::lowering
+}  // namespace tenon::tir

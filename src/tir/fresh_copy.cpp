@@ -1,8 +1,6 @@
-#include "lower/fresh_copy.h"
+#include "tenon/tir/fresh_copy.h"
 
-namespace tenon::lowering {
-
-using namespace tir;
+namespace tenon::tir {
 
 namespace {
 
@@ -95,4 +93,4 @@ Stmt fresh_copy(const Stmt& s, VarMap replaced) { return Copier(std::move(replac
 
 Stmt replace_vars(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), false).stmt(s); }
 
-}  // namespace tenon::lowering
+}  // namespace tenon::tir
