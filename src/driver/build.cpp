@@ -5,6 +5,7 @@
 #include "driver/races.h"
 #include "driver/region_races.h"
 #include "driver/user_line.h"
+#include "tenon/te/check_reads.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
 
@@ -53,6 +54,8 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
   const te::StageGraph graph = te::freeze(schedule, where);
   if (!options.allow_parallel_reduction_race) refuse_races(graph);
   if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
+  const te::Bounds bounds = with_deep_stack([&] { return te::infer_bound(graph); });
+  te::check_reads(graph, bounds, te::Outside::Partly);
   const tir::IRModule module = lower(schedule, args,
                                      {.name = options.name,
                                       .binds = options.binds,

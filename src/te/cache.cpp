@@ -130,14 +130,18 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
       compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); },
       ReduceDomains::Mapped);
   if (layout.predicates.empty()) return bodies;
+  Expr inside = tir::make_true();
+  for (const Expr& predicate : layout.predicates) inside = inside && predicate;
+  // Beyond the end of an axis, inputs have no elements to read.
+  auto only_inside = [&](const Expr& e) { return tir::if_then_else(inside, e, zero_of(e.dtype())); };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
     for (const Expr& predicate : layout.predicates) guarded.condition = guarded.condition && predicate;
+    for (Expr& init : guarded.init)
+      if (init.as<tir::ProducerLoad>()) init = only_inside(init);
     return components_of(std::make_shared<const tir::ReduceNode>(std::move(guarded)));
   }
-  Expr inside = tir::make_true();
-  for (const Expr& predicate : layout.predicates) inside = inside && predicate;
-  for (Expr& body : bodies) body = tir::make_select(inside, body, zero_of(body.dtype()));
+  for (Expr& body : bodies) body = only_inside(body);
   return bodies;
 }
 

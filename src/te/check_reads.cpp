@@ -1,4 +1,4 @@
-#include "te/check_reads.h"
+#include "tenon/te/check_reads.h"
 
 #include "tenon/tir/walk.h"
 
@@ -76,7 +76,8 @@ Values ends_of(const Affine& form, const Box& box) {
 
 class ReadChecker {
  public:
-  ReadChecker(const Operation& op, Box box) : op_(op), box_(std::move(box)) {}
+  ReadChecker(const Operation& op, Box box, Outside refused)
+      : op_(op), box_(std::move(box)), refused_(refused) {}
 
   void visit(const Expr& e) const {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
@@ -105,7 +106,7 @@ class ReadChecker {
       const std::optional<Affine> form = affine_form(load.indices[dim], box_);
       if (!extent || !form) continue;
       const Values ends = ends_of(*form, box_);
-      if (ends.min >= 0 && ends.max < *extent) continue;
+      if (is_fine(ends, *extent)) continue;
       throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() + "` at index " +
                            std::to_string(dim) + " from " + std::to_string(ends.min) + " to " +
                            std::to_string(ends.max) + ", but this dimension has " + std::to_string(*extent) +
@@ -114,8 +115,14 @@ class ReadChecker {
     }
   }
 
+  bool is_fine(const Values& ends, std::int64_t extent) const {
+    if (refused_ == Outside::Wholly) return ends.min < extent && ends.max >= 0;
+    return ends.min >= 0 && ends.max < extent;
+  }
+
   const Operation& op_;
   const Box box_;
+  const Outside refused_;
 };
 
 /// Nullopt where a range is no constant, or empty: then nothing is read.
@@ -143,14 +150,14 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
 
 }  // namespace
 
-void check_reads(const StageGraph& graph, const Bounds& bounds) {
+void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused) {
   for (StageId id = 0; id < graph.size(); ++id) {
     const StageData& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
     const std::optional<Box> box = box_of(stage.op, bounds);
     if (!box) continue;
-    const ReadChecker checker(stage.op, *box);
+    const ReadChecker checker(stage.op, *box, refused);
     for (const Expr& body : compute->body) checker.visit(body);
   }
 }

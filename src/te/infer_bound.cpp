@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
+#include <ranges>
+#include <set>
 #include <sstream>
 
 #include "te/cover.h"
 #include "te/program.h"
 #include "te/propagate.h"
 #include "te/required_region.h"
+#include "te/scan_axes.h"
+#include "te/thread_checks.h"
 #include "te/thread_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
@@ -51,14 +55,30 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
 
 class BoundInference {
  public:
-  explicit BoundInference(const StageGraph& graph)
+  /// Of the spatial axes of scans, all of those in `whole_space` is computed.
+  BoundInference(const StageGraph& graph, const AxisFlags& whole_space)
       : graph_(graph),
+        whole_space_(whole_space),
         reads_(static_cast<std::size_t>(graph.size())),
         views_(static_cast<std::size_t>(graph.size())) {}
 
-  Bounds run() {
+  void run() {
     // Consumers first: what a stage must provide is known when all its readers' ranges are.
     for (StageId id = graph_.size(); id-- > 0;) infer(id);
+    // How many threads there are is known in the end.
+    for (StageId id = graph_.size(); id-- > 0;) check_threads(graph_, id, ranges_, facts_);
+  }
+
+  /// The spatial axes of scans of which the stages of a step touch more than was taken to be needed.
+  std::vector<IterVar> outgrown_axes() {
+    std::vector<IterVar> axes;
+    for (StageId id = 0; id < graph_.size(); ++id) {
+      if (const Scan* scan = graph_.stage(id).op.as<Scan>()) add_outgrown(id, *scan, axes);
+    }
+    return axes;
+  }
+
+  Bounds bounds() {
     Bounds bounds;
     for (StageId id = 0; id < graph_.size(); ++id) {
       bounds.stage_names_.push_back(name_of(graph_.stage(id)));
@@ -72,16 +92,17 @@ class BoundInference {
 
   void infer(StageId id) {
     const StageData& stage = graph_.stage(id);
-    if (stage.double_buffer) check_is_in_loop(id);
+    check_double_buffer(graph_, id);
     infer_root_ranges(id);
     AxisFlags keeps_extent = find_thread_bound(stage);
     RangeSweep sweep{ranges_, facts_, &keeps_extent};
     pass_ranges_down(stage.relations, sweep);
+    for (const IterVar& axis : axes_of(stage)) {
+      if (const Range* range = ranges_.find(axis)) add_values(axis, *range);
+    }
     for (const auto& [axis, attributes] : stage.attributes) {
       if (!attributes.thread || !ranges_.contains(axis)) continue;
-      check_has_threads(stage, axis, attributes);
-      check_memory_of_threads(id, axis, attributes);
-      bind_thread(*attributes.thread, ranges_.at(axis).extent);
+      bind_thread(*attributes.thread, number_of_threads(stage, axis, ranges_.at(axis).extent));
     }
     for (const IterVar& thread : stage.env_threads) {
       if (thread.dom()) bind_thread(thread, thread.dom()->extent);
@@ -97,7 +118,8 @@ class BoundInference {
       for (const IterVar& axis : stage.op.root_iter_vars()) set_root(axis, declared(axis));
       return;
     }
-    provide(stage.op, needs_of_readers(id));
+    if (const Scan* scan = stage.op.as<Scan>()) return provide_scan(id, *scan, needs_of_readers(id, id));
+    provide(stage.op, needs_of_readers(id, id));
   }
 
   static void check_is_at_root(const StageData& stage) {
@@ -116,40 +138,24 @@ class BoundInference {
     facts_.bind(axis.var(), range, /*replace=*/true);
   }
 
-  /// One half of a double buffer is filled while an iteration reads the other.
-  void check_is_in_loop(StageId id) const {
-    for (const AttachPoint& loop : graph_.attach_path(id))
-      if (!thread_of(graph_.stage(loop.stage), loop.axis)) return;
-    throw ScheduleError(
-        "double_buffer of " + describe(graph_.stage(id)) +
-            ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
-        graph_.stage(id).double_buffer_where);
+  void add_values(const IterVar& axis, const Range& range) {
+    all_values_.set(axis.var(), values_of(Interval::from_range(range), all_values_, facts_));
   }
 
-  void check_has_threads(const StageData& stage, const IterVar& axis,
-                         const AxisAttributes& attributes) const {
-    const std::optional<Range>& declared = attributes.thread->dom();
-    const Expr& extent = ranges_.at(axis).extent;
-    if (!declared || !arith::can_prove(declared->extent < extent, facts_)) return;
-    throw ScheduleError("bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
-                            "`: the axis has " + print_expr(extent) + " iterations, but only " +
-                            print_expr(declared->extent) +
-                            " threads are declared; declare more, or split the axis",
-                        attributes.where);
+  /// Threads are started once, around all loops: where the extent varies from iteration to iteration, as many
+  /// as the greatest.
+  Expr number_of_threads(const StageData& stage, const IterVar& axis, const Expr& extent) const {
+    if (!uses_any(extent, all_values_)) return extent;
+    const Interval values = values_of(extent, all_values_, facts_);
+    if (values.max()) return simplify(*values.max(), facts_);
+    throw BoundError(
+        "bind of axis `" + axis.name() + "` of stage `" + name_of(stage) +
+            "`: the number of threads varies with the loops around, and no upper bound of it is known",
+        stage.attributes_of(axis)->where);
   }
 
-  /// Threads that divide the work must share its result.
-  void check_memory_of_threads(StageId id, const IterVar& axis, const AxisAttributes& attributes) const {
-    const StageData& stage = graph_.stage(id);
-    const ThreadTag tag = *attributes.thread->thread();
-    if (stage.scope || stage.is_output || tag.is_virtual() || is_one(ranges_.at(axis).extent)) return;
-    const StorageScope scope = scope_of(graph_, id);
-    if (is_shared_along(scope, tag)) return;
-    throw ScheduleError(
-        "bind of " + describe(axis, stage) + " to `" + attributes.thread->name() +
-            "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
-            " memory, one for each thread, of which each would compute only a part; set_scope(\"shared\")",
-        attributes.where);
+  static bool uses_any(const Expr& e, const IntervalMap& vars) {
+    return uses_var(e, [&](const Expr& var) { return vars.find(Var::of(var)) != nullptr; });
   }
 
   /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are
@@ -163,17 +169,20 @@ class BoundInference {
     Range range =
         Range::from_min_extent(make_int(thread.var().dtype(), 0), cast(thread.var().dtype(), greatest));
     facts_.bind(thread.var(), range, /*replace=*/true);
+    add_values(thread, range);
+    if (!contains(threads_, thread)) threads_.push_back(thread);
     ranges_.set(thread, std::move(range));
   }
 
   // ---- what the readers need
 
-  /// Per output, per dimension.
-  std::vector<Needs> needs_of_readers(StageId id) {
+  /// Per output, per dimension, while one iteration of the loops around the stage `kept_in` runs, which holds
+  /// the stage's values: the stage itself, or the scan whose state it is.
+  std::vector<Needs> needs_of_readers(StageId id, StageId kept_in) {
     std::vector<Needs> all;
     for (const TensorReaders& output : graph_.output_readers(id)) {
       Needs needs(output.tensor.shape().size());
-      for (StageId reader : output.readers) add_needs_of(reader, id, output.tensor, needs);
+      for (StageId reader : output.readers) add_needs_of(reader, kept_in, output.tensor, needs);
       all.push_back(std::move(needs));
     }
     return all;
@@ -193,7 +202,8 @@ class BoundInference {
 
   const ReaderView& view_of(StageId reader, StageId producer) {
     const std::vector<AttachPoint>& path = graph_.attach_path(producer);
-    const std::optional<AttachPoint> place = path.empty() ? std::nullopt : std::optional(path.front());
+    std::optional<AttachPoint> place;
+    if (!path.empty()) place.emplace(path.front());
     const StorageScope scope = scope_of(graph_, producer);
     std::vector<ReaderView>& views = views_[static_cast<std::size_t>(reader)];
     for (const ReaderView& view : views) {
@@ -208,42 +218,44 @@ class BoundInference {
   ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place,
                        StorageScope scope) {
     const StageData& stage = graph_.stage(reader);
+    const StorageScope own_scope = scope_of(graph_, reader);
     bool inside = true;
     AxisDomains domains;
     for (std::size_t i = stage.leaf_iter_vars.size(); i-- > 0;) {
       const IterVar& leaf = stage.leaf_iter_vars[i];
       if (place && place->stage == reader && place->axis.same_as(leaf)) inside = false;
-      if (inside) check_sees_threads(producer, thread_of(stage, leaf), scope, reader);
-      domains.set(leaf, leaf_domain(stage, leaf, inside, scope));
+      if (inside) check_sees_thread(graph_, producer, thread_of(stage, leaf), reader);
+      domains.set(leaf, leaf_domain(stage, leaf, inside, scope, own_scope));
     }
-    IntervalMap relaxed;
-    bool any_relaxed = false;
+    std::vector<AttachPoint> relaxed_loops;
     for (const AttachPoint& loop : graph_.attach_path(reader)) {
       if (place && place->stage == loop.stage && place->axis.same_as(loop.axis)) inside = false;
       const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis);
-      if (inside) check_sees_threads(producer, thread, scope, loop.stage);
-      if (!is_relaxed(thread, inside, scope)) continue;
-      const Interval values = Interval::from_range(ranges_.at(loop.axis));
-      relaxed.set(loop.axis.var(), values);
-      if (thread) relaxed.set(thread->var(), Interval::from_range(thread_values(loop.axis)));
-      any_relaxed = true;
+      if (inside) check_sees_thread(graph_, producer, thread, loop.stage);
+      if (is_relaxed(thread, inside, scope)) relaxed_loops.push_back(loop);
     }
     if (place && inside) refuse_place(producer, reader);
     pass_domains_up(stage.relations, ranges_, domains);
-    return finish_view(stage.op, place, scope, domains, any_relaxed ? &relaxed : nullptr);
+    return finish_view(stage.op, place, scope, domains, values_of_loops(relaxed_loops, scope));
   }
 
-  /// A producer outside of a thread's loop cannot fill memory of which that thread has a copy of its own.
-  void check_sees_threads(StageId producer, const IterVar* thread, StorageScope scope, StageId reader) const {
-    if (!thread || is_shared_along(scope, *thread->thread())) return;
-    const StageData& stage = graph_.stage(producer);
-    const bool placed = std::holds_alternative<AttachAt>(stage.attach);
-    throw BoundError("stage `" + name_of(stage) + "` is kept in " + std::string(to_string(scope)) +
-                         " memory, of which each iteration of `" + thread->name() + "` in stage `" +
-                         name_of(graph_.stage(reader)) +
-                         "` has its own, but is computed outside of it; compute_at a loop inside of it, or "
-                         "set a wider scope",
-                     placed ? stage.attach_where : stage.op.where());
+  /// The loops, given innermost first, and all threads that share the memory. The range of a loop may depend
+  /// on those around it. A thread that divides several loops runs for the innermost; one whose stage gives it
+  /// memory of its own divides none.
+  IntervalMap values_of_loops(const std::vector<AttachPoint>& loops, StorageScope scope) const {
+    IntervalMap values;
+    for (const IterVar& thread : threads_) {
+      if (is_shared_along(scope, *thread.thread())) values.set(thread.var(), *all_values_.find(thread.var()));
+    }
+    for (const AttachPoint& loop : std::views::reverse(loops)) {
+      const Interval own = values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_);
+      const Interval counted = values_of(Interval::from_range(thread_values(loop.axis)), values, facts_);
+      values.set(loop.axis.var(), own);
+      const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis);
+      if (thread && is_shared_along(scope_of(graph_, loop.stage), *thread->thread()))
+        values.set(thread->var(), counted);
+    }
+    return values;
   }
 
   static bool is_relaxed(const IterVar* thread, bool inside, StorageScope scope) {
@@ -255,25 +267,28 @@ class BoundInference {
     return Range::from_min_extent(make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
   }
 
-  Interval leaf_domain(const StageData& stage, const IterVar& leaf, bool inside, StorageScope scope) const {
+  /// In a reader kept in `own_scope`, for a producer kept in `scope`.
+  Interval leaf_domain(const StageData& stage, const IterVar& leaf, bool inside, StorageScope scope,
+                       StorageScope own_scope) const {
     const Range& range = ranges_.at(leaf);
     if (is_one(range.extent)) return Interval::point(range.min);
     const IterVar* thread = thread_of(stage, leaf);
     if (is_relaxed(thread, inside, scope)) return Interval::from_range(range);
+    if (thread && !is_shared_along(own_scope, *thread->thread())) return Interval::point(range.min);
     if (thread) return Interval::point(shifted(thread->var(), range.min));
     return Interval::point(leaf.var());
   }
 
   ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place, StorageScope scope,
-                         const AxisDomains& domains, const IntervalMap* relaxed) {
+                         const AxisDomains& domains, const IntervalMap& relaxed) {
     ReaderView view{place, scope, {}, {}};
     for (const IterVar& axis : op.root_iter_vars()) {
       const Interval* own = domains.find(axis);
       const Range range = own ? own->to_range(declared(axis), nothing_) : ranges_.at(axis);
       Interval domain = Interval::from_range(range);
-      if (relaxed) {
-        const Interval first = values_of(range.min, *relaxed, facts_);
-        const Interval last = values_of(range.min + range.extent - 1, *relaxed, facts_);
+      if (uses_any(range.min, relaxed) || uses_any(range.extent, relaxed)) {
+        const Interval first = values_of(range.min, relaxed, facts_);
+        const Interval last = values_of(range.min + range.extent - 1, relaxed, facts_);
         // Whatever the loops do, reads happen only within the operation's own domain.
         const bool bounded = first.min() && last.max();
         domain = bounded ? Interval::of(*first.min(), *last.max()) : Interval::from_range(declared(axis));
@@ -300,7 +315,6 @@ class BoundInference {
   /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all of them
   /// count.
   void provide(const Operation& op, const std::vector<Needs>& needs) {
-    if (const Scan* scan = op.as<Scan>()) return provide_scan(*scan, needs);
     for (std::size_t i = 0; i < op.axis().size(); ++i) {
       std::vector<Interval> sets;
       for (const Needs& of_output : needs) sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
@@ -311,15 +325,50 @@ class BoundInference {
   }
 
   /// All steps from the first to the last that is needed; of space everything, since a step may read what its
-  /// neighbours held before.
-  void provide_scan(const Scan& scan, const std::vector<Needs>& needs) {
+  /// neighbours held before, but along the axes of which a part needs just that part.
+  void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs) {
     std::vector<Interval> steps;
     for (const Needs& of_output : needs) steps.insert(steps.end(), of_output[0].begin(), of_output[0].end());
     const Range whole = declared(scan.scan_axis);
     const Range needed = cover(steps, whole, facts_);
-    set_root(scan.scan_axis,
-             Range::from_min_extent(whole.min, simplify(needed.extent + needed.min - whole.min, nothing_)));
-    for (const IterVar& axis : scan.spatial_axis) set_root(axis, declared(axis));
+    Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
+    // Of the first states alone, no step need be made.
+    if (arith::can_prove(count <= 0, facts_)) count = make_int(count.dtype(), 0);
+    set_root(scan.scan_axis, Range::from_min_extent(whole.min, count));
+    const std::vector<IterVar> fixed = fixed_axes(graph_, id);
+    for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+      const bool is_part = contains(fixed, axis) && !whole_space_.value_or(axis, false);
+      set_root(axis, is_part ? cover(needs[k][dim], declared(axis), facts_) : declared(axis));
+    });
+  }
+
+  /// Every spatial axis of a scan, with the state and the dimension that it is of.
+  template <class F>
+  static void for_each_space(const Scan& scan, F f) {
+    for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k) {
+      for (std::size_t dim = 1; dim < scan.update[k].shape().size(); ++dim)
+        f(k, dim, scan.spatial_axis[axis++]);
+    }
+  }
+
+  void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown) {
+    for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {
+      const Range& kept = ranges_.at(axis);
+      if (same_range(kept, declared(axis))) return;
+      std::vector<Interval> touched;
+      if (const std::optional<StageId> state = graph_.find(scan.state[k].op()))
+        touched = needs_of_readers(*state, id).front()[dim];
+      for (const Tensor& part : {scan.init[k], scan.update[k]}) {
+        const std::vector<IterVar>& axes = graph_.stage(*graph_.find(part.op())).op.axis();
+        touched.push_back(axes.empty() ? Interval::everything()
+                                       : Interval::from_range(ranges_.at(axes[dim])));
+      }
+      const bool fits = std::all_of(touched.begin(), touched.end(), [&](const Interval& set) {
+        return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
+               arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
+      });
+      if (!fits) outgrown.push_back(axis);
+    });
   }
 
   // ---- the result
@@ -346,9 +395,13 @@ class BoundInference {
   }
 
   const StageGraph& graph_;
+  const AxisFlags& whole_space_;
   AxisRanges ranges_;
   /// The ranges of all axes found so far.
   Facts facts_;
+  /// What the axes found so far can be, whatever the loops around them do.
+  IntervalMap all_values_;
+  std::vector<IterVar> threads_;
   const Facts nothing_;
   std::vector<std::vector<TensorReads>> reads_;
   std::vector<std::vector<ReaderView>> views_;
@@ -359,7 +412,17 @@ const Range& Bounds::operator[](const IterVar& axis) const {
   throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");
 }
 
-Bounds infer_bound(const StageGraph& graph) { return BoundInference(graph).run(); }
+Bounds infer_bound(const StageGraph& graph) {
+  // Loops that overshoot what they are to compute can touch more of a scan's state than its readers need.
+  AxisFlags whole_space;
+  while (true) {
+    BoundInference inference(graph, whole_space);
+    inference.run();
+    const std::vector<IterVar> outgrown = inference.outgrown_axes();
+    if (outgrown.empty()) return inference.bounds();
+    for (const IterVar& axis : outgrown) whole_space.set(axis, true);
+  }
+}
 
 Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
   auto graph = std::make_shared<const StageGraph>(freeze(schedule, where));
@@ -373,7 +436,10 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
   for (const std::string& name : bounds.stage_names_) stage_width = std::max(stage_width, name.size());
   for (const Bounds::Entry& entry : bounds.entries_)
     axis_width = std::max(axis_width, entry.axis.name().size());
+  // An axis that began at 0 already, and its like that does for certain, are one to the reader.
+  std::set<std::array<std::string, 3>> printed;
   auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
+    if (!printed.insert({stage, axis, range}).second) return;
     out << std::left << std::setw(static_cast<int>(stage_width) + 2) << stage
         << std::setw(static_cast<int>(axis_width) + 2) << axis << range << '\n';
   };

@@ -55,15 +55,13 @@ ForKind loop_kind(const AxisAttributes* attributes) {
   }
 }
 
-/// Memory that threads share they fill together; private memory each fills for itself.
-bool divides_work(const StageData& stage, const IterVar& thread) {
-  return thread.thread()->is_virtual() || !stage.scope || is_shared_along(*stage.scope, *thread.thread());
-}
-
 class NestMaker {
  public:
   NestMaker(StageId id, Program& program, const NestOptions& options)
-      : stage_(program.graph.stage(id)), program_(program), options_(options) {}
+      : stage_(program.graph.stage(id)),
+        scope_(scope_of(program.graph, id)),
+        program_(program),
+        options_(options) {}
 
   LoopNest make() {
     const std::vector<IterVar>& leaves = stage_.leaf_iter_vars;
@@ -117,10 +115,23 @@ class NestMaker {
     level.push_back(LoopShell{var, range.min, range.extent, loop_kind(attributes)});
     if (attributes && !options_.is_init) {
       for (const PrefetchRequest& request : attributes->prefetches) {
+        check_is_kept(request.tensor, leaf, *attributes);
         level.push_back(PrefetchShell{program_.buffers.buffer_of(request.tensor), var, request.offset});
       }
     }
     return var;
+  }
+
+  /// What each iteration makes for itself is not there before it.
+  void check_is_kept(const Tensor& tensor, const IterVar& leaf, const AxisAttributes& attributes) const {
+    const std::optional<StageId> producer = program_.graph.find(tensor.op());
+    if (!producer) return;
+    for (const AttachPoint& point : program_.graph.attach_path(*producer)) {
+      if (point.axis.same_as(leaf))
+        throw ScheduleError("prefetch of tensor `" + tensor.name() + "` at " + describe(leaf, stage_) +
+                                ": it is computed inside of that loop, so there is nothing to fetch ahead",
+                            attributes.where);
+    }
   }
 
   /// Vectors and unrolled copies are made one per iteration.
@@ -138,13 +149,11 @@ class NestMaker {
   /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted there.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
     const Expr extent = program_.lower(program_.bounds[thread].extent, {});
-    if (thread.thread()->is_virtual()) {
-      check_is_constant(leaf, extent);
-      level.push_back(AttrShell{AttrKind::VirtualThread, thread, "", extent});
-    } else {
-      level.push_back(AttrShell{AttrKind::ThreadExtent, thread, "", extent});
-      if (is_one(range.extent) || !divides_work(stage_, thread)) return cast(leaf.var().dtype(), range.min);
-    }
+    const ThreadTag& tag = *thread.thread();
+    if (tag.is_virtual()) check_is_constant(leaf, extent);
+    level.push_back(
+        AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent, thread, "", extent});
+    if (is_one(range.extent) || !is_shared_along(scope_, tag)) return cast(leaf.var().dtype(), range.min);
     return shifted(thread.var(), range.min);
   }
 
@@ -185,6 +194,7 @@ class NestMaker {
   }
 
   const StageData& stage_;
+  const StorageScope scope_;
   Program& program_;
   const NestOptions& options_;
   LoopNest nest_;
@@ -201,19 +211,20 @@ LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& opti
 
 namespace {
 
-bool same_range(const Range& a, const Range& b) {
-  return surely_equal(a.min, b.min) && surely_equal(a.extent, b.extent);
-}
-
 class GuardMaker {
  public:
-  GuardMaker(const StageData& stage, const LoopNest& nest, const Program& program,
-             const GuardOptions& options)
-      : stage_(stage), nest_(nest), program_(program), options_(options) {}
+  GuardMaker(StageId id, const LoopNest& nest, const Program& program, const GuardOptions& options)
+      : id_(id),
+        stage_(program.graph.stage(id)),
+        scope_(scope_of(program.graph, id)),
+        nest_(nest),
+        program_(program),
+        options_(options) {}
 
   std::vector<Expr> make() {
     guard_threads();
     guard_relations();
+    guard_layouts();
     if (!options_.skip_declared) guard_declared();
     return std::move(guards_);
   }
@@ -223,15 +234,21 @@ class GuardMaker {
     return axis.kind() == IterKind::Opaque || (options_.skip && options_.skip->value_or(axis, false));
   }
 
-  /// A thread axis may have more threads than this loop has iterations.
+  /// A thread axis may have more threads than this loop has iterations, or than one around that it runs for.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
-      if (!thread || is_skipped(leaf) || !divides_work(stage_, *thread)) continue;
-      const Range& own = program_.bounds[leaf];
-      if (!surely_equal(program_.bounds[*thread].extent, own.extent))
-        require_below(thread->var(), own.extent);
+      if (!thread || is_skipped(leaf) || !is_shared_along(scope_, *thread->thread())) continue;
+      require_thread_of(*thread, leaf);
     }
+    for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
+      require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
+    }
+  }
+
+  void require_thread_of(const IterVar& thread, const IterVar& loop) {
+    const Expr& count = program_.bounds[loop].extent;
+    if (!surely_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
   }
 
   void guard_relations() {
@@ -243,14 +260,31 @@ class GuardMaker {
     }
   }
 
+  /// Loops over another layout begin at 0, and so go round more than a part of the stage that is needed.
+  void guard_layouts() {
+    for (const Relation& relation : stage_.relations) {
+      const Transform* transform = std::get_if<Transform>(&relation);
+      if (!transform) continue;
+      for (const IterVar& axis : transform->originals) {
+        const Range& range = program_.bounds[axis];
+        if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
+        require_within(unshifted(nest_.values.at(axis), range.min), range.extent);
+      }
+    }
+  }
+
   void guard_declared() {
     for (const IterVar& axis : stage_.op.root_iter_vars()) {
       if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
       const Expr value = unshifted(nest_.values.at(axis), axis.dom()->min);
-      const arith::Interval values = values_of(value, program_.intervals, program_.facts);
-      if (!values.min() || !can_prove(*values.min() >= 0, program_.facts)) add(value >= 0);
-      require_below(value, values, axis.dom()->extent);
+      require_within(value, axis.dom()->extent);
     }
+  }
+
+  void require_within(const Expr& value, const Expr& extent) {
+    const arith::Interval values = values_of(value, program_.intervals, program_.facts);
+    if (!values.min() || !can_prove(*values.min() >= 0, program_.facts)) add(value >= 0);
+    require_below(value, values, extent);
   }
 
   void require_below(const Expr& value, const Expr& extent) {
@@ -263,7 +297,9 @@ class GuardMaker {
 
   void add(const Expr& condition) { guards_.push_back(program_.lower(condition, nest_.vars)); }
 
+  const StageId id_;
   const StageData& stage_;
+  const StorageScope scope_;
   const LoopNest& nest_;
   const Program& program_;
   const GuardOptions& options_;
@@ -274,7 +310,7 @@ class GuardMaker {
 
 std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
                               const GuardOptions& options) {
-  return GuardMaker(program.graph.stage(stage), nest, program, options).make();
+  return GuardMaker(stage, nest, program, options).make();
 }
 
 // ---- computes
@@ -298,7 +334,7 @@ AxisMarks mark_axes(const StageData& stage) {
 
 Shells as_likely(const std::vector<Expr>& conditions) {
   Shells shells;
-  for (const Expr& condition : conditions) shells.push_back(GuardShell{likely(condition)});
+  for (const Expr& condition : conditions) shells.emplace_back(GuardShell{likely(condition)});
   return shells;
 }
 
@@ -342,6 +378,11 @@ ComputeNest make_compute_nest(StageId id, Program& program) {
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards =
       as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));
+  for (const IterVar& thread : idle_threads(program.graph, id)) {
+    if (is_one(program.bounds[thread].extent)) continue;
+    nest.main_guards.push_back(GuardShell{thread.var() == 0});
+    nest.init_guards.push_back(GuardShell{thread.var() == 0});
+  }
   return nest;
 }
 

@@ -2,6 +2,7 @@
 
 #include <ranges>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 
 namespace tenon::te {
@@ -36,6 +37,30 @@ AxisFlags find_guarded(const StageData& stage, const AxisRanges& ranges, const F
     match(relation, [&](const auto& r) { guards_up(r, ranges, facts, guarded); });
   }
   return guarded;
+}
+
+AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
+                          const Facts& facts) {
+  AxisFlags incomplete;
+  incomplete.set(stuck, true);
+  auto has_one_value = [&](const IterVar& axis) {
+    return arith::can_prove(ranges.at(axis).extent <= 1, facts);
+  };
+  for (const Relation& relation : std::views::reverse(relations)) {
+    bool any = false;
+    for (const IterVar& child : children_of(relation)) any = any || incomplete.value_or(child, false);
+    if (!any) continue;
+    // Of a split, the inner loop alone may reach all of a short parent.
+    const Split* split = std::get_if<Split>(&relation);
+    if (split && !incomplete.value_or(split->inner, false) &&
+        arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent, facts)) {
+      continue;
+    }
+    for (const IterVar& parent : parents_of(relation)) {
+      if (!has_one_value(parent)) incomplete.set(parent, true);
+    }
+  }
+  return incomplete;
 }
 
 AxisFlags find_thread_bound(const StageData& stage) {

@@ -23,6 +23,10 @@ void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& 
 /// Every axis whose computed value may pass its range, given none of the leaves' does.
 AxisFlags find_guarded(const StageData& stage, const AxisRanges& ranges, const Facts& facts);
 
+/// Every axis that does not take all its values if one leaf stays at its minimum.
+AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
+                          const Facts& facts);
+
 /// Every axis from which a leaf derives that is bound to a thread.
 AxisFlags find_thread_bound(const StageData& stage);
 

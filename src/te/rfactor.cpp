@@ -46,11 +46,21 @@ void check_untouched(const StageData& stage, const Compute& compute, const AxisM
            where);
 }
 
+/// All axes that have to do with the axis. A split of one and a fusion of its part with another link those
+/// two, so what is reached has sources of its own.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
+  auto count = [&](const AxisMarks& marks) {
+    return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),
+                         [&](const IterVar& v) { return marks.value_or(v, 0) != 0; });
+  };
   AxisMarks marks;
   marks.set(axis, 1);
-  mark_sources(stage.relations, marks);
-  mark_reached(stage.relations, marks);
+  std::ptrdiff_t known = 0;
+  do {
+    known = count(marks);
+    mark_sources(stage.relations, marks);
+    mark_reached(stage.relations, marks);
+  } while (count(marks) > known);
   return marks;
 }
 

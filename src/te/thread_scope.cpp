@@ -1,5 +1,7 @@
 #include "te/thread_scope.h"
 
+#include <algorithm>
+
 #include "tenon/te/infer_bound.h"
 
 namespace tenon::te {
@@ -45,6 +47,25 @@ const IterVar* thread_of(const StageData& stage, const IterVar& axis) {
   return axis.thread() ? &axis : nullptr;
 }
 
+namespace {
+
+bool is_tagged(const IterVar* thread, const ThreadTag& tag) { return thread && thread->thread() == tag; }
+
+bool has_loop_in(const StageData& stage, const ThreadTag& tag) {
+  return std::any_of(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
+                     [&](const IterVar& leaf) { return is_tagged(thread_of(stage, leaf), tag); });
+}
+
+}  // namespace
+
+bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
+  const std::vector<AttachPoint>& path = graph.attach_path(id);
+  return has_loop_in(graph.stage(id), tag) ||
+         std::any_of(path.begin(), path.end(), [&](const AttachPoint& loop) {
+           return is_tagged(thread_of(graph.stage(loop.stage), loop.axis), tag);
+         });
+}
+
 StorageScope scope_of(const StageGraph& graph, StageId id) {
   const StageData& stage = graph.stage(id);
   if (stage.scope) return *stage.scope;
@@ -55,6 +76,35 @@ StorageScope scope_of(const StageGraph& graph, StageId id) {
     }
   }
   return default_scope(rank);
+}
+
+std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
+  const StorageScope scope = scope_of(graph, id);
+  std::vector<AttachPoint> loops;
+  std::vector<ThreadTag> known;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    if (!thread) continue;
+    const ThreadTag& tag = *thread->thread();
+    // In a stage with memory of its own for each thread, the loop stays at its minimum.
+    if (is_shared_along(scope, tag) || !is_shared_along(scope_of(graph, loop.stage), tag)) continue;
+    if (std::find(known.begin(), known.end(), tag) != known.end()) continue;
+    known.push_back(tag);
+    loops.push_back(loop);
+  }
+  return loops;
+}
+
+std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
+  const StageData& stage = graph.stage(id);
+  const StorageScope scope = scope_of(graph, id);
+  std::vector<IterVar> threads;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    if (!thread || thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread())) continue;
+    if (!has_loop_in(stage, *thread->thread()) && !contains(threads, *thread)) threads.push_back(*thread);
+  }
+  return threads;
 }
 
 }  // namespace tenon::te

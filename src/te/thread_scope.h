@@ -11,7 +11,8 @@ int rank_of(const tir::ThreadTag& tag);
 /// Local and below.
 int rank_of(tir::StorageScope scope);
 
-/// Whether all iterations along the thread axis see one copy of the memory.
+/// Whether all iterations along the thread axis see one copy of the memory. If each has its own, a loop bound
+/// to the thread stays at its minimum, since no other thread could see what this one computes.
 bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 
 /// Where a stage is kept that is computed under threads of this rank; -1 is under none.
@@ -19,5 +20,17 @@ tir::StorageScope default_scope(int thread_rank);
 
 /// The thread axis that the axis of the stage is, or is bound to; null for a plain loop.
 const IterVar* thread_of(const StageData& stage, const IterVar& axis);
+
+/// Whether the stage runs inside of the thread: a loop of it, or one around it, is that or is bound to it.
+bool runs_in(const StageGraph& graph, StageId stage, const tir::ThreadTag& tag);
+
+/// The loops around the stage for which single threads compute it, each with memory of its own: of every such
+/// thread the innermost that it divides. Threads beyond the end of the loop have nothing to compute.
+std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId stage);
+
+/// The threads around the stage, outermost last, that share its memory but that no loop of it is bound to:
+/// all of them run the whole of it. Storing the same value at once does no harm; adding to one element at
+/// once does.
+std::vector<IterVar> idle_threads(const StageGraph& graph, StageId stage);
 
 }  // namespace tenon::te

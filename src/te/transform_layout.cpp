@@ -31,13 +31,13 @@ int first_place(const StageData& stage, const SourceLocation& where) {
 }
 
 /// The scan whose state the stage begins or continues, or is.
-const StageData* scan_around(const ScheduleData& schedule, const StageData& stage) {
+const StageData* scan_around(const ScheduleData& schedule, StageId stage) {
   for (const StageData& other : schedule.stages) {
     const Scan* scan = other.op.as<Scan>();
     if (!scan) continue;
     for (const std::vector<Tensor>* tensors : {&scan->init, &scan->update, &scan->state})
       for (const Tensor& tensor : *tensors)
-        if (tensor.op().same_as(stage.op)) return &other;
+        if (schedule.find(tensor.op()) == stage) return &other;
   }
   return nullptr;
 }
@@ -53,9 +53,10 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   if (!compute && !stage.op.as<Placeholder>())
     fail("transform_layout", stage, "only the layout of a compute or of a placeholder can be changed", where);
   if (stage.layout) fail("transform_layout", stage, "its layout has already been transformed", where);
-  if (const StageData* scan = scan_around(*schedule_, stage))
+  if (const StageData* scan = scan_around(*schedule_, index_))
     fail("transform_layout", stage,
-         "it shares the memory of the state of scan `" + scan->origin_op.name() + "`, whose layout is fixed", where);
+         "it shares the memory of the state of scan `" + scan->origin_op.name() + "`, whose layout is fixed",
+         where);
   const std::vector<Expr> shape = stage.op.output(0).shape();
   if (!map.takes(shape.size()))
     fail("transform_layout", stage,

@@ -68,8 +68,6 @@ Verdict check(const Case& c, const CheckOptions& options) {
     return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};
   } catch (const ScheduleError& error) {
     return {.refused = error.what()};
-  } catch (const BoundError& error) {
-    return {.refused = error.what()};
   } catch (const LowerError& error) {
     return {.refused = error.what()};
   } catch (const std::exception& error) {

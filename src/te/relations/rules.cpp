@@ -24,6 +24,10 @@ bool surely_equal(const Expr& a, const Expr& b) {
   return arith::can_prove_equal(a, b);
 }
 
+bool same_range(const Range& a, const Range& b) {
+  return surely_equal(a.min, b.min) && surely_equal(a.extent, b.extent);
+}
+
 Expr shifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value + offset; }
 
 Expr unshifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value - offset; }

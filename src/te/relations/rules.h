@@ -78,6 +78,8 @@ void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts
 bool covers(const Interval& domain, const Range& range);
 /// Whether the two are provably equal, whatever the variables in them are.
 bool surely_equal(const Expr& a, const Expr& b);
+/// Whether minimum and extent are.
+bool same_range(const Range& a, const Range& b);
 /// value + offset, without the addition of a literal zero.
 Expr shifted(const Expr& value, const Expr& offset);
 /// value - offset, likewise.
