@@ -38,7 +38,7 @@ void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>
   llvm::Constant* data =
       llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
   new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
-                           "tenon_module_manifest");
+                           kManifestSymbol);
 }
 
 void verify(const llvm::Module& module) {

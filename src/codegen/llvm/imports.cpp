@@ -58,6 +58,9 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   }
   imported->setDataLayout(module.getDataLayout());
   imported->setTargetTriple(module.getTargetTriple());
+  // Saved modules carry a list of their functions; the importing module has one of its own.
+  if (llvm::GlobalVariable* manifest = imported->getGlobalVariable(kManifestSymbol))
+    if (manifest->use_empty()) manifest->eraseFromParent();
   std::vector<std::string> defined;
   for (const llvm::Function& function : *imported)
     if (!function.isDeclaration()) defined.push_back(function.getName().str());

@@ -11,6 +11,9 @@
 
 namespace tenon::codegen {
 
+/// c_api.h: where loading a shared library finds what its functions are.
+inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
+
 /// The texts (or paths) that pragmas `import_llvm` and `import_c` give, each once.
 struct ImportedSources {
   std::vector<std::string> llvm;

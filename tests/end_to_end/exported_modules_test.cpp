@@ -1,0 +1,172 @@
+// Modules that are saved, and used by another process, by another module, by a program that links them.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+/// With the sanitizers that the runtime was compiled with, which else miss their own library.
+constexpr const char* kCompiler =
+#if defined(__SANITIZE_ADDRESS__)
+    "c++ -fsanitize=address,undefined -fno-sanitize=vptr -std=c++20 -I" TENON_SOURCE_DIR "/include ";
+#elif defined(__SANITIZE_THREAD__)
+    "c++ -fsanitize=thread -std=c++20 -I" TENON_SOURCE_DIR "/include ";
+#else
+    "c++ -std=c++20 -I" TENON_SOURCE_DIR "/include ";
+#endif
+constexpr const char* kRuntime = " " TENON_BINARY_DIR "/libtenon_runtime.so " TENON_BINARY_DIR
+                                 "/libtenon_support.a -Wl,-rpath," TENON_BINARY_DIR;
+
+class ExportedModuleTest : public ::testing::Test {
+ protected:
+  ExportedModuleTest()
+      : folder_(std::filesystem::temp_directory_path() / ("tenon-export-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~ExportedModuleTest() override { std::filesystem::remove_all(folder_); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+
+  /// add(A, B): B = A + 1, in parallel; triple(A, B): B = 3 A. Of any size.
+  static runtime::Module two_functions() {
+    Var n = te::size_var("n");
+    te::Tensor A = te::placeholder({n}, "A");
+    te::Tensor B = te::compute(
+        {n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+    te::Tensor C = te::compute(
+        {n}, {"i"}, [&](Var i) { return A(i) * 3.0f; }, "C");
+    te::Schedule s = te::create_schedule(B);
+    s[B].parallel(s[B].axis(0));
+    return build(
+        {lower(s, {A, B}, {.name = "add"}), lower(te::create_schedule(C), {A, C}, {.name = "triple"})});
+  }
+
+  /// B = triple(A), by a call of the packed function that other code defines.
+  static std::pair<te::Schedule, std::vector<LowerArgument>> calls_triple() {
+    te::Tensor A = te::placeholder({6}, "A");
+    te::Tensor B = te::extern_op(
+        {6}, {A},
+        [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+          auto array = [](const tir::Buffer& buffer) {
+            return call_intrin(Handle(), intrin::tvm_stack_make_array, buffer->data,
+                               call_intrin(Handle(), intrin::tvm_stack_make_shape, 6), 0, 1, 0.0f, 0);
+          };
+          return call_intrin(Int(32), intrin::tvm_call_packed, "triple_packed", array(ins[0]),
+                             array(outs[0]));
+        },
+        "B");
+    return {te::create_schedule(B), {A, B}};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// A program of its own, which knows only the runtime.
+constexpr const char* kProgram = R"(
+#include "tenon/runtime/module.h"
+using namespace tenon;
+using namespace tenon::runtime;
+int main(int, char** argv) {
+  const Module mod = Module::load(argv[1]);
+  if (mod.function_names() != std::vector<std::string>{"add", "triple"}) return 1;
+  if (!mod.imported_modules().empty()) return 2;
+  const NDArray a = NDArray::from(std::vector<float>{1, 2, 3}, {3}), b = NDArray::zeros({3}, Float(32));
+  mod["add"](a, b);
+  if (b.to_vector<float>() != std::vector<float>{2, 3, 4}) return 3;
+  mod["triple"](a, b);
+  if (b.to_vector<float>() != std::vector<float>{3, 6, 9}) return 4;
+  try {
+    mod["triple"](a, NDArray::zeros({2}, Float(32)));
+  } catch (const RuntimeError&) {
+    return 0;
+  }
+  return 5;
+}
+)";
+
+TEST_F(ExportedModuleTest, AreLoadedByAnotherProcess) {
+  const runtime::Module mod = two_functions();
+  mod.save(file("two.so"));
+  mod.save(file("two.o"));
+  mod.save(file("two.a"));
+  ASSERT_EQ(std::system(("cc -shared -o " + file("of_o.so") + " " + file("two.o")).c_str()), 0);
+  ASSERT_EQ(std::system(("cc -shared -o " + file("of_a.so") + " -Wl,--whole-archive " + file("two.a") +
+                         " -Wl,--no-whole-archive")
+                            .c_str()),
+            0);
+  write("program.cpp", kProgram);
+  ASSERT_EQ(std::system((kCompiler + file("program.cpp") + " -o " + file("program") + kRuntime).c_str()), 0);
+  for (const char* library : {"two.so", "of_o.so", "of_a.so"})
+    EXPECT_EQ(std::system((file("program") + " " + file(library)).c_str()), 0) << library;
+}
+
+TEST_F(ExportedModuleTest, AreLinkedIntoAProgram) {
+  const runtime::Module mod = two_functions();
+  mod.save(file("two.o"));
+  mod.save(file("two.h"));
+  write("linked.cpp", R"(
+#include "two.h"
+int main() {
+  float in[2] = {1, 2}, out[2] = {0, 0};
+  int64_t shape[1] = {2}, strides[1] = {1};
+  DLTensor a = {in, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, shape, strides, 0}, b = a;
+  b.data = out;
+  TenonValue values[2];
+  values[0].p = &a, values[1].p = &b;
+  const int32_t codes[2] = {kTenonTensor, kTenonTensor};
+  if (add_packed(values, codes, 2) != kTenonOk || out[1] != 3) return 1;
+  return triple_packed(values, codes, 2) == kTenonOk && out[0] == 3 && out[1] == 6 ? 0 : 2;
+}
+)");
+  ASSERT_EQ(
+      std::system((kCompiler + file("linked.cpp") + " " + file("two.o") + " -o " + file("linked") + kRuntime)
+                      .c_str()),
+      0);
+  EXPECT_EQ(std::system(file("linked").c_str()), 0);
+}
+
+TEST_F(ExportedModuleTest, AreCalledByOtherModulesInEveryForm) {
+  const runtime::Module mod = two_functions();
+  const auto [s, args] = calls_triple();
+  for (const char* form : {"two.ll", "two.bc", "two.o", "two.a", "two.so"}) {
+    mod.save(file(form));
+    const runtime::Module caller = build(s, args, Target("llvm"), {.name = "caller", .link = {file(form)}});
+    const runtime::NDArray a = runtime::NDArray::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {6});
+    const runtime::NDArray b = runtime::NDArray::zeros({6}, Float(32));
+    caller["caller"](a, b);
+    EXPECT_EQ(b.to_vector<float>(), (std::vector<float>{3, 6, 9, 12, 15, 18})) << form;
+    EXPECT_EQ(caller.function_names(), std::vector<std::string>{"caller"}) << form;
+    // What it says of itself when it is saved is its own, too.
+    caller.save(file("caller.so"));
+    EXPECT_EQ(runtime::Module::load(file("caller.so")).function_names(), std::vector<std::string>{"caller"})
+        << form;
+    std::filesystem::remove(file("caller.so"));
+  }
+}
+
+TEST_F(ExportedModuleTest, ImportedLlvmIrComesFromAFileAsWell) {
+  write("half.ll",
+        "define float @half_of(float %x) {\n  %y = fmul float %x, 5.000000e-01\n  ret float %y\n}\n");
+  te::Tensor A = te::placeholder({10}, "A");
+  te::Tensor B = te::compute(
+      {10}, {"i"}, [&](Var i) { return call_pure_extern(Float(32), "half_of", A(i)); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].pragma(s[B].axis(0), "import_llvm", file("half.ll"));
+  const runtime::NDArray a = runtime::NDArray::random({10}, Float(32)),
+                         b = runtime::NDArray::zeros({10}, Float(32));
+  const runtime::Module mod = build(s, {A, B});
+  mod["main"](a, b);
+  for (int n = 0; n < 10; ++n) EXPECT_EQ(b.data<float>()[n], a.data<float>()[n] / 2);
+  // Known at compile time, it has become part of the loop.
+  EXPECT_EQ(mod.get_source("asm").find("half_of"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::testing
