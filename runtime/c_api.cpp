@@ -26,6 +26,7 @@ std::span<const CSymbol> c_symbols() {
       {"tenon_parallel_barrier", address(tenon_parallel_barrier)},
       {"tenon_workspace_alloc", address(tenon_workspace_alloc)},
       {"tenon_workspace_free", address(tenon_workspace_free)},
+      {"tenon_element_differs", address(tenon_element_differs)},
   };
   return symbols;
 }

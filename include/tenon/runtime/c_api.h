@@ -71,6 +71,10 @@ enum TenonTypeCode {
  * It returns a status and leaves its message with tenon_set_last_error. */
 typedef int32_t (*TenonPackedFunction)(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
 
+/* What code built with checks of its tensor intrinsics calls where one is wrong, a TenonPackedFunction:
+ * (what, actual, expected, index...), the first a C string. Fails with the sentence made of them. */
+int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
+
 /* ---- Parallel loops ---- */
 
 typedef int32_t (*TenonLoopBody)(void* closure, int64_t begin, int64_t end);

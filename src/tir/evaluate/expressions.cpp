@@ -1,4 +1,7 @@
 // The machine's expressions and memory accesses.
+#include "tenon/support/deep_stack.h"
+#include "tenon/support/element_differs.h"
+#include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
 
@@ -26,6 +29,7 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 }  // namespace
 
 Value Machine::eval(const Expr& e, Thread& t) {
+  if (is_stack_low()) return with_deep_stack([&] { return eval(e, t); });
   const DataType type = e.dtype();
   return match(
       e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
@@ -121,6 +125,8 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     }
     case Intrin::handle_add_byte_offset:
       return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
+    case Intrin::tvm_call_packed:
+      packed_call(n, t);
     default:
       break;
   }
@@ -154,6 +160,21 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
   }
   const double result = options_.call_extern(callee.name, values);
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
+}
+
+/// Of packed functions the interpreter knows the report of a wrong element.
+void Machine::packed_call(const Call& n, Thread& t) {
+  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
+  if (!name || name->value != kElementDiffers || n.args.size() < 4)
+    throw RuntimeError("the interpreter has no packed function " + (name ? quoted(name->value) : "of no name"));
+  auto value = [&](const Expr& e) -> ElementValue {
+    const Scalar v = eval(e, t)[0];
+    return e.dtype().is_floating() ? ElementValue(v.d) : ElementValue(v.i);
+  };
+  std::vector<std::int64_t> index;
+  for (std::size_t k = 4; k < n.args.size(); ++k) index.push_back(eval_int(n.args[k], t));
+  const StringImm* what = n.args[1].as<StringImm>();
+  throw RuntimeError(element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
 }
 
 // ---- memory

@@ -71,6 +71,7 @@ class Machine {
   Value binary(const Expr& e, const Binary& n, Thread& t);
   Value call(const Expr& e, const Call& n, Thread& t);
   Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args, Thread& t);
+  [[noreturn]] void packed_call(const Call& n, Thread& t);
   Value load(const Load& n, Thread& t);
   std::int64_t address_of_pointer(const Expr& data, Thread& t);
 

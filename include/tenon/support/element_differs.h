@@ -1,0 +1,25 @@
+// What is said where an element is not what it should be: by generated code through the runtime, and by the
+// interpreter.
+//
+//   element_differs("intrinsic `gemv` of stage `C`", 2.5, 1.5, {{3, 17}})
+//   // intrinsic `gemv` of stage `C`: element [3, 17] is 2.5, should be 1.5
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tenon {
+
+/// The packed function by which generated code reports it, and fails:
+///   tvm_call_packed("tenon_element_differs", what, actual, expected, index...)
+inline constexpr std::string_view kElementDiffers = "tenon_element_differs";
+
+using ElementValue = std::variant<std::int64_t, double>;
+
+std::string element_differs(std::string_view what, const ElementValue& actual, const ElementValue& expected,
+                            std::span<const std::int64_t> index);
+
+}  // namespace tenon
