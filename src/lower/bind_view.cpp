@@ -17,10 +17,9 @@ class Binder {
   /// True if the variable was free until now.
   bool bind(const Expr& formal, const Expr& actual, const std::string& what) {
     if (formal.as<VarNode>() && !value_of(formal)) {
-      if (formal.dtype() != actual.dtype() && formal.dtype().is_integral() && actual.dtype().is_integral())
-        result_.values.emplace_back(Var::of(formal), cast(formal.dtype(), actual));
-      else
-        result_.values.emplace_back(Var::of(formal), actual);
+      const bool is_cut =
+          formal.dtype() != actual.dtype() && formal.dtype().is_integral() && actual.dtype().is_integral();
+      result_.values.emplace_back(Var::of(formal), is_cut ? cast(formal.dtype(), actual) : actual);
       return true;
     }
     const std::optional<Expr> value = value_of(formal);
@@ -35,6 +34,21 @@ class Binder {
                              print_expr(formal) + ", but the memory it stands for has " + print_expr(actual);
     if (is_false(simple)) throw LowerError(text);
     result_.checks.push_back({simple, text});
+  }
+
+  /// A size that the declared variable must be able to hold.
+  void bind_size(const Expr& formal, const Expr& actual, const std::string& what) {
+    if (bind(formal, actual, what) && formal.dtype().bits < actual.dtype().bits)
+      check(cast(actual.dtype(), cast(formal.dtype(), actual)) == actual,
+            what + " of type " + formal.dtype().str(), formal, actual);
+  }
+
+  void bind_offset(const Expr& formal, const Expr& actual) {
+    if (!bind(formal, actual, "the offset")) return;
+    if (formal.dtype().bits < actual.dtype().bits) result_.wide_offset = actual;
+    if (declared_->offset_factor <= 1) return;
+    const Expr factor = make_int(actual.dtype(), declared_->offset_factor);
+    check(floormod(actual, factor) == 0, "the factor of the offset", factor, actual);
   }
 
   ViewBinding take() { return std::move(result_); }
@@ -79,16 +93,12 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
                      "` is declared without an offset but stands for a piece that begins at " +
                      print_expr(piece->elem_offset) + " of its memory: declare it with offset_factor = 1");
   binder.bind(declared->data, piece->data, "the data pointer");
-  if (binder.bind(declared->elem_offset, piece->elem_offset, "the offset") && declared->offset_factor > 1) {
-    const Expr factor = make_int(piece->elem_offset.dtype(), declared->offset_factor);
-    binder.check(floormod(piece->elem_offset, factor) == 0, "the factor of the offset", factor,
-                 piece->elem_offset);
-  }
+  binder.bind_offset(declared->elem_offset, piece->elem_offset);
   const std::size_t missing = piece->shape.size() - declared->shape.size();
   for (std::size_t n = 0; n < missing; ++n)
     binder.check(piece->shape[n] == 1, "a dimension that is left out", 1, piece->shape[n]);
   for (std::size_t n = 0; n < declared->shape.size(); ++n)
-    binder.bind(declared->shape[n], piece->shape[n + missing], "shape[" + std::to_string(n) + "]");
+    binder.bind_size(declared->shape[n], piece->shape[n + missing], "shape[" + std::to_string(n) + "]");
   if (declared->strides.empty()) {
     if (!piece->strides.empty())
       throw LowerError("buffer `" + declared->name + "` is declared compact but stands for a piece of `" +
@@ -96,8 +106,11 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
     return binder.take();
   }
   const std::vector<Expr> strides = piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
-  for (std::size_t n = 0; n < declared->strides.size(); ++n)
-    binder.bind(declared->strides[n], strides[n + missing], "strides[" + std::to_string(n) + "]");
+  for (std::size_t n = 0; n < declared->strides.size(); ++n) {
+    // A dimension of one element is stepped over never, so whatever stride was declared is right.
+    if (is_one(piece->shape[n + missing]) && !declared->strides[n].as<VarNode>()) continue;
+    binder.bind_size(declared->strides[n], strides[n + missing], "strides[" + std::to_string(n) + "]");
+  }
   return binder.take();
 }
 

@@ -22,6 +22,9 @@ struct ViewBinding {
   std::vector<std::pair<tir::Var, tir::Expr>> values;
   /// What could not be proved and has to be checked at run time.
   std::vector<Check> checks;
+  /// Where the declared offset is a variable of a type that memory has outgrown: the offset in full. In
+  /// `values` it is cut to the variable's type.
+  std::optional<tir::Expr> wide_offset;
 };
 
 /// Throws LowerError where the two surely do not fit: scope, type, rank, a constant extent, stride or offset.

@@ -93,6 +93,9 @@ class Flattener {
       // A bool comes back from the byte that keeps it.
       return load->buffer->dtype.is_bool() ? make_cast(e.dtype(), value) : value;
     }
+    if (const Call* call = as_call(e, Intrin::tvm_access_ptr);
+        call && uses_var(call->args[2], [&](const Expr& v) { return wide_offsets_.contains(&v.node()); }))
+      return access_ptr(*call, e.dtype());
     if (const Call* call = as_call(e, Intrin::address_of)) {
       const Load* load = call->args[0].as<Load>();
       if (load) return make_call(e.dtype(), Intrin::address_of, {element(*load)});
@@ -105,6 +108,19 @@ class Flattener {
     result.reserve(list.size());
     for (const Expr& e : list) result.push_back(expr(e));
     return result;
+  }
+
+  /// With the offset in the type that the memory's size asks for.
+  Expr access_ptr(const Call& call, DataType type) {
+    std::vector<Expr> args = exprs(call.args);
+    args[2] = wide(call.args[2]);
+    return make_call(type, Intrin::tvm_access_ptr, std::move(args));
+  }
+
+  Expr wide(const Expr& e) {
+    if (auto found = wide_offsets_.find(&e.node()); found != wide_offsets_.end()) return found->second;
+    if (const Binary* n = e.as<Binary>()) return make_binary(n->op, wide(n->a), wide(n->b));
+    return cast(Int(64), expr(e));
   }
 
   // ---- accesses ---------------------------------------------------------------------------------
@@ -262,10 +278,14 @@ class Flattener {
     const ViewBinding binding =
         bind_view(view.view, slice(source.home.shaped, begins, extents), values_, facts_);
     for (const auto& [var, value] : binding.values) set(values_, var, value);
+    const Expr& offset = view.view->elem_offset;
+    if (binding.wide_offset)
+      wide_offsets_.insert_or_assign(&offset.node(), cast(Int(64), *binding.wide_offset));
     accesses_.insert_or_assign(view.view.get(), Access{source.home, {}, begins});
     Stmt s = stmt(view.body);
     accesses_.erase(view.view.get());
     for (const auto& [var, value] : binding.values) values_.erase(&var.node());
+    wide_offsets_.erase(&offset.node());
     for (auto check = binding.checks.rbegin(); check != binding.checks.rend(); ++check)
       s = make_stmt(Assert{check->condition, check->message, s});
     return s;
@@ -335,6 +355,8 @@ class Flattener {
   std::unordered_set<const ExprNode*> known_pointers_;
   /// Data pointers that were replaced, and the variables of views.
   VarMap values_;
+  /// Of views: offsets that need more than the variable's type.
+  VarMap wide_offsets_;
   std::vector<BufferParam> flat_params_;
   std::vector<Buffer> touched_;
   StorageScope default_scope_ = StorageScope::Global;
