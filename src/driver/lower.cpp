@@ -1,7 +1,7 @@
 #include "tenon/driver/lower.h"
 
-#include "driver/deep_stack.h"
 #include "driver/user_line.h"
+#include "tenon/support/deep_stack.h"
 
 namespace tenon {
 
@@ -23,7 +23,9 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
   const te::StageGraph graph = timed(options, "freeze", [&] { return te::freeze(schedule, where); });
   const te::Bounds bounds = timed(options, "infer-bound", [&] { return te::infer_bound(graph); });
   return timed(options, "schedule-ops", [&] {
-    return te::schedule_ops(graph, bounds, args, {.name = options.name, .binds = options.binds}, where);
+    return te::schedule_ops(
+        graph, bounds, args,
+        {.name = options.name, .binds = options.binds, .check_intrinsics = options.check_intrinsics}, where);
   });
 }
 

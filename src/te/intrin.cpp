@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/declare.h"
+#include "te/match_intrin.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -37,6 +38,49 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor, const Tens
   }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),
                           {.name = tensor.name(), .offset_factor = options.default_offset_factor}, where);
+}
+
+// ---- regions ----------------------------------------------------------------------------------------------
+
+std::string print_list(const std::vector<Expr>& list) {
+  std::string text = "[";
+  for (const Expr& e : list) {
+    if (text.size() > 1) text += ", ";
+    text += tir::print_expr(e);
+  }
+  return text + "]";
+}
+
+/// A box of these extents stands for the intrinsic's tensor: what the variables in that tensor's shape then
+/// are is put into `sizes`.
+void fit_region(const std::string& box, const std::vector<Expr>& given, const Tensor& theirs,
+                tir::VarMap& sizes, const SourceLocation& where) {
+  std::vector<Expr> extents, shape;
+  for (const Expr& extent : given) extents.push_back(arith::simplify(extent));
+  for (const Expr& extent : theirs.shape()) shape.push_back(tir::substitute_folding(extent, sizes));
+  Facts facts;
+  const std::optional<DimPairs> pairs = pair_dims(extents, shape, facts);
+  if (!pairs)
+    throw TypeError(box + " has the extents " + print_list(extents) + ", `" + theirs.name() +
+                        "` of the intrinsic has " + print_list(shape) +
+                        "; they must be the same, but for dimensions of one element",
+                    where);
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (pairs->theirs[d] && shape[*pairs->theirs[d]].as<tir::VarNode>())
+      set(sizes, Var::of(shape[*pairs->theirs[d]]), extents[d]);
+}
+
+/// The variables in the shapes of an intrinsic that is called on these regions.
+tir::VarMap sizes_of(const TensorIntrinNode& intrin, const std::vector<TensorRegion>& inputs,
+                     const std::string& what, const SourceLocation& where) {
+  tir::VarMap sizes;
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    std::vector<Expr> extents;
+    for (const Range& range : inputs[n].ranges) extents.push_back(range.extent);
+    fit_region(what + ": the region of `" + inputs[n].tensor.name() + "`", extents, intrin.inputs[n], sizes,
+               where);
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -82,12 +126,8 @@ TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs, Tens
       throw TypeError(what + ": input " + std::to_string(n) + " is " + given.tensor.dtype().str() + ", `" +
                           expected.name() + "` is " + expected.dtype().str(),
                       where);
-    if (given.ranges.size() < expected.shape().size())
-      throw TypeError(what + ": region " + std::to_string(n) + " has " + std::to_string(given.ranges.size()) +
-                          " dimensions, `" + expected.name() + "` has " +
-                          std::to_string(expected.shape().size()),
-                      where);
   }
+  sizes_of(*node_, inputs, what, where);
   if (options.scalars.size() != node_->scalar_params.size())
     throw TypeError(what + ": takes " + std::to_string(node_->scalar_params.size()) + " scalars, got " +
                         std::to_string(options.scalars.size()),
@@ -117,19 +157,13 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<st
   for (std::size_t n = 0; n < scheduled; ++n) vars.push_back(all[n].var());
   TensorIntrinCall call = body(vars);
 
-  const Operation& op = call.intrin.node().op;
-  const std::vector<Expr>& tile = op.output(0).shape();
-  const std::size_t tile_dims = shape.size() - scheduled;
-  if (tile.size() < tile_dims)
-    throw TypeError(what + ": " + std::to_string(tile_dims) +
-                        " dimensions are left to the intrinsic, which has " + std::to_string(tile.size()),
-                    where);
-  for (std::size_t n = 0; n < tile_dims; ++n)
-    if (!same_extent(shape[scheduled + n], tile[tile.size() - tile_dims + n]))
-      throw TypeError(what + ": extent " + std::to_string(scheduled + n) + " is " +
-                          tir::print_expr(shape[scheduled + n]) + ", the intrinsic gives " +
-                          tir::print_expr(tile[tile.size() - tile_dims + n]),
-                      where);
+  const TensorIntrinNode& intrin = call.intrin.node();
+  tir::VarMap sizes = sizes_of(intrin, call.inputs, what, where);
+  std::vector<Expr> tile(scheduled, Expr(1));
+  tile.insert(tile.end(), shape.begin() + static_cast<std::ptrdiff_t>(scheduled), shape.end());
+  for (int n = 0; n < intrin.op.num_outputs(); ++n)
+    fit_region(what + ": what each point of the named axes computes", tile, intrin.op.output(n), sizes,
+               where);
   TensorCompute kind{std::move(all),       call.options.reduce_axis, static_cast<int>(scheduled),
                      call.intrin.shared(), std::move(call.inputs),   call.options.scalars};
   const Operation result = make_operation(std::move(name), std::move(tag), std::move(kind), where);

@@ -52,6 +52,8 @@ class Program {
   /// The ranges of all axes, as facts and as intervals.
   arith::Facts facts;
   arith::IntervalMap intervals;
+  /// Whether calls of tensor intrinsics are checked when they run.
+  bool check_intrinsics = false;
 
   /// Values of loop variables that are no loops in the program: of extent 1, or bound to a thread.
   void define(const Var& var, Expr value) { tir::set(defined_, var, std::move(value)); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/apply_layouts.h"
+#include "te/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
 #include "tenon/te/check_reads.h"
@@ -12,24 +13,6 @@ namespace tenon::te {
 using namespace tir;
 
 namespace {
-
-/// Loops whose bodies are tensor intrinsics are not made yet: said where the user wrote it, never lowered as
-/// if it had not been said.
-void refuse_regions(const StageGraph& graph) {
-  for (StageId id = 0; id < graph.size(); ++id) {
-    const StageData& stage = graph.stage(id);
-    if (stage.op.as<TensorCompute>())
-      throw ScheduleError(
-          "tensor_compute `" + stage.op.name() +
-              "`: this version makes no loops of operations on regions; write it as a compute",
-          stage.op.where());
-    for (const auto& [axis, said] : stage.attributes)
-      if (said.intrin)
-        throw ScheduleError("tensorize of axis `" + axis.name() + "` of stage `" + stage.op.name() +
-                                "`: this version puts no intrinsics into loops; vectorize the axis instead",
-                            said.where);
-  }
-}
 
 /// Statements that see buffers as blocks of memory, extern operations and intrinsics, want them compact.
 bool needs_compact_buffers(const StageGraph& graph) {
@@ -66,22 +49,29 @@ class FunctionMaker {
         options_(options),
         where_(where),
         compact_(needs_compact_buffers(graph)),
-        buffers_(graph) {}
+        buffers_(graph) {
+    if (options.name.empty()) throw ScheduleError("the name of a function must not be empty", where);
+    for (const auto& [tensor, buffer] : options.binds) {
+      if (!graph.find(tensor.op()))
+        throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule", where);
+      check_buffer_of(tensor, buffer, "binds: buffer `" + buffer.name() + "`", where);
+    }
+  }
 
   void add(const FunctionArgument& argument) {
     match(
         argument, [&](const Tensor& tensor) { add_array(tensor_buffer(tensor)); },
         [&](const Buffer& buffer) { add_array(buffer); },
-        [&](const Var& var) { func_.params.push_back(var); });
+        [&](const Var& var) { add_scalar(var); });
   }
 
   PrimFunc finish(const Bounds& bounds) {
     for (const auto& [tensor, buffer] : options_.binds) buffers_.set_argument(tensor, buffer);
     check_placeholders();
-    refuse_regions(graph_);
     // What reads beyond an end alone still prints; `build` refuses it.
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
+    program.check_intrinsics = options_.check_intrinsics;
     func_.body = StageBuilder(program).build();
     func_.attrs.global_symbol = options_.name;
     return apply_layouts(std::move(func_), stored_layouts(), where_);
@@ -108,6 +98,13 @@ class FunctionMaker {
     Var handle(buffer->name, Handle());
     func_.params.push_back(handle);
     func_.buffers.push_back({handle, buffer, buffer});
+  }
+
+  void add_scalar(const Var& var) {
+    const bool is_given = std::any_of(func_.params.begin(), func_.params.end(),
+                                      [&](const Var& param) { return param.same_as(var); });
+    if (is_given) throw ScheduleError("argument `" + var.name() + "` is given twice", where_);
+    func_.params.push_back(var);
   }
 
   std::vector<StoredLayout> stored_layouts() {

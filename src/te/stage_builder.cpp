@@ -5,7 +5,9 @@
 #include <ranges>
 
 #include "te/compute_body.h"
+#include "te/tensorize.h"
 #include "te/thread_reduce.h"
+#include "te/thread_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 
@@ -136,6 +138,7 @@ Stmt StageBuilder::provide(StageId id) {
 
 Stmt StageBuilder::provide_compute(StageId id) {
   const StageData& stage = program_.graph.stage(id);
+  if (calls_intrinsic(stage)) return provide_intrinsic(id);
   if (reduces_across_threads(stage)) return provide_thread_reduction(id);
   const ComputeNest nest = make_compute_nest(id, program_);
   if (!nest.init) {
@@ -145,13 +148,31 @@ Stmt StageBuilder::provide_compute(StageId id) {
   const ReductionBody reduction = make_reduction(stage, program_, nest);
   const Stmt update = wrap(nest.main_guards, reduction.update);
   auto with_init = [&](Stmt rest) {
-    Stmt init = wrap(nest.init_guards, reduction.init);
-    for (std::size_t i = nest.init->levels.size(); i-- > nest.common;) {
-      init = wrap(closed_only(nest.init->levels[i]), init);
-    }
-    return make_seq({init, rest});
+    const Stmt init = wrap(nest.init_guards, reduction.init);
+    return make_seq({initialised(nest, nest.init->levels.size(), init), rest});
   };
   return inside({levels_of(id, nest.main), [&] { return update; }, with_init, nest.common}, 0);
+}
+
+Stmt StageBuilder::initialised(const ComputeNest& nest, std::size_t depth, Stmt init) const {
+  for (std::size_t i = depth; i-- > nest.common;)
+    init = wrap(closed_only(nest.init->levels[i]), std::move(init));
+  return init;
+}
+
+Stmt StageBuilder::provide_intrinsic(StageId id) {
+  const ComputeNest nest = make_compute_nest(id, program_);
+  const IntrinsicBody body = make_intrinsic_body(id, program_, nest);
+  std::vector<NestedBody::Level> levels = levels_of(id, nest.main);
+  levels.resize(body.depth);
+  NestedBody nested{std::move(levels), [&] { return body.main; }};
+  if (body.init) {
+    nested.change_depth = nest.common;
+    nested.change = [&](Stmt rest) {
+      return make_seq({initialised(nest, body.depth, *body.init), std::move(rest)});
+    };
+  }
+  return inside(nested, 0);
 }
 
 Stmt StageBuilder::provide_thread_reduction(StageId id) {
@@ -236,8 +257,10 @@ Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
   auto content = [&]() -> Stmt {
     if (depth == body.levels.size()) return body.innermost();
     const NestedBody::Level& level = body.levels[depth];
-    return wrap_around(closed_only(*level.shells),
-                       [&] { return behind(level.attached, inside(body, depth + 1)); });
+    return wrap_around(closed_only(*level.shells), [&] {
+      return wrap_around(closed_only(threads_of(level.attached)),
+                         [&] { return behind(level.attached, inside(body, depth + 1)); });
+    });
   };
   if (body.change && depth == body.change_depth) return body.change(content());
   return content();
@@ -252,18 +275,38 @@ Stmt StageBuilder::wrap_around(const Shells& shells, const std::function<Stmt()>
   const std::size_t opened_before = open_.size();
   for (const Shell& shell : shells) {
     const AttrShell* attr = std::get_if<AttrShell>(&shell);
-    if (attr && attr->kind == AttrKind::ThreadExtent) open_.push_back(attr->subject);
+    if (attr && attr->kind != AttrKind::Pragma) open_.push_back(attr->subject);
   }
   const Stmt content = body();
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(opened_before), open_.end());
   return wrap(shells, content);
 }
 
+Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
+  Shells shells;
+  for (StageId id : attached) {
+    const StageData& stage = program_.graph.stage(id);
+    for (const IterVar& leaf : stage.leaf_iter_vars) {
+      const IterVar* thread = thread_of(stage, leaf);
+      if (!thread || is_shared_along(scope_of(program_.graph, id), *thread->thread())) continue;
+      const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const Shell& shell) {
+        return std::get<AttrShell>(shell).subject.same_as(*thread);
+      });
+      if (!is_known) {
+        const bool is_virtual = thread->thread()->is_virtual();
+        shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent, *thread, "",
+                                   program_.bounds[*thread].extent});
+      }
+    }
+  }
+  return shells;
+}
+
 Shells StageBuilder::closed_only(const Shells& level) const {
   Shells shells;
   for (const Shell& shell : level) {
     const AttrShell* attr = std::get_if<AttrShell>(&shell);
-    const bool is_open = attr && attr->kind == AttrKind::ThreadExtent &&
+    const bool is_open = attr && attr->kind != AttrKind::Pragma &&
                          std::any_of(open_.begin(), open_.end(),
                                      [&](const IterVar& thread) { return thread.same_as(attr->subject); });
     if (!is_open) shells.push_back(shell);

@@ -38,6 +38,9 @@ class StageBuilder {
 
   Stmt provide_compute(StageId stage);
   Stmt provide_thread_reduction(StageId stage);
+  Stmt provide_intrinsic(StageId stage);
+  /// The initialisation of a reduction in the loops that it does not share, down to the first `depth`.
+  Stmt initialised(const ComputeNest& nest, std::size_t depth, Stmt init) const;
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
@@ -53,6 +56,9 @@ class StageBuilder {
   /// Makes the body with the attributes of the shells' threads standing around it.
   Stmt wrap_around(const Shells& shells, const std::function<Stmt()>& body);
 
+  /// The attributes of threads that have memory of their own for one of these stages, and run both it and its
+  /// readers.
+  Shells threads_of(const std::vector<StageId>& attached) const;
   /// The shells but for the attributes of threads that are open already.
   Shells closed_only(const Shells& level) const;
 

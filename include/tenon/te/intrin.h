@@ -6,6 +6,15 @@
 //       },
 //       {.binds = {{a, Ab}, {c, Cb}}});
 //   s[C].tensorize(yi, gemv);
+//
+// Where a stage is tensorized, the loop and all inside of it must compute what the intrinsic declares: the
+// same expression on as many elements, but for dimensions of one element, which either may have without the
+// other, and for the order of operands that may trade places. Lowering says what differs first. Where a split
+// leaves less than the intrinsic takes, the loops of that part stay. Whether the code computes what is
+// declared, LowerOptions::check_intrinsics finds out.
+//
+// A buffer says which memory the code can take: one without an offset begins where its tensor does, one
+// without strides is compact; strides that are variables get their values from the tensor.
 #pragma once
 
 #include <functional>
@@ -44,6 +53,9 @@ struct TensorIntrinCallOptions {
 class TensorIntrin {
  public:
   explicit TensorIntrin(std::shared_ptr<const TensorIntrinNode> node) : node_(std::move(node)) {}
+  // Moving copies, so that a handle is never empty.
+  TensorIntrin(const TensorIntrin&) = default;
+  TensorIntrin& operator=(const TensorIntrin&) = default;
   const TensorIntrinNode& node() const { return *node_; }
   const std::shared_ptr<const TensorIntrinNode>& shared() const { return node_; }
   const std::string& name() const { return node_->name; }

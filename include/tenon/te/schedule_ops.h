@@ -20,6 +20,9 @@ struct FunctionOptions {
   std::string name = "main";
   /// Buffers for tensors, in place of compact ones.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
+  /// Each call of a tensor intrinsic runs beside loops that compute what it declares; the first element that
+  /// differs is a RuntimeError. For finding mistakes in intrinsics: slow.
+  bool check_intrinsics = false;
 };
 
 /// Throws ScheduleError for a placeholder that is read but is no argument, and for an argument given twice.

@@ -1,0 +1,186 @@
+#include "te/intrin_call.h"
+
+#include "te/required_region.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+std::optional<std::size_t> tensorized_leaf(const StageData& stage) {
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
+    const AxisAttributes* attributes = stage.attributes_of(stage.leaf_iter_vars[n]);
+    if (attributes && attributes->kind == IterKind::Tensorized) return n;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// ---- the part that the loops inside compute ---------------------------------------------------------------
+
+/// The loops around stand for themselves, those inside take all their values.
+AxisDomains domains_inside(const StageData& stage, std::size_t depth, const Program& program) {
+  AxisDomains domains;
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
+    const IterVar& leaf = stage.leaf_iter_vars[n];
+    const Range& range = program.bounds[leaf];
+    if (is_one(range.extent)) {
+      domains.set(leaf, Interval::point(range.min));
+    } else {
+      domains.set(leaf, n < depth ? Interval::point(leaf.var()) : Interval::from_range(range));
+    }
+  }
+  pass_domains_up(stage.relations, program.bounds.ranges(), domains);
+  return domains;
+}
+
+TensorizedPart part_inside(const StageData& stage, std::size_t depth, const Program& program) {
+  const AxisDomains domains = domains_inside(stage, depth, program);
+  TensorizedPart part;
+  arith::IntervalMap needed;
+  Facts facts;
+  for (const IterVar& axis : stage.op.root_iter_vars()) {
+    const Range range = domains.at(axis).to_range(program.bounds[axis], Facts());
+    part.axes.set(axis, range);
+    needed.set(axis.var(), domains.at(axis));
+    facts.bind(axis.var(), range, /*replace=*/true);
+  }
+  const std::vector<TensorReads> reads = collect_reads(stage.op);
+  for (const Tensor& tensor : stage.op.inputs()) {
+    Needs needs(tensor.shape().size());
+    add_needs(stage.op, reads, tensor, needed, facts, needs);
+    std::vector<Range> region;
+    for (std::size_t d = 0; d < needs.size(); ++d) {
+      const Range whole = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
+      region.push_back(arith::hull(needs[d], facts).to_range(whole, Facts()));
+    }
+    part.inputs.push_back(std::move(region));
+  }
+  return part;
+}
+
+// ---- views ------------------------------------------------------------------------------------------------
+
+void add_view(IntrinCall& call, std::vector<IntrinView>& views, const Buffer& declared, const Tensor& tensor,
+              std::vector<Range> region, DimPairs dims, const Program& program) {
+  IntrinView view = make_intrin_view(declared, tensor, std::move(region), std::move(dims), call.values);
+  if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
+  for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
+    if (*part) *part = on_view(**part, declared, view);
+  views.push_back(std::move(view));
+}
+
+void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
+  const StageData& stage = graph.stage(id);
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const AxisAttributes* attributes = stage.attributes_of(leaf);
+    if (leaf.kind() == IterKind::Reduce && attributes && attributes->thread)
+      call.refuse(
+          "axis `" + leaf.name() + "` of the reduction is bound to `" + attributes->thread->name() +
+          "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis first");
+  }
+  for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n) {
+    const IterVar& leaf = stage.leaf_iter_vars[n];
+    const AxisAttributes* attributes = stage.attributes_of(leaf);
+    if (attributes && attributes->thread)
+      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + attributes->thread->name() +
+                  "`, but the intrinsic is called by one thread");
+    for (StageId attached : graph.attached_at(id, leaf))
+      call.refuse(describe(graph.stage(attached)) + " is computed at axis `" + leaf.name() +
+                  "`, which the intrinsic replaces; compute it further outside");
+  }
+}
+
+std::vector<Expr> extents_of(const std::vector<Range>& region, const Facts& facts) {
+  std::vector<Expr> extents;
+  for (const Range& range : region) extents.push_back(arith::simplify(range.extent, facts));
+  return extents;
+}
+
+/// The dimensions of an operation's region and of the intrinsic's tensor that it was declared with.
+DimPairs declared_pairs(IntrinCall& call, const std::vector<Range>& region, const Tensor& theirs) {
+  Facts facts;
+  const std::vector<Expr> extents = extents_of(region, facts);
+  const std::optional<DimPairs> pairs = pair_dims(extents, theirs.shape(), facts);
+  if (!pairs) call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (pairs->theirs[d] && theirs.shape()[*pairs->theirs[d]].as<VarNode>())
+      set(call.values, Var::of(theirs.shape()[*pairs->theirs[d]]), extents[d]);
+  return *pairs;
+}
+
+}  // namespace
+
+IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program, const ComputeNest& nest) {
+  const StageData& stage = program.graph.stage(id);
+  const IterVar& axis = stage.leaf_iter_vars[leaf];
+  const AxisAttributes& said = *stage.attributes_of(axis);
+  const TensorIntrinNode& intrin = said.intrin->node();
+  IntrinCall call{intrin,
+                  leaf,
+                  {},
+                  {},
+                  intrin.body,
+                  {},
+                  leaf > nest.common,
+                  "tensorize of " + describe(axis, stage) + " with intrinsic `" + intrin.name + "`",
+                  said.where};
+  check_loops(call, id, program.graph);
+
+  const TensorizedPart part = part_inside(stage, leaf, program);
+  Facts facts;
+  for (const IterVar& loop : stage.leaf_iter_vars)
+    facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
+  const IntrinMatch match = match_intrin(stage.op, intrin, part, facts);
+  if (!match.difference.empty()) call.refuse("the two compute different things: " + match.difference);
+  call.values = match.sizes;
+
+  for (std::size_t n = 0; n < intrin.inputs.size(); ++n) {
+    const std::size_t own = match.inputs[n];
+    add_view(call, call.inputs, intrin.buffers[n], stage.op.inputs()[own], part.inputs[own],
+             match.input_dims[n], program);
+  }
+  std::vector<Range> region;
+  for (const IterVar& root : stage.op.axis()) region.push_back(part.axes.at(root));
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    add_view(call, call.outputs, intrin.buffers[intrin.inputs.size() + static_cast<std::size_t>(k)],
+             stage.op.output(k), region, match.output_dims, program);
+  return call;
+}
+
+IntrinCall call_of(StageId id, const Program& program) {
+  const StageData& stage = program.graph.stage(id);
+  const TensorCompute& compute = *stage.op.as<TensorCompute>();
+  const TensorIntrinNode& intrin = *compute.intrin;
+  IntrinCall call{intrin,
+                  stage.leaf_iter_vars.size(),
+                  {},
+                  {},
+                  intrin.body,
+                  {},
+                  !compute.reduce_axis.empty(),
+                  "tensor_compute `" + stage.op.name() + "` with intrinsic `" + intrin.name + "`",
+                  stage.op.where()};
+  check_loops(call, id, program.graph);
+  for (std::size_t n = 0; n < intrin.scalar_params.size(); ++n)
+    set(call.values, intrin.scalar_params[n], compute.scalar_inputs[n]);
+  for (std::size_t n = 0; n < compute.inputs.size(); ++n) {
+    const TensorRegion& input = compute.inputs[n];
+    add_view(call, call.inputs, intrin.buffers[n], input.tensor, input.ranges,
+             declared_pairs(call, input.ranges, intrin.inputs[n]), program);
+  }
+  std::vector<Range> region;
+  for (std::size_t n = 0; n < compute.axis.size(); ++n) {
+    const IterVar& axis = compute.axis[n];
+    const bool is_loop = n < static_cast<std::size_t>(compute.schedulable_ndim);
+    region.push_back(is_loop ? Range::from_min_extent(axis.var(), make_int(axis.var().dtype(), 1))
+                             : *axis.dom());
+  }
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    add_view(call, call.outputs, intrin.buffers[intrin.inputs.size() + static_cast<std::size_t>(k)],
+             stage.op.output(k), region, declared_pairs(call, region, intrin.op.output(k)), program);
+  return call;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,51 @@
+// Whether a tensor intrinsic computes what a stage computes in the part of its loops that the intrinsic is to
+// replace.
+#pragma once
+
+#include "te/relations/rules.h"
+#include "tenon/te/intrin.h"
+
+namespace tenon::te {
+
+/// What one call of the intrinsic is to compute, in terms of the loops around it.
+struct TensorizedPart {
+  /// Of every root axis of the stage.
+  AxisRanges axes;
+  /// Of each tensor that the operation reads, in the order of its inputs.
+  std::vector<std::vector<Range>> inputs;
+};
+
+/// How the dimensions of a part go together with those of the intrinsic: in order, but for dimensions of
+/// extent 1, which either side may have without the other.
+struct DimPairs {
+  /// Per dimension of the part, the intrinsic's.
+  std::vector<std::optional<std::size_t>> theirs;
+  /// The intrinsic's dimensions that go with none.
+  std::vector<std::size_t> unpaired;
+
+  /// Whether the intrinsic's dimensions are just the last ones of the part.
+  bool are_the_last() const;
+};
+
+struct IntrinMatch {
+  /// For each input of the intrinsic, the place of the tensor that it stands for among the operation's
+  /// inputs.
+  std::vector<std::size_t> inputs;
+  /// For each input of the intrinsic, and for its outputs.
+  std::vector<DimPairs> input_dims;
+  DimPairs output_dims;
+  /// Values of variables that are extents of the intrinsic.
+  tir::VarMap sizes;
+  /// Empty if they match; else how they differ.
+  std::string difference;
+};
+
+/// Operands of commutative operators may trade places. `facts` are of the loops around.
+IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
+                         arith::Facts& facts);
+
+/// Nullopt where they do not go together.
+std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
+                                  arith::Facts& facts);
+
+}  // namespace tenon::te
