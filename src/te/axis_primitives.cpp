@@ -20,6 +20,14 @@ void warn_once(ScheduleData& schedule, const std::string& text, const SourceLoca
   if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
 }
 
+/// A loop that the threads of a launch run is no loop of its own any more.
+void check_not_bound(std::string_view primitive, const StageData& stage, const IterVar& axis,
+                     const SourceLocation& where) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (attributes && attributes->thread)
+    fail(primitive, stage, axis, "the axis is bound to `" + attributes->thread->name() + "`", where);
+}
+
 std::string describe(const StageData& stage, const IterVar& axis) {
   return "axis `" + axis.name() + "` of " + te::describe(stage);
 }
@@ -38,6 +46,8 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
     fail("vectorize", stage, axis,
          "the axis is " + std::string(to_string(axis.kind())) + "; only a data axis can be vectorized",
          where);
+  check_not_bound("vectorize", stage, axis, where);
+  check_not_tensorized("vectorize", stage, axis, where);
   mark(stage, axis, where).kind = IterKind::Vectorized;
   return *this;
 }
@@ -45,6 +55,8 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
 Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "unroll", where);
   const IterVar axis = require_leaf("unroll", stage, given, where);
+  check_not_bound("unroll", stage, axis, where);
+  check_not_tensorized("unroll", stage, axis, where);
   mark(stage, axis, where).kind = IterKind::Unrolled;
   return *this;
 }
@@ -55,12 +67,14 @@ Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
     fail("parallel", stage, axis,
          "the axis is " + std::string(to_string(axis.kind())) + "; its iterations cannot run at once", where);
+  check_not_bound("parallel", stage, axis, where);
   if (axis.kind() == IterKind::Reduce)
     warn_once(*schedule_,
               "parallel of " + describe(stage, axis) +
                   ": the axis carries a reduction, so its iterations race for the result; build refuses "
                   "this, rfactor avoids it",
               where);
+  check_not_tensorized("parallel", stage, axis, where);
   mark(stage, axis, where).kind = IterKind::Parallelized;
   return *this;
 }
@@ -76,6 +90,10 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
     fail("bind", stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be bound", where);
   const AxisAttributes* before = stage.attributes_of(axis);
+  if (before && before->kind)
+    fail("bind", stage, axis,
+         "the axis is already " + std::string(to_string(*before->kind)) + ", and a loop runs in one way",
+         where);
   if (before && before->thread && !before->thread->same_as(thread))
     warn_once(*schedule_,
               "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: it was bound to `" +
@@ -93,11 +111,12 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
               "bind of " + describe(stage, axis) + " to `" + thread.name() +
                   "`: blocks cannot reduce together; build refuses this, rfactor avoids it",
               where);
+  check_not_tensorized("bind", stage, axis, where);
   mark(stage, axis, where).thread = thread;
   return *this;
 }
 
-Stage Stage::pragma(const IterVar& given, std::string key, PragmaValue value, SourceLocation where) const {
+Stage Stage::pragma(const IterVar& given, Name key, PragmaValue value, SourceLocation where) const {
   if (key == "unroll") return unroll(given, where);
   if (key == "vectorize") return vectorize(given, where);
   StageData& stage = require_stage(*schedule_, index_, is_group_, "pragma", where);
@@ -127,6 +146,11 @@ Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin, SourceL
   const IterVar axis = require_leaf("tensorize", stage, given, where);
   if (!stage.op.as<Compute>())
     fail("tensorize", stage, axis, "only the loops of a compute can be replaced by an intrinsic", where);
+  if (std::holds_alternative<AttachInline>(stage.attach))
+    fail("tensorize", stage, axis, "the stage is inlined and has no loops", where);
+  if (const AxisAttributes* said = stage.attributes_of(axis); said && said->thread)
+    fail("tensorize", stage, axis,
+         "it is bound to `" + said->thread->name() + "`, but one thread calls the intrinsic", where);
   for (const auto& [other, attributes] : stage.attributes)
     if (attributes.kind == IterKind::Tensorized && !other.same_as(axis) && stage.has_leaf(other))
       fail("tensorize", stage, axis, "the stage is already tensorized at axis `" + other.name() + "`", where);

@@ -188,6 +188,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
          where);
   const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
   check_attached_axes_stay(schedule, id, {}, "rfactor", where);
+  check_not_tensorized("rfactor", stage, where);
 
   const Factored factored = factor(stage, *compute, *reduction, axis, where);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);

@@ -197,6 +197,20 @@ tir::StorageScope parse_scope(const std::string& subject, std::string_view scope
                       where);
 }
 
+void check_not_tensorized(std::string_view primitive, const StageData& stage, const IterVar& axis,
+                          const SourceLocation& where) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (attributes && attributes->intrin)
+    fail(primitive, stage, axis,
+         "the axis is tensorized with intrinsic `" + attributes->intrin->name() +
+             "`, which takes the place of this loop; change the loops first, then tensorize",
+         where);
+}
+
+void check_not_tensorized(std::string_view primitive, const StageData& stage, const SourceLocation& where) {
+  for (const IterVar& leaf : stage.leaf_iter_vars) check_not_tensorized(primitive, stage, leaf, where);
+}
+
 void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where) {
   const Compute* compute = stage.op.as<Compute>();
   if (!compute) fail(primitive, stage, "only a compute can be inlined", where);
@@ -210,6 +224,7 @@ void check_can_inline(std::string_view primitive, const StageData& stage, const 
          "it has " + std::to_string(compute->body.size()) +
              " outputs; only an operation of one can be inlined",
          where);
+  check_not_tensorized(primitive, stage, where);
 }
 
 }  // namespace tenon::te

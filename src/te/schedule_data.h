@@ -84,6 +84,11 @@ StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::
 IterVar require_leaf(std::string_view primitive, const StageData& stage, const IterVar& axis,
                      const SourceLocation& where);
 
+/// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that loop away.
+void check_not_tensorized(std::string_view primitive, const StageData& stage, const IterVar& axis,
+                          const SourceLocation& where);
+void check_not_tensorized(std::string_view primitive, const StageData& stage, const SourceLocation& where);
+
 /// Throws "<subject>: `foo` is no storage scope; ...".
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where);

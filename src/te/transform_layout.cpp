@@ -92,8 +92,10 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
     const int place = first_place(stage, where);
     const std::vector<IterVar> originals = [&] {
       std::vector<IterVar> axes;
-      for (const IterVar& axis : compute->axis)
+      for (const IterVar& axis : compute->axis) {
         axes.push_back(require_leaf("transform_layout", stage, axis, where));
+        check_not_tensorized("transform_layout", stage, axes.back(), where);
+      }
       return axes;
     }();
     for (std::size_t n = 0; n < bijection->extents.size(); ++n) {
