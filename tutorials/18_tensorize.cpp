@@ -63,7 +63,8 @@ te::TensorIntrin intrin_gemv(int m, int l, bool starts_by_itself) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about = "tensorize: replaces loops by one operation that computes the same.",
-      .size_means = "the number of rows of A; B has half as many"};
+      .size_means = "the number of rows of A; B has half as many, of which the intrinsic takes 16",
+      .least_size = 32};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size(), m = (n + 1) / 2, l = 64, factor = 16;
     te::Tensor A = te::placeholder({n, l}, "A");

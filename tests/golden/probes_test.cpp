@@ -49,16 +49,8 @@ void expect_refusal(const Probe& probe, const Refused& expected) {
   }
 }
 
-/// Intrinsics in loops are refused as long as they cannot be made.
-bool waits_for_tensorize(std::string_view name) {
-  for (std::string_view start : {"e2: tz", "e2: ret", "p3: tensorize", "p9: tensor_compute"})
-    if (name.starts_with(start)) return true;
-  return false;
-}
-
 TEST_P(RecordedProbe, PrintsItsText) {
   const Probe& probe = GetParam();
-  if (waits_for_tensorize(probe.name)) GTEST_SKIP() << "tensor intrinsics are not lowered yet";
   const std::optional<std::string> record = recorded(probe.name);
   ASSERT_TRUE(record) << "no such heading";
   if (const auto* refusal = std::get_if<Refused>(&probe.expected)) return expect_refusal(probe, *refusal);

@@ -1,0 +1,124 @@
+// Calls of tensor intrinsics: the check that runs them beside their loops, and where the functions come from.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "kernels.h"
+
+namespace tenon::testing {
+namespace {
+
+// ---- the check of intrinsics ------------------------------------------------------------------------------
+
+TEST(IntrinsicCheck, NamesTheFirstElementThatDiffers) {
+  Product p(8, 16, 12);
+  p.tensorize({.function = "tenon_test_wrong_gemm"});
+  const Arguments arrays = make_arguments(p.args());
+  const runtime::Module mod = build(p.s, p.args(), Target("llvm"), {.check_intrinsics = true});
+  try {
+    run_compiled(mod["main"], arrays);
+    FAIL() << "was not noticed";
+  } catch (const RuntimeError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("`gemm` of stage `C` (update): element [3, 0] is 0, should be "), std::string::npos)
+        << text;
+  }
+}
+
+TEST(IntrinsicCheck, LetsRightOnesPass) {
+  const WaysToRun checked = with_kernels({.build = {.check_intrinsics = true, .opt_level = 1}});
+  for (const Parts& parts : {Parts{}, Parts{.reset = false}, Parts{.body = false}}) {
+    Product p(11, 21, 14);
+    p.tensorize({.parts = parts});
+    EXPECT_EQ(compare_with_default(p.s, p.args(), checked), "");
+  }
+}
+
+TEST(IntrinsicCheck, IsThereForTheInterpreterToo) {
+  Product p(8, 16, 12);
+  p.tensorize({.parts = {true, false, true}, .function = "tenon_test_wrong_gemm"});
+  const Arguments arrays = make_arguments(p.args());
+  const tir::PrimFunc func = lower_to_loops(p.s, p.args(), {.check_intrinsics = true});
+  EXPECT_THROW(tir::evaluate(func, arrays.values, {.call_extern = with_kernels().call_extern}), RuntimeError);
+}
+
+// ---- where the called function comes from
+// -------------------------------------------------------------------
+
+const char* const kAddOfC = R"(
+int tenon_test_imported_add(float* c, const float* a, const float* b, int n) {
+  for (int i = 0; i < n; ++i) c[i] = a[i] + b[i];
+  return 0;
+}
+)";
+
+const char* const kAddOfLlvm = R"(
+define i32 @tenon_test_imported_add(ptr %c, ptr %a, ptr %b, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %pa = getelementptr float, ptr %a, i32 %i
+  %pb = getelementptr float, ptr %b, i32 %i
+  %pc = getelementptr float, ptr %c, i32 %i
+  %x = load float, ptr %pa
+  %y = load float, ptr %pb
+  %z = fadd float %x, %y
+  store float %z, ptr %pc
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret i32 0
+}
+)";
+
+/// Compiled alone: the interpreter cannot look into imported source.
+std::string compiled_difference(const Sum& p, const BuildOptions& options = {}) {
+  const Arguments right = make_arguments(p.args()), actual = make_arguments(p.args());
+  tir::evaluate(lower_to_loops(te::create_schedule(p.C), p.args()), right.values);
+  run_compiled(build(p.s, p.args(), Target("llvm"), options)["main"], actual);
+  return first_difference(right, actual);
+}
+
+TEST(IntrinsicSources, APragmaOfTheTensorizedAxisOrOfOneAroundIt) {
+  for (const auto& [key, source] : {std::pair("import_c", kAddOfC), std::pair("import_llvm", kAddOfLlvm)})
+    for (bool around : {false, true}) {
+      Sum p(6, 64);
+      auto [outer, inner] = p.s[p.C].split(p.s[p.C].axis(1), 16);
+      p.s[p.C].tensorize(inner, vadd(16, "tenon_test_imported_add"));
+      p.s[p.C].pragma(around ? outer : inner, key, source);
+      EXPECT_EQ(compiled_difference(p), "") << key << around;
+    }
+}
+
+TEST(IntrinsicSources, ALibraryThatIsLinked) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tenon_intrinsics_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string source = folder / "add.c", library = folder / "libadd.so";
+  std::ofstream(source) << kAddOfC;
+  ASSERT_EQ(std::system(("cc -shared -fPIC -o " + library + " " + source).c_str()), 0);
+  Sum p(6, 64);
+  p.s[p.C].tensorize(p.s[p.C].split(p.s[p.C].axis(1), 16).inner, vadd(16, "tenon_test_imported_add"));
+  EXPECT_EQ(compiled_difference(p, {.link = {library}}), "");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(IntrinsicSources, AFunctionThatIsNowhereIsNamed) {
+  Sum p(6, 64);
+  p.s[p.C].tensorize(p.s[p.C].axis(1), vadd(64, "tenon_test_nowhere"));
+  try {
+    build(p.s, p.args());
+    FAIL() << "was built";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("tenon_test_nowhere"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
