@@ -53,6 +53,54 @@ TEST(ElementwiseTest, CachesOnBothSides) {
   }
 }
 
+TEST(ElementwiseTest, MathematicsThroughSeveralCaches) {
+  using Body = std::function<Expr(Expr)>;
+  const std::vector<std::pair<DataType, Body>> functions = {
+      {Float(32), [](Expr a) { return exp(a); }},
+      {Float(64), [](Expr a) { return log(abs(a) + 1); }},
+      {Float(32), [](Expr a) { return pow(abs(a) + 1, 2.5f); }},
+      {Float(32), [](Expr a) { return fmod(a, 3.0f); }},
+      {Float(16), [](Expr a) { return exp(a); }},
+      {BFloat(16), [](Expr a) { return tanh(a); }},
+      {Int(32), [](Expr a) { return popcount(a); }},
+      {UInt(8), [](Expr a) { return popcount(a); }},
+      {Int(64), [](Expr a) { return clz(a); }}};
+  for (const auto& [type, body] : functions) {
+    te::Tensor A = te::placeholder({67}, "A", type);
+    te::Tensor B = te::compute(
+        {67}, {"i"}, [&](Var i) { return body(A(i)); }, "B");
+    te::Schedule s = te::create_schedule(B);
+    te::Tensor near = s.cache_write(B, "local"), far = s.cache_write(near, "local");
+    te::Tensor read = s.cache_read(A, "shared", {far.op()});
+    const auto [outer, inner] = s[B].split(s[B].axis(0), 16);
+    const auto [middle, lanes] = s[B].split(inner, 4);
+    s[B].parallel(outer).vectorize(lanes);
+    s[near].compute_at(s[B], middle);
+    s[far].compute_at(s[B], outer);
+    s[far].vectorize(s[far].split(s[far].axis(0), 8).inner);
+    s[read].compute_at(s[B], outer);
+    EXPECT_EQ(compare_with_default(s, {A, B}, {.tolerance = type.bits == 16 ? 1e-2 : 1e-5}), "")
+        << type.str();
+  }
+}
+
+TEST(ElementwiseTest, TemporariesOfSymbolicSizesIn64Bits) {
+  Var n = te::size_var("n", Int(64));
+  te::Tensor A = te::placeholder({n}, "A", Int(32));
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  te::Tensor C = te::compute(
+      {n}, {"i"}, [&](Var i) { return B(n - 1 - i) * 2 + cast(Int(32), i); }, "C");
+  const WaysToRun sizes = {.symbols = {0, 1, 9, 64}};
+  te::Schedule s = te::create_schedule(C);
+  EXPECT_EQ(compare_with_default(s, {A, C}, sizes), "");
+  const auto [outer, inner] = s[C].split(s[C].axis(0), 8);
+  s[C].parallel(outer);
+  s[B].compute_at(s[C], outer);
+  s[B].vectorize(s[B].split(s[B].axis(0), 4).inner);
+  EXPECT_EQ(compare_with_default(s, {A, C}, sizes), "");
+}
+
 TEST(ElementwiseTest, DivisionsOfEveryKind) {
   for (bool is_constant : {true, false}) {
     te::Tensor A = te::placeholder({64}, "A", Int(32)), D = te::placeholder({64}, "D", Int(32));

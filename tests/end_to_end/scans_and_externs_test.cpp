@@ -1,6 +1,8 @@
 // Scans, statements of the user's own, intrinsics, modules of several functions; run every way.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/common/ways_to_run.h"
 
 extern "C" void tenon_test_double(float* out, const float* in, int count) {
@@ -133,6 +135,85 @@ TEST(ExternTest, WhileLoops) {
     for (int n = std::abs(in[i]) + 1; n != 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
     EXPECT_EQ(reinterpret_cast<const int*>(a.arrays[1]->data())[i], steps);
   }
+}
+
+TEST(ExternTest, VectorizedLoopsInAndAroundWhileLoops) {
+  // Doubled five times, eight at a time; then how often each can be halved.
+  te::Tensor A = te::placeholder({24}, "A", Int(32));
+  te::Tensor B = te::extern_op(
+      {24}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
+        auto doubled = ib.allocate(Int(32), {24}, "doubled"),
+             steps = ib.allocate(Int(32), {1}, "steps", "local");
+        ib.for_range(0, 24, "i", [&](Var i) { doubled[i] = abs(Expr(in[i])) + i; });
+        steps[0] = 0;
+        ib.while_loop(Expr(steps[0]) < 5, [&] {
+          ib.for_range(0, 3, "o", [&](Var o) {
+            ib.for_range(0, 8, "v", [&](Var v) { doubled[o * 8 + v] = Expr(doubled[o * 8 + v]) * 2 + v; },
+                         {.kind = ForKind::Vectorized});
+          });
+          steps[0] = Expr(steps[0]) + 1;
+        });
+        ib.for_range(0, 24, "i",
+                     [&](Var i) {
+                       auto rest = ib.allocate(Int(32), {1}, "rest", "local");
+                       rest[0] = doubled[i];
+                       out[i] = 0;
+                       ib.while_loop(Expr(rest[0]) > 1, [&] {
+                         rest[0] = floordiv(Expr(rest[0]), 2);
+                         out[i] = Expr(out[i]) + 1;
+                       });
+                     },
+                     {.kind = ForKind::Vectorized});
+        return ib.get();
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+  const Arguments a = make_arguments({A, B});
+  run_compiled(build(s, {A, B}, Target("llvm"), {.opt_level = 1})["main"], a);
+  for (int i = 0; i < 24; ++i) {
+    int x = std::abs(reinterpret_cast<const int*>(a.arrays[0]->data())[i]) + i, halvings = 0;
+    for (int step = 0; step < 5; ++step) x = 2 * x + i % 8;
+    for (; x > 1; x /= 2) ++halvings;
+    EXPECT_EQ(reinterpret_cast<const int*>(a.arrays[1]->data())[i], halvings) << i;
+  }
+}
+
+TEST(ExternTest, AKernelWithDynamicSharedMemoryByHand) {
+  // Sums of rows by a tree in shared memory: run by the interpreter, which has threads and barriers.
+  te::Tensor A = te::placeholder({4, 16}, "A", Int(32));
+  te::Tensor B = te::extern_op(
+      {4}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
+        const te::IterVar row = te::thread_axis("blockIdx.x"), thread = te::thread_axis("threadIdx.x");
+        const Var i = row.var(), t = thread.var();
+        ib.scope_attr(row, tir::AttrKind::ThreadExtent, 4);
+        ib.scope_attr(thread, tir::AttrKind::ThreadExtent, 16);
+        auto part = ib.allocate(Int(32), {16}, "part", "shared.dyn");
+        const Expr barrier = call_intrin(Int(32), intrin::tvm_storage_sync, "shared.dyn");
+        part[t] = in[{i, t}];
+        ib.emit(barrier);
+        for (int half : {8, 4, 2, 1}) {
+          ib.if_scope(t < half, [&] { part[t] = Expr(part[t]) + Expr(part[t + half]); });
+          ib.emit(barrier);
+        }
+        ib.if_scope(t == 0, [&] { out[i] = part[0]; });
+        return ib.get();
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
+  const Arguments a = make_arguments({A, B});
+  tir::evaluate(lower(s, {A, B}).functions.at("main"), a.values);
+  const int* in = reinterpret_cast<const int*>(a.arrays[0]->data());
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(reinterpret_cast<const int*>(a.arrays[1]->data())[i],
+              std::accumulate(in + 16 * i, in + 16 * i + 16, 0));
 }
 
 TEST(ExternTest, SeveralOutputs) {
