@@ -14,19 +14,29 @@ namespace {
 
 // ---- the check of intrinsics ------------------------------------------------------------------------------
 
-TEST(IntrinsicCheck, NamesTheFirstElementThatDiffers) {
+/// What the check says of a product whose kernel is wrong.
+std::string report(const Tile& tile) {
   Product p(8, 16, 12);
-  p.tensorize({.function = "tenon_test_wrong_gemm"});
+  p.tensorize(tile);
   const Arguments arrays = make_arguments(p.args());
   const runtime::Module mod = build(p.s, p.args(), Target("llvm"), {.check_intrinsics = true});
   try {
     run_compiled(mod["main"], arrays);
-    FAIL() << "was not noticed";
   } catch (const RuntimeError& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("`gemm` of stage `C` (update): element [3, 0] is 0, should be "), std::string::npos)
-        << text;
+    return error.what();
   }
+  return "";
+}
+
+TEST(IntrinsicCheck, NamesTheFirstElementThatDiffers) {
+  const std::string text = report({.function = "tenon_test_wrong_gemm"});
+  EXPECT_NE(text.find("`gemm` of stage `C` (update): element [3, 0] is 0, should be "), std::string::npos)
+      << text;
+}
+
+TEST(IntrinsicCheck, FindsAWrongStride) {
+  EXPECT_NE(report({.stride_of_b = 8}).find("`gemm` of stage `C` (update): element ["), std::string::npos);
+  EXPECT_EQ(report({.stride_of_b = 16}), "");
 }
 
 TEST(IntrinsicCheck, LetsRightOnesPass) {

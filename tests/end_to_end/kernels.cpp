@@ -88,9 +88,10 @@ te::TensorIntrin gemm(const Tile& t) {
   auto code = [&](std::span<const tir::Buffer> ins,
                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     auto product = [&](int accumulate) {
+      const Expr b_stride = t.stride_of_b ? Expr(*t.stride_of_b) : ins[1].strides()[0];
       return calls(t.function, {outs[0].access_ptr(accumulate ? "rw" : "w"), outs[0].strides()[0],
-                                ins[0].access_ptr("r"), ins[0].strides()[0], ins[1].access_ptr("r"),
-                                ins[1].strides()[0], Expr(t.m), Expr(t.n), Expr(t.k), Expr(accumulate)});
+                                ins[0].access_ptr("r"), ins[0].strides()[0], ins[1].access_ptr("r"), b_stride,
+                                Expr(t.m), Expr(t.n), Expr(t.k), Expr(accumulate)});
     };
     te::TensorIntrinBody all;
     if (t.parts.body) all.body = product(0);

@@ -42,6 +42,8 @@ struct Tile {
   Parts parts = {};
   /// Or "tenon_test_wrong_gemm", which forgets the last row.
   std::string function = "tenon_test_gemm";
+  /// What is said of b to the function; absent: as it is.
+  std::optional<int> stride_of_b = std::nullopt;
 };
 
 te::TensorIntrin gemm(const Tile& tile);
