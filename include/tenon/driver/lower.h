@@ -25,8 +25,8 @@ struct LowerOptions {
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Checks every access at run time.
   bool instrument_bounds = false;
-  /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the call throws
-  /// a RuntimeError with the first element that differs. Floats may differ as sums in another order do.
+  /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the call
+  /// throws a RuntimeError with the first element that differs. Floats may differ as sums in another order do.
   bool check_intrinsics = false;
   /// Every other switch of the passes.
   lowering::LowerOptions passes = {};

@@ -166,7 +166,8 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
 void Machine::packed_call(const Call& n, Thread& t) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name || name->value != kElementDiffers || n.args.size() < 4)
-    throw RuntimeError("the interpreter has no packed function " + (name ? quoted(name->value) : "of no name"));
+    throw RuntimeError("the interpreter has no packed function " +
+                       (name ? quoted(name->value) : "of no name"));
   auto value = [&](const Expr& e) -> ElementValue {
     const Scalar v = eval(e, t)[0];
     return e.dtype().is_floating() ? ElementValue(v.d) : ElementValue(v.i);
