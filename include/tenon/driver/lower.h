@@ -26,7 +26,7 @@ struct LowerOptions {
   /// Checks every access at run time.
   bool instrument_bounds = false;
   /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the call
-  /// throws a RuntimeError with the first element that differs. Floats may differ as sums in another order do.
+  /// throws a RuntimeError with the first element that differs. Floats may differ as reordered sums do.
   bool check_intrinsics = false;
   /// Every other switch of the passes.
   lowering::LowerOptions passes = {};
