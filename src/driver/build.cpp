@@ -5,7 +5,6 @@
 #include "driver/races.h"
 #include "driver/region_races.h"
 #include "driver/user_line.h"
-#include "tenon/te/check_reads.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
 
@@ -13,12 +12,37 @@ namespace tenon {
 
 namespace {
 
+/// Of the vector registers, half are for sums: the others hold what is multiplied.
+lowering::LowerOptions::Jam registers_of(const tir::TargetFacts& target) {
+  const bool has_32 = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
+  return {.vector_bits = target.vector_bits, .registers = has_32 ? 16 : 8};
+}
+
+/// The option makes a text that is known with this fault; as code it would ask for data that nobody reads.
+void refuse_legacy_text(const lowering::LowerOptions& passes, const SourceLocation& where) {
+  if (!passes.legacy_prefetch_index) return;
+  throw LowerError(
+      "build: legacy_prefetch_index gives prefetches another address, with rows and columns exchanged; it is "
+      "for printing known texts, leave it out",
+      where);
+}
+
 /// The printed program, made ready for code: the passes that no text shows.
-tir::IRModule for_host(const tir::IRModule& module, const lowering::LowerOptions& passes) {
+tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passes,
+                       const tir::TargetFacts& target) {
+  passes.jam = registers_of(target);
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions)
     ready.functions.emplace(name, lowering::run_passes(lowering::host_passes(), func, passes));
   return ready;
+}
+
+runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& options,
+                     const SourceLocation& where) {
+  const auto start = std::chrono::steady_clock::now();
+  runtime::Module module = with_user_line(where, [&] { return codegen::load(artifact); });
+  if (options.on_step) options.on_step("load", std::chrono::steady_clock::now() - start);
+  return module;
 }
 
 }  // namespace
@@ -26,6 +50,8 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::LowerOptions
 codegen::Artifact compile(const tir::IRModule& module, const Target& target, const BuildOptions& options,
                           SourceLocation where) {
   if (module.functions.empty()) throw LowerError("build: the module has no functions", where);
+  if (options.opt_level < 0 || options.opt_level > 3)
+    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level), where);
   tir::TargetFacts facts = target.facts();
   facts.fast_math |= options.fast_math;
   switch (facts.kind) {
@@ -51,23 +77,27 @@ codegen::Artifact compile(const tir::IRModule& module, const Target& target, con
 
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                           const Target& target, const BuildOptions& options, SourceLocation where) {
+  refuse_legacy_text(options.passes, where);
   const te::StageGraph graph = te::freeze(schedule, where);
   if (!options.allow_parallel_reduction_race) refuse_races(graph);
   if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
+  refuse_lost_results(graph, args, options.binds, where);
   const te::Bounds bounds = with_deep_stack([&] { return te::infer_bound(graph); });
   te::check_reads(graph, bounds, te::Outside::Partly);
   const tir::IRModule module = lower(schedule, args,
                                      {.name = options.name,
                                       .binds = options.binds,
                                       .instrument_bounds = options.instrument_bounds,
-                                      .passes = options.passes},
+                                      .check_intrinsics = options.check_intrinsics,
+                                      .passes = options.passes,
+                                      .on_step = options.on_step},
                                      where);
   return compile(module, target, options, where);
 }
 
 runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
                       SourceLocation where) {
-  return codegen::load(compile(module, target, options, where));
+  return load(compile(module, target, options, where), options, where);
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -82,7 +112,7 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return codegen::load(compile(schedule, args, target, options, where));
+  return load(compile(schedule, args, target, options, where), options, where);
 }
 
 }  // namespace tenon

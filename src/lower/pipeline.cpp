@@ -11,7 +11,9 @@
 #include "lower/passes/inject_rolling_buffers.h"
 #include "lower/passes/inject_virtual_threads.h"
 #include "lower/passes/instrument_bounds.h"
+#include "lower/passes/jam_loops.h"
 #include "lower/passes/legalize_bfloat16.h"
+#include "lower/passes/localize_sums.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/partition_loops.h"
@@ -22,6 +24,7 @@
 #include "lower/passes/simplify.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/vectorize_loops.h"
+#include "lower/passes/widen_vectors.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
@@ -83,6 +86,19 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
+    Pass{
+        "widen-vectors", widen_vectors, Form::Lowered,
+        "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "
+        "registers are counted in whole ones",
+        [](const LowerOptions& options) { return options.jam.vector_bits > 0; }},
+    Pass{"jam-loops", jam_loops, Form::Lowered,
+         "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
+         "which "
+         "proofs know best",
+         [](const LowerOptions& options) { return options.jam.registers > 0; }},
+    Pass{"localize-sums", localize_sums, Form::Lowered,
+         "after loops were jammed, which sets sums side by side that then stay in place together",
+         [](const LowerOptions& options) { return options.jam.registers > 0; }},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
 };

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <sstream>
 
 #include "tenon/driver/check.h"
 #include "tenon/tenon.h"
@@ -60,7 +61,24 @@ struct Built {
   const Step* step;
   runtime::Function function;
   Measured best;
+  /// Seconds in each round; none for slow steps.
+  std::vector<double> rounds = {};
 };
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// How many times as fast as the step before, round by round: neighbours in time are compared, so that a
+/// machine whose speed drifts says the same.
+double gain(const Built& step, const Built& before) {
+  if (step.rounds.empty() || before.rounds.empty()) return before.best.seconds / step.best.seconds;
+  std::vector<double> ratios;
+  for (std::size_t n = 0; n < step.rounds.size(); ++n) ratios.push_back(before.rounds[n] / step.rounds[n]);
+  return median(std::move(ratios));
+}
 
 class Ladder {
  public:
@@ -154,6 +172,7 @@ class Ladder {
     const runtime::TimeOptions how{.number = 1, .repeat = 3, .min_repeat_ms = 10};
     const runtime::Timing timing = built.function.time_evaluator(cpu(0), how)(data.a, data.b, data.c);
     built.best.seconds = std::min(built.best.seconds, timing.min);
+    built.rounds.push_back(timing.min);
   }
 
   void measure_again(std::vector<Built>& all) {
@@ -179,11 +198,14 @@ class Ladder {
     all_peak_ = std::max(all_peak_, multiply_add_peak(runtime::num_threads()));
   }
 
-  void print_row(const std::string& name, const Measured& m, double naive_seconds) const {
+  void print_row(const std::string& name, const Measured& m, double naive_seconds,
+                 const std::string& gained = "") const {
     std::cout << std::left << std::setw(24) << name << std::right << std::fixed << std::setw(8) << m.threads
               << std::setw(12) << std::setprecision(2) << m.seconds * 1e3 << std::setw(10)
               << std::setprecision(1) << gflops(m.seconds) << std::setw(11) << naive_seconds / m.seconds
-              << std::setw(12) << 100 * gflops(m.seconds) / peak(m.threads) << " %\n";
+              << std::setw(12) << 100 * gflops(m.seconds) / peak(m.threads) << " %";
+    std::cout << std::setw(16) << gained;
+    std::cout << "\n";
   }
 
   void print_table(const std::vector<Built>& built) const {
@@ -192,9 +214,14 @@ class Ladder {
               << threads << (threads == 1 ? " thread\n" : " threads\n") << std::fixed << std::setprecision(1)
               << "peak of multiply-adds: " << one_peak_ << " GFLOPS on 1 thread";
     if (threads > 1) std::cout << ", " << all_peak_ << " on " << threads;
-    std::cout << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak\n";
+    std::cout << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak   x "
+                 "step before\n";
     const double naive_seconds = built.front().best.seconds;
-    for (const Built& step : built) print_row(step.step->name, step.best, naive_seconds);
+    for (std::size_t n = 0; n < built.size(); ++n) {
+      std::ostringstream gained;
+      if (n > 0) gained << std::fixed << std::setprecision(2) << gain(built[n], built[n - 1]);
+      print_row(built[n].step->name, built[n].best, naive_seconds, gained.str());
+    }
     if (alone_) {
       print_row(built.back().step->name + ", alone", *alone_, naive_seconds);
       std::cout << "\n"

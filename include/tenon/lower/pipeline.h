@@ -45,6 +45,12 @@ struct LowerOptions {
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
+  /// What the processor's vector registers hold; none: loops are not jammed.
+  struct Jam {
+    int vector_bits = 0;
+    /// That sums of jammed iterations may occupy.
+    int registers = 0;
+  } jam = {};
   /// Run verify() after each pass.
   bool verify = true;
 

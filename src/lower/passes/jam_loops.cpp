@@ -1,0 +1,148 @@
+#include "lower/passes/jam_loops.h"
+
+#include <algorithm>
+
+#include "lower/vector_body.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Copies of statements past this cost more, in the decoder and the compiler, than sums in registers gain.
+constexpr std::size_t kMaxStores = 128;
+
+/// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which lie in
+/// different lines of the cache, only compete for it.
+constexpr std::int64_t kLeastAdditions = 8;
+/// For sums that follow each other in memory.
+constexpr std::int64_t kLeastAdditionsOfNeighbours = 2;
+
+/// Whether the loop's next iteration continues the vector of this one.
+bool has_neighbours(const VectorSum& sum, const For& loop) {
+  const Ramp* ramp = sum.index.as<Ramp>();
+  if (!ramp) return false;
+  VarMap next;
+  set(next, loop.var, loop.var + make_int(loop.var.dtype(), 1));
+  return constant_int(arith::simplify(substitute(ramp->base, next) - ramp->base)) == ramp->lanes;
+}
+
+/// Registers that hold the sums of a body while it adds to them.
+int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
+  int registers = 0;
+  for (const VectorSum& sum : body.sums) {
+    const std::int64_t least = has_neighbours(sum, loop) ? kLeastAdditionsOfNeighbours : kLeastAdditions;
+    if (sum.additions >= least) registers += registers_for(sum.dtype, vector_bits);
+  }
+  return registers;
+}
+
+bool depends(const Expr& e, const VarMap& copy) {
+  return uses_var(e, [&](const Expr& var) { return copy.contains(&var.node()); });
+}
+
+/// The body once for every map of variables, statement by statement.
+Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
+  if (const For* n = s.as<For>())
+    return make_stmt(For{n->var, n->min, n->extent, n->kind, side_by_side(n->body, copies)});
+  if (const Seq* n = s.as<Seq>()) {
+    std::vector<Stmt> parts;
+    for (const Stmt& part : n->stmts) parts.push_back(side_by_side(part, copies));
+    return make_seq(std::move(parts));
+  }
+  if (const Let* n = s.as<Let>()) {
+    if (!depends(n->value, copies.front()))
+      return make_stmt(Let{n->var, n->value, side_by_side(n->body, copies)});
+    std::vector<Let> lets;
+    for (VarMap& copy : copies) {
+      Let let{n->var.fresh(), substitute_folding(n->value, copy), n->body};
+      set(copy, n->var, let.var);
+      lets.push_back(std::move(let));
+    }
+    Stmt body = side_by_side(n->body, copies);
+    for (std::size_t c = lets.size(); c-- > 0;) body = make_stmt(Let{lets[c].var, lets[c].value, body});
+    return body;
+  }
+  const Store& n = *s.as<Store>();
+  std::vector<Stmt> stores;
+  for (const VarMap& copy : copies)
+    stores.push_back(make_stmt(
+        Store{n.buffer, substitute_folding(n.value, copy), {substitute_folding(n.indices[0], copy)}}));
+  return make_seq(std::move(stores));
+}
+
+class Jammer {
+ public:
+  explicit Jammer(const LowerOptions::Jam& jam) : jam_(jam) {}
+
+  /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
+  Stmt stmt(const Stmt& s) const {
+    Stmt inside = map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    const For* loop = inside.as<For>();
+    return loop ? jammed(inside, *loop) : inside;
+  }
+
+ private:
+  Stmt jammed(const Stmt& s, const For& loop) const {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (loop.kind != ForKind::Serial || !extent || *extent < 2 || !constant_int(loop.min)) return s;
+    const std::optional<VectorBody> body = read_vector_body(loop.body);
+    if (!body || body->stores > kMaxStores) return s;
+    const std::int64_t copies = number_of_copies(loop, *extent, *body);
+    if (copies < 2 || !has_independent_iterations(loop, *body)) return s;
+    return split_up(loop, *extent, copies);
+  }
+
+  /// As many as registers hold; a few less if they then divide the extent.
+  std::int64_t number_of_copies(const For& loop, std::int64_t extent, const VectorBody& body) const {
+    const int registers = sum_registers(loop, body, jam_.vector_bits);
+    if (registers == 0) return 1;
+    std::int64_t most = jam_.registers / registers;
+    // Half of the registers for this loop leaves the other half for one around it, whose copies read the same
+    // other operand.
+    if (registers == 1) most /= 2;
+    most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
+    for (std::int64_t n = most; n > most / 2 && n > 1; --n)
+      if (extent % n == 0) return n;
+    return most;
+  }
+
+  static Stmt split_up(const For& loop, std::int64_t extent, std::int64_t copies) {
+    const DataType type = loop.var.dtype();
+    const std::int64_t rounds = extent / copies, left = extent % copies;
+    const Var round = loop.var.fresh();
+    std::vector<VarMap> maps;
+    for (std::int64_t n = 0; n < copies; ++n) {
+      const Expr offset = loop.min + make_int(type, n);
+      VarMap map;
+      set(map, loop.var, rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset);
+      maps.push_back(std::move(map));
+    }
+    std::vector<Stmt> parts;
+    const Stmt body = side_by_side(loop.body, maps);
+    parts.push_back(rounds == 1 ? body
+                                : make_stmt(For{round, make_int(type, 0), make_int(type, rounds),
+                                                ForKind::Serial, body}));
+    if (left > 0)
+      parts.push_back(fresh_copy(make_stmt(For{loop.var, loop.min + make_int(type, rounds * copies),
+                                               make_int(type, left), ForKind::Serial, loop.body})));
+    return make_seq(std::move(parts));
+  }
+
+  const LowerOptions::Jam& jam_;
+};
+
+}  // namespace
+
+PrimFunc jam_loops(const PrimFunc& func, const LowerOptions& options) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = Jammer(options.jam).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,137 @@
+#include "lower/passes/localize_sums.h"
+
+#include <algorithm>
+
+#include "lower/vector_body.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// A sum, and its place in the local memory.
+struct LocalSum {
+  VectorSum sum;
+  int offset;
+};
+
+/// The sums of a statement that stay where they are while it runs, and are added to more than once.
+std::vector<VectorSum> standing_sums(const VectorBody& body) {
+  arith::Facts facts;
+  for (const VectorBody::Loop& loop : body.loops) facts.bind(loop.var, loop.range);
+  const auto moves = [&](const Expr& index) {
+    return std::any_of(body.loops.begin(), body.loops.end(),
+                       [&](const VectorBody::Loop& loop) { return uses_var(index, loop.var); });
+  };
+  std::vector<VectorSum> result;
+  for (const VectorSum& sum : body.sums) {
+    const Ramp* ramp = sum.index.as<Ramp>();
+    if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
+    const Access own{sum.buffer, ramp->base, ramp->lanes, true};
+    const bool is_alone = std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
+      if (!other.buffer->data.same_as(sum.buffer->data)) return true;
+      const bool is_same = other.count == own.count && structural_equal(other.first, own.first) &&
+                           other.buffer->dtype == sum.buffer->dtype;
+      return is_same || are_apart(own, other, facts);
+    });
+    if (is_alone) result.push_back(sum);
+  }
+  return result;
+}
+
+class Localizer {
+ public:
+  explicit Localizer(const LowerOptions::Jam& jam) : jam_(jam) {}
+
+  /// Outermost statements first: the longer a sum stays, the better.
+  Stmt stmt(const Stmt& s) {
+    if (s.as<Seq>() || is_serial_loop(s)) {
+      if (std::optional<Stmt> result = localized(s)) return std::move(*result);
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  static bool is_serial_loop(const Stmt& s) {
+    const For* loop = s.as<For>();
+    return loop && loop->kind == ForKind::Serial;
+  }
+
+  std::optional<Stmt> localized(const Stmt& s) {
+    const std::optional<VectorBody> body = read_vector_body(s);
+    // A loop that may not run at all might stand beside memory that is not there.
+    if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs)) return std::nullopt;
+    const std::vector<VectorSum> sums = standing_sums(*body);
+    int registers = 0;
+    for (const VectorSum& sum : sums) registers += registers_for(sum.dtype, jam_.vector_bits);
+    if (sums.empty() || registers > 2 * jam_.registers) return std::nullopt;
+    return around(s, sums);
+  }
+
+  static bool surely_runs(const VectorBody::Loop& loop) { return *constant_int(loop.range.extent) > 0; }
+
+  Stmt around(const Stmt& s, const std::vector<VectorSum>& sums) {
+    const DataType element = sums.front().buffer->dtype.element();
+    std::vector<LocalSum> local;
+    int size = 0;
+    for (const VectorSum& sum : sums) {
+      if (sum.buffer->dtype.element() != element) continue;
+      local.push_back({sum, size});
+      size += sum.dtype.lanes;
+    }
+    const Buffer memory = decl_buffer({Expr(size)}, element, {.name = "sums", .scope = "local"});
+    std::vector<Stmt> parts;
+    for (const LocalSum& one : local)
+      parts.push_back(make_store(memory, make_load(one.sum.buffer, {one.sum.index}), {place(one)}));
+    parts.push_back(redirected(s, local, memory));
+    for (const LocalSum& one : local)
+      parts.push_back(make_store(one.sum.buffer, make_load(memory, {place(one)}), {one.sum.index}));
+    return make_stmt(Allocate{memory->data, element, {Expr(size)}, make_true(), make_seq(std::move(parts))});
+  }
+
+  static Expr place(const LocalSum& one) { return make_ramp(Expr(one.offset), Expr(1), one.sum.dtype.lanes); }
+
+  /// The statement with the sums in `memory`.
+  Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local, const Buffer& memory) {
+    if (const Let* let = s.as<Let>()) {
+      set(lets_, let->var, substitute(let->value, lets_));
+      return make_stmt(Let{let->var, let->value, redirected(let->body, local, memory)});
+    }
+    if (const Store* store = s.as<Store>()) {
+      const Expr value = rewrite(store->value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+        const LocalSum* one = find(local, load.buffer, load.indices[0]);
+        return one ? std::optional(make_load(memory, {place(*one)})) : std::nullopt;
+      });
+      if (const LocalSum* one = find(local, store->buffer, store->indices[0]))
+        return make_store(memory, value, {place(*one)});
+      return make_stmt(Store{store->buffer, value, store->indices});
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [&](const Stmt& child) { return redirected(child, local, memory); });
+  }
+
+  const LocalSum* find(const std::vector<LocalSum>& local, const Buffer& buffer, const Expr& index) const {
+    const Expr flat = substitute(index, lets_);
+    for (const LocalSum& one : local)
+      if (one.sum.buffer->data.same_as(buffer->data) && structural_equal(one.sum.index, flat)) return &one;
+    return nullptr;
+  }
+
+  const LowerOptions::Jam& jam_;
+  VarMap lets_;
+};
+
+}  // namespace
+
+PrimFunc localize_sums(const PrimFunc& func, const LowerOptions& options) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = Localizer(options.jam).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

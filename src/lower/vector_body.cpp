@@ -1,0 +1,172 @@
+#include "lower/vector_body.h"
+
+#include <algorithm>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+class BodyReader {
+ public:
+  std::optional<VectorBody> read(const Stmt& s) {
+    if (!stmt(s)) return std::nullopt;
+    return std::move(body_);
+  }
+
+ private:
+  bool stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) return store(*n);
+    if (const Let* n = s.as<Let>()) {
+      if (n->var.dtype().is_handle() || !is_plain(n->value)) return false;
+      set(lets_, n->var, substitute(n->value, lets_));
+      return stmt(n->body);
+    }
+    if (const Seq* n = s.as<Seq>())
+      return std::all_of(n->stmts.begin(), n->stmts.end(), [&](const Stmt& part) { return stmt(part); });
+    const For* n = s.as<For>();
+    if (!n || n->kind != ForKind::Serial || !constant_int(n->min) || !constant_int(n->extent)) return false;
+    body_.loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
+    around_.push_back(n);
+    const bool fine = stmt(n->body);
+    around_.pop_back();
+    return fine;
+  }
+
+  bool store(const Store& n) {
+    ++body_.stores;
+    if (n.indices.size() != 1 || !n.value.dtype().is_vector()) return false;
+    if (!is_plain(n.value) || !is_plain(n.indices[0])) return false;
+    bool reads_target = false;
+    bool fine = access(n.buffer, n.indices[0], true);
+    walk(n.value, [&](const Load& load) {
+      fine = fine && load.indices.size() == 1 && access(load.buffer, load.indices[0], false);
+      reads_target |=
+          load.buffer->data.same_as(n.buffer->data) && structural_equal(load.indices[0], n.indices[0]);
+    });
+    if (fine && reads_target) add_sum(n);
+    return fine;
+  }
+
+  /// No call that does more than compute, and nothing that defines a variable.
+  static bool is_plain(const Expr& e) {
+    bool plain = true;
+    walk(
+        e, [&](const Call& n) { plain &= is_pure(n); }, [&](const LetExpr&) { plain = false; });
+    return plain;
+  }
+
+  static bool is_pure(const Call& call) {
+    return match(
+        call.callee, [](Intrin intrin) { return effect_of(intrin) == Effect::Pure; },
+        [](const ExternCallee& callee) { return callee.pure; });
+  }
+
+  bool access(const Buffer& buffer, const Expr& index, bool is_store) {
+    const Expr flat = substitute(index, lets_);
+    if (!flat.dtype().is_vector()) {
+      body_.accesses.push_back({buffer, flat, 1, is_store});
+      return true;
+    }
+    const Ramp* ramp = flat.as<Ramp>();
+    const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
+    if (!stride || *stride < 1) return false;
+    body_.accesses.push_back({buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store});
+    return true;
+  }
+
+  void add_sum(const Store& n) {
+    const Expr index = substitute(n.indices[0], lets_);
+    std::int64_t additions = 1;
+    for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var); ++loop)
+      additions *= *constant_int((*loop)->extent);
+    for (VectorSum& sum : body_.sums) {
+      if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index)) continue;
+      sum.additions += additions;
+      return;
+    }
+    body_.sums.push_back({n.buffer, index, n.value.dtype(), additions});
+  }
+
+  VectorBody body_;
+  /// The loops around the current place.
+  std::vector<const For*> around_;
+  VarMap lets_;
+};
+
+}  // namespace
+
+std::optional<VectorBody> read_vector_body(const Stmt& s) { return BodyReader().read(s); }
+
+int registers_for(DataType dtype, int vector_bits) {
+  return (dtype.bits * dtype.lanes + vector_bits - 1) / vector_bits;
+}
+
+bool are_apart(const Access& a, const Access& b, const arith::Facts& facts) {
+  if (a.buffer->dtype.element() != b.buffer->dtype.element()) return false;
+  const Expr difference = arith::simplify(b.first - a.first, facts);
+  return arith::can_prove_at_least(difference, a.count, facts) ||
+         arith::can_prove_below(difference, 1 - b.count, facts);
+}
+
+namespace {
+
+/// Compares every access of an iteration with those of a later one.
+class Independence {
+ public:
+  Independence(const For& loop, const VectorBody& body) : var_(loop.var), body_(body) {
+    const std::int64_t extent = *constant_int(loop.extent);
+    distance_ = Var("distance", var_.dtype());
+    facts_.bind(var_, Range::from_min_extent(loop.min, loop.extent));
+    facts_.bind(distance_,
+                Range::from_min_extent(make_int(var_.dtype(), 1), make_int(var_.dtype(), extent - 1)));
+    set(later_, var_, var_ + distance_);
+    for (const VectorBody::Loop& inner : body.loops) {
+      const Var other = inner.var.fresh();
+      facts_.bind(inner.var, inner.range);
+      facts_.bind(other, inner.range);
+      set(later_, inner.var, other);
+    }
+  }
+
+  bool holds() const {
+    for (const Access& store : body_.accesses) {
+      if (!store.is_store) continue;
+      for (const Access& other : body_.accesses) {
+        if (!store.buffer->data.same_as(other.buffer->data)) continue;
+        if (!never_meet(store, other) || !never_meet(other, store)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// `a` in some iteration, and `b` in any later one, touch no common element.
+  bool never_meet(const Access& a, const Access& b) const {
+    return are_apart(a, {b.buffer, substitute(b.first, later_), b.count, b.is_store}, facts_);
+  }
+
+  Var var_;
+  const VectorBody& body_;
+  Var distance_{"distance"};
+  arith::Facts facts_;
+  VarMap later_;
+};
+
+}  // namespace
+
+bool has_independent_iterations(const For& loop, const VectorBody& body) {
+  return Independence(loop, body).holds();
+}
+
+bool renames_memory(const Stmt& s) {
+  bool renames = false;
+  walk(s, [&](const Let& let) { renames |= let.var.dtype().is_handle(); });
+  return renames;
+}
+
+}  // namespace tenon::lowering

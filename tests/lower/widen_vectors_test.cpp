@@ -1,0 +1,114 @@
+#include "lower/passes/widen_vectors.h"
+
+#include <gtest/gtest.h>
+
+#include "pass_text.h"
+#include "tenon/tir/verify.h"
+
+namespace tenon::lowering {
+namespace {
+
+LowerOptions with_vectors(int bits) {
+  LowerOptions options;
+  options.jam = {.vector_bits = bits, .registers = 16};
+  return options;
+}
+
+std::string widened(std::string_view body, int bits = 512) {
+  return test::run(widen_vectors, test::function_text(body), with_vectors(bits));
+}
+
+std::string unchanged(std::string_view body) {
+  return test::body_text(test::parse_function(test::function_text(body)));
+}
+
+TEST(WidenVectors, NeighboursThatContinueEachOtherBecomeOneVector) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*8), 1, 8)] = (A[ramp((j*8), 1, 8)]*broadcast(2f32, 8))
+  })"),
+            R"(for (j: int32, 0, 2) {
+  B[ramp(((j*2)*8), 1, 16)] = (A[ramp(((j*2)*8), 1, 16)]*broadcast(2f32, 16))
+}
+)");
+}
+
+TEST(WidenVectors, WhatAllIterationsReadIsBroadcast) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 2) {
+    for (k: int32, 0, 3) {
+      B[ramp((j*8), 1, 8)] = (B[ramp((j*8), 1, 8)] + broadcast(A[k], 8))
+    }
+  })"),
+            R"(for (j: int32, 0, 1) {
+  for (k: int32, 0, 3) {
+    B[ramp(((j*2)*8), 1, 16)] = (B[ramp(((j*2)*8), 1, 16)] + broadcast(A[k], 16))
+  }
+}
+)");
+}
+
+TEST(WidenVectors, NoVectorIsWiderThanARegister) {
+  const std::string_view body = R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*8), 1, 8)] = A[ramp((j*8), 1, 8)]
+  })";
+  EXPECT_EQ(widened(body, 256), unchanged(body));
+  EXPECT_NE(widened(body, 511), widened(body, 512));
+}
+
+TEST(WidenVectors, ALetFollowsTheFirstOfTheIterations) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    let cse_var_1: int32 = (j*8)
+    B[ramp(cse_var_1, 1, 8)] = A[ramp((cse_var_1 + 64), 1, 8)]
+  })"),
+            R"(for (j: int32, 0, 2) {
+  let cse_var_1: int32 = ((j*2)*8)
+  B[ramp(cse_var_1, 1, 16)] = A[ramp((cse_var_1 + 64), 1, 16)]
+}
+)");
+}
+
+class KeepsItsWidth : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(KeepsItsWidth, Loop) { EXPECT_EQ(widened(GetParam().second), unchanged(GetParam().second)); }
+
+INSTANTIATE_TEST_SUITE_P(WidenVectors, KeepsItsWidth,
+                         testing::Values(std::pair{"RowsApart", R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*64), 1, 8)] = A[ramp((j*8), 1, 8)]
+  })"},
+                                         std::pair{"AScalarOfEachIteration", R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*8), 1, 8)] = broadcast(A[j], 8)
+  })"},
+                                         std::pair{"AnIterationThatReadsWhatTheOneBeforeWrote", R"(
+  for (j: int32, 0, 4) {
+    B[ramp(((j*8) + 8), 1, 8)] = B[ramp((j*8), 1, 8)]
+  })"},
+                                         std::pair{"AnOddNumberOfIterations", R"(
+  for (j: int32, 0, 3) {
+    B[ramp((j*8), 1, 8)] = A[ramp((j*8), 1, 8)]
+  })"},
+                                         std::pair{"IterationsOfSeveralThreads", R"(
+  for (j: int32, 0, 4) "parallel" {
+    B[ramp((j*8), 1, 8)] = A[ramp((j*8), 1, 8)]
+  })"}),
+                         [](const auto& info) { return std::string(info.param.first); });
+
+TEST(WidenVectors, KnownProgramsStayWellFormed) {
+  int changed = 0;
+  for (const test::KnownText& known : test::known_functions()) {
+    const tir::PrimFunc func = test::parse_function(known.text);
+    const tir::PrimFunc result = widen_vectors(func, with_vectors(512));
+    changed += !result.body.same_as(func.body);
+    if (tir::verify(func, tir::Form::Lowered).empty()) {
+      EXPECT_TRUE(tir::verify(result, tir::Form::Lowered).empty()) << known.name;
+    }
+  }
+  EXPECT_GE(changed, 3) << "the vectorised, the parallel and the unrolled step of the ladder";
+}
+
+}  // namespace
+}  // namespace tenon::lowering
