@@ -42,10 +42,11 @@ AxisFlags find_guarded(const StageData& stage, const AxisRanges& ranges, const F
 AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
                           const Facts& facts) {
   AxisFlags incomplete;
-  incomplete.set(stuck, true);
   auto has_one_value = [&](const IterVar& axis) {
     return arith::can_prove(ranges.at(axis).extent <= 1, facts);
   };
+  if (has_one_value(stuck)) return incomplete;
+  incomplete.set(stuck, true);
   for (const Relation& relation : std::views::reverse(relations)) {
     bool any = false;
     for (const IterVar& child : children_of(relation)) any = any || incomplete.value_or(child, false);

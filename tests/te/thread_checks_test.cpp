@@ -1,0 +1,130 @@
+// Threads and memory: what is refused since threads would not see each other's results, and what is guarded.
+#include <gtest/gtest.h>
+
+#include "run_schedule.h"
+#include "tenon/te/infer_bound.h"
+#include "tenon/te/reduce.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+namespace {
+
+Tensor elementwise(const Tensor& x, const std::string& name) {
+  return compute(
+      x.shape(), [&](std::span<const Var> i) { return x(i) + 1.0f; }, name);
+}
+
+/// What the refusal says; "" if there is none.
+std::string refusal(const Schedule& s) {
+  try {
+    infer_bound(s);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void expect_refused(const Schedule& s, const std::vector<std::string>& parts) {
+  const std::string text = refusal(s);
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+struct ChainOfThreeTest : ::testing::Test {
+  Tensor A = placeholder({8, 12}, "A");
+  Tensor B = elementwise(A, "B"), C = elementwise(B, "C"), D = elementwise(C, "D");
+  Schedule s = create_schedule(D);
+  IterVar tx = thread_axis("threadIdx.x"), bx = thread_axis("blockIdx.x");
+
+  void expect_same_values() { EXPECT_EQ(testing::run(s, {A, D}), testing::run(create_schedule(D), {A, D})); }
+};
+
+TEST_F(ChainOfThreeTest, ThreadsThatEachComputeAPartOfWhatEachWantsWholeAreRefused) {
+  s[D].bind(s[D].axis(0), tx);
+  s[C].compute_at(s[D], s[D].axis(0)).bind(s[C].axis(1), tx);
+  expect_refused(s, {"bind of axis `i1` of stage `C`", "`threadIdx.x`", "local", "set_scope(\"shared\")"});
+}
+
+TEST_F(ChainOfThreeTest, MemoryOfThreadsIsNotReadOutsideOfThem) {
+  s[C].set_scope("local").bind(s[C].axis(0), tx);
+  expect_refused(s, {"stage `C`", "threadIdx.x", "local"});
+}
+
+TEST_F(ChainOfThreeTest, EvenALoopOfOneIterationIsRunByAllThreads) {
+  // Seven of eight threads would add to what the first has summed.
+  s[C].set_scope("local");
+  auto [o, i] = s[C].split(s[C].axis(0), 8);
+  s[C].bind(o, tx);
+  s[D].bind(s[D].axis(0), tx);
+  EXPECT_NE(refusal(s), "");
+}
+
+TEST_F(ChainOfThreeTest, MoreIterationsThanDeclaredThreadsAreRefused) {
+  s[D].bind(s[D].axis(1), thread_axis({0, 8}, "threadIdx.x"));
+  expect_refused(s, {"bind of axis `i1` of stage `D`", "12 iterations", "only 8 threads"});
+}
+
+TEST_F(ChainOfThreeTest, ThreadsBeyondAShorterLoopComputeNothingForIt) {
+  // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8 rows.
+  s[D].bind(s[D].axis(1), tx);
+  s[C].bind(s[C].axis(0), tx);
+  s[B].compute_at(s[C], s[C].axis(0));
+  EXPECT_EQ(scope_of(freeze(s), *freeze(s).find(B.op())), tir::StorageScope::Local);
+  expect_same_values();
+}
+
+TEST_F(ChainOfThreeTest, AThreadThatDividesTwoLoopsRunsForTheInner) {
+  auto [o, i] = s[D].split_by_nparts(s[D].axis(0), 2);
+  s[D].bind(o, tx);
+  s[C].set_scope("shared").compute_at(s[D], i);
+  s[C].bind(s[C].fuse(s[C].axis(0), s[C].axis(1)), tx);
+  s[B].compute_at(s[C], s[C].leaf_iter_vars()[0]);
+  expect_same_values();
+}
+
+TEST(Threads, OfALoopWhoseLengthVariesAreAsManyAsTheGreatest) {
+  Tensor A = placeholder({9}, "A");
+  Tensor B = elementwise(A, "B");
+  Tensor C = compute(
+      {4, 4}, {"i", "j"}, [&](Var i, Var j) { return B(i) + B(j + 4); }, "C");
+  IterVar tx = thread_axis("threadIdx.x");
+  Schedule s = create_schedule(C);
+  s[B].set_scope("shared").compute_at(s[C], s[C].axis(1)).bind(s[B].axis(0), tx);
+  EXPECT_EQ(tir::print_expr(infer_bound(s)[tx].extent), "8");
+  EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
+}
+
+TEST(Threads, ThatShareASumAddToItOnce) {
+  Tensor A = placeholder({6, 5}, "A");
+  IterVar k = reduce_axis({0, 5}, "k");
+  Tensor B = compute(
+      {6}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor C = compute(
+      {6}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+  Schedule s = create_schedule(C);
+  IterVar tx = thread_axis("threadIdx.x");
+  s[C].bind(s[C].axis(0), tx);
+  s[B].set_scope("shared").compute_at(s[C], s[C].axis(0));
+  EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
+}
+
+TEST(Threads, MeetAtSharedMemoryInLoopsThatAllOfThemRunEquallyOften) {
+  // The rows that one thread needs of B lie between i and its own j: more for some threads than for others.
+  Tensor A = placeholder({6, 5}, "A");
+  IterVar k = reduce_axis({0, 5}, "k");
+  Tensor S = elementwise(A, "S");
+  Tensor B = compute(
+      {6, 5}, {"i", "j"}, [&](Var i, Var j) { return S(i, j) + 1.0f; }, "B");
+  Tensor C = compute(
+      {6, 6}, {"i", "j"}, [&](Var i, Var j) { return sum(B(i, k) + B(j, k), {k}); }, "C");
+  Schedule s = create_schedule(C);
+  s[C].bind(s[C].axis(1), thread_axis("threadIdx.x"));
+  s[B].compute_at(s[C], s[C].reduce_axis(0));
+  s[S].set_scope("shared").compute_at(s[B], s[B].axis(0));
+  expect_refused(
+      s, {"compute_at of stage `S`", "shared", "`threadIdx.x`", "`i` of stage `B`", "set_scope(\"local\")"});
+  s[S].compute_at(s[C], s[C].reduce_axis(0));
+  EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
+}
+
+}  // namespace
+}  // namespace tenon::te
