@@ -338,6 +338,35 @@ Shells as_likely(const std::vector<Expr>& conditions) {
   return shells;
 }
 
+bool reads(const Shell& shell) {
+  const LoopShell* loop = std::get_if<LoopShell>(&shell);
+  return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
+}
+
+bool defines(const Shell& shell, const Expr& var) {
+  if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
+  const AttrShell* attr = std::get_if<AttrShell>(&shell);
+  return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
+}
+
+/// A loop whose range is read from a tensor reads it by the axes around: their guards stand around the loop.
+void guard_loops_that_read(LoopNest& nest, Shells& guards) {
+  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
+    if (std::ranges::none_of(nest.levels[i], reads)) continue;
+    auto is_defined_later = [&](const Expr& var) {
+      return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
+                         [&](const Shells& level) {
+                           return std::ranges::any_of(level, [&](const Shell& s) { return defines(s, var); });
+                         });
+    };
+    const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Shell& guard) {
+      return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);
+    });
+    nest.levels[i].insert(nest.levels[i].begin(), kept, guards.end());
+    guards.erase(kept, guards.end());
+  }
+}
+
 /// Whether every output goes to memory that is made for just the inferred ranges.
 bool is_realized(const StageData& stage, const BufferTable& buffers) {
   for (int i = 0; i < stage.op.num_outputs(); ++i) {
@@ -352,6 +381,7 @@ ComputeNest make_compute_nest(StageId id, Program& program) {
   const StageData& stage = program.graph.stage(id);
   ComputeNest nest{make_loop_nest(id, program), {}, stage.leaf_iter_vars.size(), std::nullopt, {}};
   nest.main_guards = as_likely(make_guards(id, nest.main, program));
+  guard_loops_that_read(nest.main, nest.main_guards);
   if (stage.store_predicate) {
     nest.main_guards.push_back(GuardShell{program.lower(*stage.store_predicate, nest.main.vars)});
   }

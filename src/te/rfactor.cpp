@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/body.h"
+#include "te/reducer_laws.h"
 #include "te/rewritten_axes.h"
 #include "te/schedule_data.h"
 
@@ -189,6 +190,10 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
   check_attached_axes_stay(schedule, id, {}, "rfactor", where);
   check_not_tensorized("rfactor", stage, where);
+
+  if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
+    fail("rfactor", stage, axis,
+         "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found, where);
 
   const Factored factored = factor(stage, *compute, *reduction, axis, where);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);

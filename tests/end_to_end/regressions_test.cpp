@@ -1,6 +1,7 @@
 // Programs that broke compilers of this kind.
 #include <gtest/gtest.h>
 
+#include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -150,6 +151,131 @@ TEST(RegressionTest, APlaceholderReadByFourStagesAndCached) {
   EXPECT_EQ(compare_with_default(s, {A, T}), "");
 }
 
+TEST(RegressionTest, AScanComputedAtItsReader) {
+  Var m = te::size_var("m");
+  te::Tensor X = te::placeholder({m, 6}, "X"), state = te::placeholder({m, 6}, "state");
+  te::Tensor init = te::compute(
+      {1, 6}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  te::Tensor update = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  te::Tensor S = te::scan(init, update, state, {X}, "S");
+  te::Tensor D = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return S(t, i) + 1.0f; }, "D");
+  for (int axis : {0, 1}) {
+    te::Schedule s = te::create_schedule(D);
+    const auto [outer, inner] = s[D].split(s[D].axis(axis), 4);
+    if (axis == 1) s[D].reorder({outer, s[D].axis(0), inner});
+    s[S].compute_at(s[D], outer);
+    EXPECT_EQ(compare_with_default(s, {X, D}, {.symbols = {1, 2, 9}}), "") << axis;
+  }
+}
+
+TEST(RegressionTest, ALengthIsReadOnlyOfRowsThatAreThere) {
+  // Rows in tiles that do not divide them: the range of the reduction is read from memory before any guard
+  // of its body. The last tile would read behind the end.
+  te::Tensor L = te::placeholder({13}, "L", Int(32)), A = te::placeholder({13, 9}, "A");
+  std::optional<te::IterVar> k;
+  te::Tensor B = te::compute(
+      {13}, {"n"},
+      [&](Var n) {
+        k = te::reduce_axis({0, max(min(L(n), 9), 0)}, "k");
+        return te::sum(A(n, *k), {*k});
+      },
+      "B");
+  for (bool on_threads : {false, true}) {
+    te::Schedule s = te::create_schedule(B);
+    const auto [outer, inner] = s[B].split(s[B].axis(0), 4);
+    if (on_threads)
+      s[B].bind(outer, te::thread_axis("blockIdx.x")).bind(inner, te::thread_axis("threadIdx.x"));
+    EXPECT_EQ(compare_with_default(s, {L, A, B}, {.compile = !on_threads}), "") << on_threads;
+  }
+}
+
+TEST(RegressionTest, ReductionsWhoseExtentIsAMaximum) {
+  te::Tensor A = te::placeholder({10, 10}, "A", Int(32));
+  std::optional<te::IterVar> k;
+  te::Tensor B = te::compute(
+      {8}, {"i"},
+      [&](Var i) {
+        k = te::reduce_axis({0, max(2, i)}, "k");
+        return te::sum(A(i, *k), {*k});
+      },
+      "B");
+  te::Tensor C = te::compute(
+      {8}, {"i"}, [&](Var i) { return B(i) + 1; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[B].split(*k, 3);
+  s[B].compute_at(s[C], s[C].split(s[C].axis(0), 3).outer);
+  EXPECT_EQ(compare_with_default(s, {A, C}), "");
+}
+
+TEST(RegressionTest, ATupleReductionUnderAConditionOfItsData) {
+  te::Tensor val = te::placeholder({5, 16}, "val");
+  te::IterVar k = te::reduce_axis({0, 16}, "k");
+  const te::Reducer argmax = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) {
+        const Expr first = x[1] > y[1] || (x[1] == y[1] && x[0] <= y[0]);
+        return std::vector<Expr>{select(first, x[0], y[0]), select(first, x[1], y[1])};
+      },
+      [](std::span<const DataType> t) {
+        return std::vector<Expr>{make_const(t[0], 99), min_value(t[1])};
+      },
+      "argmax");
+  std::vector<te::Tensor> T = te::compute_multi(
+      {5}, {"i"},
+      [&](Var i) {
+        return argmax({Expr(k), val(i, k)}, {k}, {.where = k <= i * 3 && val(i, k) > 0.0f});
+      },
+      "T");
+  for (int way = 0; way < 3; ++way) {
+    te::Schedule s = te::create_schedule(T);
+    if (way == 0) s[T[0]].split(k, 5);
+    if (way == 1) s.rfactor(T, s[T[0]].split(k, 5).inner);
+    if (way == 2) s.cache_write(T, "local");
+    EXPECT_EQ(compare_with_default(s, {val, T[0], T[1]}), "") << way;
+  }
+}
+
+TEST(RegressionTest, AReducerThatDependsOnTheOrderIsNotFactored) {
+  te::Tensor A = te::placeholder({12}, "A");
+  te::IterVar k = te::reduce_axis({0, 12}, "k");
+  const te::Reducer minus = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) { return std::vector<Expr>{x[0] - y[0]}; },
+      [](std::span<const DataType> t) { return std::vector<Expr>{make_const(t[0], 0)}; }, "minus");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return minus(A(k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const auto [outer, inner] = s[B].split(k, 3);
+  EXPECT_TRUE(leaves_alone(s, {A, B}, [&] {
+    EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(B, inner); }, {"rfactor", "`B`", "`minus`", "order"}));
+  }));
+  // In the order that it has, it is what it says.
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
+TEST(RegressionTest, ReducersOfSortedPairsAreFactored) {
+  // The two largest: merging is associative on what reductions make of single values.
+  te::Tensor A = te::placeholder({4, 12}, "A");
+  te::IterVar k = te::reduce_axis({0, 12}, "k");
+  const te::Reducer largest = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) {
+        return std::vector<Expr>{max(x[0], y[0]), max(min(x[0], y[0]), max(x[1], y[1]))};
+      },
+      [](std::span<const DataType> t) {
+        return std::vector<Expr>{min_value(t[0]), min_value(t[1])};
+      },
+      "largest");
+  std::vector<te::Tensor> T = te::compute_multi(
+      {4}, {"i"},
+      [&](Var i) {
+        return largest({A(i, k), min_value(Float(32))}, {k});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  s.rfactor(T, s[T[0]].split(k, 5).inner);
+  EXPECT_EQ(compare_with_default(s, {A, T[0], T[1]}), "");
+}
+
 // ---- loops and lanes ----------------------------------------------------------------------------------
 
 TEST(RegressionTest, LanesWhoseRemaindersWrapAround) {
@@ -190,6 +316,74 @@ TEST(RegressionTest, IndicesOfMixedWidths) {
   te::Schedule s = te::create_schedule(B);
   s[B].vectorize(s[B].split(s[B].fuse(s[B].axis(0), s[B].axis(1)), 16).inner);
   EXPECT_EQ(compare_with_default(s, {A, B}, {.symbols = {1, 3}}), "");
+}
+
+TEST(RegressionTest, BothBranchesBelowAVirtualThread) {
+  te::Tensor A = te::placeholder({16}, "A");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {16}, {"i"}, [&](Var i) { return if_then_else(i < 5, B(i), B(i) * 2.0f) + select(i > 9, B(i), 0.0f); },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [thread, rest] = s[C].split_by_nparts(s[C].axis(0), 2);
+  s[C].bind(thread, te::thread_axis("vthread"));
+  s[B].compute_at(s[C], s[C].split(rest, 3).outer);
+  EXPECT_EQ(compare_with_default(s, {A, C}), "");
+}
+
+TEST(RegressionTest, StatementsOfTheUsersOwnBelowAVirtualThread) {
+  te::Tensor A = te::placeholder({16}, "A");
+  te::Tensor B = te::extern_op(
+      {16}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto a = ib.buffer_ptr(ins[0]), b = ib.buffer_ptr(outs[0]);
+        const te::IterVar thread = te::thread_axis({0, 4}, "vthread", "vx");
+        const Expr first = thread.var() * 4;
+        ib.scope_attr(thread, tir::AttrKind::VirtualThread, 4);
+        auto own = ib.allocate(Float(32), {4}, "own", "local");
+        ib.for_range(0, 4, "j", [&](Var j) { own[j] = a[first + j]; });
+        ib.for_range(0, 4, "j", [&](Var j) {
+          ib.if_scope(j < thread.var(), [&] { b[first + j] = own[3 - j]; });
+          ib.else_scope([&] { b[first + j] = Expr(own[j]) * 2.0f; });
+        });
+        return ib.get();
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
+TEST(RegressionTest, ConditionsOfOneFormOnTwoBuffers) {
+  te::Tensor A = te::placeholder({8}, "A"), P = te::placeholder({1}, "P", Int(32)),
+             Q = te::placeholder({1}, "Q", Int(32));
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return if_then_else(P(0) < 2, A(i), if_then_else(Q(0) < 2, A(7 - i), 0.0f)); },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].split(s[B].axis(0), 3);
+  const runtime::Function f = build(s, {A, P, Q, B})["main"];
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (int p : {1, 5}) {
+    for (int q : {1, 5}) {
+      const runtime::NDArray b = runtime::NDArray::zeros({8}, Float(32));
+      f(runtime::NDArray::from(values, {8}), runtime::NDArray::full({1}, Int(32), p),
+        runtime::NDArray::full({1}, Int(32), q), b);
+      EXPECT_EQ(b.data<float>()[2], p < 2 ? 3 : q < 2 ? 6 : 0) << p << " " << q;
+    }
+  }
+}
+
+TEST(RegressionTest, ADoubleBufferThatIsInlinedAway) {
+  te::Tensor A = te::placeholder({8, 16}, "A");
+  te::Tensor C = te::compute(
+      {8, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  te::Tensor cached = s.cache_read(A, "local", {C.op()});
+  s[cached].compute_at(s[C], s[C].axis(0));
+  s[cached].double_buffer();
+  s[cached].compute_inline();
+  EXPECT_EQ(compare_with_default(s, {A, C}), "");
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------
