@@ -1,6 +1,7 @@
 // Constant bounds and modular sets against bounds.tsv.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/evaluate.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {
@@ -25,6 +26,16 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
     EXPECT_EQ(got, row.cells[4] + " " + row.cells[5])
         << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given "
         << row.cells[1];
+  }
+}
+
+TEST(Bounds, OfACastContainWhatItWrapsTo) {
+  const Var w("w", UInt(32));
+  const ConstBound bound = const_bound(cast(Int(32), w));
+  for (std::int64_t value :
+       {std::int64_t{0}, std::int64_t{2147483647}, std::int64_t{2147483648}, std::int64_t{4294967295}}) {
+    const auto wrapped = std::get<std::int64_t>(evaluate(make_cast(Int(32), make_int(UInt(32), value))));
+    EXPECT_TRUE(*bound.min <= wrapped && wrapped <= *bound.max) << value << " becomes " << wrapped;
   }
 }
 

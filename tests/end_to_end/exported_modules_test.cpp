@@ -111,8 +111,9 @@ TEST_F(ExportedModuleTest, AreLinkedIntoAProgram) {
   const runtime::Module mod = two_functions();
   mod.save(file("two.o"));
   mod.save(file("two.h"));
-  write("linked.cpp", R"(
-#include "two.h"
+  write("linked.cpp",
+        "#include \"two.h\"\n"
+        R"(
 int main() {
   float in[2] = {1, 2}, out[2] = {0, 0};
   int64_t shape[1] = {2}, strides[1] = {1};
