@@ -31,7 +31,7 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
 
 TEST(Bounds, OfACastContainWhatItWrapsTo) {
   const Var w("w", UInt(32));
-  const ConstBound bound = const_bound(cast(Int(32), w));
+  const ConstBound bound = const_bound(cast(Int(32), w), Facts());
   for (std::int64_t value :
        {std::int64_t{0}, std::int64_t{2147483647}, std::int64_t{2147483648}, std::int64_t{4294967295}}) {
     const auto wrapped = std::get<std::int64_t>(evaluate(make_cast(Int(32), make_int(UInt(32), value))));
