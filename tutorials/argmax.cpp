@@ -7,9 +7,24 @@
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
+#include <algorithm>
+
 using namespace tenon;
 
 namespace {
+
+/// The same in plain C++, for --check: where each row of `values` has its largest element, and which it is.
+Reference largest_of_rows(int values, int positions) {
+  return [=](std::span<const runtime::NDArray> arrays) {
+    const std::int64_t rows = arrays[values].shape()[0], columns = arrays[values].shape()[1];
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const float* row = arrays[values].data<float>() + i * columns;
+      const auto largest = std::max_element(row, row + columns);
+      arrays[positions].data<int>()[i] = static_cast<int>(largest - row);
+      arrays[positions + 1].data<float>()[i] = *largest;
+    }
+  };
+}
 
 /// Pairs (position, value): of two, the one of the larger value; of equals, the first one.
 te::Reducer make_argmax() {
@@ -86,7 +101,7 @@ void in_strands(ScheduleProgram& program) {
   std::vector<te::Tensor> strands = s.rfactor(T, ki, 1);
   s[strands[0]].compute_at(s[T[0]], s[T[0]].axis(0));
   program.print("=== strands: eight pairs of a row ===\n");
-  program.show("strands", s, {A, T[0], T[1]});
+  program.show("strands", s, {A, T[0], T[1]}, {.reference = largest_of_rows(0, 1)});
 }
 
 /// Several outputs without a reduction: one loop computes and stores both.

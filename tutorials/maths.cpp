@@ -4,10 +4,12 @@
 // a vector they apply to every lane. Functions of floats refuse integers (cast first); popcount and clz are
 // for integers only.
 //
-// Every schedule here is checked against the interpreter with the tolerance beside it: a few units in the
-// last place of its type.
+// Every schedule here is checked with the tolerance beside it, a few units in the last place of its type:
+// against the interpreter, and some against the functions of C++ in double precision.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+
+#include <cmath>
 
 using namespace tenon;
 
@@ -17,9 +19,18 @@ constexpr Tolerance kSingle{.relative = 1e-5, .absolute = 1e-6};
 constexpr Tolerance kDouble{.relative = 1e-13, .absolute = 1e-14};
 constexpr Tolerance kHalf{.relative = 2e-3, .absolute = 1e-3};
 
+/// The same in plain C++, for --check.
+Reference of_each(const std::function<double(double)>& f) {
+  return [f](std::span<const runtime::NDArray> arrays) {
+    const float* x = arrays[0].data<float>();
+    for (std::int64_t i = 0; i < arrays[0].num_elements(); ++i)
+      arrays[1].data<float>()[i] = static_cast<float>(f(x[i]));
+  };
+}
+
 /// y = f(x), eight elements at a time.
 void elementwise(ScheduleProgram& program, const std::string& name, DataType type, const Tolerance& tolerance,
-                 const std::function<Expr(const Expr&)>& f) {
+                 const std::function<Expr(const Expr&)>& f, const Reference& reference = {}) {
   const int n = program.size();
   te::Tensor X = te::placeholder({n}, "X", type);
   te::Tensor Y = te::compute(
@@ -28,24 +39,32 @@ void elementwise(ScheduleProgram& program, const std::string& name, DataType typ
   auto [io, ii] = s[Y].split(s[Y].axis(0), 8);
   s[Y].vectorize(ii);
   program.print("=== ", name, " ===\n");
-  program.show(name, s, {X, Y}, {.tolerance = tolerance});
+  program.show(name, s, {X, Y}, {.reference = reference, .tolerance = tolerance});
 }
 
 /// The functions that neurons are made of. Inputs are from 0 to 1, hence the shifts.
 void activations(ScheduleProgram& program) {
-  elementwise(program, "sigmoid", Float(32), kSingle, [](const Expr& x) { return sigmoid(x * 8.0f - 4.0f); });
-  elementwise(program, "tanh", Float(32), kSingle, [](const Expr& x) { return tanh(x * 8.0f - 4.0f); });
-  elementwise(program, "softplus", Float(32), kSingle,
-              [](const Expr& x) { return log(exp(x * 8.0f - 4.0f) + 1.0f); });
-  elementwise(program, "gelu", Float(32), kSingle,
-              [](const Expr& x) { return x * 0.5f * (erf(x * 0.70710678f) + 1.0f); });
+  elementwise(
+      program, "sigmoid", Float(32), kSingle, [](const Expr& x) { return sigmoid(x * 8.0f - 4.0f); },
+      of_each([](double x) { return 1 / (1 + std::exp(4 - 8 * x)); }));
+  elementwise(
+      program, "tanh", Float(32), kSingle, [](const Expr& x) { return tanh(x * 8.0f - 4.0f); },
+      of_each([](double x) { return std::tanh(8 * x - 4); }));
+  elementwise(
+      program, "softplus", Float(32), kSingle, [](const Expr& x) { return log(exp(x * 8.0f - 4.0f) + 1.0f); },
+      of_each([](double x) { return std::log(std::exp(8 * x - 4) + 1); }));
+  elementwise(
+      program, "gelu", Float(32), kSingle,
+      [](const Expr& x) { return x * 0.5f * (erf(x * 0.70710678f) + 1.0f); },
+      of_each([](double x) { return x / 2 * (std::erf(x / std::sqrt(2.0)) + 1); }));
 }
 
 /// The same function in three types. The text shows no difference; the code and the last digits do.
 void types(ScheduleProgram& program) {
   const auto f = [](const Expr& x) { return exp(x) * sqrt(x + 1.0f); };
   elementwise(program, "float16", Float(16), kHalf, f);
-  elementwise(program, "float32", Float(32), kSingle, f);
+  elementwise(program, "float32", Float(32), kSingle, f,
+              of_each([](double x) { return std::exp(x) * std::sqrt(x + 1); }));
   elementwise(program, "float64", Float(64), kDouble, f);
 }
 

@@ -10,9 +10,15 @@
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 using namespace tenon;
 
 namespace {
+
+using Arrays = std::span<const runtime::NDArray>;
 
 /// One pass over two axes: B[0] is the largest element of a matrix.
 void largest_element(ScheduleProgram& program) {
@@ -41,8 +47,17 @@ void shortest_paths(ScheduleProgram& program) {
   te::Schedule s = te::create_schedule({B});
   auto [jo, ji] = s[B].split(s[B].axis(1), 8);
   s[B].reorder({s[B].axis(0), jo, s[B].reduce_axis(0), ji}).vectorize(ji);
+  const Reference reference = [n](Arrays arrays) {
+    const float *a = arrays[0].data<float>(), *w = arrays[1].data<float>();
+    float* b = arrays[2].data<float>();
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        b[i * n + j] = a[i * n] + w[j];
+        for (int l = 1; l < n; ++l) b[i * n + j] = std::min(b[i * n + j], a[i * n + l] + w[l * n + j]);
+      }
+  };
   program.print("=== min: of sums, a vector at a time ===\n");
-  program.show("min", s, {A, W, B});
+  program.show("min", s, {A, W, B}, {.reference = reference});
 }
 
 /// `where`: only the points at which it holds take part; here the lower triangle.
@@ -52,8 +67,13 @@ void lower_triangle(ScheduleProgram& program) {
   te::IterVar k = te::reduce_axis({0, n}, "k");
   te::Tensor B = te::compute(
       {n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.where = k <= i}); }, "B");
+  const Reference reference = [n](Arrays arrays) {
+    const float* a = arrays[0].data<float>();
+    float* b = arrays[1].data<float>();
+    for (int i = 0; i < n; ++i) b[i] = std::accumulate(a + i * n, a + i * n + i + 1, 0.0f);
+  };
   program.print("=== where: the lower triangle only ===\n");
-  program.show("where", te::create_schedule({B}), {A, B});
+  program.show("where", te::create_schedule({B}), {A, B}, {.reference = reference});
 }
 
 /// `init`: what the element starts as, in place of the identity: a constant or a tensor's element.
@@ -94,8 +114,13 @@ void bit_parities(ScheduleProgram& program) {
   te::IterVar k = te::reduce_axis({0, n}, "k");
   te::Tensor B = te::compute(
       {n}, {"i"}, [&](Var i) { return parity(A(i, k), {k}); }, "B");
+  const Reference reference = [n](Arrays arrays) {
+    const int* a = arrays[0].data<int>();
+    int* b = arrays[1].data<int>();
+    for (int i = 0; i < n; ++i) b[i] = std::accumulate(a + i * n, a + (i + 1) * n, 0, std::bit_xor<>());
+  };
   program.print("=== your own: the parity of each bit ===\n");
-  program.show("parity", te::create_schedule({B}), {A, B});
+  program.show("parity", te::create_schedule({B}), {A, B}, {.reference = reference});
 }
 
 }  // namespace

@@ -32,9 +32,8 @@ class ArgumentMaker {
   }
 
   CallArgument make_array(const tir::Buffer& buffer) {
-    const bool is_output = std::any_of(options_.binds.begin(), options_.binds.end(), [&](const auto& bind) {
-      return bind.second.same_as(buffer) && !bind.first.op().template as<te::Placeholder>();
-    });
+    const std::vector<te::Tensor> bound = tensors_among({buffer}, options_.binds);
+    const bool is_output = !bound.empty() && !bound[0].op().as<te::Placeholder>();
     const NDArray::Shape shape = values_of(buffer->shape, buffer->name);
     if (buffer->strides.empty()) return {buffer->name, is_output, filled(shape, buffer->dtype, is_output)};
     const NDArray::Shape strides = values_of(buffer->strides, buffer->name);
@@ -85,6 +84,20 @@ std::vector<CallArgument> make_arguments(const std::vector<LowerArgument>& args,
   std::vector<CallArgument> call;
   for (const LowerArgument& arg : args) call.push_back(maker.make(arg));
   return call;
+}
+
+std::vector<te::Tensor> tensors_among(const std::vector<LowerArgument>& args,
+                                      const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds) {
+  std::vector<te::Tensor> tensors;
+  for (const LowerArgument& arg : args)
+    match(
+        arg, [&](const te::Tensor& tensor) { tensors.push_back(tensor); },
+        [&](const tir::Buffer& buffer) {
+          for (const auto& [tensor, bound] : binds)
+            if (bound.same_as(buffer)) tensors.push_back(tensor);
+        },
+        [](const tir::Var&) {});
+  return tensors;
 }
 
 std::vector<runtime::Argument> as_call(const std::vector<CallArgument>& call) {

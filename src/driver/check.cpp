@@ -15,21 +15,14 @@ namespace {
 
 using runtime::NDArray;
 
-/// The tensors among the arguments that are computed, a buffer being the tensor that it is bound to.
+/// The operations that compute arguments, each once.
 std::vector<te::Operation> computed(const std::vector<LowerArgument>& args, const ArgumentOptions& options) {
   std::vector<te::Operation> ops;
-  auto add = [&](const te::Tensor& tensor) {
+  for (const te::Tensor& tensor : tensors_among(args, options.binds)) {
     const te::Operation op = tensor.op();
-    if (op.as<te::Placeholder>()) return;
-    if (std::none_of(ops.begin(), ops.end(), [&](const te::Operation& o) { return o.same_as(op); }))
-      ops.push_back(op);
-  };
-  for (const LowerArgument& arg : args) {
-    if (const auto* tensor = std::get_if<te::Tensor>(&arg)) add(*tensor);
-    const auto* buffer = std::get_if<tir::Buffer>(&arg);
-    if (!buffer) continue;
-    for (const auto& [tensor, bound] : options.binds)
-      if (bound.same_as(*buffer)) add(tensor);
+    const bool is_known =
+        std::any_of(ops.begin(), ops.end(), [&](const te::Operation& o) { return o.same_as(op); });
+    if (!op.as<te::Placeholder>() && !is_known) ops.push_back(op);
   }
   return ops;
 }

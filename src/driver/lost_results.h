@@ -5,11 +5,10 @@
 
 namespace tenon {
 
-using TensorBinds = std::vector<std::pair<te::Tensor, tir::Buffer>>;
-
 /// Throws LowerError, naming it and the way out, for an output of the schedule that is no argument: it would
 /// be computed into memory of its own and thrown away. One output of an operation of several is enough.
 void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
-                         const TensorBinds& binds, const SourceLocation& where);
+                         const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
+                         const SourceLocation& where);
 
 }  // namespace tenon

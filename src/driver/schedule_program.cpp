@@ -45,9 +45,15 @@ void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            SourceLocation where) {
   warn(schedule);
-  if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
-  if (prints_texts()) emit(name, schedule, args, options, where);
-  if (options_.time) time(name, schedule, args, options, where);
+  try {
+    if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
+    if (prints_texts()) emit(name, schedule, args, options, where);
+    if (options_.time) time(name, schedule, args, options, where);
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& error) {
+    fail(name + ": " + error.what());
+  }
 }
 
 void ScheduleProgram::show_beside(const std::string& name, const te::Schedule& schedule,
@@ -62,29 +68,23 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            const SourceLocation& where) {
   const BuildOptions how = build_options(name, options);
-  try {
-    switch (options_.emit.value_or(Emit::Simple)) {
-      case Emit::Simple:
-        print(reports_.lower(name, schedule, args,
-                             {.simple_mode = true, .binds = options.binds, .passes = options.passes}, where));
-        return;
-      case Emit::Loops: {
-        const tir::PrimFunc loops =
-            lower_to_loops(schedule, args, {.binds = options.binds, .on_step = how.on_step}, where);
-        print(tir::IRModule{{{"main", loops}}});
-        return;
-      }
-      case Emit::Ll:
-        print(compile(schedule, args, target(), how, where).source("ll"));
-        return;
-      case Emit::Asm:
-        print(compile(schedule, args, target(), how, where).source("asm"));
-        return;
+  switch (options_.emit.value_or(Emit::Simple)) {
+    case Emit::Simple:
+      print(reports_.lower(name, schedule, args,
+                           {.simple_mode = true, .binds = options.binds, .passes = options.passes}, where));
+      return;
+    case Emit::Loops: {
+      const tir::PrimFunc loops =
+          lower_to_loops(schedule, args, {.binds = options.binds, .on_step = how.on_step}, where);
+      print(tir::IRModule{{{"main", loops}}});
+      return;
     }
-  } catch (const InternalError&) {
-    throw;
-  } catch (const Error& error) {
-    fail(name + ": " + error.what());
+    case Emit::Ll:
+      print(compile(schedule, args, target(), how, where).source("ll"));
+      return;
+    case Emit::Asm:
+      print(compile(schedule, args, target(), how, where).source("asm"));
+      return;
   }
 }
 

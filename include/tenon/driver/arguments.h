@@ -35,6 +35,10 @@ std::vector<CallArgument> make_arguments(const std::vector<LowerArgument>& args,
                                          const ArgumentOptions& options = {},
                                          SourceLocation where = SourceLocation::current());
 
+/// The tensors among the arguments, a buffer being the tensor that it is bound to.
+std::vector<te::Tensor> tensors_among(const std::vector<LowerArgument>& args,
+                                      const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds);
+
 /// For a compiled function; refers to the arrays of `call`.
 std::vector<runtime::Argument> as_call(const std::vector<CallArgument>& call);
 /// For the interpreter; refers to the arrays of `call`.
