@@ -89,6 +89,7 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
          where);
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
     fail("bind", stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be bound", where);
+  check_not_tensorized("bind", stage, axis, where);
   const AxisAttributes* before = stage.attributes_of(axis);
   if (before && before->kind)
     fail("bind", stage, axis,
@@ -111,7 +112,6 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
               "bind of " + describe(stage, axis) + " to `" + thread.name() +
                   "`: blocks cannot reduce together; build refuses this, rfactor avoids it",
               where);
-  check_not_tensorized("bind", stage, axis, where);
   mark(stage, axis, where).thread = thread;
   return *this;
 }
