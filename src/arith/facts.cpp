@@ -172,6 +172,12 @@ std::size_t enter(const Facts& facts, const Expr& condition) {
 
 Assumption::Assumption(const Facts& facts, const Expr& condition)
     : state_(facts.state()), mark_(enter(facts, condition)) {}
+Assumption Assumption::of_settled(const Facts& facts, const Expr& condition) {
+  Facts::State& state = facts.state();
+  const std::size_t mark = state.undo.size();
+  state.add_literals(condition);
+  return {state, mark};
+}
 Assumption::~Assumption() { state_.undo_to(mark_); }
 
 // ---- Facts ------------------------------------------------------------------------------------------------

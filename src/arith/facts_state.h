@@ -97,11 +97,15 @@ struct Facts::State {
 class Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
+  /// Of a simplified condition that says nothing of integers.
+  static Assumption of_settled(const Facts& facts, const Expr& condition);
   ~Assumption();
   Assumption(const Assumption&) = delete;
   Assumption& operator=(const Assumption&) = delete;
 
  private:
+  Assumption(Facts::State& state, std::size_t mark) : state_(state), mark_(mark) {}
+
   Facts::State& state_;
   std::size_t mark_;
 };

@@ -71,8 +71,27 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
   return context.visit(e);
 }
 
+/// A comparison of floats that has been visited: it has no bounds of integers in it, and another visit, which
+/// would go through all choices inside, finds nothing to change.
+bool is_settled(const Expr& condition) {
+  const Not* inverted = condition.as<Not>();
+  const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
+  return n && is_comparison(n->op) && n->a.dtype().is_floating();
+}
+
+Expr visit_under_settled(const Expr& e, const Expr& condition, RewriteContext& context) {
+  const Assumption assumption = Assumption::of_settled(context.facts, condition);
+  return context.visit(e);
+}
+
 Choice visit_choice(const Choice& c, RewriteContext& context) {
   const Expr condition = context.visit(c.condition);
+  if (is_settled(condition)) {
+    const Not* inverted = condition.as<Not>();
+    Expr if_true = visit_under_settled(c.if_true, condition, context);
+    const Expr otherwise = inverted ? inverted->a : make_not(condition);
+    return {condition, std::move(if_true), visit_under_settled(c.if_false, otherwise, context)};
+  }
   Expr if_true = visit_under(c.if_true, condition, context);
   Expr if_false = visit_under(c.if_false, rewrite_simplify(make_not(condition), context.facts), context);
   return {condition, std::move(if_true), std::move(if_false)};
