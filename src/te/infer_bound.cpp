@@ -236,24 +236,25 @@ class BoundInference {
     }
     if (place && inside) refuse_place(producer, reader);
     pass_domains_up(stage.relations, ranges_, domains);
-    return finish_view(stage.op, place, scope, domains, values_of_loops(relaxed_loops, scope));
+    return finish_view(stage.op, place, scope, domains, values_of_loops(reader, relaxed_loops, scope));
   }
 
-  /// The loops, given innermost first, and all threads that share the memory. The range of a loop may depend
-  /// on those around it. A thread that divides several loops runs for the innermost; one whose stage gives it
-  /// memory of its own divides none.
-  IntervalMap values_of_loops(const std::vector<AttachPoint>& loops, StorageScope scope) const {
+  /// Of the loops, given innermost first, and of all threads that share the memory, as the reader sees them.
+  /// The range of a loop may depend on those around it.
+  IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
+                              StorageScope scope) const {
     IntervalMap values;
     for (const IterVar& thread : threads_) {
       if (is_shared_along(scope, *thread.thread())) values.set(thread.var(), *all_values_.find(thread.var()));
     }
     for (const AttachPoint& loop : std::views::reverse(loops)) {
-      const Interval own = values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_);
-      const Interval counted = values_of(Interval::from_range(thread_values(loop.axis)), values, facts_);
-      values.set(loop.axis.var(), own);
-      const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis);
-      if (thread && is_shared_along(scope_of(graph_, loop.stage), *thread->thread()))
-        values.set(thread->var(), counted);
+      values.set(loop.axis.var(), values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_));
+    }
+    for (const AttachPoint& loop : loops_of_owners(graph_, reader)) {
+      const IterVar& thread = *thread_of(graph_.stage(loop.stage), loop.axis);
+      if (!is_shared_along(scope, *thread.thread())) continue;
+      const Range counted = thread_values(loop.axis);
+      values.set(thread.var(), values_of(Interval::from_range(counted), values, facts_));
     }
     return values;
   }

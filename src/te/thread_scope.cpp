@@ -79,18 +79,25 @@ StorageScope scope_of(const StageGraph& graph, StageId id) {
 }
 
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
-  const StorageScope scope = scope_of(graph, id);
+  const StorageScope own_scope = scope_of(graph, id);
+  std::vector<StorageScope> passed = {own_scope};
   std::vector<AttachPoint> loops;
-  std::vector<ThreadTag> known;
-  for (const AttachPoint& loop : graph.attach_path(id)) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
-    if (!thread) continue;
-    const ThreadTag& tag = *thread->thread();
-    // In a stage with memory of its own for each thread, the loop stays at its minimum.
-    if (is_shared_along(scope, tag) || !is_shared_along(scope_of(graph, loop.stage), tag)) continue;
-    if (std::find(known.begin(), known.end(), tag) != known.end()) continue;
-    known.push_back(tag);
-    loops.push_back(loop);
+  std::optional<StageId> last;
+  for (const AttachPoint& point : graph.attach_path(id)) {
+    if (last == point.stage) continue;
+    last = point.stage;
+    const StorageScope scope = scope_of(graph, point.stage);
+    for (const IterVar& leaf : graph.stage(point.stage).leaf_iter_vars) {
+      const IterVar* thread = thread_of(graph.stage(point.stage), leaf);
+      // Where each thread has memory of its own, the loop stays at its minimum; further out than a stage that
+      // threads share, all of them run for that.
+      if (!thread || !is_shared_along(scope, *thread->thread())) continue;
+      const bool is_decided = std::any_of(passed.begin(), passed.end(), [&](StorageScope inner) {
+        return is_shared_along(inner, *thread->thread());
+      });
+      if (!is_decided) loops.push_back({point.stage, leaf});
+    }
+    passed.push_back(scope);
   }
   return loops;
 }

@@ -24,8 +24,9 @@ const IterVar* thread_of(const StageData& stage, const IterVar& axis);
 /// Whether the stage runs inside of the thread: a loop of it, or one around it, is that or is bound to it.
 bool runs_in(const StageGraph& graph, StageId stage, const tir::ThreadTag& tag);
 
-/// The loops around the stage for which single threads compute it, each with memory of its own: of every such
-/// thread the innermost that it divides. Threads beyond the end of the loop have nothing to compute.
+/// The loops for which single threads compute the stage, each in memory of its own: of every such thread the
+/// one, around the stage, that divides the elements of a stage which the threads share. Threads beyond the
+/// end of the loop have nothing to compute.
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId stage);
 
 /// The threads around the stage, outermost last, that share its memory but that no loop of it is bound to:

@@ -81,6 +81,21 @@ TEST_F(ChainOfThreeTest, AThreadThatDividesTwoLoopsRunsForTheInner) {
   expect_same_values();
 }
 
+TEST(Threads, AllOfThemRunWhatASharedStageBetweenNeeds) {
+  // D has one iteration for two threads, but both fill C, and so both need their own B.
+  Tensor A = placeholder({1, 6}, "A");
+  Tensor A1 = elementwise(A, "A1"), B = elementwise(A1, "B"), C = elementwise(B, "C"),
+         D = elementwise(C, "D");
+  IterVar tx = thread_axis("threadIdx.x");
+  Schedule s = create_schedule(D);
+  s[D].bind(s[D].axis(0), tx);
+  s[C].set_scope("shared").compute_at(s[D], s[D].axis(1));
+  s[B].compute_at(s[C], s[C].axis(0));
+  auto [o, i] = s[A1].split(s[A1].axis(1), 5);
+  s[A1].bind(o, tx);
+  EXPECT_EQ(testing::run(s, {A, D}), testing::run(create_schedule(D), {A, D}));
+}
+
 TEST(Threads, OfALoopWhoseLengthVariesAreAsManyAsTheGreatest) {
   Tensor A = placeholder({9}, "A");
   Tensor B = elementwise(A, "B");
