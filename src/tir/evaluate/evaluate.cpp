@@ -9,15 +9,34 @@ namespace tenon::tir {
 
 namespace evaluation {
 
+namespace {
+
+std::int64_t warp_of(const Thread& thread) {
+  constexpr std::int64_t kMostThreads = 1 << 16;
+  std::int64_t warp = 0;
+  for (const auto& [tag, value] : thread.coordinates)
+    if (tag.is_thread() && tag.dim != 0) warp = warp * kMostThreads + value + 1;
+  return warp;
+}
+
+}  // namespace
+
+Sharing sharing_of(StorageScope scope) {
+  if (scope == StorageScope::Local) return Sharing::Thread;
+  return scope == StorageScope::Warp ? Sharing::Warp : Sharing::Block;
+}
+
 const std::shared_ptr<Memory>& Storage::of(const Thread& thread) {
-  auto& memory = instances[per_thread ? thread.id : 0];
+  auto& memory = instances[sharing == Sharing::Thread ? thread.id
+                           : sharing == Sharing::Warp ? warp_of(thread)
+                                                      : 0];
   if (!memory) memory = Memory::allocate(bytes);
   return memory;
 }
 
 const Layout& Region::of(const Thread& thread) const {
   for (const auto& [id, layout] : layouts)
-    if (id == thread.id) return layout;
+    if (id == thread.id_at(depth)) return layout;
   return layouts.front().second;
 }
 
@@ -93,7 +112,8 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   storages_.insert_or_assign(&declared->data.node(), storage);
   storages_.insert_or_assign(&param.buffer->data.node(), storage);
   if (declared.same_as(param.buffer))
-    regions_.insert_or_assign(declared.get(), Region{storage, {{0, std::move(layout)}}});
+    regions_.insert_or_assign(declared.get(),
+                              Region{.storage = storage, .layouts = {{0, std::move(layout)}}});
 }
 
 }  // namespace evaluation

@@ -19,11 +19,20 @@ struct Thread {
   std::unordered_map<const void*, Value> values;
   /// The coordinates of the thread axes around, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
+  /// The id that it had, as a part of fewer threads, before each of the coordinates.
+  std::vector<std::int64_t> earlier_ids;
+
+  /// Inside of so many thread axes.
+  std::int64_t id_at(std::size_t depth) const { return depth < earlier_ids.size() ? earlier_ids[depth] : id; }
 };
 
-/// What a data pointer points to: one memory, or one per thread.
+/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, or each its own.
+enum class Sharing : std::uint8_t { Block, Warp, Thread };
+Sharing sharing_of(StorageScope scope);
+
+/// What a data pointer points to.
 struct Storage {
-  bool per_thread = false;
+  Sharing sharing = Sharing::Block;
   std::int64_t bytes = 0;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
@@ -33,7 +42,9 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// By thread id; those that came into being later see the first one.
+  /// By the id that threads had where the region was made, inside of so many thread axes; those that took no
+  /// part see the first one.
+  std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
 
   const Layout& of(const Thread& thread) const;

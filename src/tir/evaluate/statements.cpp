@@ -117,9 +117,10 @@ void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
     for (std::size_t id : active) {
       threads_[id].values.insert_or_assign(&axis.var().node(), integer(b));
       threads_[id].coordinates.emplace_back(tag, b);
+      threads_[id].earlier_ids.push_back(threads_[id].id);
     }
     exec(n.body, active);
-    for (std::size_t id : active) threads_[id].coordinates.pop_back();
+    for (std::size_t id : active) threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
   }
 }
 
@@ -144,6 +145,7 @@ void Machine::threads(const IterVar& axis, const Attr& n, const Active& active) 
       t.id = threads_[id].id * extent + x;
       t.values.insert_or_assign(&axis.var().node(), integer(x));
       t.coordinates.emplace_back(tag, x);
+      t.earlier_ids.push_back(threads_[id].id);
       many.push_back(std::move(t));
     }
   }
@@ -223,15 +225,15 @@ void make_row_major(Layout& layout) {
     layout.strides[d - 1] = layout.strides[d] * std::max<std::int64_t>(layout.extents[d], 0);
 }
 
-bool is_private(StorageScope scope) { return scope == StorageScope::Local; }
-
 }  // namespace
 
 void Machine::realize(const Realize& n, const Active& active) {
   Region region;
   region.storage = std::make_shared<Storage>();
   // A scope still to be deduced is private inside threads, as flatten-storage will decide.
-  region.storage->per_thread = n.traits.scope_is_set ? is_private(n.buffer->scope()) : threads_.size() > 1;
+  const bool is_deduced_private = !n.traits.scope_is_set && threads_.size() > 1;
+  region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(n.buffer->scope());
+  region.depth = threads_.front().coordinates.size();
   std::int64_t most = 0;
   for (std::size_t id : active) {
     Layout layout;
@@ -256,6 +258,7 @@ void Machine::view(const BufferView& n, const Active& active) {
   internal_check(source != regions_.end(), "a view of a buffer that does not exist here");
   Region region;
   region.storage = source->second.storage;
+  region.depth = threads_.front().coordinates.size();
   const std::size_t dropped = n.region.size() - n.view->shape.size();
   for (std::size_t id : active) {
     Thread& t = threads_[id];
@@ -286,7 +289,7 @@ void Machine::view(const BufferView& n, const Active& active) {
 void Machine::allocate(const Allocate& n, const Active& active) {
   const VarNode* pointer = n.data.as<VarNode>();
   auto storage = std::make_shared<Storage>();
-  storage->per_thread = pointer->pointer && pointer->pointer->scope && is_private(*pointer->pointer->scope);
+  if (pointer->pointer && pointer->pointer->scope) storage->sharing = sharing_of(*pointer->pointer->scope);
   for (std::size_t id : active) {
     std::int64_t elements = 1;
     for (const Expr& extent : n.extents)
