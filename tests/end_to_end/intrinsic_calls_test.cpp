@@ -39,6 +39,34 @@ TEST(IntrinsicCheck, FindsAWrongStride) {
   EXPECT_EQ(report({.stride_of_b = 16}), "");
 }
 
+TEST(IntrinsicCheck, ComparesIntegersExactly) {
+  te::Tensor A = te::placeholder({4, 20}, "A", Int(8)), a = te::placeholder({8}, "a", Int(8));
+  te::Tensor B = te::compute(
+      {4, 20}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 3; }, "B");
+  te::Tensor b = te::compute(
+      {8}, {"i"}, [&](Var i) { return a(i) + 3; }, "b");
+  auto result = [&](int added) -> std::string {
+    auto body = [&](std::span<const tir::Buffer> ins,
+                    std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+      tir::IRBuilder ib;
+      ib.for_range(0, 8, "l", [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) + added, {l})); });
+      return {.body = ib.get()};
+    };
+    te::Schedule s = te::create_schedule(B);
+    s[B].tensorize(s[B].split(s[B].axis(1), 8).inner, te::decl_tensor_intrin(b.op(), body));
+    const Arguments arrays = make_arguments({A, B});
+    const runtime::Module mod = build(s, {A, B}, Target("llvm"), {.check_intrinsics = true});
+    try {
+      run_compiled(mod["main"], arrays);
+    } catch (const RuntimeError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(result(3), "");
+  EXPECT_NE(result(4).find("of stage `B` (body): element [0, 0] is "), std::string::npos);
+}
+
 TEST(IntrinsicCheck, LetsRightOnesPass) {
   const WaysToRun checked = with_kernels({.build = {.check_intrinsics = true, .opt_level = 1}});
   for (const Parts& parts : {Parts{}, Parts{.reset = false}, Parts{.body = false}}) {
