@@ -169,5 +169,25 @@ TEST_F(ExportedModuleTest, ImportedLlvmIrComesFromAFileAsWell) {
   EXPECT_EQ(mod.get_source("asm").find("half_of"), std::string::npos);
 }
 
+TEST_F(ExportedModuleTest, OneProgramForSeveralProcessorsGivesTheSame) {
+  std::vector<std::string> targets = {"llvm", "llvm -mcpu=native"};
+#if defined(__x86_64__)
+  // Without vectors of more than 128 bits, fused multiply-adds or conversions of halves.
+  targets.emplace_back("llvm -mcpu=x86-64");
+#endif
+  te::Tensor A = te::placeholder({100}, "A", Float(16)), B = te::placeholder({100}, "B", Int(32));
+  te::Tensor C = te::compute(
+      {100}, {"i"}, [&](Var i) { return cast(Float(32), A(i)) + cast(Float(32), popcount(B(99 - i))); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].vectorize(s[C].split(s[C].axis(0), 16).inner);
+  const Arguments expected = make_arguments({A, B, C});
+  tir::evaluate(lower_to_loops(te::create_schedule(C), {A, B, C}), expected.values);
+  for (const std::string& target : targets) {
+    const Arguments actual = make_arguments({A, B, C});
+    run_compiled(build(s, {A, B, C}, Target(target))["main"], actual);
+    EXPECT_EQ(first_difference(expected, actual, 0), "") << target;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::testing
