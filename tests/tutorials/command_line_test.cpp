@@ -1,7 +1,10 @@
 // The command line that all tutorials share.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -182,7 +185,7 @@ TEST(CommandLine, CodeForARefusedScheduleIsAnError) {
 
 // ---- --check ----------------------------------------------------------------------------------------------
 
-class Check : public testing::TestWithParam<const char*> {};
+class Check : public testing::TestWithParam<std::string> {};
 
 TEST_P(Check, FindsEveryScheduleRight) {
   const Outcome run = run_tutorial(GetParam(), "--check");
@@ -204,16 +207,65 @@ TEST_P(Check, FindsThemRightAtSizesThatNoFactorDivides) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Tutorials, Check,
-    testing::Values("01_cache_read", "02_cache_write", "03_set_scope", "04_storage_align", "05_compute_at",
-                    "06_compute_inline", "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
-                    "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma", "17_prefetch",
-                    "18_tensorize", "19_rfactor", "20_set_store_predicate", "21_create_group", "conv2d",
-                    "add_relu", "loop_structures", "reductions", "parallel_reduction", "scan", "argmax",
-                    "extern_call", "maths", "symbolic_shapes", "fully_connected", "tile_sizes",
-                    "micro_kernel"),
-    [](const auto& info) { return std::string(info.param); });
+/// All of them but the ladder, which has tests of its own below.
+const std::vector<std::string> kTutorials = {"01_cache_read",
+                                             "02_cache_write",
+                                             "03_set_scope",
+                                             "04_storage_align",
+                                             "05_compute_at",
+                                             "06_compute_inline",
+                                             "07_compute_root",
+                                             "08_fuse",
+                                             "09_split",
+                                             "10_reorder",
+                                             "11_tile",
+                                             "12_unroll",
+                                             "13_vectorize",
+                                             "14_bind",
+                                             "15_parallel",
+                                             "16_pragma",
+                                             "17_prefetch",
+                                             "18_tensorize",
+                                             "19_rfactor",
+                                             "20_set_store_predicate",
+                                             "21_create_group",
+                                             "conv2d",
+                                             "add_relu",
+                                             "loop_structures",
+                                             "reductions",
+                                             "parallel_reduction",
+                                             "scan",
+                                             "argmax",
+                                             "extern_call",
+                                             "maths",
+                                             "symbolic_shapes",
+                                             "fully_connected",
+                                             "tile_sizes",
+                                             "micro_kernel"};
+
+INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),
+                         [](const auto& info) { return info.param; });
+
+std::vector<std::string> tutorial_sources() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
+    if (file.path().extension() == ".cpp") names.push_back(file.path().stem().string());
+  return names;
+}
+
+TEST(Tutorials, AreAllChecked) {
+  for (const std::string& name : tutorial_sources())
+    EXPECT_TRUE(name == "matmul_ladder" ||
+                std::find(kTutorials.begin(), kTutorials.end(), name) != kTutorials.end())
+        << name;
+}
+
+TEST(Tutorials, AreAllInTheReadingOrder) {
+  std::ostringstream readme;
+  readme << std::ifstream(TENON_SOURCE_DIR "/tutorials/README.md").rdbuf();
+  for (const std::string& name : tutorial_sources())
+    EXPECT_NE(readme.str().find("`" + name + "`"), std::string::npos) << name;
+}
 
 TEST(LadderCheck, FindsEveryStepRightAtSizesThatTilesDoNotDivide) {
   for (const char* size : {"1", "33", "100", "250"}) {
