@@ -1,5 +1,6 @@
 #include "arith/canonicalizer.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -68,6 +69,7 @@ Expr Canonicalizer::simplify(const Expr& e) {
 }
 
 Canonical Canonicalizer::visit(const Expr& e) {
+  if (is_stack_low()) return with_deep_stack([&] { return visit(e); });
   if (e.as<IntImm>()) return e;
   if (e.dtype().is_index()) {
     const Binary* binary = e.as<Binary>();

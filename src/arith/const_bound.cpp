@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arith/facts_state.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/compare.h"
 
@@ -126,6 +127,7 @@ class BoundOf {
   explicit BoundOf(const Facts::State& state) : state_(state) {}
 
   Bound operator()(const Expr& e) const {
+    if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     Bound bound = by_kind(e);
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
       if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e))

@@ -1,4 +1,5 @@
 #include "arith/ends.h"
+#include "tenon/support/deep_stack.h"
 
 namespace tenon::arith {
 
@@ -60,6 +61,7 @@ class Linearizer {
   }
 
   std::optional<Partial> operator()(const Expr& e) const {
+    if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     if (e.as<VarNode>()) {
       auto it = index_.find(&e.node());
       if (it != index_.end()) return Partial{{{it->second, make_int(e.dtype(), 1)}}, std::nullopt};

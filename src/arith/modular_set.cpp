@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "arith/facts_state.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 
 namespace tenon::arith {
@@ -66,6 +67,7 @@ class ModularSetOf {
   explicit ModularSetOf(const Facts::State& state) : state_(state) {}
 
   ModularSet operator()(const Expr& e) const {
+    if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     const ModularSetOf& self = *this;
     if (!e.dtype().is_scalar()) return kEverything;
     return match(

@@ -5,6 +5,7 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_rules.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -182,6 +183,7 @@ RewriteContext::RewriteContext(const Facts& facts)
     : facts(facts), visit([this](const Expr& e) { return rewrite_node(e, *this); }), uses_literals(true) {}
 
 Expr rewrite_node(const Expr& e, RewriteContext& context) {
+  if (is_stack_low()) return with_deep_stack([&] { return rewrite_node(e, context); });
   return tenon::match(
       e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
       [&](const StringImm&) { return e; }, [&](const VarNode&) { return rewrite_variable(e, context); },

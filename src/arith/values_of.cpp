@@ -4,6 +4,7 @@
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -166,6 +167,7 @@ class Evaluator {
   Evaluator(const IntervalMap& relaxed, const Facts& facts) : relaxed_(relaxed), facts_(facts) {}
 
   Interval operator()(const Expr& e) {
+    if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     return match(
         e.node().value, [&](const IntImm&) { return Interval::point(e); },
         [&](const VarNode&) { return variable(e); }, [&](const Cast& node) { return cast_of(node, e); },

@@ -1,11 +1,15 @@
 // Errors of steps that do not know where they were called from get the line of the user's call.
 #pragma once
 
-#include <utility>
-
 #include "tenon/support/error.h"
 
 namespace tenon {
+
+template <class E>
+[[noreturn]] void throw_at(const E& error, const SourceLocation& where) {
+  if (error.where()) throw E(error);
+  throw E(error.what(), where);
+}
 
 /// What `run` returns. A mistake of the user's that names no line is thrown again with this one; others pass
 /// through.
@@ -13,15 +17,22 @@ template <class F>
 auto with_user_line(const SourceLocation& where, F run) {
   try {
     return run();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const ScheduleError& e) {
+    throw_at(e, where);
+  } catch (const BoundError& e) {
+    throw_at(e, where);
   } catch (const LowerError& e) {
-    if (e.where()) throw;
-    throw LowerError(e.what(), where);
+    throw_at(e, where);
   } catch (const TargetError& e) {
-    if (e.where()) throw;
-    throw TargetError(e.what(), where);
+    throw_at(e, where);
   } catch (const TypeError& e) {
-    if (e.where()) throw;
-    throw TypeError(e.what(), where);
+    throw_at(e, where);
+  } catch (const RuntimeError& e) {
+    throw_at(e, where);
+  } catch (const Error& e) {
+    throw_at(e, where);
   }
 }
 

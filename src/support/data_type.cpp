@@ -9,10 +9,11 @@ namespace tenon {
 
 namespace {
 
-DataType checked(DataType::Code code, int bits, int lanes, bool width_exists, std::string_view name) {
-  if (!width_exists) throw TypeError("there is no type " + std::string(name) + std::to_string(bits));
+DataType checked(DataType::Code code, int bits, int lanes, bool width_exists, std::string_view name,
+                 const SourceLocation& where) {
+  if (!width_exists) throw TypeError("there is no type " + std::string(name) + std::to_string(bits), where);
   if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
-    throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes));
+    throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes), where);
   return {code, static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
 }
 
@@ -35,24 +36,25 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 }  // namespace
 
-DataType Float(int bits, int lanes) {
-  return checked(DataType::Code::Float, bits, lanes, bits == 16 || bits == 32 || bits == 64, "float");
+DataType Float(int bits, int lanes, SourceLocation where) {
+  return checked(DataType::Code::Float, bits, lanes, bits == 16 || bits == 32 || bits == 64, "float", where);
 }
-DataType BFloat(int bits, int lanes) {
-  return checked(DataType::Code::BFloat, bits, lanes, bits == 16, "bfloat");
+DataType BFloat(int bits, int lanes, SourceLocation where) {
+  return checked(DataType::Code::BFloat, bits, lanes, bits == 16, "bfloat", where);
 }
-DataType Int(int bits, int lanes) {
-  return checked(DataType::Code::Int, bits, lanes, is_power_of_two_byte_width(bits), "int");
+DataType Int(int bits, int lanes, SourceLocation where) {
+  return checked(DataType::Code::Int, bits, lanes, is_power_of_two_byte_width(bits), "int", where);
 }
-DataType UInt(int bits, int lanes) {
-  return checked(DataType::Code::UInt, bits, lanes, bits == 1 || is_power_of_two_byte_width(bits), "uint");
+DataType UInt(int bits, int lanes, SourceLocation where) {
+  return checked(DataType::Code::UInt, bits, lanes, bits == 1 || is_power_of_two_byte_width(bits), "uint",
+                 where);
 }
-DataType Bool(int lanes) { return UInt(1, lanes); }
+DataType Bool(int lanes, SourceLocation where) { return UInt(1, lanes, where); }
 DataType Handle() { return {DataType::Code::Handle, 64, 1}; }
 
-DataType DataType::parse(std::string_view text) {
+DataType DataType::parse(std::string_view text, SourceLocation where) {
   std::string_view rest = text;
-  auto fail = [&]() -> DataType { throw TypeError("`" + std::string(text) + "` is no data type"); };
+  auto fail = [&]() -> DataType { throw TypeError("`" + std::string(text) + "` is no data type", where); };
   if (rest == "handle") return Handle();
   int lanes = 1;
   auto finish = [&](auto make, int bits) -> DataType {
@@ -63,15 +65,15 @@ DataType DataType::parse(std::string_view text) {
     }
     return rest.empty() ? make(bits, lanes) : fail();
   };
-  if (take_prefix(rest, "bool")) return finish([](int, int n) { return Bool(n); }, 1);
+  if (take_prefix(rest, "bool")) return finish([&](int, int n) { return Bool(n, where); }, 1);
   auto with_bits = [&](auto make) {
     auto bits = take_number(rest);
     return bits ? finish(make, *bits) : fail();
   };
-  if (take_prefix(rest, "bfloat")) return with_bits([](int b, int n) { return BFloat(b, n); });
-  if (take_prefix(rest, "float")) return with_bits([](int b, int n) { return Float(b, n); });
-  if (take_prefix(rest, "uint")) return with_bits([](int b, int n) { return UInt(b, n); });
-  if (take_prefix(rest, "int")) return with_bits([](int b, int n) { return Int(b, n); });
+  if (take_prefix(rest, "bfloat")) return with_bits([&](int b, int n) { return BFloat(b, n, where); });
+  if (take_prefix(rest, "float")) return with_bits([&](int b, int n) { return Float(b, n, where); });
+  if (take_prefix(rest, "uint")) return with_bits([&](int b, int n) { return UInt(b, n, where); });
+  if (take_prefix(rest, "int")) return with_bits([&](int b, int n) { return Int(b, n, where); });
   return fail();
 }
 

@@ -31,8 +31,13 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
     if (at < previous || at > static_cast<int>(shape.size()))
       fail("axis separators must be in order and within the rank");
   }
-  for (const Expr& extent : shape)
-    if (!extent.dtype().is_integral()) fail("an extent must be an integer, got " + extent.dtype().str());
+  for (const Expr& extent : shape) {
+    if (extent.is_moved_from()) fail("an extent has been moved from");
+    if (!extent.dtype().is_integral() || !extent.dtype().is_scalar())
+      fail("an extent must be an integer, got " + extent.dtype().str());
+    if (const auto value = constant_int(extent); value && *value < 0)
+      fail("an extent is negative: " + std::to_string(*value));
+  }
 
   std::optional<StorageScope> scope;
   if (!options.scope.empty()) scope = parse_storage_scope(options.scope, where);
@@ -120,11 +125,11 @@ Buffer flattened(const Buffer& buffer) {
   return make_buffer(std::move(flat));
 }
 
-Expr Buffer::access_ptr(std::string_view mode, Expr offset, SourceLocation where) const {
+Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) const {
   const int mask = mode == "r" ? 1 : mode == "w" ? 2 : mode == "rw" ? 3 : 0;
   if (mask == 0)
     throw TypeError("access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" +
-                        std::string(mode) + "\"",
+                        mode + "\"",
                     where);
   Expr extent = make_int(Int(32), 1);
   for (const Expr& dim : shape()) extent = extent * dim;
@@ -139,6 +144,11 @@ Expr Buffer::operator()(std::vector<Expr> indices, SourceLocation where) const {
     throw TypeError("buffer `" + name() + "` has " + std::to_string(shape().size()) + " dimensions, got " +
                         std::to_string(indices.size()) + " indices",
                     where);
+  for (const Expr& index : indices)
+    if (index.is_moved_from() || !index.dtype().is_integral())
+      throw TypeError("buffer `" + name() + "`: an index must be an integer, got " +
+                          (index.is_moved_from() ? "one that has been moved from" : index.dtype().str()),
+                      where);
   return make_load(*this, std::move(indices));
 }
 

@@ -4,6 +4,29 @@
 
 namespace tenon::tir {
 
+namespace {
+
+void check_index(const Buffer& buffer, const Operand& index) {
+  const DataType type = index.alone().dtype();
+  if (!type.is_integral() || type.is_bool())
+    throw TypeError("buffer `" + buffer->name + "`: an index must be an integer, got " + type.str(),
+                    index.where());
+}
+
+void check_condition(std::string_view what, const Operand& condition) {
+  const DataType type = condition.alone().dtype();
+  if (type != Bool())
+    throw TypeError("IRBuilder: the condition of " + std::string(what) + " must be bool, got " + type.str(),
+                    condition.where());
+}
+
+template <class Body>
+void check_body(const std::string& what, const Body& body, const SourceLocation& where) {
+  if (!body) throw TypeError("IRBuilder: the body of " + what + " is an empty function", where);
+}
+
+}  // namespace
+
 ElementRef::operator Expr() const { return make_load(buffer_, indices_); }
 
 const ElementRef& ElementRef::operator=(const Operand& value) const {
@@ -23,6 +46,7 @@ const ElementRef& ElementRef::operator=(const ElementRef& value) const {
 }
 
 ElementRef BufferRef::operator[](const Operand& index) const {
+  check_index(buffer_, index);
   Expr flat = index.alone();
   if (buffer_->rank() <= 1) return ElementRef(builder_, buffer_, {flat});
   // One index into a buffer of several dimensions counts elements in row-major order.
@@ -34,11 +58,18 @@ ElementRef BufferRef::operator[](const Operand& index) const {
   return ElementRef(builder_, buffer_, std::move(indices));
 }
 
-ElementRef BufferRef::operator[](std::initializer_list<Expr> indices) const {
-  if (indices.size() != buffer_->shape.size())
-    throw TypeError("buffer `" + buffer_->name + "` has " + std::to_string(buffer_->rank()) +
-                    " dimensions, got " + std::to_string(indices.size()) + " indices");
-  return ElementRef(builder_, buffer_, std::vector<Expr>(indices));
+ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
+  if (indices.size() != buffer_->shape.size()) {
+    const std::string text = "buffer `" + buffer_->name + "` has " + std::to_string(buffer_->rank()) +
+                             " dimensions, got " + std::to_string(indices.size()) + " indices";
+    throw indices.size() == 0 ? TypeError(text) : TypeError(text, indices.begin()->where());
+  }
+  std::vector<Expr> values;
+  for (const Operand& index : indices) {
+    check_index(buffer_, index);
+    values.push_back(index.alone());
+  }
+  return ElementRef(builder_, buffer_, std::move(values));
 }
 
 Stmt IRBuilder::pop_scope() {
@@ -57,7 +88,13 @@ Stmt IRBuilder::pop_scope() {
 
 Stmt IRBuilder::in_new_scope(const std::function<void()>& body) {
   scopes_.emplace_back();
-  body();
+  const std::size_t depth = scopes_.size();
+  try {
+    body();
+  } catch (...) {
+    scopes_.resize(depth - 1);
+    throw;
+  }
   return pop_scope();
 }
 
@@ -66,7 +103,12 @@ void IRBuilder::emit(const Expr& call) { emit(make_evaluate(call)); }
 
 void IRBuilder::for_range(const Operand& begin, const Operand& end, std::string name,
                           const std::function<void(Var)>& body, ForOptions options) {
+  check_body("for_range `" + name + "`", body, begin.where());
   Promoted ends = promote(begin, end);
+  if (!ends.a.dtype().is_integral() || !ends.a.dtype().is_scalar() || !options.dtype.is_index())
+    throw TypeError(
+        "IRBuilder: the bounds of for_range `" + name + "` must be integers, got " + ends.a.dtype().str(),
+        begin.where());
   const DataType type = begin.is_literal() && end.is_literal() ? options.dtype : ends.a.dtype();
   Expr min = cast(type, ends.a);
   Expr extent = is_zero(min) ? cast(type, ends.b) : cast(type, ends.b) - min;
@@ -76,14 +118,19 @@ void IRBuilder::for_range(const Operand& begin, const Operand& end, std::string 
 }
 
 void IRBuilder::while_loop(const Operand& condition, const std::function<void()>& body) {
+  check_condition("while_loop", condition);
+  check_body("while_loop", body, condition.where());
   emit(make_stmt(While{condition.alone(), in_new_scope(body)}));
 }
 
 void IRBuilder::if_scope(const Operand& condition, const std::function<void()>& body) {
+  check_condition("if_scope", condition);
+  check_body("if_scope", body, condition.where());
   emit(make_stmt(If{condition.alone(), in_new_scope(body), std::nullopt}));
 }
 
 void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation where) {
+  check_body("else_scope", body, where);
   std::vector<Entry>& entries = scopes_.back();
   const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
   const If* branch = last ? last->as<If>() : nullptr;

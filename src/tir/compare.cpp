@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -17,6 +18,7 @@ class Comparer {
 
   bool expr(const Expr& a, const Expr& b) {
     if (a.same_as(b) && pairs_.empty()) return true;
+    if (is_stack_low()) return with_deep_stack([&] { return expr(a, b); });
     if (a.dtype() != b.dtype()) return differ("dtype", a, b);
     if (a.node().value.index() != b.node().value.index()) return differ("kind of expression", a, b);
     return match(
@@ -82,6 +84,7 @@ class Comparer {
 
   bool stmt(const Stmt& a, const Stmt& b) {
     if (a.same_as(b) && pairs_.empty()) return true;
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(a, b); });
     if (a.node().value.index() != b.node().value.index()) return differ("kind of statement", a, b);
     return match(
         a.node().value,

@@ -3,6 +3,7 @@
 #include <bit>
 #include <functional>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
@@ -70,8 +71,42 @@ std::size_t hash_of(const ExprNode::Value& value) {
       });
 }
 
+template <class F>
+void for_each_part(ReduceNode& n, F f) {
+  for (Expr& e : n.source) f(e);
+  for (Expr& e : n.init) f(e);
+  f(n.condition);
+}
+
+/// Calls f on every direct sub-expression that the node holds itself, and g on a reduction, which other nodes
+/// may hold as well.
+template <class F, class G>
+void for_each_part(ExprNode::Value& value, F f, G g) {
+  auto each = [&](std::vector<Expr>& list) {
+    for (Expr& e : list) f(e);
+  };
+  match(
+      value, [](IntImm&) {}, [](FloatImm&) {}, [](StringImm&) {}, [](VarNode&) {},
+      [&](Cast& n) { f(n.value); }, [&](Binary& n) { f(n.a), f(n.b); }, [&](Not& n) { f(n.a); },
+      [&](Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
+      [&](Ramp& n) { f(n.base), f(n.stride); }, [&](Broadcast& n) { f(n.value); },
+      [&](Shuffle& n) { each(n.vectors), each(n.indices); }, [&](LetExpr& n) { f(n.value), f(n.body); },
+      [&](Call& n) { each(n.args); }, [&](Load& n) { each(n.indices); },
+      [&](ProducerLoad& n) { each(n.indices); }, [&](Reduce& n) { g(n); });
+}
+
+/// Leaves the node without parts.
+void take_parts(ExprNode& node, std::vector<Expr>& parts) {
+  auto take = [&](Expr& e) {
+    if (!e.is_moved_from()) parts.push_back(std::move(e));
+  };
+  for_each_part(node.value, take, [&](Reduce& n) {
+    if (n.reduction.use_count() == 1) for_each_part(const_cast<ReduceNode&>(*n.reduction), take);
+  });
+}
+
 Expr make(DataType type, ExprNode::Value value) {
-  auto node = std::make_shared<ExprNode>(ExprNode{type, 0, std::move(value)});
+  auto node = std::make_shared<ExprNode>(type, std::size_t{0}, std::move(value));
   // A variable is its own identity: its hash is the address it ends up at.
   node->hash = mix(hash_of(node->value),
                    static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
@@ -91,33 +126,69 @@ void require_bool(std::string_view what, const Expr& e) {
 
 }  // namespace
 
+ExprNode::~ExprNode() {
+  if (!is_stack_low()) return;
+  // Nobody else can see a node whose last handle is here, so taking its parts is not seen either.
+  std::vector<Expr> dying;
+  take_parts(*this, dying);
+  while (!dying.empty()) {
+    const Expr e = std::move(dying.back());
+    dying.pop_back();
+    if (e.is_last()) take_parts(const_cast<ExprNode&>(e.node()), dying);
+  }
+}
+
 // ---- Expr, Var, IterVar, Range
 // ------------------------------------------------------------------------------------
 
 Expr::Expr(const IterVar& axis) : Expr(static_cast<const Expr&>(axis.var())) {}
 
-Expr Expr::from_integer(std::int64_t value, bool is_bool) {
-  if (is_bool) return make_int(Bool(), value);
-  return make_int(fits(value, Int(32)) ? Int(32) : Int(64), value);
+DataType IntegerLiteral::type() const {
+  if (is_bool) return Bool();
+  if (is_above_int64) return UInt(64);
+  return tenon::fits(bits, Int(32)) ? Int(32) : Int(64);
 }
+bool IntegerLiteral::fits(DataType type) const {
+  return is_above_int64 ? type == UInt(64) : tenon::fits(bits, type);
+}
+double IntegerLiteral::as_double() const {
+  return is_above_int64 ? static_cast<double>(static_cast<std::uint64_t>(bits)) : static_cast<double>(bits);
+}
+std::string IntegerLiteral::str() const {
+  return is_above_int64 ? std::to_string(static_cast<std::uint64_t>(bits)) : std::to_string(bits);
+}
+
+Expr Expr::from_literal(const IntegerLiteral& value) { return make_int(value.type(), value.bits); }
 
 Expr Expr::from_floating(double value) { return make_float(Float(32), value); }
 
-Expr Expr::astype(DataType type) const { return cast(type, *this); }
+Expr Expr::astype(DataType type, SourceLocation where) const { return cast(type, Operand(*this, where)); }
 
-Range::Range(Expr begin, Expr end) : min(std::move(begin)), extent(std::move(end)) {
-  Promoted ends = promote(min, extent);
+Range::Range(Expr begin, Expr end, SourceLocation where) : min(std::move(begin)), extent(std::move(end)) {
+  const Promoted ends = promote(Operand(min, where), Operand(extent, where));
+  if (!ends.a.dtype().is_integral() || !ends.a.dtype().is_scalar())
+    throw TypeError("a range is of integers, got `" + print_expr(ends.a) + "` and `" + print_expr(ends.b) +
+                        "` of type " + ends.a.dtype().str(),
+                    where);
+  const IntImm* first = ends.a.as<IntImm>();
+  const IntImm* last = ends.b.as<IntImm>();
+  std::int64_t count = 0;
+  if (first && last && ends.a.dtype().is_int() &&
+      (__builtin_sub_overflow(last->value, first->value, &count) || !fits(count, ends.a.dtype())))
+    throw TypeError("the range from " + print_expr(ends.a) + " to " + print_expr(ends.b) +
+                        " has more points than " + ends.a.dtype().str() + " counts",
+                    where);
   min = ends.a;
-  extent = is_zero(ends.a) ? ends.b : ends.b - ends.a;
+  extent = is_zero(ends.a) ? ends.b : Operand(ends.b, where) - ends.a;
 }
 
 Range Range::from_min_extent(Expr min, Expr extent) {
   return Range(Raw{}, std::move(min), std::move(extent));
 }
 
-Var::Var(std::string name, DataType type) : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
-Var::Var(std::string name, PointerType type) : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
-Var Var::size(std::string name, DataType type) {
+Var::Var(Name name, DataType type) : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
+Var::Var(Name name, PointerType type) : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
+Var Var::size(Name name, DataType type) {
   return Var(make(type, VarNode{std::move(name), std::nullopt, true}));
 }
 

@@ -9,6 +9,7 @@ namespace tenon::tir {
 namespace {
 
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 /// A constant's mathematical value: a uint64 is kept as a bit pattern and read as unsigned here.
 Wide widen(std::int64_t value, DataType type) {
@@ -31,7 +32,8 @@ std::optional<Expr> fold_integers(BinaryOp op, std::int64_t x, std::int64_t y, D
     case BinaryOp::Sub:
       return number(a - b);
     case BinaryOp::Mul:
-      return number(a * b);
+      // Of two uint64 the product may leave even the wide type; only its low bits count.
+      return number(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)));
     case BinaryOp::Div:
       return std::nullopt;
     case BinaryOp::TruncDiv:

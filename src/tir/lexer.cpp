@@ -1,7 +1,9 @@
 #include "tir/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "tenon/support/error.h"
 
@@ -92,8 +94,7 @@ class Lexer {
           token.text += '\r';
           break;
         case 'x':
-          token.text += static_cast<char>(std::stoi(std::string(text_.substr(at_, 2)), nullptr, 16));
-          at_ += 2;
+          token.text += hex_byte(token);
           break;
         default:
           token.text += escape;
@@ -101,6 +102,16 @@ class Lexer {
     }
     ++at_;
     return token;
+  }
+
+  char hex_byte(const Token& token) {
+    unsigned char value = 0;
+    const std::string_view digits = text_.substr(std::min(at_, text_.size()), 2);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (error != std::errc{} || end != digits.data() + 2)
+      syntax_error(token, "\\x needs two hexadecimal digits");
+    at_ += 2;
+    return static_cast<char>(value);
   }
 
   Token sign() {

@@ -25,9 +25,16 @@ Expr to_lanes(const Expr& e, int lanes) {
   return e.dtype().lanes == 1 && lanes > 1 ? make_broadcast(e, lanes) : e;
 }
 
-Expr promoted_binary(BinaryOp op, const Operand& a, const Operand& b) {
+void refuse_pointer(BinaryOp op, const Expr& e) {
+  if (e.dtype().is_handle())
+    throw TypeError("`" + std::string(to_string(op)) +
+                    "` is not defined on values of type handle: " + print_expr(e));
+}
+
+Expr comparison(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
+    if (op != BinaryOp::Eq && op != BinaryOp::Ne) refuse_pointer(op, p.a);
     return fold(op, p.a, p.b);
   });
 }
@@ -40,8 +47,7 @@ Expr arithmetic(BinaryOp op, const Operand& a, const Operand& b) {
       const DataType type = Int(32, p.a.dtype().lanes);
       return fold(op, cast(type, p.a), cast(type, p.b));
     }
-    if (p.a.dtype().is_handle())
-      throw TypeError("`" + std::string(to_string(op)) + "` is not defined on pointers: " + print_expr(p.a));
+    refuse_pointer(op, p.a);
     return fold(op, p.a, p.b);
   });
 }
@@ -84,10 +90,12 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
                       ", got " + std::to_string(*amount));
     const IntImm* x = p.a.as<IntImm>();
     const IntImm* y = p.b.as<IntImm>();
-    if (x && y && type.is_int()) {
+    if (x && y && type.is_scalar()) {
       const std::int64_t u = x->value, v = y->value;
-      const std::int64_t value = intrin == Intrin::shift_left
-                                     ? static_cast<std::int64_t>(static_cast<std::uint64_t>(u) << v)
+      const std::uint64_t unsigned_u = static_cast<std::uint64_t>(u);
+      const std::int64_t value = intrin == Intrin::shift_left ? static_cast<std::int64_t>(unsigned_u << v)
+                                 : intrin == Intrin::shift_right && type.is_uint()
+                                     ? static_cast<std::int64_t>(unsigned_u >> v)
                                  : intrin == Intrin::shift_right ? u >> v
                                  : intrin == Intrin::bitwise_and ? (u & v)
                                  : intrin == Intrin::bitwise_or  ? (u | v)
@@ -148,22 +156,24 @@ double greatest(DataType type) {
 // ---- operands
 // -----------------------------------------------------------------------------------------------------
 
+void Operand::refuse_moved_from(const SourceLocation& where) {
+  throw TypeError("the expression has been moved from, and has no value any more", where);
+}
+
 Expr Operand::alone() const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const Integer* n = std::get_if<Integer>(&value_))
-    return n->is_bool ? Expr(n->value != 0) : Expr(n->value);
+  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) return make_int(n->type(), n->bits);
   return Expr(std::get<double>(value_));
 }
 
 Expr Operand::beside(DataType peer) const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const Integer* n = std::get_if<Integer>(&value_)) {
-    if (peer.is_floating()) return make_float(peer, static_cast<double>(n->value));
+  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) {
+    if (peer.is_floating()) return make_float(peer, n->as_double());
     if (!peer.is_integral()) return alone();
-    if (!fits(n->value, peer.element()))
-      throw TypeError("the literal " + std::to_string(n->value) + " does not fit " + peer.element().str(),
-                      where_);
-    return make_int(peer, n->value);
+    if (!n->fits(peer.element()))
+      throw TypeError("the literal " + n->str() + " does not fit " + peer.element().str(), where_);
+    return make_int(peer, n->bits);
   }
   return peer.is_floating() ? make_float(peer, std::get<double>(value_)) : to_lanes(alone(), peer.lanes);
 }
@@ -223,15 +233,16 @@ Expr operator%(const Operand& a, const Operand& b) {
 Expr operator-(const Operand& a) {
   Expr e = a.alone();
   if (e.dtype().is_floating()) return e * make_float(e.dtype(), -1);
+  at(a.where(), [&] { refuse_pointer(BinaryOp::Sub, e); });
   return make_int(e.dtype().is_bool() ? Int(32) : e.dtype(), 0) - Operand(e, a.where());
 }
 
-Expr operator<(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Lt, a, b); }
-Expr operator<=(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Le, a, b); }
-Expr operator>(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Gt, a, b); }
-Expr operator>=(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Ge, a, b); }
-Expr operator==(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Eq, a, b); }
-Expr operator!=(const Operand& a, const Operand& b) { return promoted_binary(BinaryOp::Ne, a, b); }
+Expr operator<(const Operand& a, const Operand& b) { return comparison(BinaryOp::Lt, a, b); }
+Expr operator<=(const Operand& a, const Operand& b) { return comparison(BinaryOp::Le, a, b); }
+Expr operator>(const Operand& a, const Operand& b) { return comparison(BinaryOp::Gt, a, b); }
+Expr operator>=(const Operand& a, const Operand& b) { return comparison(BinaryOp::Ge, a, b); }
+Expr operator==(const Operand& a, const Operand& b) { return comparison(BinaryOp::Eq, a, b); }
+Expr operator!=(const Operand& a, const Operand& b) { return comparison(BinaryOp::Ne, a, b); }
 Expr operator&&(const Operand& a, const Operand& b) { return logical(BinaryOp::And, a, b); }
 Expr operator||(const Operand& a, const Operand& b) { return logical(BinaryOp::Or, a, b); }
 
@@ -259,7 +270,17 @@ Expr floordiv(const Operand& a, const Operand& b) { return integer_binary(Binary
 Expr floormod(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::FloorMod, a, b); }
 Expr truncdiv(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::TruncDiv, a, b); }
 Expr truncmod(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::TruncMod, a, b); }
-Expr ceildiv(const Operand& a, const Operand& b) { return floordiv(a + (b - 1), b); }
+
+Expr ceildiv(const Operand& a, const Operand& b) {
+  const Promoted p = at(a.where(), [&] { return promote(a, b); });
+  const IntImm* x = p.a.as<IntImm>();
+  const IntImm* y = p.b.as<IntImm>();
+  // The sum could leave the type where the quotient does not.
+  if (x && y && p.a.dtype().is_int() && y->value > 0)
+    return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
+  return floordiv(a + (b - 1), b);
+}
+
 Expr min(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Min, a, b); }
 Expr max(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Max, a, b); }
 
@@ -289,20 +310,22 @@ Expr select(const Operand& condition, const Operand& a, const Operand& b) {
 
 Expr likely(const Operand& condition) {
   Expr c = condition.alone();
-  if (is_constant(c)) return c;
   DataType type = c.dtype();
+  if (!type.is_bool())
+    throw TypeError("likely is on bool, got " + type.str() + ": " + print_expr(c), condition.where());
+  if (is_constant(c)) return c;
   return make_call(type, Intrin::likely, {c});
 }
 
-Expr conjunction(std::initializer_list<Expr> conditions) {
+Expr conjunction(std::initializer_list<Operand> conditions) {
   Expr result = make_true();
-  for (const Expr& c : conditions) result = result && c;
+  for (const Operand& c : conditions) result = Operand(result, c.where()) && c;
   return result;
 }
 
-Expr disjunction(std::initializer_list<Expr> conditions) {
+Expr disjunction(std::initializer_list<Operand> conditions) {
   Expr result = make_false();
-  for (const Expr& c : conditions) result = result || c;
+  for (const Operand& c : conditions) result = Operand(result, c.where()) || c;
   return result;
 }
 
@@ -313,7 +336,7 @@ Expr cast(DataType type, const Operand& operand) {
   if (from.is_scalar() && type.is_vector()) return make_broadcast(cast(type.element(), e), type.lanes);
   if (type.is_handle() || from.is_handle())
     throw TypeError("cannot cast " + from.str() + " to " + type.str() + "; use reinterpret", operand.where());
-  if (type.is_vector()) return at(operand.where(), [&] { return make_cast(type, e); });
+  if (type.is_vector() || from.is_vector()) return at(operand.where(), [&] { return make_cast(type, e); });
   if (const IntImm* n = e.as<IntImm>()) {
     const bool big_unsigned = from.is_uint() && from.bits == 64 && n->value < 0;
     const double value = big_unsigned ? static_cast<double>(static_cast<std::uint64_t>(n->value))
@@ -344,10 +367,19 @@ Expr reinterpret(DataType type, const Operand& operand) {
 
 Expr make_const(DataType type, double value, SourceLocation where) {
   if (type.is_floating()) return make_float(type, value);
-  const bool whole = std::trunc(value) == value && std::fabs(value) < 9.2e18;
-  if (!whole || !type.is_integral() || !fits(static_cast<std::int64_t>(value), type.element()))
+  constexpr double kEndOfInt64 = 9223372036854775808.0;
+  const bool is_whole = std::trunc(value) == value && value >= -kEndOfInt64 && value < 2 * kEndOfInt64;
+  if (!is_whole)
     throw TypeError("the constant " + std::to_string(value) + " does not fit " + type.str(), where);
-  return make_int(type, static_cast<std::int64_t>(value));
+  return value < kEndOfInt64 ? make_const(type, static_cast<std::int64_t>(value), where)
+                             : make_const(type, static_cast<std::uint64_t>(value), where);
+}
+
+Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where) {
+  if (type.is_floating()) return make_float(type, value.as_double());
+  if (!type.is_integral() || !value.fits(type.element()))
+    throw TypeError("the constant " + value.str() + " does not fit " + type.str(), where);
+  return make_int(type, value.bits);
 }
 
 Expr min_value(DataType type, SourceLocation where) {

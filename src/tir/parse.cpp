@@ -1,8 +1,11 @@
 #include "tenon/tir/parse.h"
 
 #include <array>
+#include <charconv>
+#include <limits>
 #include <map>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/ops.h"
 #include "tir/lexer.h"
 
@@ -28,6 +31,7 @@ class Parser {
   // ---- expressions ----
 
   Expr expr() {
+    if (is_stack_low()) return with_deep_stack([&] { return expr(); });
     const Token& token = peek();
     switch (token.kind) {
       case Token::Kind::Number:
@@ -43,7 +47,7 @@ class Parser {
     }
     if (accept("!")) return make_not(expr());
     if (accept("-")) {
-      if (peek().kind == Token::Kind::Name) return infinity_literal(take().text, true);
+      if (peek().kind == Token::Kind::Name) return infinity_literal(take(), true);
       return number(true);
     }
     expect("(");
@@ -142,24 +146,62 @@ class Parser {
     const std::size_t suffix = token.text.find_first_of("iufb");
     const std::string digits = (negative ? "-" : "") + token.text.substr(0, suffix);
     if (suffix == std::string::npos) {
-      if (digits.find_first_of(".e") != std::string::npos) return make_float(Float(32), std::stod(digits));
-      return make_int(Int(32), std::stoll(digits));
+      const bool is_whole = digits.find_first_of(".e") == std::string::npos;
+      return is_whole ? integer(token, digits, Int(32)) : floating(token, digits, Float(32));
     }
-    const std::string type = token.text.substr(suffix);
-    if (type.front() == 'i') return make_int(DataType::parse("int" + type.substr(1)), std::stoll(digits));
-    if (type.front() == 'u') {
-      const auto value = static_cast<std::int64_t>(std::stoull(digits));
-      return make_int(DataType::parse("uint" + type.substr(1)), value);
+    const std::string width = token.text.substr(suffix + 1);
+    switch (token.text[suffix]) {
+      case 'i':
+        return integer(token, digits, type_of(token, "int" + width));
+      case 'u':
+        return integer(token, digits, type_of(token, "uint" + width));
+      case 'f':
+        return floating(token, digits, type_of(token, "float" + width));
+      default:
+        return floating(token, digits, BFloat(16));
     }
-    if (type.front() == 'f') return make_float(DataType::parse("float" + type.substr(1)), std::stod(digits));
-    return make_float(BFloat(16), std::stod(digits));
   }
 
-  Expr infinity_literal(const std::string& text, bool negative) {
+  template <class T>
+  static T value_of(const Token& token, const std::string& digits) {
+    T value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size())
+      syntax_error(token, "`" + token.text + "` is no number that can be had");
+    return value;
+  }
+
+  static Expr integer(const Token& token, const std::string& digits, DataType type) {
+    if (type == UInt(64))
+      return make_int(type, static_cast<std::int64_t>(value_of<std::uint64_t>(token, digits)));
+    const auto value = value_of<std::int64_t>(token, digits);
+    if (!fits(value, type)) syntax_error(token, "`" + token.text + "` does not fit " + type.str());
+    return make_int(type, value);
+  }
+
+  static Expr floating(const Token& token, const std::string& digits, DataType type) {
+    return make_float(type, value_of<double>(token, digits));
+  }
+
+  static DataType type_of(const Token& token, const std::string& text) {
+    try {
+      return DataType::parse(text);
+    } catch (const TypeError&) {
+      syntax_error(token, "`" + text + "` is no data type");
+    }
+  }
+  DataType data_type() {
+    const Token token = take();
+    return type_of(token, token.text);
+  }
+
+  Expr infinity_literal(const Token& token, bool negative) {
+    const std::string& text = token.text;
     const bool is_nan = text.starts_with("nanf");
-    if (!is_nan && !text.starts_with("inff")) syntax_error(peek(), "expected a number, got `" + text + "`");
-    const double value = is_nan ? std::stod("nan") : std::stod("inf");
-    return make_float(DataType::parse("float" + text.substr(4)), negative ? -value : value);
+    if (!is_nan && !text.starts_with("inff")) syntax_error(token, "expected a number, got `" + text + "`");
+    const double value =
+        is_nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return make_float(type_of(token, "float" + text.substr(4)), negative ? -value : value);
   }
 
   static Expr infix(const Token& op, Expr a, Expr b) {
@@ -199,7 +241,7 @@ class Parser {
       return make_load(std::move(source), list("[", "]"));
     }
     if (token.text.starts_with("inff") || token.text.starts_with("nanf"))
-      if (!vars_.contains(token.text)) return infinity_literal(token.text, false);
+      if (!vars_.contains(token.text)) return infinity_literal(token, false);
     return var(token);
   }
 
@@ -218,7 +260,7 @@ class Parser {
         {"truncmod", BinaryOp::TruncMod}, {"min", BinaryOp::Min},           {"max", BinaryOp::Max}};
     if (name.text == "cast") {
       expect("(");
-      const DataType type = DataType::parse(take().text);
+      const DataType type = data_type();
       expect(",");
       Expr value = expr();
       expect(")");
@@ -256,7 +298,7 @@ class Parser {
       expect(",");
     }
     expect_name("dtype"), expect("=");
-    const DataType type = DataType::parse(take().text);
+    const DataType type = data_type();
     expect(")");
     const std::string callee = name.text.substr(5);
     if (callee == "call_extern" || callee == "call_pure_extern") {
@@ -286,13 +328,13 @@ class Parser {
 
   Var annotated(const std::string& name) {
     const Token type = take();
-    if (type.text != "Pointer") return Var(name, DataType::parse(type.text));
+    if (type.text != "Pointer") return Var(name, type_of(type, type.text));
     expect("(");
-    std::string element = take().text;
+    Token element = take();
     std::optional<StorageScope> scope;
-    if (!is_sign(")")) scope = parse_storage_scope(element), element = take().text;
+    if (!is_sign(")")) scope = parse_storage_scope(element.text), element = take();
     expect(")");
-    return Var(name, PointerType{DataType::parse(element), scope});
+    return Var(name, PointerType{type_of(element, element.text), scope});
   }
 
   Buffer buffer(const Token& name) {
@@ -307,7 +349,7 @@ class Parser {
     expect(":"), expect_name("Buffer"), expect("(");
     Var data = Var::of(expr());
     expect(",");
-    const DataType type = DataType::parse(take().text);
+    const DataType type = data_type();
     expect(",");
     std::vector<Expr> shape = list("[", "]");
     expect(",");
@@ -442,7 +484,7 @@ class Parser {
     take(), expect("(");
     Var data = Var::of(expr());
     expect(",");
-    const DataType type = DataType::parse(take().text);
+    const DataType type = data_type();
     expect(",");
     std::vector<Expr> extents = list("[", "]");
     expect(")"), expect(","), expect_name("storage_scope"), expect("="), take();

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/ops.h"
@@ -39,7 +40,8 @@ std::string with_letter_first(const std::string& hint, const char* prefix) {
 class TextPrinter {
  public:
   enum class Annotate : bool { No, Yes };
-  TextPrinter(NameTable& names, Annotate annotate) : names_(names), annotate_(annotate == Annotate::Yes) {}
+  TextPrinter(NameTable& names, Annotate annotate, std::size_t longest = std::string::npos)
+      : names_(names), annotate_(annotate == Annotate::Yes), longest_(longest) {}
 
   std::string text;
 
@@ -60,6 +62,8 @@ class TextPrinter {
   }
 
   void expr(const Expr& e) {
+    if (is_stack_low()) return with_deep_stack([&] { expr(e); });
+    if (text.size() > longest_) return cut();
     match(
         e.node().value, [&](const IntImm& n) { text += integer_text(n.value, e.dtype()); },
         [&](const FloatImm& n) { text += floating_text(n.value, e.dtype()); },
@@ -81,6 +85,7 @@ class TextPrinter {
   }
 
   void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
     match(
         s.node().value,
         [&](const Store& n) { buffer(n.buffer), list(n.indices), text += " = ", expr(n.value); },
@@ -127,9 +132,15 @@ class TextPrinter {
  private:
   NameTable& names_;
   bool annotate_;
+  std::size_t longest_;
+  bool is_cut_ = false;
   int indent_ = 0;
   std::unordered_map<const void*, std::string> named_;
   std::vector<const CommReducerNode*> reducers_;
+
+  void cut() {
+    if (!std::exchange(is_cut_, true)) text += "...";
+  }
 
   void newline() { text += "\n" + std::string(static_cast<std::size_t>(indent_), ' '); }
 
@@ -417,9 +428,14 @@ std::string print_function(const PrimFunc& func) {
   return printer.text;
 }
 
+namespace {
+/// An expression may share its parts, and would be too long for any memory if they were all written out.
+constexpr std::size_t kLongestExpression = std::size_t{1} << 22;
+}  // namespace
+
 std::string print_expr(const Expr& e) {
   NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::No);
+  TextPrinter printer(names, TextPrinter::Annotate::No, kLongestExpression);
   printer.expr(e);
   return printer.text;
 }
@@ -438,7 +454,7 @@ std::ostream& operator<<(std::ostream& out, const IterVar& axis) { return out <<
 
 std::ostream& operator<<(std::ostream& out, const Expr& e) {
   NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::Yes);
+  TextPrinter printer(names, TextPrinter::Annotate::Yes, kLongestExpression);
   printer.expr(e);
   return out << printer.text;
 }

@@ -1,4 +1,5 @@
 // The reference's older text form, used for operations, axes and errors: names as they are, no types.
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
@@ -7,61 +8,119 @@ namespace tenon::tir {
 
 namespace {
 
-std::string joined(const std::vector<Expr>& list) {
+class LegacyExprs {
+ public:
   std::string text;
-  for (const Expr& e : list) text += (text.empty() ? "" : ", ") + print_legacy(e);
-  return text;
-}
 
-std::string bracketed(const std::vector<Expr>& list) { return "[" + joined(list) + "]"; }
-
-std::string vars(const std::vector<Var>& list) {
-  std::string text;
-  for (const Var& v : list) text += (text.empty() ? "" : ", ") + v.name();
-  return "[" + text + "]";
-}
-
-std::string floating(double value, DataType type) {
-  const char* suffix = type.is_bfloat() ? "bf" : type.bits == 64 ? "" : type.bits == 32 ? "f" : "h";
-  return shortest_text(value) + suffix;
-}
-
-std::string integer(std::int64_t value, DataType type) {
-  if (type == Int(32)) return std::to_string(value);
-  const bool big = type.is_uint() && type.bits == 64;
-  return "(" + type.str() + ")" +
-         (big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value));
-}
-
-std::string binary(const Binary& n) {
-  const std::string a = print_legacy(n.a), b = print_legacy(n.b);
-  switch (n.op) {
-    case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod:
-    case BinaryOp::Min:
-    case BinaryOp::Max:
-      return std::string(to_string(n.op)) + "(" + a + ", " + b + ")";
-    case BinaryOp::Mul:
-      return "(" + a + "*" + b + ")";
-    case BinaryOp::Div:
-    case BinaryOp::TruncDiv:
-      return "(" + a + "/" + b + ")";
-    case BinaryOp::TruncMod:
-      return "(" + a + " % " + b + ")";
-    default:
-      return "(" + a + " " + std::string(to_string(n.op)) + " " + b + ")";
+  void expr(const Expr& e) {
+    if (is_stack_low()) return with_deep_stack([&] { expr(e); });
+    if (text.size() > kLongest) return cut();
+    match(
+        e.node().value, [&](const IntImm& n) { integer(n.value, e.dtype()); },
+        [&](const FloatImm& n) { floating(n.value, e.dtype()); },
+        [&](const StringImm& n) { text += quoted(n.value); },
+        [&](const VarNode& n) { text += n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name; },
+        [&](const Cast& n) { text += e.dtype().str(), parenthesized(n.value); },
+        [&](const Binary& n) { binary(n); }, [&](const Not& n) { text += "!", expr(n.a); },
+        [&](const Select& n) { text += "select(", comma(n.condition), comma(n.if_true), close(n.if_false); },
+        [&](const Ramp& n) {
+          text += "ramp(", comma(n.base), comma(n.stride), text += std::to_string(n.lanes) + ")";
+        },
+        [&](const Broadcast& n) { text += "x" + std::to_string(n.lanes), parenthesized(n.value); },
+        [&](const Shuffle& n) {
+          text += "shuffle(", bracketed(n.vectors), text += ", ", bracketed(n.indices), text += ")";
+        },
+        [&](const LetExpr& n) {
+          text += "(let " + n.var.name() + " = ", expr(n.value), text += " in ", close(n.body);
+        },
+        [&](const Call& n) { call(n); }, [&](const Load& n) { text += n.buffer->name, bracketed(n.indices); },
+        [&](const ProducerLoad& n) { text += n.producer->name(), bracketed(n.indices); },
+        [&](const Reduce& n) { reduce(n); });
   }
-}
 
-std::string reduce(const Reduce& n) {
-  const ReduceNode& r = *n.reduction;
-  const CommReducerNode& c = *r.combiner;
-  std::string axes;
-  for (const IterVar& axis : r.axis) axes += (axes.empty() ? "" : ", ") + print_legacy(axis);
-  return "reduce(combiner=comm_reducer(result=" + bracketed(c.result) + ", lhs=" + vars(c.lhs) +
-         ", rhs=" + vars(c.rhs) + ", identity_element=" + bracketed(c.identity) +
-         "), source=" + bracketed(r.source) + ", init=" + bracketed(r.init) + ", axis=[" + axes +
-         "], where=" + print_legacy(r.condition) + ", value_index=" + std::to_string(n.value_index) + ")";
+  void bracketed(const std::vector<Expr>& list) { text += "[", joined(list), text += "]"; }
+
+ private:
+  /// An expression may share its parts, and would be too long for any memory if they were all written out.
+  static constexpr std::size_t kLongest = std::size_t{1} << 22;
+  bool is_cut_ = false;
+
+  void cut() {
+    if (!std::exchange(is_cut_, true)) text += "...";
+  }
+
+  void comma(const Expr& e) { expr(e), text += ", "; }
+  void close(const Expr& e) { expr(e), text += ")"; }
+  void parenthesized(const Expr& e) { text += "(", close(e); }
+
+  void joined(const std::vector<Expr>& list) {
+    for (std::size_t n = 0; n < list.size(); ++n) text += n == 0 ? "" : ", ", expr(list[n]);
+  }
+
+  void vars(const std::vector<Var>& list) {
+    text += "[";
+    for (std::size_t n = 0; n < list.size(); ++n) text += (n == 0 ? "" : ", ") + list[n].name();
+    text += "]";
+  }
+
+  void floating(double value, DataType type) {
+    const char* suffix = type.is_bfloat() ? "bf" : type.bits == 64 ? "" : type.bits == 32 ? "f" : "h";
+    text += shortest_text(value) + suffix;
+  }
+
+  void integer(std::int64_t value, DataType type) {
+    if (type != Int(32)) text += "(" + type.str() + ")";
+    const bool big = type.is_uint() && type.bits == 64;
+    text += big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+  }
+
+  void infix(const Binary& n, std::string_view sign) { text += "(", expr(n.a), text += sign, close(n.b); }
+
+  void binary(const Binary& n) {
+    switch (n.op) {
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        text += to_string(n.op);
+        return infix(n, ", ");
+      case BinaryOp::Mul:
+        return infix(n, "*");
+      case BinaryOp::Div:
+      case BinaryOp::TruncDiv:
+        return infix(n, "/");
+      case BinaryOp::TruncMod:
+        return infix(n, " % ");
+      default:
+        return infix(n, " " + std::string(to_string(n.op)) + " ");
+    }
+  }
+
+  void call(const Call& n) {
+    match(
+        n.callee, [&](Intrin i) { text += "tir." + std::string(to_string(i)) + "("; },
+        [&](const ExternCallee& c) {
+          text += (c.pure ? "tir.call_pure_extern(" : "tir.call_extern(") + quoted(c.name);
+          if (!n.args.empty()) text += ", ";
+        });
+    joined(n.args), text += ")";
+  }
+
+  void reduce(const Reduce& n) {
+    const ReduceNode& r = *n.reduction;
+    const CommReducerNode& c = *r.combiner;
+    text += "reduce(combiner=comm_reducer(result=", bracketed(c.result), text += ", lhs=", vars(c.lhs);
+    text += ", rhs=", vars(c.rhs), text += ", identity_element=", bracketed(c.identity);
+    text += "), source=", bracketed(r.source), text += ", init=", bracketed(r.init), text += ", axis=[";
+    for (std::size_t k = 0; k < r.axis.size(); ++k) text += (k == 0 ? "" : ", ") + print_legacy(r.axis[k]);
+    text += "], where=", expr(r.condition), text += ", value_index=" + std::to_string(n.value_index) + ")";
+  }
+};
+
+std::string bracketed(const std::vector<Expr>& list) {
+  LegacyExprs printer;
+  printer.bracketed(list);
+  return printer.text;
 }
 
 class LegacyStmts {
@@ -69,6 +128,7 @@ class LegacyStmts {
   std::string text;
 
   void stmt(const Stmt& s, int indent) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s, indent); });
     match(
         s.node().value,
         [&](const Store& n) {
@@ -161,38 +221,9 @@ class LegacyStmts {
 }  // namespace
 
 std::string print_legacy(const Expr& e) {
-  return match(
-      e.node().value, [&](const IntImm& n) { return integer(n.value, e.dtype()); },
-      [&](const FloatImm& n) { return floating(n.value, e.dtype()); },
-      [](const StringImm& n) { return quoted(n.value); },
-      [](const VarNode& n) { return n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name; },
-      [&](const Cast& n) { return e.dtype().str() + "(" + print_legacy(n.value) + ")"; },
-      [](const Binary& n) { return binary(n); }, [](const Not& n) { return "!" + print_legacy(n.a); },
-      [](const Select& n) {
-        return "select(" + print_legacy(n.condition) + ", " + print_legacy(n.if_true) + ", " +
-               print_legacy(n.if_false) + ")";
-      },
-      [](const Ramp& n) {
-        return "ramp(" + print_legacy(n.base) + ", " + print_legacy(n.stride) + ", " +
-               std::to_string(n.lanes) + ")";
-      },
-      [](const Broadcast& n) { return "x" + std::to_string(n.lanes) + "(" + print_legacy(n.value) + ")"; },
-      [](const Shuffle& n) { return "shuffle(" + bracketed(n.vectors) + ", " + bracketed(n.indices) + ")"; },
-      [](const LetExpr& n) {
-        return "(let " + n.var.name() + " = " + print_legacy(n.value) + " in " + print_legacy(n.body) + ")";
-      },
-      [](const Call& n) {
-        return match(
-            n.callee,
-            [&](Intrin i) { return "tir." + std::string(to_string(i)) + "(" + joined(n.args) + ")"; },
-            [&](const ExternCallee& c) {
-              return std::string(c.pure ? "tir.call_pure_extern(" : "tir.call_extern(") + quoted(c.name) +
-                     (n.args.empty() ? "" : ", ") + joined(n.args) + ")";
-            });
-      },
-      [](const Load& n) { return n.buffer->name + bracketed(n.indices); },
-      [](const ProducerLoad& n) { return n.producer->name() + bracketed(n.indices); },
-      [](const Reduce& n) { return reduce(n); });
+  LegacyExprs printer;
+  printer.expr(e);
+  return printer.text;
 }
 
 std::string print_legacy(const Stmt& s) {

@@ -1,14 +1,17 @@
 #include "tenon/tir/stmt.h"
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::tir {
 
-Stmt make_stmt(StmtNode::Value value) {
-  return Stmt(std::make_shared<const StmtNode>(StmtNode{std::move(value)}));
+StmtNode::~StmtNode() {
+  if (is_stack_low()) with_deep_stack([&] { value = Seq{}; });
 }
+
+Stmt make_stmt(StmtNode::Value value) { return Stmt(std::make_shared<const StmtNode>(std::move(value))); }
 
 Stmt make_evaluate(Expr value) { return make_stmt(Evaluate{std::move(value)}); }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tir {
 
 // ---- children
 // -----------------------------------------------------------------------------------------------------
+// Nearly every recursion over a program comes through here once a level, and so need not look at its stack.
 
 namespace {
 
@@ -46,6 +48,7 @@ std::optional<std::vector<Range>> mapped(const std::vector<Range>& list, const E
 }  // namespace
 
 void for_each_child(const Expr& e, const ExprVisit& f) {
+  if (is_stack_low()) return with_deep_stack([&] { for_each_child(e, f); });
   match(
       e.node().value, [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
       [](const VarNode&) {}, [&](const Cast& n) { f(n.value); }, [&](const Binary& n) { f(n.a), f(n.b); },
@@ -62,6 +65,7 @@ void for_each_child(const Expr& e, const ExprVisit& f) {
 }
 
 void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
+  if (is_stack_low()) return with_deep_stack([&] { for_each_child(s, f, g); });
   match(
       s.node().value, [&](const Store& n) { f(n.value), each(n.indices, f); },
       [&](const Realize& n) { each(n.bounds, f), f(n.condition), g(n.body); },
@@ -82,6 +86,7 @@ void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
 }
 
 Expr map_children(const Expr& e, const ExprMap& f) {
+  if (is_stack_low()) return with_deep_stack([&] { return map_children(e, f); });
   return match(
       e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
       [&](const StringImm&) { return e; }, [&](const VarNode&) { return e; },
@@ -162,6 +167,7 @@ Expr map_children(const Expr& e, const ExprMap& f) {
 }
 
 Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
+  if (is_stack_low()) return with_deep_stack([&] { return map_children(s, f, g); });
   return match(
       s.node().value,
       [&](const Store& n) {
@@ -363,6 +369,7 @@ class FreeVars {
   }
 
   void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
     // A variable defined by the statement is not free in its body; its own bounds come first.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,7 @@ struct DataType {
   std::uint16_t lanes = 1;
 
   /// Throws TypeError for a text that is no type.
-  static DataType parse(std::string_view text);
+  static DataType parse(std::string_view text, std::source_location where = std::source_location::current());
 
   /// "int32", "float32x8", "bool", "bfloat16", "handle".
   std::string str() const;
@@ -49,12 +50,12 @@ struct DataType {
   friend bool operator==(const DataType&, const DataType&) = default;
 };
 
-/// Throw TypeError for a width that does not exist.
-DataType Float(int bits, int lanes = 1);
-DataType BFloat(int bits = 16, int lanes = 1);
-DataType Int(int bits, int lanes = 1);
-DataType UInt(int bits, int lanes = 1);
-DataType Bool(int lanes = 1);
+/// Throw TypeError for a width that does not exist, and for lanes outside of 1 to 65535.
+DataType Float(int bits, int lanes = 1, std::source_location where = std::source_location::current());
+DataType BFloat(int bits = 16, int lanes = 1, std::source_location where = std::source_location::current());
+DataType Int(int bits, int lanes = 1, std::source_location where = std::source_location::current());
+DataType UInt(int bits, int lanes = 1, std::source_location where = std::source_location::current());
+DataType Bool(int lanes = 1, std::source_location where = std::source_location::current());
 DataType Handle();
 
 /// Least and greatest value of an integer type of at most 64 bits; the unsigned maximum of 64 bits is not in

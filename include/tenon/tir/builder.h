@@ -37,7 +37,7 @@ class ElementRef {
 class BufferRef {
  public:
   ElementRef operator[](const Operand& index) const;
-  ElementRef operator[](std::initializer_list<Expr> indices) const;
+  ElementRef operator[](std::initializer_list<Operand> indices) const;
   const Buffer& buffer() const { return buffer_; }
 
  private:
@@ -52,6 +52,8 @@ struct ForOptions {
   DataType dtype = Int(32);
 };
 
+/// TypeError: conditions that are no Bool, bounds and indices that are no integers, empty functions as
+/// bodies.
 class IRBuilder {
  public:
   void for_range(const Operand& begin, const Operand& end, std::string name,

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "tenon/support/name.h"
 #include "tenon/tir/intrin.h"
 #include "tenon/tir/type.h"
 
@@ -27,11 +28,30 @@ struct IterVarNode;
 struct CommReducerNode;
 class Var;
 
+/// An integer as it stands in a C++ program.
+struct IntegerLiteral {
+  template <std::integral T>
+  explicit IntegerLiteral(T value)
+      : bits(static_cast<std::int64_t>(value)),
+        is_bool(std::same_as<T, bool>),
+        is_above_int64(std::unsigned_integral<T> && bits < 0) {}
+  /// The type that it has by itself: Bool, int32, else int64, else uint64.
+  DataType type() const;
+  bool fits(DataType type) const;
+  double as_double() const;
+  std::string str() const;
+
+  /// The value; above int64's range that of its bits.
+  std::int64_t bits;
+  bool is_bool;
+  bool is_above_int64;
+};
+
 class Expr {
  public:
-  /// An integer constant: int32, or int64 where the value needs it; a bool becomes a Bool constant.
+  /// An integer constant: int32, or int64 or uint64 where the value needs it; a bool becomes a Bool constant.
   template <std::integral T>
-  Expr(T value) : Expr(from_integer(static_cast<std::int64_t>(value), std::same_as<T, bool>)) {}
+  Expr(T value) : Expr(from_literal(IntegerLiteral(value))) {}
   /// A float32 constant.
   template <std::floating_point T>
   Expr(T value) : Expr(from_floating(static_cast<double>(value))) {}
@@ -40,6 +60,11 @@ class Expr {
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
 
   const ExprNode& node() const { return *node_; }
+  /// Whether the handle has been moved from. Then it may only be assigned to and destroyed; what takes
+  /// expressions from users says so (TypeError).
+  bool is_moved_from() const { return node_ == nullptr; }
+  /// Whether no other handle refers to the node.
+  bool is_last() const { return node_.use_count() == 1; }
   DataType dtype() const;
   /// The node if it is of kind T, else null.
   template <class T>
@@ -47,13 +72,13 @@ class Expr {
   /// Identity, not equality (`==` builds a comparison; compare.h has structural equality).
   bool same_as(const Expr& other) const { return node_ == other.node_; }
   /// cast(type, *this).
-  Expr astype(DataType type) const;
+  Expr astype(DataType type, SourceLocation where = SourceLocation::current()) const;
 
  protected:
   std::shared_ptr<const ExprNode> node_;
 
  private:
-  static Expr from_integer(std::int64_t value, bool is_bool);
+  static Expr from_literal(const IntegerLiteral& value);
   static Expr from_floating(double value);
 };
 
@@ -61,7 +86,8 @@ class Expr {
 struct Range {
   Expr min;
   Expr extent;
-  Range(Expr begin, Expr end);  // [begin, end): {0, n}
+  /// [begin, end): {0, n}. TypeError: ends of types that do not go together.
+  Range(Expr begin, Expr end, SourceLocation where = SourceLocation::current());
   static Range from_min_extent(Expr min, Expr extent);
 
  private:
@@ -75,13 +101,16 @@ struct Range {
 /// A variable. Identity, not name, tells variables apart.
 class Var : public Expr {
  public:
-  explicit Var(std::string name, DataType type = Int(32));
+  explicit Var(Name name, DataType type = Int(32));
   /// A data pointer.
-  Var(std::string name, PointerType type);
+  Var(Name name, PointerType type);
   /// A size: an integer known to be >= 0.
-  static Var size(std::string name, DataType type = Int(32));
+  static Var size(Name name, DataType type = Int(32));
   /// Precondition: `e` is a variable.
   static Var of(const Expr& e);
+  // Moving copies, so that a handle is never empty.
+  Var(const Var&) = default;
+  Var& operator=(const Var&) = default;
   const std::string& name() const;
   /// A new variable that differs from this one only in identity (and name, if given).
   Var fresh() const;
@@ -95,6 +124,9 @@ class Var : public Expr {
 class IterVar {
  public:
   IterVar(std::optional<Range> dom, Var var, IterKind kind, std::optional<ThreadTag> thread = std::nullopt);
+  // Moving copies, so that a handle is never empty.
+  IterVar(const IterVar&) = default;
+  IterVar& operator=(const IterVar&) = default;
   const Var& var() const;
   const std::string& name() const;
   /// Absent where it is to be inferred.
@@ -259,6 +291,9 @@ struct IterVarNode {
 class Buffer {
  public:
   explicit Buffer(std::shared_ptr<const BufferNode> node) : node_(std::move(node)) {}
+  // Moving copies, so that a handle is never empty.
+  Buffer(const Buffer&) = default;
+  Buffer& operator=(const Buffer&) = default;
   const BufferNode* operator->() const { return node_.get(); }
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
@@ -270,8 +305,7 @@ class Buffer {
   const std::string& name() const;
   /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset` in
   /// elements.
-  Expr access_ptr(std::string_view mode, Expr offset = 0,
-                  SourceLocation where = SourceLocation::current()) const;
+  Expr access_ptr(const Name& mode, Expr offset = 0, SourceLocation where = SourceLocation::current()) const;
   /// A load; the rank is checked.
   Expr operator()(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
@@ -287,6 +321,9 @@ struct Load {
 struct ExprNode {
   using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp, Broadcast,
                              Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
+  /// However deep the tree is: where the stack runs low, parts are taken out before they are destroyed.
+  ~ExprNode();
+
   DataType dtype;
   /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees hash alike.
   std::size_t hash;

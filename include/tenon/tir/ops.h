@@ -22,11 +22,14 @@ class Operand {
  public:
   template <std::integral T>
   Operand(T value, SourceLocation where = SourceLocation::current())
-      : value_(Integer{static_cast<std::int64_t>(value), std::same_as<T, bool>}), where_(where) {}
+      : value_(IntegerLiteral(value)), where_(where) {}
   template <std::floating_point T>
   Operand(T value, SourceLocation where = SourceLocation::current())
       : value_(static_cast<double>(value)), where_(where) {}
-  Operand(const Expr& e, SourceLocation where = SourceLocation::current()) : value_(e), where_(where) {}
+  /// TypeError if the expression has been moved from.
+  Operand(const Expr& e, SourceLocation where = SourceLocation::current()) : value_(e), where_(where) {
+    if (e.is_moved_from()) refuse_moved_from(where);
+  }
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : value_(Expr(axis)), where_(where) {}
   /// Anything else that stands for an expression: an element of a buffer under construction.
@@ -44,11 +47,8 @@ class Operand {
   Expr beside(DataType peer) const;
 
  private:
-  struct Integer {
-    std::int64_t value;
-    bool is_bool;
-  };
-  std::variant<Expr, Integer, double> value_;
+  [[noreturn]] static void refuse_moved_from(const SourceLocation& where);
+  std::variant<Expr, IntegerLiteral, double> value_;
   SourceLocation where_;
 };
 
@@ -116,15 +116,30 @@ Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
 Expr select(const Operand& condition, const Operand& a, const Operand& b);
 Expr likely(const Operand& condition);
 
-Expr conjunction(std::initializer_list<Expr> conditions);
-Expr disjunction(std::initializer_list<Expr> conditions);
-template <class... E>
-Expr all(const E&... conditions) {
-  return conjunction({Operand(conditions).alone()...});
+Expr conjunction(std::initializer_list<Operand> conditions);
+Expr disjunction(std::initializer_list<Operand> conditions);
+// Up to eight are no template, so that an error names the line of the condition.
+inline Expr all(const Operand& a, const Operand& b = true, const Operand& c = true, const Operand& d = true,
+                const Operand& e = true, const Operand& f = true, const Operand& g = true,
+                const Operand& h = true) {
+  return conjunction({a, b, c, d, e, f, g, h});
 }
-template <class... E>
-Expr any(const E&... conditions) {
-  return disjunction({Operand(conditions).alone()...});
+template <class... More>
+requires(sizeof...(More) > 0 && (std::convertible_to<More, Operand> && ...)) Expr
+    all(const Operand& a, const Operand& b, const Operand& c, const Operand& d, const Operand& e,
+        const Operand& f, const Operand& g, const Operand& h, const More&... more) {
+  return conjunction({a, b, c, d, e, f, g, h, Operand(more, a.where())...});
+}
+inline Expr any(const Operand& a, const Operand& b = false, const Operand& c = false,
+                const Operand& d = false, const Operand& e = false, const Operand& f = false,
+                const Operand& g = false, const Operand& h = false) {
+  return disjunction({a, b, c, d, e, f, g, h});
+}
+template <class... More>
+requires(sizeof...(More) > 0 && (std::convertible_to<More, Operand> && ...)) Expr
+    any(const Operand& a, const Operand& b, const Operand& c, const Operand& d, const Operand& e,
+        const Operand& f, const Operand& g, const Operand& h, const More&... more) {
+  return disjunction({a, b, c, d, e, f, g, h, Operand(more, a.where())...});
 }
 
 /// Folds constants; the same type gives the expression itself; a scalar is broadcast to a vector type.
@@ -133,9 +148,10 @@ Expr cast(DataType type, const Operand& e);
 Expr reinterpret(DataType type, const Operand& e);
 /// TypeError if an integer value does not fit the type.
 Expr make_const(DataType type, double value, SourceLocation where = SourceLocation::current());
+Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where = SourceLocation::current());
 template <std::integral T>
 Expr make_const(DataType type, T value, SourceLocation where = SourceLocation::current()) {
-  return Operand(value, where).beside(type);
+  return make_const(type, IntegerLiteral(value), where);
 }
 Expr min_value(DataType type, SourceLocation where = SourceLocation::current());
 Expr max_value(DataType type, SourceLocation where = SourceLocation::current());
@@ -197,7 +213,8 @@ Expr clz(const Operand& x);
 /// An argument of a call: an expression, a literal or a text.
 class Argument {
  public:
-  Argument(const char* text) : value_(make_string(text)) {}
+  Argument(const char* text, SourceLocation where = SourceLocation::current())
+      : value_(make_string(Name(text, where))) {}
   Argument(const std::string& text) : value_(make_string(text)) {}
   template <class T>
   requires std::convertible_to<T, Operand> Argument(const T& value) : value_(Operand(value).alone()) {}
@@ -212,11 +229,11 @@ Expr call_intrin_list(DataType type, Intrin intrin, std::initializer_list<Argume
 
 /// A C function of the running program, a linked library or an imported source.
 template <class... A>
-Expr call_extern(DataType type, std::string name, const A&... args) {
+Expr call_extern(DataType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args)...}, false);
 }
 template <class... A>
-Expr call_pure_extern(DataType type, std::string name, const A&... args) {
+Expr call_pure_extern(DataType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args)...}, true);
 }
 template <class... A>

@@ -12,7 +12,8 @@ namespace tenon::tir {
 /// Names are made unique over the whole module; ends in one newline.
 std::string print_module(const IRModule& module);
 std::string print_function(const PrimFunc& func);
-/// Variables print as their plain names, numbered where two differ; no types are annotated.
+/// Variables print as their plain names, numbered where two differ; no types are annotated. The text of an
+/// expression of more than four million characters ends in "...".
 std::string print_expr(const Expr& e);
 /// Types annotated at first occurrence, as in a function's body.
 std::string print_stmt(const Stmt& s);

@@ -10,6 +10,9 @@ struct StmtNode;
 class Stmt {
  public:
   explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
+  // Moving copies, so that a handle is never empty.
+  Stmt(const Stmt&) = default;
+  Stmt& operator=(const Stmt&) = default;
   const StmtNode& node() const { return *node_; }
   template <class T>
   const T* as() const;
@@ -133,6 +136,9 @@ struct Prefetch {
 struct StmtNode {
   using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert, Attr,
                              Evaluate, Seq, Prefetch>;
+  /// However deep the program is: where the stack runs low, it goes on elsewhere.
+  ~StmtNode();
+
   Value value;
 };
 

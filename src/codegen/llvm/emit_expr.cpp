@@ -1,5 +1,6 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
 #include "tenon/support/match.h"
@@ -17,6 +18,7 @@ llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {
 }
 
 llvm::Value* FunctionEmitter::expr(const Expr& e) {
+  if (is_stack_low()) return with_deep_stack([&] { return expr(e); });
   const DataType t = e.dtype();
   auto never = [&](const char* what) -> llvm::Value* {
     internal_error(std::string(what) + " is left in lowered code: " + print_expr(e));

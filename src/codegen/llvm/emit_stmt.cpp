@@ -4,6 +4,7 @@
 #include "codegen/llvm/index_uses.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/walk.h"
@@ -36,6 +37,7 @@ void FunctionEmitter::finish() {
 void FunctionEmitter::close_entry() { llvm::IRBuilder<>(entry_).CreateBr(entry_->getNextNode()); }
 
 void FunctionEmitter::stmt(const Stmt& s) {
+  if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
   auto never = [](const char* what) { internal_error(std::string(what) + " is left in lowered code"); };
   match(
       s.node().value, [&](const Store& n) { emit(n); }, [&](const Realize&) { never("a realized region"); },
@@ -205,6 +207,11 @@ void FunctionEmitter::emit(const Attr& n) {
         strided_tasks_ = outer;
         return;
       }
+      if (n.key == "parallel_stride_pattern" || n.key == "parallel_barrier_when_finish")
+        if (!task_)
+          throw LowerError("pragma `" + n.key +
+                           "` says something of a parallel region, but no axis around it " +
+                           "has the pragma `parallel_launch_point`");
       return stmt(n.body);
     case AttrKind::ReduceScope:
     case AttrKind::ExternScope:

@@ -10,6 +10,7 @@ namespace tenon::tir::evaluation {
 namespace {
 
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 Wide widen(Scalar x, DataType t) {
   if (t.is_uint() && t.bits == 64) return static_cast<std::uint64_t>(x.i);
@@ -35,7 +36,8 @@ Scalar apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
     case BinaryOp::Sub:
       return narrow(a - b, t);
     case BinaryOp::Mul:
-      return narrow(a * b, t);
+      // Of two uint64 the product may leave even the wide type; only its low bits count.
+      return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)), t);
     case BinaryOp::Div:
     case BinaryOp::TruncDiv:
       return narrow(a / nonzero(b), t);

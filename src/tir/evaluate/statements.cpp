@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
 
@@ -14,6 +15,7 @@ void Machine::count_step() {
 
 void Machine::exec(const Stmt& s, const Active& active) {
   if (active.empty()) return;
+  if (is_stack_low()) return with_deep_stack([&] { exec(s, active); });
   count_step();
   match(
       s.node().value,

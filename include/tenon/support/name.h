@@ -1,0 +1,29 @@
+// Name: a name, or another short text, that a user gives.
+//
+//   Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder");
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tenon/support/error.h"
+
+namespace tenon {
+
+/// A string that is never made of a null pointer: that is a TypeError with the line of the call.
+class Name : public std::string {
+ public:
+  Name(const char* text, SourceLocation where = SourceLocation::current())
+      : std::string(checked(text, where)) {}
+  Name(std::string text) : std::string(std::move(text)) {}
+  Name(std::string_view text) : std::string(text) {}
+
+ private:
+  static const char* checked(const char* text, const SourceLocation& where) {
+    if (text == nullptr) throw TypeError("a null pointer is given where a name or a text is wanted", where);
+    return text;
+  }
+};
+
+}  // namespace tenon
