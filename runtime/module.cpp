@@ -65,7 +65,7 @@ std::string Module::entry_name() const {
   return impl()->functions().front().name;
 }
 
-std::string Module::get_source(std::string_view kind, SourceLocation where) const {
+std::string Module::get_source(const Name& kind, SourceLocation where) const {
   const std::vector<std::string> kinds = impl()->source_kinds();
   if (kind.empty() && !kinds.empty()) return impl()->source(kinds.front());
   if (std::ranges::find(kinds, kind) != kinds.end()) return impl()->source(kind);

@@ -25,6 +25,16 @@ std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor, 
   return name;
 }
 
+/// The stages that read just this output.
+std::vector<StageId> readers_of(const ScheduleData& schedule, const StageOutput& output) {
+  std::vector<StageId> result;
+  for (StageId reader : schedule.readers(output.stage)) {
+    const std::vector<StageOutput> reads = schedule.reads(reader);
+    if (std::find(reads.begin(), reads.end(), output) != reads.end()) result.push_back(reader);
+  }
+  return result;
+}
+
 Operation make_copy(const Tensor& source, std::string name, const SourceLocation& where) {
   std::vector<IterVar> axes = numbered_axes(source.shape());
   std::vector<Expr> indices(axes.begin(), axes.end());
@@ -33,14 +43,16 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
 
 }  // namespace
 
-Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
+Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
                             const std::vector<Operation>& readers, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
   const tir::StorageScope parsed = parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
   std::vector<StageId> reader_ids;
   for (const Operation& reader : readers) reader_ids.push_back(schedule.require(reader, "cache_read", where));
-  if (readers.empty()) reader_ids = schedule.readers(cached.stage);
+  if (readers.empty()) reader_ids = readers_of(schedule, cached);
+  if (reader_ids.empty())
+    throw ScheduleError("cache_read of tensor `" + tensor.name() + "`: no stage reads it", where);
 
   const Operation copy = make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
   auto to_copy = [&](const Tensor& read) -> std::optional<Tensor> {
@@ -221,7 +233,7 @@ void check_whole_operation(const ScheduleData& schedule, const std::vector<Tenso
 
 }  // namespace
 
-std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, std::string_view scope,
+std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, const Name& scope,
                                           SourceLocation where) const {
   ScheduleData& schedule = *data_;
   if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
@@ -232,6 +244,7 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, st
   const Operation op = stage.op;
   check_whole_operation(schedule, tensors, id, where);
   check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
+  check_not_tensorized("cache_write", stage, where);
   const auto [cache, copy] = in_two_steps(stage, op.name() + "." + std::string(scope), where);
 
   schedule.set_op(id, copy);
@@ -244,7 +257,7 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, st
   return result;
 }
 
-Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope, SourceLocation where) const {
+Tensor Schedule::cache_write(const Tensor& tensor, const Name& scope, SourceLocation where) const {
   return cache_write(std::vector<Tensor>{tensor}, scope, where).front();
 }
 

@@ -4,6 +4,7 @@
 #include "te/declare.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -67,7 +68,7 @@ std::vector<Tensor> outputs_of(const Operation& op) {
 }  // namespace
 
 std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, std::vector<Tensor> state,
-                         std::vector<Tensor> inputs, std::string name, SourceLocation where) {
+                         std::vector<Tensor> inputs, Name name, SourceLocation where) {
   const std::string what = "scan `" + name + "`";
   if (init.empty() || init.size() != update.size() || init.size() != state.size())
     throw TypeError(what + ": init, update and state must be lists of the same length, got " +
@@ -77,8 +78,12 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, s
   if (init.front().ndim() == 0 || update.front().ndim() == 0)
     throw TypeError(what + ": init and update must have time as their first dimension", where);
   const Expr begin = init.front().shape()[0], end = update.front().shape()[0];
-  IterVar time(Range::from_min_extent(begin, arith::simplify(end - begin)), Var(name + ".idx", begin.dtype()),
-               IterKind::Ordered);
+  const Expr steps = arith::simplify(end - begin);
+  if (const std::optional<std::int64_t> count = tir::constant_int(steps); count && *count < 0)
+    throw TypeError(what + ": the init covers " + tir::print_expr(begin) + " steps, but all steps are only " +
+                        tir::print_expr(end),
+                    where);
+  IterVar time(Range::from_min_extent(begin, steps), Var(name + ".idx", begin.dtype()), IterKind::Ordered);
   for (std::size_t k = 0; k < init.size(); ++k)
     check_state(what, k, init[k], update[k], state[k], time, where);
   std::vector<IterVar> axes = spatial_axes(name, state);
@@ -88,7 +93,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, s
 }
 
 Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs,
-            std::string name, SourceLocation where) {
+            Name name, SourceLocation where) {
   return scan(std::vector{init}, std::vector{update}, std::vector{state}, std::move(inputs), std::move(name),
               where)
       .front();
@@ -109,6 +114,8 @@ std::vector<tir::Buffer> input_buffers(const std::string& what, const std::vecto
                                        const ExternOptions& options, const SourceLocation& where) {
   if (options.input_buffers) {
     check_given(what + ", inputs", *options.input_buffers, inputs.size(), where);
+    for (std::size_t n = 0; n < inputs.size(); ++n)
+      check_buffer_of(inputs[n], (*options.input_buffers)[n], what, where);
     return *options.input_buffers;
   }
   std::vector<tir::Buffer> buffers;
@@ -137,12 +144,32 @@ std::vector<DataType> output_types(const std::string& what, const std::vector<Te
   return std::vector<DataType>(count, inputs.front().dtype());
 }
 
+/// Every buffer that the body accesses is one that it is given, or one that it allocates.
+void check_buffers_in(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
+                      const std::string& what, const SourceLocation& where) {
+  std::vector<tir::Buffer> accessed;
+  std::unordered_set<const tir::ExprNode*> pointers;
+  for (std::span<const tir::Buffer> given : {ins, outs})
+    for (const tir::Buffer& buffer : given) pointers.insert(&buffer->data.node());
+  tir::walk(
+      body, [&](const tir::Load& load) { accessed.push_back(load.buffer); },
+      [&](const tir::Store& store) { accessed.push_back(store.buffer); },
+      [&](const tir::Allocate& allocate) { pointers.insert(&allocate.data.node()); },
+      [&](const tir::Let& let) { pointers.insert(&let.var.node()); });
+  for (const tir::Buffer& buffer : accessed)
+    if (!pointers.contains(&buffer->data.node()))
+      throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
+                          "`, which is none of its inputs and outputs and is not allocated in it",
+                      where);
+}
+
 }  // namespace
 
 std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
-                                 const ExternBody& body, std::string name, ExternOptions options,
+                                 const ExternBody& body, Name name, ExternOptions options,
                                  SourceLocation where) {
   const std::string what = "extern `" + name + "`";
+  if (!body) throw TypeError(what + ": the body is an empty function", where);
   if (shapes.empty() && !options.output_buffers) throw TypeError(what + ": needs at least one output", where);
   for (std::vector<Expr>& shape : shapes) check_shape(shape, what, where);
   std::vector<tir::Buffer> ins = input_buffers(what, inputs, options, where);
@@ -152,16 +179,18 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
     outs = *options.output_buffers;
   } else {
     const std::vector<DataType> types = output_types(what, inputs, shapes.size(), options, where);
+    for (DataType type : types) check_element_type(type, what, where);
     for (std::size_t n = 0; n < shapes.size(); ++n)
       outs.push_back(tir::decl_buffer(shapes[n], types[n], {.name = name}, where));
   }
   Stmt code = body(ins, outs).body();
+  check_buffers_in(code, ins, outs, what, where);
   Extern kind{std::move(inputs), std::move(ins), std::move(outs), std::move(code)};
   return outputs_of(make_operation(std::move(name), std::move(options.tag), std::move(kind), where));
 }
 
-Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
-                 std::string name, ExternOptions options, SourceLocation where) {
+Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body, Name name,
+                 ExternOptions options, SourceLocation where) {
   std::vector<std::vector<Expr>> shapes;
   shapes.push_back(std::move(shape));
   return extern_multi(std::move(shapes), std::move(inputs), body, std::move(name), std::move(options), where)

@@ -123,17 +123,38 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
 // ---- checks that other makers share -------------------------------------------------------------
 
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where) {
+  std::int64_t elements = 1;
   for (std::size_t n = 0; n < shape.size(); ++n) {
     Expr& extent = shape[n];
+    if (extent.is_moved_from())
+      throw TypeError(what + ": extent " + std::to_string(n) + " has been moved from", where);
     if (!extent.dtype().is_integral() || !extent.dtype().is_scalar() || extent.dtype().is_bool())
       throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
                           tir::print_expr(extent) + "` of type " + extent.dtype().str(),
                       where);
+    std::unordered_set<const tir::ExprNode*> seen;
+    if (contains_reduction(extent, seen))
+      throw TypeError(what + ": extent " + std::to_string(n) +
+                          " is a reduction; compute it first, and pass its "
+                          "value as a variable",
+                      where);
+    if (const tir::IntImm* big = extent.as<tir::IntImm>(); big && extent.dtype().is_uint() && big->value < 0)
+      throw TypeError(what + ": extent " + std::to_string(n) + ", " + tir::print_expr(extent) +
+                          ", is more than a 64-bit index can count",
+                      where);
     if (!extent.dtype().is_index()) extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
-    if (auto value = tir::constant_int(extent); value && *value < 0)
+    const std::optional<std::int64_t> value = tir::constant_int(extent);
+    if (value && *value < 0)
       throw TypeError(what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value),
                       where);
+    if (value && __builtin_mul_overflow(elements, std::max<std::int64_t>(*value, 1), &elements))
+      throw TypeError(what + ": it would have more elements than a 64-bit index can count", where);
   }
+}
+
+void check_element_type(DataType type, const std::string& what, const SourceLocation& where) {
+  if (type.is_handle())
+    throw TypeError(what + ": a tensor has numbers as elements, not values of type handle", where);
 }
 
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
@@ -155,10 +176,40 @@ void check_arity(std::optional<int> arity, std::size_t rank, const std::string& 
                   where);
 }
 
+namespace {
+
+std::string shape_text(const std::vector<Expr>& shape) {
+  std::string text = "[";
+  for (std::size_t n = 0; n < shape.size(); ++n) text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
+  return text + "]";
+}
+
+}  // namespace
+
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
+                     const SourceLocation& where) {
+  const std::vector<Expr>&a = tensor.shape(), &b = buffer.shape();
+  bool agrees = a.size() == b.size();
+  for (std::size_t n = 0; agrees && n < a.size(); ++n) {
+    const std::optional<std::int64_t> x = tir::constant_int(a[n]), y = tir::constant_int(b[n]);
+    agrees = !x || !y || *x == *y;
+  }
+  if (!agrees)
+    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + shape_text(a) + ", its buffer " +
+                        shape_text(b),
+                    where);
+  if (tensor.dtype() != buffer.dtype())
+    throw TypeError(what + ": tensor `" + tensor.name() + "` is " + tensor.dtype().str() + ", its buffer " +
+                        buffer.dtype().str(),
+                    where);
+}
+
 // ---- makers -------------------------------------------------------------------------------------
 
-Tensor placeholder(std::vector<Expr> shape, std::string name, DataType dtype, SourceLocation where) {
-  check_shape(shape, "placeholder `" + name + "`", where);
+Tensor placeholder(std::vector<Expr> shape, Name name, DataType dtype, SourceLocation where) {
+  const std::string what = "placeholder `" + name + "`";
+  check_shape(shape, what, where);
+  check_element_type(dtype, what, where);
   return make_operation(std::move(name), "", Placeholder{std::move(shape), dtype}, where).output(0);
 }
 
@@ -167,6 +218,9 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
   const std::string what = "compute `" + name + "`";
   if (body.empty()) throw TypeError(what + ": the body gives no output", where);
   for (const Expr& e : body) {
+    if (e.is_moved_from())
+      throw TypeError(what + ": the body gives an expression that has been moved from", where);
+    check_element_type(e.dtype(), what, where);
     check_no_reduction_inside(what, e, where);
     if (tree_size(e, kMaxBodyNodes) >= kMaxBodyNodes)
       throw TypeError(what + ": written out, the body has more than " + std::to_string(kMaxBodyNodes) +
@@ -181,28 +235,28 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
                         std::move(options.attrs));
 }
 
-Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body, std::string name,
+Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body, Name name,
                ComputeOptions options, SourceLocation where) {
   return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
                      where);
 }
-Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name, ComputeOptions options,
+Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name, ComputeOptions options,
                SourceLocation where) {
   return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
-                                  std::string name, ComputeOptions options, SourceLocation where) {
+                                  Name name, ComputeOptions options, SourceLocation where) {
   return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
                       where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name,
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name,
                                   ComputeOptions options, SourceLocation where) {
   return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
 
 // ---- axes and variables -------------------------------------------------------------------------
 
-IterVar reduce_axis(Range range, std::string name, SourceLocation where) {
+IterVar reduce_axis(Range range, Name name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";
   for (const Expr& end : {range.min, range.extent})
     if (!end.dtype().is_index())
@@ -230,14 +284,14 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
 
 }  // namespace
 
-IterVar thread_axis_of_any_range(std::string_view tag, std::string name, SourceLocation where) {
+IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where) {
   return make_thread_axis(std::nullopt, tag, std::move(name), where);
 }
-IterVar thread_axis(Range range, std::string_view tag, std::string name, SourceLocation where) {
+IterVar thread_axis(Range range, const Name& tag, Name name, SourceLocation where) {
   return make_thread_axis(std::move(range), tag, std::move(name), where);
 }
 
-Var var(std::string name, DataType type) { return Var(std::move(name), type); }
-Var size_var(std::string name, DataType type) { return Var::size(std::move(name), type); }
+Var var(Name name, DataType type) { return Var(std::move(name), type); }
+Var size_var(Name name, DataType type) { return Var::size(std::move(name), type); }
 
 }  // namespace tenon::te

@@ -7,9 +7,15 @@ namespace tenon::te {
 
 /// Integers, not negative where constant; narrow or unsigned types become int32 or int64.
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
+/// TypeError for a type that no array holds.
+void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
 /// One data-parallel axis per dimension; i0, i1, ... where the user named none.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
                                   const std::string& what, const SourceLocation& where);
+/// TypeError for a buffer of another type or shape than the tensor that it is to hold. Extents that are not
+/// constant are compared when the function runs.
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
+                     const SourceLocation& where);
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 

@@ -159,10 +159,11 @@ IterVar Operation::scan_axis(SourceLocation where) const {
   throw TypeError("operation `" + name() + "` is no scan: it has no scan axis", where);
 }
 
-Tensor Operation::output(int i) const {
+Tensor Operation::output(int i, SourceLocation where) const {
   if (i < 0 || i >= num_outputs())
     throw TypeError("operation `" + name() + "` has " + std::to_string(num_outputs()) +
-                    " outputs, asked for number " + std::to_string(i));
+                        " outputs, asked for number " + std::to_string(i),
+                    where);
   return Tensor(std::make_shared<const TensorNode>(*this, i));
 }
 

@@ -1,5 +1,6 @@
 // Primitives that say where a stage is computed and how its output is stored.
 #include <algorithm>
+#include <limits>
 
 #include "te/schedule_data.h"
 #include "tenon/te/stage.h"
@@ -65,6 +66,8 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
     fail_at("compute_at", self, "the other stage is of another schedule", where);
   if (parent.is_group_)
     fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
+  if (!is_group_ && schedule_->stage(index_).op.as<Placeholder>())
+    fail_at("compute_at", self, "a placeholder is not computed; use its cache_read", where);
   if (!is_group_ && schedule_->stage(index_).is_output)
     fail_at("compute_at", self, "it is an output of the schedule and must be computed at root", where);
   const StageData& target = parent.data();
@@ -108,7 +111,7 @@ Stage Stage::compute_root(SourceLocation where) const {
 
 // ---- storage ------------------------------------------------------------------------------------
 
-Stage Stage::set_scope(std::string_view scope, SourceLocation where) const {
+Stage Stage::set_scope(const Name& scope, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "set_scope", where);
   const tir::StorageScope parsed = parse_scope("set_scope of " + describe(stage), scope, where);
   const bool belongs_to_caller = stage.is_output || stage.op.as<Placeholder>();
@@ -158,6 +161,8 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLo
   if (offset < 0)
     fail("storage_align", stage, axis, "the offset must not be negative, got " + std::to_string(offset),
          where);
+  if (offset > std::numeric_limits<int>::max() - factor)
+    fail("storage_align", stage, axis, "factor and offset together must fit int32", where);
   AxisAttributes& attributes = stage.attributes_of_or_new(axis);
   attributes.align = StorageAlign{factor, offset};
   attributes.where = where;

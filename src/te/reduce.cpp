@@ -1,5 +1,7 @@
 #include "tenon/te/reduce.h"
 
+#include <cmath>
+
 #include "te/body.h"
 #include "tenon/tir/print.h"
 
@@ -11,6 +13,19 @@ using tir::CommReducer;
 using tir::CommReducerNode;
 using tir::ReduceNode;
 
+void check_is_there(const std::string& name, const Expr& e, const char* what, const SourceLocation& where) {
+  if (e.is_moved_from()) throw TypeError(name + ": the " + what + " has been moved from", where);
+}
+
+DataType type_of_numbers(const std::string& name, const Operand& terms) {
+  const DataType type = terms.alone().dtype();
+  if (type.is_handle() || type.is_bool())
+    throw TypeError(name + ": the terms must be numbers, got `" + tir::print_expr(terms.alone()) +
+                        "` of type " + type.str() + (type.is_bool() ? "; cast them, or use all or any" : ""),
+                    terms.where());
+  return type;
+}
+
 void check_axes(const std::string& name, std::span<const IterVar> axes, const SourceLocation& where) {
   if (axes.empty()) throw TypeError(name + ": a reduction needs at least one axis", where);
   for (const IterVar& axis : axes)
@@ -18,6 +33,21 @@ void check_axes(const std::string& name, std::span<const IterVar> axes, const So
       throw TypeError(name + ": `" + axis.name() + "` is a " + std::string(to_string(axis.kind())) +
                           " axis; a reduction is over axes made by te::reduce_axis",
                       where);
+}
+
+/// A constant that the conversion to the type would change is a mistake, unless it is only rounded.
+void check_fits(const std::string& name, std::size_t n, const Expr& init, DataType type,
+                const SourceLocation& where) {
+  const tir::IntImm* whole = init.as<tir::IntImm>();
+  const tir::FloatImm* real = init.as<tir::FloatImm>();
+  const bool fits = !type.is_integral() || (whole && init.dtype() == type) ||
+                    (whole && tenon::fits(whole->value, type)) ||
+                    (real && std::trunc(real->value) == real->value && std::fabs(real->value) < 9e18 &&
+                     tenon::fits(static_cast<std::int64_t>(real->value), type));
+  if (!fits)
+    throw TypeError(name + ": init " + std::to_string(n) + ", `" + tir::print_expr(init) +
+                        "`, does not fit " + type.str(),
+                    where);
 }
 
 /// Start values in the types of the sources.
@@ -31,12 +61,14 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
   std::vector<Expr> result;
   for (std::size_t n = 0; n < inits.size(); ++n) {
     const Expr& init = inits[n];
+    check_is_there(name, init, "init", where);
     const DataType type = sources[n].dtype();
     const bool is_load = init.as<tir::ProducerLoad>() != nullptr;
     if (!is_load && !tir::is_constant(init))
       throw TypeError(name + ": an init must be a constant or an element of a tensor, got `" +
                           tir::print_expr(init) + "`",
                       where);
+    if (!is_load) check_fits(name, n, init, type, where);
     if (is_load && init.dtype() != type)
       throw TypeError(name + ": init " + std::to_string(n) + " is " + init.dtype().str() +
                           ", the component is " + type.str(),
@@ -52,6 +84,7 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
   check_axes(name, axes, where);
   std::vector<Expr> inits = checked_inits(name, options.init, sources, where);
   Expr condition = options.where.value_or(tir::make_true());
+  check_is_there(name, condition, "condition", where);
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
     throw TypeError(name + ": the condition `" + tir::print_expr(condition) + "` must be Bool, is " +
                         condition.dtype().str(),
@@ -81,18 +114,18 @@ Expr reduce_logical(std::string name, Expr (*combine)(const Operand&, const Oper
 }  // namespace
 
 Expr sum(const Operand& e, std::vector<IterVar> axis, ReduceOptions options) {
-  const DataType type = e.alone().dtype();
+  const DataType type = type_of_numbers("sum", e);
   return reduce_binary("sum", tir::operator+, tir::make_const(type, 0), e, std::move(axis), options);
 }
 Expr prod(const Operand& e, std::vector<IterVar> axis, ReduceOptions options) {
-  const DataType type = e.alone().dtype();
+  const DataType type = type_of_numbers("prod", e);
   return reduce_binary("prod", tir::operator*, tir::make_const(type, 1), e, std::move(axis), options);
 }
 Expr min(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("min", tir::min, tir::max_value(e.alone().dtype(), e.where()), e, axis, options);
+  return reduce_binary("min", tir::min, tir::max_value(type_of_numbers("min", e)), e, axis, options);
 }
 Expr max(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("max", tir::max, tir::min_value(e.alone().dtype(), e.where()), e, axis, options);
+  return reduce_binary("max", tir::max, tir::min_value(type_of_numbers("max", e)), e, axis, options);
 }
 Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
   return reduce_logical("all", tir::operator&&, true, e, axis, options);
@@ -125,6 +158,7 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
   std::vector<DataType> types;
   std::vector<Var> x, y;
   for (std::size_t n = 0; n < sources.size(); ++n) {
+    check_is_there(name_, sources[n], "reduced value", where);
     types.push_back(sources[n].dtype());
     const std::string suffix = sources.size() == 1 ? "" : std::to_string(n);
     x.emplace_back("x" + suffix, types.back());
@@ -137,6 +171,7 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
                           " components for " + std::to_string(sources.size()),
                       where);
     for (std::size_t n = 0; n < values.size(); ++n) {
+      check_is_there(name_, values[n], what.c_str(), where);
       if (tir::is_constant(values[n])) values[n] = tir::cast(types[n], values[n]);
       if (values[n].dtype() != types[n])
         throw TypeError(name_ + ": component " + std::to_string(n) + " of the " + what + " is " +
@@ -156,7 +191,12 @@ Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis, Reduc
       .front();
 }
 
-Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, std::string name) {
+Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name,
+                     SourceLocation where) {
+  if (!combine || !identity)
+    throw TypeError("comm_reducer `" + name + "`: the " + (combine ? "identity" : "combination") +
+                        " is an empty function",
+                    where);
   return Reducer(std::move(combine), std::move(identity), std::move(name));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "te/body.h"
 #include "te/schedule_data.h"
 #include "tenon/tir/print.h"
 
@@ -86,18 +87,24 @@ const Relation* StageData::consumer_of(const IterVar& axis) const {
 
 // ---- questions ----------------------------------------------------------------------------------
 
-const StageData& Stage::data() const {
-  if (is_group_) throw ScheduleError("a group of stages has no operation and no loops of its own");
+const StageData& Stage::data(SourceLocation where) const {
+  if (is_group_)
+    throw ScheduleError("`" + name() + "`, a group of stages, has no operation and no loops of its own",
+                        where);
   return schedule_->stage(index_);
 }
-Operation Stage::op() const { return data().op; }
-Operation Stage::origin_op() const { return data().origin_op; }
-IterVar Stage::axis(int n, SourceLocation where) const { return data().op.axis(n, where); }
-IterVar Stage::reduce_axis(int n, SourceLocation where) const { return data().op.reduce_axis(n, where); }
-IterVar Stage::scan_axis(SourceLocation where) const { return data().op.scan_axis(where); }
-const std::vector<IterVar>& Stage::leaf_iter_vars() const { return data().leaf_iter_vars; }
-const std::vector<IterVar>& Stage::all_iter_vars() const { return data().all_iter_vars; }
-const std::vector<Relation>& Stage::relations() const { return data().relations; }
+Operation Stage::op(SourceLocation where) const { return data(where).op; }
+Operation Stage::origin_op(SourceLocation where) const { return data(where).origin_op; }
+IterVar Stage::axis(int n, SourceLocation where) const { return data(where).op.axis(n, where); }
+IterVar Stage::reduce_axis(int n, SourceLocation where) const { return data(where).op.reduce_axis(n, where); }
+IterVar Stage::scan_axis(SourceLocation where) const { return data(where).op.scan_axis(where); }
+const std::vector<IterVar>& Stage::leaf_iter_vars(SourceLocation where) const {
+  return data(where).leaf_iter_vars;
+}
+const std::vector<IterVar>& Stage::all_iter_vars(SourceLocation where) const {
+  return data(where).all_iter_vars;
+}
+const std::vector<Relation>& Stage::relations(SourceLocation where) const { return data(where).relations; }
 
 std::optional<Stage> Stage::group() const {
   const std::optional<int> group =
@@ -131,10 +138,24 @@ Expr checked_count(std::string_view primitive, const StageData& stage, const Ite
          "the " + what + " must be an integer, got `" + tir::print_expr(given) + "` of type " +
              given.dtype().str(),
          where);
+  TensorCollector reads;
+  reads.visit(given);
+  if (!reads.found.empty())
+    fail(primitive, stage, axis,
+         "the " + what + " must be known before the function runs, but reads tensor `" +
+             reads.found.front().name() + "`",
+         where);
+  const DataType type = axis.var().dtype();
   const std::optional<std::int64_t> value = tir::constant_int(given);
-  if (value && *value <= 0)
+  if (!value) return tir::cast(type, given);
+  const bool is_above_int64 = *value < 0 && given.dtype().is_uint();
+  if (*value <= 0 && !is_above_int64)
     fail(primitive, stage, axis, "the " + what + " must be positive, got " + std::to_string(*value), where);
-  return value ? tir::make_int(axis.var().dtype(), *value) : tir::cast(axis.var().dtype(), given);
+  if (is_above_int64 || !fits(*value, type))
+    fail(primitive, stage, axis,
+         "the " + what + " `" + tir::print_expr(given) + "` does not fit the axis' type " + type.str(),
+         where);
+  return tir::make_int(type, *value);
 }
 
 bool can_be_split_or_fused(IterKind kind) {
@@ -146,6 +167,7 @@ void check_transformable(std::string_view primitive, const StageData& stage, con
   if (!can_be_split_or_fused(axis.kind()))
     fail(primitive, stage, axis,
          "a " + std::string(to_string(axis.kind())) + " axis cannot be split or fused", where);
+  check_not_tensorized(primitive, stage, axis, where);
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
     fail(primitive, stage, axis,

@@ -19,8 +19,10 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
                     where);
   }
   for (std::size_t n = 0; n < indices.size(); ++n) {
+    if (indices[n].is_moved_from())
+      throw TypeError(name + ": index " + std::to_string(n) + " has been moved from", where);
     const DataType type = indices[n].dtype();
-    if (!type.is_integral())
+    if (!type.is_integral() || type.is_bool())
       throw TypeError(name + ": index " + std::to_string(n) + " must be an integer, got `" +
                           tir::print_expr(indices[n]) + "` of type " + type.str(),
                       where);

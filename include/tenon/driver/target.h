@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "tenon/support/error.h"
+#include "tenon/support/name.h"
 #include "tenon/tir/target.h"
 
 namespace tenon {
@@ -21,7 +21,7 @@ class Target {
   /// features.
   Target(const std::string& text, SourceLocation where = SourceLocation::current());
   Target(const char* text, SourceLocation where = SourceLocation::current())
-      : Target(std::string(text), where) {}
+      : Target(static_cast<const std::string&>(Name(text, where)), where) {}
 
   /// As given.
   const std::string& str() const { return text_; }

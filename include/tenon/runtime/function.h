@@ -66,6 +66,9 @@ class Function {
 
   /// `keep_alive` is held as long as a handle of the function lives: what owns the code.
   Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive = nullptr);
+  // Moving copies, so that a handle is never empty.
+  Function(const Function&) = default;
+  Function& operator=(const Function&) = default;
 
   const FunctionSpec& spec() const;
   const std::string& name() const { return spec().name; }

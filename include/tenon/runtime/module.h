@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/runtime/function.h"
+#include "tenon/support/name.h"
 
 namespace tenon::runtime {
 
@@ -42,7 +43,7 @@ class ModuleImpl {
 /// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's line.
 struct FunctionName {
   FunctionName(const char* text, SourceLocation place = SourceLocation::current())
-      : name(text), where(place) {}
+      : name(Name(text, place)), where(place) {}
   FunctionName(std::string text, SourceLocation place = SourceLocation::current())
       : name(std::move(text)), where(place) {}
 
@@ -53,6 +54,9 @@ struct FunctionName {
 class Module {
  public:
   explicit Module(std::shared_ptr<ModuleImpl> impl);
+  // Moving copies, so that a handle is never empty.
+  Module(const Module&) = default;
+  Module& operator=(const Module&) = default;
 
   /// Throws RuntimeError, listing the functions there are, for another name.
   Function operator[](const FunctionName& name) const;
@@ -64,7 +68,7 @@ class Module {
 
   /// The text that the code was compiled from or to; "" means the first of the module's kinds. Throws
   /// RuntimeError, listing the kinds there are, for another one.
-  std::string get_source(std::string_view kind = "", SourceLocation where = SourceLocation::current()) const;
+  std::string get_source(const Name& kind = "", SourceLocation where = SourceLocation::current()) const;
   std::vector<Module> imported_modules() const;
 
   /// Writes the module in the form that the suffix names.

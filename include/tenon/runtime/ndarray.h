@@ -59,6 +59,10 @@ class NDArray {
  public:
   using Shape = std::vector<std::int64_t>;
 
+  // Moving copies, so that a handle is never empty.
+  NDArray(const NDArray&) = default;
+  NDArray& operator=(const NDArray&) = default;
+
   /// Elements are not initialised. All of these throw RuntimeError for a negative extent, an array that does
   /// not fit memory, or a device that does not exist.
   static NDArray empty(Shape shape, DataType dtype, Device device = cpu(0),

@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "tenon/support/match.h"
+#include "tenon/support/name.h"
 #include "tenon/te/tensor.h"
 #include "tenon/tir/stmt.h"
 
@@ -79,6 +80,9 @@ class Operation {
  public:
   explicit Operation(std::shared_ptr<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
+  // Moving copies, so that a handle is never empty.
+  Operation(const Operation&) = default;
+  Operation& operator=(const Operation&) = default;
 
   const std::string& name() const;
   const std::string& tag() const;
@@ -94,7 +98,7 @@ class Operation {
   /// The tensors read, in order of first appearance, from bodies, indices, conditions, inits and extents
   /// alike.
   const std::vector<Tensor>& inputs() const;
-  Tensor output(int i) const;
+  Tensor output(int i, SourceLocation where = SourceLocation::current()) const;
   int num_outputs() const;
   /// The bodies of a compute; empty for the other kinds.
   const std::vector<Expr>& body() const;
@@ -124,16 +128,34 @@ std::ostream& operator<<(std::ostream& out, const Operation& op);
 
 inline constexpr int kMaxBodyArity = 8;
 
+/// What may be a body: a function object, or a plain function.
+template <class F>
+concept CallableObject = std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>;
+
 /// A callable on N variables or on a span of them, as one type. Calling it with another number than it takes
-/// is a TypeError.
+/// is a TypeError, and so is making it of an empty std::function.
 template <class Result>
 class IndexFunction {
  public:
   template <class F>
-  requires(!std::same_as<std::remove_cvref_t<F>, IndexFunction> && std::is_class_v<std::remove_cvref_t<F>>)
-      IndexFunction(F f)
-      : arity_(find_arity<F>()),
-        call_([f = std::move(f)](std::span<const Var> vars) -> Result { return call<0>(f, vars); }) {}
+  requires(!std::same_as<std::remove_cvref_t<F>, IndexFunction> && CallableObject<std::decay_t<F>>)
+      IndexFunction(F f, SourceLocation where = SourceLocation::current())
+      : arity_(kArity<F>) {
+    if constexpr (requires {
+                    typename F::result_type;
+                    f == nullptr;
+                  })
+      if (f == nullptr) throw TypeError("the body is an empty function", where);
+    call_ = [f = std::move(f)](std::span<const Var> vars) -> Result {
+      if constexpr (kTakesSpan<F>) {
+        return converted(f(vars));
+      } else if constexpr (kArity<F>.has_value()) {
+        return invoke(f, vars, std::make_index_sequence<static_cast<std::size_t>(*kArity<F>)>());
+      } else {
+        internal_error("a body that takes no variables can be called with");
+      }
+    };
+  }
 
   /// Absent: takes any number.
   std::optional<int> arity() const { return arity_; }
@@ -146,37 +168,42 @@ class IndexFunction {
   static constexpr bool invocable_with(std::index_sequence<I...>) {
     return std::is_invocable_v<const F&, decltype((void(I), std::declval<const Var&>()))...>;
   }
-  template <class F>
-  static constexpr bool takes_span() {
-    return !invocable_with<F>(std::make_index_sequence<1>()) &&
-           std::is_invocable_v<const F&, std::span<const Var>>;
-  }
   template <class F, int N = 0>
   static constexpr std::optional<int> find_arity() {
-    if constexpr (takes_span<F>()) {
-      return std::nullopt;
-    } else if constexpr (N > kMaxBodyArity) {
+    if constexpr (N > kMaxBodyArity) {
       static_assert(N <= kMaxBodyArity, "a body takes up to 8 Vars, or one std::span<const Var>");
       return std::nullopt;
-    } else if constexpr (invocable_with<F>(std::make_index_sequence<N>())) {
+    } else if constexpr (invocable_with<F>(std::make_index_sequence<static_cast<std::size_t>(N)>())) {
       return N;
     } else {
       return find_arity<F, N + 1>();
     }
   }
+  template <class F>
+  static constexpr bool kTakesSpan = !invocable_with<F>(std::make_index_sequence<1>()) &&
+                                     std::is_invocable_v<const F&, std::span<const Var>>;
+  template <class F>
+  static constexpr std::optional<int> kArity = [] {
+    if constexpr (kTakesSpan<F>) {
+      return std::optional<int>();
+    } else {
+      return find_arity<F>();
+    }
+  }();
+
+  template <class R>
+  static Result converted(R&& result) {
+    static_assert(std::is_constructible_v<Result, R&&>,
+                  "a body returns an Expr; that of an operation of several outputs a std::vector<Expr>");
+    if constexpr (std::is_constructible_v<Result, R&&>) {
+      return Result(std::forward<R>(result));
+    } else {
+      internal_error("a body that returns no expressions");
+    }
+  }
   template <class F, std::size_t... I>
   static Result invoke(const F& f, [[maybe_unused]] std::span<const Var> vars, std::index_sequence<I...>) {
-    return Result(f(vars[I]...));
-  }
-  template <int N, class F>
-  static Result call(const F& f, std::span<const Var> vars) {
-    if constexpr (takes_span<F>()) {
-      return Result(f(vars));
-    } else if constexpr (invocable_with<F>(std::make_index_sequence<N>())) {
-      return invoke(f, vars, std::make_index_sequence<N>());
-    } else {
-      return call<N + 1>(f, vars);
-    }
+    return converted(f(vars[I]...));
   }
 
   std::optional<int> arity_;
@@ -189,7 +216,7 @@ using MultiBody = IndexFunction<std::vector<Expr>>;
 // ---- making operations --------------------------------------------------------------------------
 
 /// Extents are integers (TypeError); constant ones are not negative.
-Tensor placeholder(std::vector<Expr> shape, std::string name = "placeholder", DataType dtype = Float(32),
+Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder", DataType dtype = Float(32),
                    SourceLocation where = SourceLocation::current());
 
 struct ComputeOptions {
@@ -199,17 +226,17 @@ struct ComputeOptions {
 
 /// TypeError: a body of another arity, names of another number, a reduction that is not the whole body.
 Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body,
-               std::string name = "compute", ComputeOptions options = {},
+               Name name = "compute", ComputeOptions options = {},
                SourceLocation where = SourceLocation::current());
-Tensor compute(std::vector<Expr> shape, ComputeBody body, std::string name = "compute",
-               ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
+Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute", ComputeOptions options = {},
+               SourceLocation where = SourceLocation::current());
 
 /// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one tuple
 /// reduction.
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
-                                  std::string name = "compute", ComputeOptions options = {},
+                                  Name name = "compute", ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, std::string name = "compute",
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name = "compute",
                                   ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 
@@ -219,9 +246,9 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
 
 /// The whole history of a state: see Scan.
 Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs = {},
-            std::string name = "scan", SourceLocation where = SourceLocation::current());
+            Name name = "scan", SourceLocation where = SourceLocation::current());
 std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, std::vector<Tensor> state,
-                         std::vector<Tensor> inputs = {}, std::string name = "scan",
+                         std::vector<Tensor> inputs = {}, Name name = "scan",
                          SourceLocation where = SourceLocation::current());
 
 /// What an extern body returns: statements, or a call.
@@ -248,29 +275,32 @@ struct ExternOptions {
   std::string tag = "";
 };
 Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
-                 std::string name = "extern", ExternOptions options = {},
+                 Name name = "extern", ExternOptions options = {},
                  SourceLocation where = SourceLocation::current());
 std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
-                                 const ExternBody& body, std::string name = "extern",
-                                 ExternOptions options = {},
+                                 const ExternBody& body, Name name = "extern", ExternOptions options = {},
                                  SourceLocation where = SourceLocation::current());
 
 // ---- axes and variables -------------------------------------------------------------------------
 
 /// Half-open [begin, end).
-IterVar reduce_axis(Range range, std::string name = "rv", SourceLocation where = SourceLocation::current());
+IterVar reduce_axis(Range range, Name name = "rv", SourceLocation where = SourceLocation::current());
 /// "threadIdx.x", "blockIdx.y", "vthread", "cthread", ...; named after the tag unless said.
-IterVar thread_axis_of_any_range(std::string_view tag, std::string name, SourceLocation where);
+IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where);
 /// A template, so that the braces of a range are never taken for a tag.
-template <std::convertible_to<std::string_view> Tag>
-IterVar thread_axis(const Tag& tag, std::string name = "", SourceLocation where = SourceLocation::current()) {
-  return thread_axis_of_any_range(tag, std::move(name), where);
+template <std::convertible_to<Name> Tag>
+IterVar thread_axis(const Tag& tag, Name name = "", SourceLocation where = SourceLocation::current()) {
+  if constexpr (std::convertible_to<Tag, const char*>) {
+    return thread_axis_of_any_range(Name(tag, where), std::move(name), where);
+  } else {
+    return thread_axis_of_any_range(tag, std::move(name), where);
+  }
 }
-IterVar thread_axis(Range range, std::string_view tag, std::string name = "",
+IterVar thread_axis(Range range, const Name& tag, Name name = "",
                     SourceLocation where = SourceLocation::current());
-Var var(std::string name = "tindex", DataType type = Int(32));
+Var var(Name name = "tindex", DataType type = Int(32));
 /// Known to be >= 0.
-Var size_var(std::string name = "size", DataType type = Int(32));
+Var size_var(Name name = "size", DataType type = Int(32));
 
 // ---- changing inputs ----------------------------------------------------------------------------
 

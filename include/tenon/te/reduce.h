@@ -34,14 +34,8 @@ Expr any(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions optio
 
 inline Expr min(const Operand& a, const Operand& b) { return tir::min(a, b); }
 inline Expr max(const Operand& a, const Operand& b) { return tir::max(a, b); }
-template <class... E>
-requires(std::convertible_to<E, Operand>&&...) Expr all(const E&... conditions) {
-  return tir::all(conditions...);
-}
-template <class... E>
-requires(std::convertible_to<E, Operand>&&...) Expr any(const E&... conditions) {
-  return tir::any(conditions...);
-}
+using tir::all;
+using tir::any;
 
 /// A user's own reduction of tuples. The combination must be associative and commutative, and the identity
 /// neutral.
@@ -50,6 +44,9 @@ class Reducer {
   using Combine = std::function<std::vector<Expr>(std::span<const Var> x, std::span<const Var> y)>;
   using Identity = std::function<std::vector<Expr>(std::span<const DataType> types)>;
   Reducer(Combine combine, Identity identity, std::string name);
+  // Moving copies, so that a reducer is never empty.
+  Reducer(const Reducer&) = default;
+  Reducer& operator=(const Reducer&) = default;
 
   /// One component per source: the bodies of a compute_multi.
   std::vector<Expr> operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
@@ -65,6 +62,8 @@ class Reducer {
 };
 
 /// argmax = comm_reducer(combine, identity, "argmax"); argmax({index, value}, {k})
-Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, std::string name = "reduce");
+/// TypeError: an empty function.
+Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name = "reduce",
+                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te

@@ -26,13 +26,13 @@ class Schedule {
 
   /// Readers take `tensor` from a copy in `scope`: the new tensor, its stage right after the producer's. No
   /// readers given: all of them.
-  Tensor cache_read(const Tensor& tensor, std::string_view scope, const std::vector<Operation>& readers,
+  Tensor cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
                     SourceLocation where = SourceLocation::current()) const;
   /// The operation is computed into `scope`, in the order of its present loops, and what was its stage copies
   /// from there. Every output of an operation of several must be listed.
-  Tensor cache_write(const Tensor& tensor, std::string_view scope,
+  Tensor cache_write(const Tensor& tensor, const Name& scope,
                      SourceLocation where = SourceLocation::current()) const;
-  std::vector<Tensor> cache_write(const std::vector<Tensor>& tensors, std::string_view scope,
+  std::vector<Tensor> cache_write(const std::vector<Tensor>& tensors, const Name& scope,
                                   SourceLocation where = SourceLocation::current()) const;
   /// Makes a loop of a reduction a data axis of a new operation `T.rf`, at place `factor_axis` of its shape
   /// (from the end if negative); the old stage reduces over it.
@@ -57,6 +57,9 @@ class Schedule {
 
   const ScheduleData& data() const { return *data_; }
   explicit Schedule(std::shared_ptr<ScheduleData> data) : data_(std::move(data)) {}
+  // Moving copies, so that a handle is never empty.
+  Schedule(const Schedule&) = default;
+  Schedule& operator=(const Schedule&) = default;
 
  private:
   std::shared_ptr<ScheduleData> data_;

@@ -141,17 +141,21 @@ class Stage {
     IterVar x_outer, y_outer, x_inner, y_inner;
   };
 
+  // Moving copies, so that a handle is never empty.
+  Stage(const Stage&) = default;
+  Stage& operator=(const Stage&) = default;
+
   // ---- questions
   /// Of the current operation: right also after cache_write or rfactor. A group has none (ScheduleError).
-  Operation op() const;
-  Operation origin_op() const;
+  Operation op(SourceLocation where = SourceLocation::current()) const;
+  Operation origin_op(SourceLocation where = SourceLocation::current()) const;
   IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
   IterVar reduce_axis(int n, SourceLocation where = SourceLocation::current()) const;
   IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
-  const std::vector<IterVar>& leaf_iter_vars() const;
-  const std::vector<IterVar>& all_iter_vars() const;
-  const std::vector<Relation>& relations() const;
-  const StageData& data() const;
+  const std::vector<IterVar>& leaf_iter_vars(SourceLocation where = SourceLocation::current()) const;
+  const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
+  const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
+  const StageData& data(SourceLocation where = SourceLocation::current()) const;
   bool is_group() const { return is_group_; }
   /// The group that it belongs to.
   std::optional<Stage> group() const;
@@ -184,7 +188,7 @@ class Stage {
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
   /// The keys "unroll" and "vectorize" are the primitives of those names.
-  Stage pragma(const IterVar& axis, std::string key, PragmaValue value = 1,
+  Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
@@ -196,7 +200,7 @@ class Stage {
                    SourceLocation where = SourceLocation::current()) const;
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
   Stage compute_root(SourceLocation where = SourceLocation::current()) const;
-  Stage set_scope(std::string_view scope, SourceLocation where = SourceLocation::current()) const;
+  Stage set_scope(const Name& scope, SourceLocation where = SourceLocation::current()) const;
   Stage set_store_predicate(const Operand& condition, SourceLocation where = SourceLocation::current()) const;
   Stage env_threads(const std::vector<IterVar>& threads,
                     SourceLocation where = SourceLocation::current()) const;

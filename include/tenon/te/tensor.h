@@ -41,6 +41,9 @@ struct TensorRegion;
 class Tensor {
  public:
   explicit Tensor(std::shared_ptr<const TensorNode> node) : node_(std::move(node)) {}
+  // Moving copies, so that a handle is never empty.
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
   /// The tensor behind a read.
   static Tensor of(const tir::ProducerLoad& load);
 

@@ -19,7 +19,7 @@ namespace {
 
 Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
   if (can_prove(floormod(a, b) == 0, facts)) return simplify(floordiv(a, b), facts);
-  return simplify(floordiv(a + (b - 1), b), facts);
+  return simplify(ceildiv(a, b), facts);
 }
 
 /// The extent that was asked for, in the parent's type, or the parent's extent if that is less.
