@@ -1,0 +1,257 @@
+// Programs that cannot be lowered or built: what says so, and of what.
+#include <gtest/gtest.h>
+
+#include "tests/common/refusal.h"
+
+namespace tenon::testing {
+namespace {
+
+using te::Expr;
+
+TEST(SymbolicLoopTest, NeedsAConstantToBeVectorizedOrUnrolled) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].vectorize(s[B].axis(0));
+  EXPECT_TRUE(refuses<Error>([&] { lower(s, {A, B}); }, {"vectorize", "`i`", "`B`", "n", "split"}));
+  s = te::create_schedule(B);
+  s[B].unroll(s[B].axis(0));
+  EXPECT_TRUE(refuses<Error>([&] { lower(s, {A, B}); }, {"unroll", "`i`", "`B`", "n", "split"}));
+}
+
+TEST(UnboundTest, SizesThatNoArgumentGives) {
+  Var n = te::var("n");
+  te::Tensor A = te::placeholder({4}, "A");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return A(i) * n.astype(Float(32)); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_TRUE(refuses<Error>([&] { build(s, {A, B}, Target("llvm")); }, {"`n`", "parameter"}));
+}
+
+TEST(UnrollTest, ExplosionIsRefusedInTime) {
+  te::Tensor A = te::placeholder({64, 64, 64}, "A");
+  te::Tensor B = te::compute(
+      {64, 64, 64}, {"i", "j", "k"}, [&](Var i, Var j, Var k) { return A(i, j, k) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  for (int n = 0; n < 3; ++n) s[B].unroll(s[B].axis(n));
+  try {
+    lower(s, {A, B});
+    ADD_FAILURE() << "accepted";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("unroll"), std::string::npos) << error.what();
+  }
+}
+
+// ---- arguments ----------------------------------------------------------------------------------------
+
+struct AddTest : ::testing::Test {
+  te::Tensor A = te::placeholder({8, 6}, "A");
+  te::Tensor B = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+
+  void refused(const std::function<void()>& step, const std::vector<std::string>& parts,
+               SourceLocation where = SourceLocation::current()) {
+    EXPECT_TRUE(refuses<Error>(step, parts, where)) << where.line();
+  }
+};
+
+TEST_F(AddTest, BuffersOfAnotherKindForATensor) {
+  auto lower_with = [&](const tir::Buffer& b) { lower(s, {A, B}, {.binds = {{A, b}}}); };
+  refused(
+      [&] {
+        lower_with(tir::decl_buffer({8, 5}, Float(32), {.name = "b"}));
+      },
+      {"`A`", "`b`", "[8, 6]", "[8, 5]"});
+  refused([&] { lower_with(tir::decl_buffer({48}, Float(32), {.name = "b"})); }, {"`A`", "`b`", "[48]"});
+  refused(
+      [&] {
+        lower_with(tir::decl_buffer({8, 6}, Int(32), {.name = "b"}));
+      },
+      {"`A`", "`b`", "float32", "int32"});
+  te::Tensor stranger = te::placeholder({4}, "X");
+  refused([&] { lower(s, {A, B}, {.binds = {{stranger, tir::decl_buffer({4})}}}); }, {"binds", "`X`"});
+}
+
+TEST_F(AddTest, NamesAndOptions) {
+  refused([&] { lower(s, {A, B}, {.name = ""}); }, {"name", "empty"});
+  refused([&] { build(s, {A, B}, Target("llvm"), {.opt_level = 7}); }, {"opt_level", "7"});
+  refused([&] { build(tir::IRModule{}); }, {"no functions"});
+  const tir::IRModule module = lower(s, {A, B});
+  refused([&] { build(std::vector<tir::IRModule>{module, module}); }, {"`main`", "twice"});
+  refused([&] { lower(s, {A, B, A}); }, {"`A`", "twice"});
+  refused([&] { lower(s, {B}); }, {"`A`", "arguments"});
+}
+
+TEST(ScalarArgumentTest, GivenTwice) {
+  Var n("n");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return i + n; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_TRUE(refuses<Error>([&] { lower(s, {n, B, n}); }, {"`n`", "twice"}));
+}
+
+// ---- axes that stand for nothing ----------------------------------------------------------------------
+
+TEST(StrayVariableTest, AReductionAxisThatNothingReduces) {
+  te::Tensor A = te::placeholder({8, 6}, "A");
+  te::IterVar k = te::reduce_axis({0, 6}, "k");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i, k); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_TRUE(refuses<Error>([&] { build(s, {A, B}); }, {"`k`"}));
+}
+
+TEST_F(AddTest, AStorePredicateOnAnotherStagesAxis) {
+  te::Tensor C = te::compute(
+      {8, 6}, {"y", "x"}, [&](Var y, Var x) { return B(y, x) + 1.0f; }, "C");
+  s = te::create_schedule(C);
+  s[C].set_store_predicate(s[B].axis(0) < 3);
+  refused([&] { build(s, {A, C}); }, {"`i`"});
+}
+
+// ---- loops ----------------------------------------------------------------------------------------------
+
+TEST_F(AddTest, PrefetchInALoopOfOneIteration) {
+  auto [outer, inner] = s[B].split(s[B].axis(0), 8);
+  s[B].prefetch(A, outer, 1);
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B});
+      },
+      {"prefetch", "`i.outer`", "`B`", "one iteration"}));
+}
+
+TEST_F(AddTest, PrefetchOfWhatIsInlined) {
+  te::Tensor C = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + 1.0f; }, "C");
+  s = te::create_schedule(C);
+  s[B].compute_inline();
+  s[C].prefetch(B, s[C].axis(0), 1);
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"prefetch", "`i`", "`C`", "`B`", "inlined"}));
+}
+
+TEST_F(AddTest, ADoubleBufferOutsideOfLoops) {
+  te::Tensor C = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + 1.0f; }, "C");
+  s = te::create_schedule(C);
+  s[B].double_buffer();
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); }, {"double_buffer", "`B`", "compute_at"}));
+}
+
+TEST(VirtualThreadTest, NeedsAConstantNumber) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(s[B].axis(0), te::thread_axis("vthread"));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B}); }, {"bind", "`i`", "`B`", "constant"}));
+}
+
+TEST_F(AddTest, MoreIterationsThanThreads) {
+  s[B].bind(s[B].axis(0), te::thread_axis({0, 4}, "threadIdx.x"));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B}); }, {"bind", "`i`", "`B`", "8", "4"}));
+}
+
+TEST(CrossThreadTest, ADataLoopInsideOfAReductionAcrossThreads) {
+  te::Tensor A = te::placeholder({8, 6}, "A");
+  te::IterVar k = te::reduce_axis({0, 6}, "k");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].reorder({k, s[B].axis(0)}).bind(k, te::thread_axis("threadIdx.x"));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B}); }, {"bind", "`k`", "`B`", "`i`", "reorder"}));
+}
+
+TEST_F(AddTest, StridePatternsOutsideOfAParallelRegion) {
+  s[B].pragma(s[B].axis(0), "parallel_stride_pattern");
+  EXPECT_TRUE(refuses<Error>(
+      [&] {
+        build(s, {A, B});
+      },
+      {"parallel_stride_pattern", "parallel_launch_point"}));
+}
+
+TEST_F(AddTest, PragmasOfNoNumber) {
+  s[B].pragma(s[B].axis(0), "auto_unroll_max_step", "many");
+  EXPECT_TRUE(refuses<Error>([&] { lower(s, {A, B}); }, {"auto_unroll_max_step", "integer"}));
+}
+
+TEST_F(AddTest, ThreadsOfADeviceAreNotBuiltForAHost) {
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  EXPECT_TRUE(refuses<Error>([&] { build(s, {A, B}); }, {"`i`", "`B`", "threadIdx.x"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { build(s, {A, B}, Target("cuda")); }, {"cuda"}));
+}
+
+TEST(InliningTest, AReductionIntoAnIndex) {
+  te::Tensor A = te::placeholder({8}, "A");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::IterVar k = te::reduce_axis({0, 8}, "k");
+  te::Tensor C = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(B(k) * B(i), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_inline();
+  EXPECT_NO_THROW(lower(s, {A, C}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[C].compute_inline(); }, {"compute_inline", "`C`"}));
+}
+
+// ---- sizes that are too much ----------------------------------------------------------------------------
+
+TEST(GreatNumbersTest, AVectorOfAMillionLanesIsALoop) {
+  te::Tensor A = te::placeholder({1 << 20}, "A");
+  te::Tensor B = te::compute(
+      {1 << 20}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].vectorize(s[B].axis(0));
+  EXPECT_LT(tir::print_module(lower(s, {A, B})).size(), 2000u);
+}
+
+TEST(GreatNumbersTest, ArraysThatNoMemoryHolds) {
+  EXPECT_TRUE(refuses<RuntimeError>(
+      [&] {
+        runtime::NDArray::empty({std::int64_t{1} << 40, std::int64_t{1} << 40}, Float(32));
+      },
+      {"64 bits"}));
+}
+
+// ---- reads outside ----------------------------------------------------------------------------------------
+
+TEST(OutsideTest, AReadThatIsProvedOutsideIsRefused) {
+  te::Tensor A = te::placeholder({3}, "A");
+  te::Tensor B = te::compute(
+      {64}, {"i"}, [&](Var i) { return A(i + 100500); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_TRUE(refuses<BoundError>([&] { lower(s, {A, B}); }, {"`A`", "`B`", "100500", "3"}));
+}
+
+TEST(OutsideTest, AProducerReadOutsideIsRefused) {
+  te::Tensor A = te::placeholder({8}, "A");
+  te::Tensor C = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "C");
+  te::Tensor D = te::compute(
+      {8}, {"i"}, [&](Var i) { return C(i + 8); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  EXPECT_TRUE(refuses<BoundError>([&] { lower(s, {A, D}); }, {"`C`", "`D`"}));
+}
+
+TEST(OutsideTest, AReadOutsideIsTrappedWhereBoundsAreInstrumented) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i * 2); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  runtime::Module mod = build(s, {A, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 1});
+  runtime::NDArray a = runtime::NDArray::random({5}, Float(32)), b = runtime::NDArray::zeros({5}, Float(32));
+  EXPECT_THROW(mod["main"](a, b), RuntimeError);
+}
+
+}  // namespace
+}  // namespace tenon::testing

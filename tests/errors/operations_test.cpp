@@ -1,0 +1,371 @@
+// Wrong operations: what te::compute and its kin refuse, at the call.
+#include <gtest/gtest.h>
+
+#include "tests/common/refusal.h"
+
+namespace tenon::testing {
+namespace {
+
+using te::Expr;
+using tir::Buffer;
+
+struct OperationTest : ::testing::Test {
+  te::Tensor A = te::placeholder({8, 6}, "A");
+  te::Tensor I = te::placeholder({8}, "I", Int(32));
+  te::IterVar k = te::reduce_axis({0, 6}, "k");
+
+  void refused(const std::function<void()>& maker, const std::vector<std::string>& parts,
+               SourceLocation where = SourceLocation::current()) {
+    EXPECT_TRUE(refuses<TypeError>(maker, parts, where)) << where.line();
+  }
+  static te::Tensor ones(std::vector<Expr> shape) {
+    return te::compute(
+        std::move(shape), [](std::span<const Var>) { return Expr(1.0f); }, "E");
+  }
+};
+
+// ---- shapes and axes --------------------------------------------------------------------------------
+
+TEST_F(OperationTest, ExtentsAreCounts) {
+  refused([&] { te::placeholder({4, -1}, "P"); }, {"placeholder `P`", "extent 1", "negative", "-1"});
+  refused([&] { te::placeholder({2.5f}, "P"); }, {"placeholder `P`", "extent 0", "integer", "float32"});
+  refused([&] { te::placeholder({I(0) < 3}, "P"); }, {"placeholder `P`", "extent 0", "bool"});
+  refused([&] { te::placeholder({Var("v", Int(32, 4))}, "P"); }, {"extent 0", "int32x4"});
+  refused([&] { ones({-3}); }, {"compute `E`", "extent 0", "-3"});
+  refused(
+      [&] {
+        te::placeholder({std::int64_t{1} << 40, std::int64_t{1} << 40}, "P");
+      },
+      {"placeholder `P`", "elements"});
+  refused([&] { te::placeholder({4}, "P", Handle()); }, {"placeholder `P`", "handle"});
+  refused([&] { te::placeholder({~std::uint64_t{0}}, "P"); }, {"extent 0", "18446744073709551615"});
+  refused([&] { te::placeholder({te::sum(I(k), {k})}, "P"); }, {"placeholder `P`", "extent 0", "reduction"});
+}
+
+TEST_F(OperationTest, BodiesTakeAVariablePerDimension) {
+  refused(
+      [&] {
+        te::compute(
+            {8, 6}, {"i", "j"}, [&](Var i) { return A(i, i); }, "E");
+      },
+      {"compute `E`", "1 variable", "2 dimensions"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var i, Var j) { return A(i, j); }, "E");
+      },
+      {"compute `E`", "2 variables", "1 dimension"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, [&] { return A(0, 0); }, "E");
+      },
+      {"0 variables", "1 dimension"});
+  refused(
+      [&] {
+        te::compute(
+            {}, {}, [&](Var i) { return A(i, i); }, "E");
+      },
+      {"1 variable", "0 dimensions"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i", "j"}, [&](Var i) { return A(i, i); }, "E");
+      },
+      {"2 axis names", "1 dimension"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {}, [&](Var i) { return A(i, i); }, "E");
+      },
+      {"0 axis names"});
+}
+
+TEST_F(OperationTest, EmptyFunctions) {
+  std::function<Expr(Var)> none;
+  refused([&] { te::compute({8}, {"i"}, none, "E"); }, {"empty function"});
+  refused([&] { te::extern_op({8}, {A}, nullptr, "E"); }, {"extern `E`", "empty function"});
+  te::Reducer::Combine combine = [](std::span<const Var> x, std::span<const Var>) {
+    return std::vector<Expr>{x[0]};
+  };
+  refused([&] { te::comm_reducer(combine, nullptr, "r"); }, {"`r`", "identity", "empty function"});
+  refused([&] { te::comm_reducer(nullptr, nullptr, "r"); }, {"`r`", "combination", "empty function"});
+}
+
+Expr plain_function(Var i) { return i * 2; }
+
+TEST_F(OperationTest, PlainFunctionsAreBodies) {
+  EXPECT_EQ(te::compute({8}, {"i"}, plain_function, "E").dtype(), Int(32));
+  EXPECT_EQ(te::compute({8}, {"i"}, &plain_function, "E").ndim(), 1);
+}
+
+TEST_F(OperationTest, NamesAreNoNullPointers) {
+  const char* const null = nullptr;
+  refused([&] { te::placeholder({4}, null); }, {"null pointer"});
+  refused([&] { te::compute({4}, {"i"}, plain_function, null); }, {"null pointer"});
+  refused([&] { te::reduce_axis({0, 4}, null); }, {"null pointer"});
+  refused([&] { te::thread_axis(null); }, {"null pointer"});
+  refused([&] { te::size_var(null); }, {"null pointer"});
+  refused([&] { Var{null}; }, {"null pointer"});
+  refused([&] { call_extern(Int(32), null, 1); }, {"null pointer"});
+  refused([&] { tir::decl_buffer({4}).access_ptr(null); }, {"null pointer"});
+  refused([&] { Target{null}; }, {"null pointer"});
+  te::Tensor B = te::compute({8}, {"i"}, plain_function, "B");
+  te::Schedule s = te::create_schedule(B);
+  refused([&] { s[B].set_scope(null); }, {"null pointer"});
+  refused([&] { s[B].pragma(s[B].axis(0), null); }, {"null pointer"});
+  refused([&] { s.cache_write(B, null); }, {"null pointer"});
+  refused([&] { s.cache_read(B, null, {}); }, {"null pointer"});
+}
+
+// ---- outputs ----------------------------------------------------------------------------------------
+
+TEST_F(OperationTest, OutputsOfOneKind) {
+  refused(
+      [&] {
+        te::compute_multi(
+            {8}, {"i"},
+            [&](Var i) {
+              return std::vector<Expr>{te::sum(A(i, k), {k}), A(i, 0)};
+            },
+            "E");
+      },
+      {"compute `E`", "either all outputs are reductions or none"});
+  refused(
+      [&] {
+        te::compute_multi(
+            {8}, {"i"},
+            [&](Var i) {
+              return std::vector<Expr>{te::sum(A(i, k), {k}), te::sum(A(i, k), {k})};
+            },
+            "E");
+      },
+      {"compute `E`", "one tuple reduction"});
+  refused(
+      [&] {
+        te::compute_multi(
+            {8}, {"i"}, [&](Var) { return std::vector<Expr>{}; }, "E");
+      },
+      {"compute `E`", "no output"});
+}
+
+TEST_F(OperationTest, ValuesThatAnArrayCannotHold) {
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var) { return Var("p", Handle()); }, "E");
+      },
+      {"compute `E`", "handle"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var) { return tir::make_string("text"); }, "E");
+      },
+      {"compute `E`", "handle"});
+}
+
+// ---- reductions -------------------------------------------------------------------------------------
+
+TEST_F(OperationTest, AReductionIsTheWholeBody) {
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}) + 1.0f; }, "E");
+      },
+      {"compute `E`", "whole body"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var i) { return te::sum(te::sum(A(i, k), {k}), {k}); }, "E");
+      },
+      {"compute `E`", "whole body"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var i) { return A(te::max(I(k), {k}), i); }, "E");
+      },
+      {"compute `E`", "whole body"});
+}
+
+TEST_F(OperationTest, AxesOfReductions) {
+  const te::IterVar data = ones({8}).op().axis(0), thread = te::thread_axis("threadIdx.x");
+  refused([&] { te::sum(A(0, k), {}); }, {"sum", "at least one axis"});
+  refused([&] { te::sum(A(0, k), {data}); }, {"sum", "`i0`", "reduce_axis"});
+  refused([&] { te::max(A(0, k), {thread}); }, {"max", "`threadIdx.x`", "reduce_axis"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"},
+            [&](Var i) {
+              return te::sum(A(i, k), {k, k});
+            },
+            "E");
+      },
+      {"compute `E`", "`k`", "twice"});
+}
+
+TEST_F(OperationTest, TermsOfReductions) {
+  refused([&] { te::sum(A(0, k) < 1.0f, {k}); }, {"sum", "numbers", "bool"});
+  refused([&] { te::min(A(0, k) < 1.0f, {k}); }, {"min", "bool"});
+  refused([&] { te::prod(Var("p", Handle()), {k}); }, {"prod", "handle"});
+  refused([&] { te::all(A(0, k), {k}); }, {"all", "Bool", "float32"});
+  refused([&] { te::any(I(k), {k}); }, {"any", "Bool", "int32"});
+}
+
+TEST_F(OperationTest, ConditionsAndInits) {
+  refused([&] { te::sum(A(0, k), {k}, {.where = I(k)}); }, {"sum", "condition", "Bool", "int32"});
+  refused([&] { te::sum(A(0, k), {k}, {.init = {A(0, 0) + 1.0f}}); }, {"sum", "init", "constant"});
+  refused([&] { te::sum(A(0, k), {k}, {.init = {0.0f, 1.0f}}); }, {"sum", "2 inits", "1"});
+  refused([&] { te::sum(A(0, k), {k}, {.init = {I(0)}}); }, {"sum", "init 0", "int32", "float32"});
+  refused([&] { te::sum(I(k), {k}, {.init = {make_const(Float(32), 2.5)}}); }, {"sum", "init 0", "int32"});
+}
+
+TEST_F(OperationTest, OwnReducers) {
+  using List = std::vector<Expr>;
+  auto first = [](std::span<const Var> x, std::span<const Var>) { return List{x[0]}; };
+  auto zeros = [](std::span<const DataType> t) {
+    List zeros;
+    for (DataType type : t) zeros.push_back(make_const(type, 0));
+    return zeros;
+  };
+  te::Reducer one = te::comm_reducer(first, zeros, "one");
+  refused([&] { one(List{}, {k}); }, {"one", "at least one component"});
+  refused([&] { one(List{A(0, k), I(k)}, {k}); }, {"one", "combination", "1", "2"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"}, [&](Var i) { return one(List{A(i, k)}, {})[0]; }, "E");
+      },
+      {"one", "at least one axis"});
+  te::Reducer wide =
+      te::comm_reducer([](auto x, auto) { return List{cast(Float(64), x[0])}; }, zeros, "wide");
+  refused([&] { wide(A(0, k), {k}); }, {"wide", "combination", "float64", "float32"});
+  te::Reducer lost = te::comm_reducer(
+      first, [](auto) { return List{}; }, "lost");
+  refused([&] { lost(A(0, k), {k}); }, {"lost", "identity", "0", "1"});
+}
+
+// ---- scans ------------------------------------------------------------------------------------------
+
+struct ScanErrorTest : OperationTest {
+  te::Tensor X = te::placeholder({10, 4}, "X");
+  te::Tensor state = te::placeholder({10, 4}, "state");
+  te::Tensor init = te::compute(
+      {1, 4}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  te::Tensor update = te::compute(
+      {10, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+};
+
+TEST_F(ScanErrorTest, StatesInitsAndUpdatesAgree) {
+  refused([&] { te::scan({init}, {update}, {state, state}, {X}, "S"); }, {"scan `S`", "1, 1 and 2"});
+  refused([&] { te::scan(std::vector<te::Tensor>{}, {}, {}, {}, "S"); }, {"scan `S`", "0, 0 and 0"});
+  refused(
+      [&] {
+        te::scan(init, update, te::placeholder({10, 4}, "d", Float(64)), {X}, "S");
+      },
+      {"scan `S`", "float64", "float32"});
+  refused([&] { te::scan(init, update, te::placeholder({11, 4}, "d"), {X}, "S"); }, {"scan `S`", "11", "10"});
+  refused(
+      [&] {
+        te::scan(init, update, te::placeholder({10, 5}, "d"), {X}, "S");
+      },
+      {"scan `S`", "dimension 1", "5", "4"});
+  refused([&] { te::scan(init, update, te::placeholder({10}, "d"), {X}, "S"); },
+          {"scan `S`", "number of dimensions"});
+  refused([&] { te::scan(init, update, update, {X}, "S"); }, {"scan `S`", "`update`", "placeholder"});
+  te::Tensor scalar = te::placeholder({}, "scalar");
+  refused([&] { te::scan(scalar, scalar, scalar, {}, "S"); }, {"scan `S`", "time"});
+  refused([&] { te::scan(ones({12, 4}), update, state, {X}, "S"); }, {"scan `S`", "12", "10"});
+}
+
+TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
+  refused([&] { A.op().scan_axis(); }, {"`A`", "no scan"});
+}
+
+// ---- externs ----------------------------------------------------------------------------------------
+
+TEST_F(OperationTest, Externs) {
+  auto body = [](std::span<const Buffer>, std::span<const Buffer>) { return tir::make_nop(); };
+  using Buffers = std::vector<Buffer>;
+  refused([&] { te::extern_op({8}, {}, body, "E"); }, {"extern `E`", "dtype"});
+  refused([&] { te::extern_op({8}, {A, I}, body, "E"); }, {"extern `E`", "dtype"});
+  refused([&] { te::extern_op({-8}, {A}, body, "E"); }, {"extern `E`", "-8"});
+  refused([&] { te::extern_multi({}, {A}, body, "E"); }, {"extern `E`", "at least one output"});
+  refused(
+      [&] {
+        te::extern_multi({{8}, {8}}, {A}, body, "E", {.dtypes = {Float(32)}});
+      },
+      {"extern `E`", "1 types", "2 outputs"});
+  refused([&] { te::extern_op({8}, {A}, body, "E", {.input_buffers = Buffers{}}); },
+          {"extern `E`", "inputs", "0 buffers for 1"});
+  refused([&] { te::extern_op({8}, {A}, body, "E", {.output_buffers = Buffers{}}); },
+          {"extern `E`", "outputs", "0 buffers for 1"});
+  auto elsewhere = [](std::span<const Buffer>, std::span<const Buffer>) {
+    tir::IRBuilder ib;
+    ib.buffer_ptr(tir::decl_buffer({4}, Float(32), {.name = "nowhere"}))[0] = 1.0f;
+    return ib.get();
+  };
+  refused([&] { te::extern_op({8}, {A}, elsewhere, "E"); }, {"extern `E`", "`nowhere`", "allocated"});
+  const Buffer small = tir::decl_buffer({4, 4}), ints = tir::decl_buffer({8, 6}, Int(32));
+  refused([&] { te::extern_op({8}, {A}, body, "E", {.input_buffers = Buffers{small}}); },
+          {"extern `E`", "`A`", "[8, 6]", "[4, 4]"});
+  refused([&] { te::extern_op({8}, {A}, body, "E", {.input_buffers = Buffers{ints}}); },
+          {"extern `E`", "`A`", "float32", "int32"});
+}
+
+// ---- buffers and the IR builder ---------------------------------------------------------------------
+
+TEST_F(OperationTest, Buffers) {
+  refused([&] { tir::decl_buffer({4}, Float(32), {.name = "b", .data_alignment = -1}); },
+          {"`b`", "alignment"});
+  refused([&] { tir::decl_buffer({4}, Float(32), {.name = "b", .offset_factor = -1}); }, {"`b`", "factor"});
+  refused(
+      [&] {
+        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .strides = {1}});
+      },
+      {"`b`", "1 strides", "2 dimensions"});
+  refused(
+      [&] {
+        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .axis_separators = {3}});
+      },
+      {"`b`", "separators"});
+  refused(
+      [&] {
+        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .axis_separators = {1, 0}});
+      },
+      {"`b`", "separators"});
+  refused([&] { tir::decl_buffer({2.5f}, Float(32), {.name = "b"}); }, {"`b`", "integer", "float32"});
+  refused([&] { tir::decl_buffer({-4}, Float(32), {.name = "b"}); }, {"`b`", "-4"});
+  EXPECT_TRUE(refuses<ScheduleError>([&] { tir::decl_buffer({4}, Float(32), {.scope = "sharedd"}); },
+                                     {"sharedd", "shared"}));
+  const Buffer b = tir::decl_buffer({4, 4}, Float(32), {.name = "b"});
+  refused([&] { b.access_ptr("x"); }, {"`b`", "\"x\"", "rw"});
+  refused([&] { b({1}); }, {"`b`", "2 dimensions", "1"});
+  refused([&] { b({1, Expr(2.5f)}); }, {"`b`", "integer", "float32"});
+}
+
+TEST_F(OperationTest, StoresOfTheIrBuilder) {
+  tir::IRBuilder ib;
+  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c");
+  refused([&] { c[0] = I(0); }, {"`c`", "float32", "int32"});
+  refused([&] { c[Expr(2.5f)] = 1.0f; }, {"`c`", "integer", "float32"});
+  const tir::BufferRef two = ib.buffer_ptr(tir::decl_buffer({4, 4}, Float(32), {.name = "two"}));
+  refused([&] { two[{1}] = 1.0f; }, {"`two`", "2 dimensions", "1"});
+}
+
+TEST_F(OperationTest, ScopesOfTheIrBuilder) {
+  tir::IRBuilder ib;
+  auto refused_scope = [&](const std::function<void()>& use, const std::vector<std::string>& parts,
+                           SourceLocation where = SourceLocation::current()) {
+    EXPECT_TRUE(refuses<LowerError>(use, parts, where)) << where.line();
+  };
+  refused_scope([&] { ib.else_scope([] {}); }, {"else_scope", "if_scope"});
+  refused_scope([&] { ib.for_range(0, 4, "i", [&](Var) { ib.get(); }); }, {"get()", "open scope"});
+  refused([&] { ib.if_scope(I(0), [] {}); }, {"if_scope", "bool", "int32"});
+  refused([&] { ib.while_loop(I(0), [] {}); }, {"while_loop", "bool", "int32"});
+  refused([&] { ib.for_range(0, A(0, 0), "i", [](Var) {}); }, {"for_range", "`i`", "integer", "float32"});
+  refused([&] { ib.for_range(0, 4, "i", nullptr); }, {"for_range", "`i`", "empty function"});
+}
+
+}  // namespace
+}  // namespace tenon::testing
