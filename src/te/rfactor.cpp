@@ -39,12 +39,15 @@ void check_untouched(const StageData& stage, const Compute& compute, const AxisM
     if (std::holds_alternative<Singleton>(relation))
       fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first", where);
   }
-  for (const auto& [bound, attributes] : stage.attributes)
-    if (attributes.thread && bound.kind() == IterKind::DataParallel && stage.has_leaf(bound))
-      fail("rfactor", stage, axis,
-           "data axis `" + bound.name() + "` is already bound to `" + attributes.thread->name() +
-               "`; call rfactor first, then bind",
-           where);
+  for (const auto& [data, attributes] : stage.attributes) {
+    if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
+    // What was said of it would be lost with the operation that it belongs to.
+    const std::string how = attributes.thread ? "is already bound to `" + attributes.thread->name() + "`"
+                                              : "has already been scheduled";
+    fail("rfactor", stage, axis,
+         "data axis `" + data.name() + "` " + how + "; call rfactor first, then schedule the data axes",
+         where);
+  }
 }
 
 /// All axes that have to do with the axis. A split of one and a fusion of its part with another link those

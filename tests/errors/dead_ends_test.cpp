@@ -74,6 +74,17 @@ TEST_F(DeadEndTest, FactoringALoopOfATransformedReduction) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(D, k); }, {"rfactor", "`D`", "first"}));
 }
 
+TEST_F(DeadEndTest, FactoringAfterALoopWasMadeParallel) {
+  te::IterVar k = te::reduce_axis({0, 16}, "k");
+  te::Tensor D = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "D");
+  s = te::create_schedule(D);
+  auto [ko, ki] = s[D].split(k, 4);
+  s[D].parallel(s[D].axis(0));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(D, ki); }, {"rfactor", "`i`", "`D`", "rfactor first"}))
+      << "the parallel would be lost with the operation whose axis it is about";
+}
+
 // ---- results that other threads would not see ---------------------------------------------------------
 
 TEST_F(DeadEndTest, AResultThatAnotherThreadReads) {
