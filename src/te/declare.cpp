@@ -48,6 +48,13 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies, 
       throw TypeError(what + ": either all outputs are reductions or none is", where);
   if (!first) return;
   const tir::ReduceNode* reduction = first->reduction.get();
+  const tir::CommReducerNode& combiner = *reduction->combiner;
+  for (std::size_t n = 0; n < reduction->source.size(); ++n)
+    if (combiner.result[n].dtype() != reduction->source[n].dtype())
+      throw TypeError(what + ": " + combiner.name + " of " + reduction->source[n].dtype().str() + " gives " +
+                          combiner.result[n].dtype().str() + "; cast the terms" +
+                          (reduction->source[n].dtype().is_bool() ? ", or use all or any" : ""),
+                      where);
   bool in_order = reduction->source.size() == bodies.size();
   for (std::size_t n = 0; n < bodies.size(); ++n) {
     const tir::Reduce* component = bodies[n].as<tir::Reduce>();
@@ -249,8 +256,8 @@ std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::stri
   return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
                       where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name,
-                                  ComputeOptions options, SourceLocation where) {
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name, ComputeOptions options,
+                                  SourceLocation where) {
   return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
 

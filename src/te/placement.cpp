@@ -66,8 +66,6 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
     fail_at("compute_at", self, "the other stage is of another schedule", where);
   if (parent.is_group_)
     fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
-  if (!is_group_ && schedule_->stage(index_).op.as<Placeholder>())
-    fail_at("compute_at", self, "a placeholder is not computed; use its cache_read", where);
   if (!is_group_ && schedule_->stage(index_).is_output)
     fail_at("compute_at", self, "it is an output of the schedule and must be computed at root", where);
   const StageData& target = parent.data();

@@ -19,9 +19,9 @@ void check_is_there(const std::string& name, const Expr& e, const char* what, co
 
 DataType type_of_numbers(const std::string& name, const Operand& terms) {
   const DataType type = terms.alone().dtype();
-  if (type.is_handle() || type.is_bool())
+  if (type.is_handle())
     throw TypeError(name + ": the terms must be numbers, got `" + tir::print_expr(terms.alone()) +
-                        "` of type " + type.str() + (type.is_bool() ? "; cast them, or use all or any" : ""),
+                        "` of type " + type.str(),
                     terms.where());
   return type;
 }
@@ -191,8 +191,7 @@ Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis, Reduc
       .front();
 }
 
-Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name,
-                     SourceLocation where) {
+Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name, SourceLocation where) {
   if (!combine || !identity)
     throw TypeError("comm_reducer `" + name + "`: the " + (combine ? "identity" : "combination") +
                         " is an empty function",

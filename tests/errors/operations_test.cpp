@@ -205,8 +205,12 @@ TEST_F(OperationTest, AxesOfReductions) {
 }
 
 TEST_F(OperationTest, TermsOfReductions) {
-  refused([&] { te::sum(A(0, k) < 1.0f, {k}); }, {"sum", "numbers", "bool"});
-  refused([&] { te::min(A(0, k) < 1.0f, {k}); }, {"min", "bool"});
+  auto computed = [](const Expr& e, SourceLocation where = SourceLocation::current()) {
+    te::compute(
+        {}, {}, [&] { return e; }, "E", {}, where);
+  };
+  refused([&] { computed(te::sum(A(0, k) < 1.0f, {k})); }, {"compute `E`", "sum of bool", "all or any"});
+  refused([&] { computed(te::min(A(0, k) < 1.0f, {k})); }, {"compute `E`", "min of bool"});
   refused([&] { te::prod(Var("p", Handle()), {k}); }, {"prod", "handle"});
   refused([&] { te::all(A(0, k), {k}); }, {"all", "Bool", "float32"});
   refused([&] { te::any(I(k), {k}); }, {"any", "Bool", "int32"});

@@ -138,7 +138,6 @@ TEST_F(ChainTest, ALoopRunsInOneWay) {
 }
 
 TEST_F(ChainTest, Placeholders) {
-  refused([&] { s[A].compute_at(s[B], s[B].axis(0)); }, {"compute_at", "`A`", "placeholder"});
   refused([&] { s[A].compute_inline(); }, {"compute_inline", "`A`"});
   refused([&] { s[A].double_buffer(); }, {"double_buffer", "`A`", "placeholder"});
   refused([&] { s[A].set_scope("local"); }, {"set_scope", "`A`", "placeholder"});

@@ -195,7 +195,8 @@ std::vector<Probe> probes_of_e3() {
       {"e3: alignment view", alignment_view, OwnText{"0 2 4 6 8 10 12 14\n", kRuns}},
       {"e3: nested parallel", nested_parallel, OwnText{"1\n", "the reference's thread pool knows no nested loops"}},
       {"e3: unknown pragma", unknown_pragma, OwnText{"1\n", kRuns}},
-      {"e3: stride pattern outside", stride_pattern_outside, OwnText{"1\n", "here it is a hint that nothing asks for"}},
+      {"e3: stride pattern outside", stride_pattern_outside,
+       lower_error({"parallel_stride_pattern", "parallel_launch_point"}, "build(")},
       {"e3: threads on llvm", threads_on_llvm, target_error({"threadIdx.x", "`i`", "`Q`"}, ".bind(")},
   };
 }
