@@ -228,6 +228,17 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
   EXPECT_EQ(rest.body[0].as<tir::Reduce>()->reduction, rest.body[1].as<tir::Reduce>()->reduction);
 }
 
+TEST(ReducerTest, AListOfOneSourceIsAList) {
+  Tensor A = placeholder({4, 16}, "A");
+  Reducer total = comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> { return {x[0] + y[0]}; },
+      [](std::span<const DataType> t) -> std::vector<Expr> { return {tir::make_const(t[0], 0)}; }, "total");
+  IterVar k = reduce_axis({0, 16}, "k");
+  std::vector<Tensor> T = compute_multi(
+      {4}, {"i"}, [&](Var i) { return total({A(i, k)}, {k}); }, "T");
+  EXPECT_EQ(T.size(), 1u);
+}
+
 // ---- freezing -----------------------------------------------------------------------------------
 
 TEST_F(MatmulTest, FreezeRebasesRootLoops) {

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 
 #include "tenon/te/tensor.h"
 
@@ -52,6 +53,12 @@ class Reducer {
   std::vector<Expr> operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
                                ReduceOptions options = {},
                                SourceLocation where = SourceLocation::current()) const;
+  /// The same of a list in braces, of which one of a single source would otherwise also be an Operand.
+  std::vector<Expr> operator()(std::initializer_list<Expr> sources, std::vector<IterVar> axis,
+                               ReduceOptions options = {},
+                               SourceLocation where = SourceLocation::current()) const {
+    return (*this)(std::vector<Expr>(sources), std::move(axis), std::move(options), where);
+  }
   /// Of one component: the body of a compute.
   Expr operator()(const Operand& source, std::vector<IterVar> axis, ReduceOptions options = {}) const;
 
