@@ -44,8 +44,7 @@ Matmul declare_packed(int n, int width) {
   return {A, B, packed, C};
 }
 
-// ---- how it is computed: the steps
-// --------------------------------------------------------------------------------
+// ---- how it is computed: the steps --------------------------------------------------------------
 
 Step naive(int n) {
   const Matmul m = declare(n);

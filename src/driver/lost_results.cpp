@@ -10,8 +10,16 @@ void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArg
                          const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                          const SourceLocation& where) {
   std::vector<te::StageId> passed;
-  for (const te::Tensor& tensor : tensors_among(args, binds))
-    if (const std::optional<te::StageId> stage = graph.find(tensor.op())) passed.push_back(*stage);
+  for (const te::Tensor& tensor : tensors_among(args, binds)) {
+    if (const std::optional<te::StageId> stage = graph.find(tensor.op())) {
+      passed.push_back(*stage);
+    } else if (!tensor.op().as<te::Placeholder>()) {
+      throw LowerError("build: no stage computes argument `" + tensor.name() +
+                           "`, so that its array would never be written: it is inlined, or not part of the "
+                           "schedule; leave it out of the arguments, or compute it at root",
+                       where);
+    }
+  }
   for (te::StageId output : graph.outputs()) {
     if (std::find(passed.begin(), passed.end(), output) != passed.end()) continue;
     throw LowerError("build: `" + graph.stage(output).origin_op.name() +

@@ -13,8 +13,7 @@ namespace tenon::te {
 using namespace tir;
 using arith::can_prove;
 
-// ---- shells
-// -------------------------------------------------------------------------------------------------------
+// ---- shells -------------------------------------------------------------------------------------
 
 Stmt wrap(const Shell& shell, Stmt body) {
   return match(
@@ -36,8 +35,7 @@ Stmt wrap(const Shells& shells, Stmt body) {
   return body;
 }
 
-// ---- loops
-// --------------------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -206,8 +204,7 @@ LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& opti
   return NestMaker(stage, program, options).make();
 }
 
-// ---- guards
-// -------------------------------------------------------------------------------------------------------
+// ---- guards -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -313,8 +310,7 @@ std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program
   return GuardMaker(stage, nest, program, options).make();
 }
 
-// ---- computes
-// -----------------------------------------------------------------------------------------------------
+// ---- computes -----------------------------------------------------------------------------------
 
 namespace {
 

@@ -83,8 +83,7 @@ Expr in_type(const Expr& e, DataType type) {
   return cast(type, e);
 }
 
-// ---- one way to assign the operation's inputs to those of the intrinsic
-// -------------------------------------
+// ---- one way to assign the operation's inputs to those of the intrinsic -------------------------
 
 class Attempt {
  public:

@@ -9,8 +9,7 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- BufferTable
-// --------------------------------------------------------------------------------------------------
+// ---- BufferTable --------------------------------------------------------------------------------
 
 BufferTable::BufferTable(const StageGraph& graph) : graph_(graph) {
   for (StageId id = 0; id < graph.size(); ++id) {
@@ -73,8 +72,7 @@ Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 
-// ---- Program
-// ------------------------------------------------------------------------------------------------------
+// ---- Program ------------------------------------------------------------------------------------
 
 Program::Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buffers)
     : graph(graph), bounds(bounds), buffers(buffers) {

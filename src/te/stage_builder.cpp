@@ -54,8 +54,7 @@ std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors)
 
 Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
 
-// ---- memory, statements, users
-// ------------------------------------------------------------------------------------
+// ---- memory, statements, users ------------------------------------------------------------------
 
 Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
   const StageData& stage = program_.graph.stage(id);
@@ -133,8 +132,7 @@ Stmt StageBuilder::provide(StageId id) {
       [](const Placeholder&) { return make_nop(); });
 }
 
-// ---- the kinds
-// ----------------------------------------------------------------------------------------------------
+// ---- the kinds ----------------------------------------------------------------------------------
 
 Stmt StageBuilder::provide_compute(StageId id) {
   const StageData& stage = program_.graph.stage(id);
@@ -226,8 +224,7 @@ Stmt StageBuilder::provide_scan(StageId id) {
   });
 }
 
-// ---- loops around statements
-// --------------------------------------------------------------------------------------
+// ---- loops around statements --------------------------------------------------------------------
 
 std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest,
                                                        const std::vector<std::size_t>& order) {

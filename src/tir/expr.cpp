@@ -138,8 +138,7 @@ ExprNode::~ExprNode() {
   }
 }
 
-// ---- Expr, Var, IterVar, Range
-// ------------------------------------------------------------------------------------
+// ---- Expr, Var, IterVar, Range ------------------------------------------------------------------
 
 Expr::Expr(const IterVar& axis) : Expr(static_cast<const Expr&>(axis.var())) {}
 
@@ -215,8 +214,7 @@ const std::optional<Range>& IterVar::dom() const { return node_->dom; }
 IterKind IterVar::kind() const { return node_->kind; }
 const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; }
 
-// ---- construction
-// -------------------------------------------------------------------------------------------------
+// ---- construction -------------------------------------------------------------------------------
 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
@@ -329,8 +327,7 @@ Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index) {
 Expr make_true(int lanes) { return make_int(Bool(lanes), 1); }
 Expr make_false(int lanes) { return make_int(Bool(lanes), 0); }
 
-// ---- questions
-// ----------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 

@@ -153,8 +153,7 @@ double greatest(DataType type) {
 
 }  // namespace
 
-// ---- operands
-// -----------------------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 void Operand::refuse_moved_from(const SourceLocation& where) {
   throw TypeError("the expression has been moved from, and has no value any more", where);
@@ -206,8 +205,7 @@ Promoted promote(const Operand& a, const Operand& b) {
   return s.is_uint() ? Promoted{x, cast(s, y)} : Promoted{cast(t, x), y};
 }
 
-// ---- operators
-// ----------------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 Expr operator+(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Add, a, b); }
 Expr operator-(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Sub, a, b); }
@@ -284,8 +282,7 @@ Expr ceildiv(const Operand& a, const Operand& b) {
 Expr min(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Min, a, b); }
 Expr max(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Max, a, b); }
 
-// ---- choice, types
-// ------------------------------------------------------------------------------------------------
+// ---- choice, types ------------------------------------------------------------------------------
 
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b) {
   return at(condition.where(), [&] {
@@ -400,8 +397,7 @@ Expr infinity(DataType type, SourceLocation where) {
   return make_float(type, std::numeric_limits<double>::infinity());
 }
 
-// ---- mathematics
-// --------------------------------------------------------------------------------------------------
+// ---- mathematics --------------------------------------------------------------------------------
 
 Expr exp(const Operand& x) { return float_call(Intrin::exp, {x}); }
 Expr exp2(const Operand& x) { return float_call(Intrin::exp2, {x}); }
@@ -475,8 +471,7 @@ Expr clz(const Operand& x) {
   return make_call(Int(32, e.dtype().lanes), Intrin::clz, {e});
 }
 
-// ---- calls
-// --------------------------------------------------------------------------------------------------------
+// ---- calls --------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Expr> to_exprs(std::initializer_list<Argument> args) {

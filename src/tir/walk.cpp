@@ -7,8 +7,7 @@
 
 namespace tenon::tir {
 
-// ---- children
-// -----------------------------------------------------------------------------------------------------
+// ---- children -----------------------------------------------------------------------------------
 // Nearly every recursion over a program comes through here once a level, and so need not look at its stack.
 
 namespace {
@@ -258,8 +257,7 @@ Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
       });
 }
 
-// ---- whole trees
-// --------------------------------------------------------------------------------------------------
+// ---- whole trees --------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -292,8 +290,7 @@ Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const E
 
 }  // namespace detail
 
-// ---- substitution
-// -------------------------------------------------------------------------------------------------
+// ---- substitution -------------------------------------------------------------------------------
 
 Expr substitute(const Expr& e, const VarMap& map) {
   if (e.as<VarNode>()) {
@@ -321,8 +318,7 @@ Expr substitute_folding(const Expr& e, const VarMap& map) {
   return n ? fold(n->op, n->a, n->b) : rebuilt;
 }
 
-// ---- questions
-// ----------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 bool uses_var(const Expr& e, const std::function<bool(const Expr& var)>& is_one) {
   if (e.as<VarNode>()) return is_one(e);

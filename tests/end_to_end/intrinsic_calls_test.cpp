@@ -84,8 +84,7 @@ TEST(IntrinsicCheck, IsThereForTheInterpreterToo) {
   EXPECT_THROW(tir::evaluate(func, arrays.values, {.call_extern = with_kernels().call_extern}), RuntimeError);
 }
 
-// ---- where the called function comes from
-// -------------------------------------------------------------------
+// ---- where the called function comes from -------------------------------------------------------
 
 const char* const kAddOfC = R"(
 int tenon_test_imported_add(float* c, const float* a, const float* b, int n) {

@@ -218,8 +218,7 @@ TEST(Intrinsics, TakeWhatIsInlined) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}, with_kernels()), "");
 }
 
-// ---- what they may be part of
-// -------------------------------------------------------------------------------
+// ---- what they may be part of -------------------------------------------------------------------
 
 /// c[n] = a[n] * 2, as loops.
 te::TensorIntrin twice(int n, int offset_factor = 1) {

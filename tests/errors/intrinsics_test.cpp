@@ -40,8 +40,7 @@ struct IntrinsicTest : ::testing::Test {
   }
 };
 
-// ---- near misses: the first node that differs
-// ---------------------------------------------------------------
+// ---- near misses: the first node that differs ---------------------------------------------------
 
 TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamed) {
   auto plain = [](Expr a, Expr b) { return a * 2.0f + b; };
@@ -213,8 +212,7 @@ TEST_F(BufferTest, OfAnotherScopeCannotStandForIt) {
           {"\"shared\"", "\"global\""});
 }
 
-// ---- what stands around and inside
-// --------------------------------------------------------------------------
+// ---- what stands around and inside --------------------------------------------------------------
 
 TEST_F(IntrinsicTest, NothingMayBeComputedOrBoundInside) {
   te::Tensor before = te::compute(

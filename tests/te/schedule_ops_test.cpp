@@ -31,8 +31,7 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
-// ---- text
-// -----------------------------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 TEST(ScheduleOps, RootStagesStandOneAfterTheOther) {
   Tensor A = placeholder({4}, "A"), B = plus_one(A, "B"), C = plus_one(B, "C");
@@ -194,8 +193,7 @@ TEST(ScheduleOps, AnArgumentGivenTwiceIsRefused) {
                ScheduleError);
 }
 
-// ---- values
-// -----------------------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 void expect_same(const std::vector<testing::Array>& a, const std::vector<testing::Array>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -391,8 +389,7 @@ TEST(ScheduleOpsValues, AProducerInsideAReductionAcrossThreadsGivesTheSame) {
   }
 }
 
-// ---- what is computed is what is read
-// ------------------------------------------------------------------------------------
+// ---- what is computed is what is read -----------------------------------------------------------
 
 void expect_exact(const std::vector<Computation>& computations, std::size_t times) {
   ASSERT_EQ(computations.size(), times);

@@ -137,8 +137,7 @@ TEST(MakeArguments, LaysOutAStridedBuffer) {
   EXPECT_EQ(call[0].array()->strides(), (runtime::NDArray::Shape{5, 1}));
 }
 
-// ---- what build refuses because its result would be lost
-// ----------------------------------------------------
+// ---- what build refuses because its result would be lost ----------------------------------------
 
 TEST(LostResults, AnOutputOfTheScheduleMustBeAnArgument) {
   te::Tensor A = te::placeholder({4}, "A");
@@ -153,6 +152,23 @@ TEST(LostResults, AnOutputOfTheScheduleMustBeAnArgument) {
     EXPECT_NE(std::string(error.what()).find("`C`"), std::string::npos) << error.what();
   }
   EXPECT_NO_THROW(build(te::create_schedule(B), {A, B}));
+}
+
+TEST(LostResults, AnArgumentMustBeComputed) {
+  te::Tensor A = te::placeholder({4}, "A");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {4}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  EXPECT_NO_THROW(build(s, {A, B, C}));
+  s[B].compute_inline();
+  try {
+    build(s, {A, B, C});
+    FAIL() << "accepted";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("`B`"), std::string::npos) << error.what();
+  }
 }
 
 TEST(LostResults, ABufferBoundToTheOutputIsTheOutput) {

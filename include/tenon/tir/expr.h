@@ -95,8 +95,7 @@ struct Range {
   Range(Raw, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
 };
 
-// ---- handles of shared things
-// -----------------------------------------------------------------------------------
+// ---- handles of shared things -------------------------------------------------------------------
 
 /// A variable. Identity, not name, tells variables apart.
 class Var : public Expr {
@@ -157,8 +156,7 @@ class Producer {
 };
 using ProducerRef = std::shared_ptr<const Producer>;
 
-// ---- kinds of expressions
-// ---------------------------------------------------------------------------------------
+// ---- kinds of expressions -----------------------------------------------------------------------
 
 /// A constant of integral type; for uint64 the bit pattern.
 struct IntImm {
@@ -336,8 +334,7 @@ const T* Expr::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-// ---- plain construction: types are checked (TypeError), nothing is folded
-// ----------------------------------------
+// ---- plain construction: types are checked (TypeError), nothing is folded -----------------------
 
 Expr make_int(DataType type,
               std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
@@ -359,8 +356,7 @@ Expr make_load(Buffer buffer, std::vector<Expr> indices);
 Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
 Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);
 
-// ---- questions
-// ----------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op);
 std::string_view to_string(BinaryOp op);

@@ -58,8 +58,7 @@ struct Promoted {
 };
 Promoted promote(const Operand& a, const Operand& b);
 
-// ---- folding construction on operands of one type (what passes use)
-// -----------------------------------------------
+// ---- folding construction on operands of one type (what passes use) -----------------------------
 
 /// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x, x//1, x%1,
 /// true && x and the like. Total: never folds what is undefined (division by zero, overflow of the result is
@@ -68,8 +67,7 @@ Expr fold(BinaryOp op, const Expr& a, const Expr& b);
 /// The folded constant, if both are constants and the result is defined.
 std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
 
-// ---- operators
-// ----------------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 Expr operator+(const Operand& a, const Operand& b);
 Expr operator-(const Operand& a, const Operand& b);
@@ -107,8 +105,7 @@ Expr ceildiv(const Operand& a, const Operand& b);
 Expr min(const Operand& a, const Operand& b);
 Expr max(const Operand& a, const Operand& b);
 
-// ---- choice, types
-// ------------------------------------------------------------------------------------------------
+// ---- choice, types ------------------------------------------------------------------------------
 
 /// Evaluates one side. The condition must be a scalar Bool.
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
@@ -157,8 +154,7 @@ Expr min_value(DataType type, SourceLocation where = SourceLocation::current());
 Expr max_value(DataType type, SourceLocation where = SourceLocation::current());
 Expr infinity(DataType type, SourceLocation where = SourceLocation::current());
 
-// ---- mathematics: floats only (TypeError), lane-wise
-// ---------------------------------------------------------------
+// ---- mathematics: floats only (TypeError), lane-wise --------------------------------------------
 
 Expr exp(const Operand& x);
 Expr exp2(const Operand& x);
@@ -207,8 +203,7 @@ Expr isfinite(const Operand& x);
 Expr popcount(const Operand& x);
 Expr clz(const Operand& x);
 
-// ---- calls
-// --------------------------------------------------------------------------------------------------------
+// ---- calls --------------------------------------------------------------------------------------
 
 /// An argument of a call: an expression, a literal or a text.
 class Argument {

@@ -71,8 +71,7 @@ void guards_up(const Rebase& rebase, const AxisRanges& ranges, const Facts& fact
 void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
 
-// ---- what several pages need
-// ----------------------------------------------------------------------------------------
+// ---- what several pages need --------------------------------------------------------------------
 
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);

@@ -40,8 +40,7 @@ const Layout& Region::of(const Thread& thread) const {
   return layouts.front().second;
 }
 
-// ---- arguments
-// ----------------------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
   if (args.size() != func.params.size())

@@ -178,8 +178,7 @@ void Machine::packed_call(const Call& n, Thread& t) {
   throw RuntimeError(element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
 }
 
-// ---- memory
-// -------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 template <class F>
 void Machine::for_each_lane(const std::vector<Expr>& indices, Thread& t, F f) {
