@@ -4,9 +4,9 @@
 //   evaluate(func, {array_of(a), array_of(b)});
 //
 // Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all
-// threads of a block with real barrier semantics (tvm_storage_sync, tvm_thread_allreduce): each thread is a
-// coroutine or an OS thread that runs to the next barrier. Reading an element never written, or outside its
-// buffer, is a RuntimeError that names the buffer and the index (optional: `check_uninitialized`).
+// threads of a block in lock step: all of them execute a statement before the next one starts, as if a barrier
+// (tvm_storage_sync) stood between any two. Reading an element never written (optional:
+// `check_uninitialized`), or outside its buffer, is a RuntimeError that names the buffer and the index.
 #pragma once
 
 #include <cstddef>
