@@ -85,9 +85,7 @@ TEST(SynchronizeThreads, IterationsThatUseOtherElementsGoOn) {
         B[((i*32) + t)] = S[(((i*32) + 31) - t)]
       }
 )"));
-  // What iteration 1 fills, nobody has read before; but a thread cannot tell which iteration another one is
-  // in.
-  EXPECT_EQ(order_of(text), "{|F|R");
+  EXPECT_EQ(order_of(text), "{F|R");
 }
 
 TEST(SynchronizeThreads, AllThreadsWaitBeforeACondition) {
