@@ -4,7 +4,7 @@
 //   evaluate(func, {array_of(a), array_of(b)});
 //
 // Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all
-// threads of a block in lock step: all of them execute a statement before the next one starts, as if a barrier
+// threads of a block in lock step: all execute a statement before the next one starts, as if a barrier
 // (tvm_storage_sync) stood between any two. Reading an element never written (optional:
 // `check_uninitialized`), or outside its buffer, is a RuntimeError that names the buffer and the index.
 #pragma once
