@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "run_tutorial.h"
@@ -131,13 +131,10 @@ TEST(CommandLine, TimesOfStepsGoToTheStandardError) {
 std::map<std::string, std::pair<double, double>> times_of_steps(const std::string& err) {
   std::map<std::string, std::pair<double, double>> rows;
   std::istringstream in(err);
+  const std::regex row(R"((\S+(?: \S+)*) +([0-9.]+) ms +([0-9.]+) %)");
   for (std::string line; std::getline(in, line);) {
-    double milliseconds = 0, share = 0;
-    char step[64] = "";
-    if (std::sscanf(line.c_str(), "%63[a-z -] %lf ms %lf %%", step, &milliseconds, &share) != 3) continue;
-    std::string name = step;
-    name.erase(name.find_last_not_of(' ') + 1);
-    rows[name] = {milliseconds, share};
+    std::smatch parts;
+    if (std::regex_match(line, parts, row)) rows[parts[1]] = {std::stod(parts[2]), std::stod(parts[3])};
   }
   return rows;
 }
