@@ -7,6 +7,7 @@
 #include "driver/lost_results.h"
 #include "driver/races.h"
 #include "tenon/driver/build.h"
+#include "tenon/lower/device_passes.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon {
@@ -28,7 +29,9 @@ std::vector<te::Operation> computed(const std::vector<LowerArgument>& args, cons
 }
 
 void interpret(const tir::IRModule& module, const std::vector<CallArgument>& call) {
-  tir::evaluate(module.functions.begin()->second, as_host_values(call));
+  const tir::PrimFunc synchronized =
+      lowering::run_passes(lowering::device_passes(), module.functions.begin()->second, {});
+  tir::evaluate(synchronized, as_host_values(call), {.check_races = true});
 }
 
 bool calls_c_functions(const tir::IRModule& module) {

@@ -1,5 +1,7 @@
 #include "tests/common/ways_to_run.h"
 
+#include "tenon/lower/device_passes.h"
+
 namespace tenon::testing {
 
 namespace {
@@ -53,6 +55,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
     interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered", module.functions.at("main"));
   }
+  const tir::PrimFunc with_barriers =
+      lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
   std::optional<runtime::Function> compiled;
   if (ways.compile) compiled = build(schedule, args, Target("llvm"), ways.build)[ways.build.name];
 
@@ -69,6 +73,10 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
       tir::evaluate(func, actual.values, {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }
+    const Arguments threaded = make_arguments(args, {.symbol = symbol});
+    tir::evaluate(with_barriers, threaded.values,
+                  {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
+    if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
     if (!compiled) continue;
     const Arguments actual = make_arguments(args, {.symbol = symbol});
     run_compiled(*compiled, actual);

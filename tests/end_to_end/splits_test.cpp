@@ -144,5 +144,38 @@ TEST(PartitionTest, AConcatenationWithAPointInIt) {
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
+// ---- producers at tiles --------------------------------------------------------------------------
+
+TEST(TileTest, AStencilComputesItsHaloWithEachTile) {
+  te::Tensor A = te::placeholder({66}, "A", Int(32));
+  te::Tensor B = te::compute(
+      {66}, {"i"}, [&](Var i) { return A(i) * A(i); }, "B");
+  te::Tensor C = te::compute(
+      {64}, {"i"}, [&](Var i) { return B(i) + B(i + 1) * 2 - B(i + 2); }, "C");
+  for (int tile : {8, 10, 64}) {
+    te::Schedule s = te::create_schedule(C);
+    const auto [outer, inner] = s[C].split(s[C].axis(0), tile);
+    s[B].compute_at(s[C], outer);
+    EXPECT_TRUE(arith::can_prove_equal(te::infer_bound(s)[s[B].axis(0)].extent, tile + 2)) << tile;
+    EXPECT_EQ(compare_with_default(s, {A, C}), "") << tile;
+  }
+}
+
+TEST(TileTest, AMatrixTimesAVectorOfWhichEachTileComputesItsPart) {
+  te::Tensor A = te::placeholder({30, 20}, "A", Int(32)), x = te::placeholder({20}, "x", Int(32));
+  te::Tensor twice = te::compute(
+      {20}, {"i"}, [&](Var i) { return x(i) * 2; }, "twice");
+  te::IterVar k = te::reduce_axis({0, 20}, "k");
+  te::Tensor y = te::compute(
+      {30}, {"i"}, [&](Var i) { return te::sum(A(i, k) * twice(k), {k}); }, "y");
+  te::Schedule s = te::create_schedule(y);
+  const auto [io, ii] = s[y].split(s[y].axis(0), 7);
+  const auto [ko, ki] = s[y].split(k, 6);
+  s[y].reorder({io, ko, ki, ii});
+  s[twice].compute_at(s[y], ko);
+  s[y].parallel(io);
+  EXPECT_EQ(compare_with_default(s, {A, x, y}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

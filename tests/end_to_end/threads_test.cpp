@@ -1,6 +1,7 @@
 // Programs on the threads of a GPU, run by the interpreter, which has threads and barriers.
 #include <gtest/gtest.h>
 
+#include "tenon/lower/device_passes.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -53,6 +54,55 @@ TEST(ThreadsTest, EveryWarpHasMemoryOfItsOwn) {
   s[row].compute_at(s[B], warp);
   s[row].bind(s[row].axis(1), lane);
   EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "");
+}
+
+/// A product whose tiles of A and B a block of 4 x 4 threads loads together, step by step.
+struct SharedTiles {
+  te::Tensor A = te::placeholder({8, 16}, "A", Int(32)), B = te::placeholder({16, 8}, "B", Int(32));
+  te::IterVar k = te::reduce_axis({0, 16}, "k");
+  te::Tensor C = te::compute(
+      {8, 8}, {"i", "j"}, [this](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+
+  SharedTiles() {
+    te::Tensor sum = s.cache_write(C, "local");
+    te::Tensor a = s.cache_read(A, "shared", {sum.op()}), b = s.cache_read(B, "shared", {sum.op()});
+    const te::IterVar tx = te::thread_axis("threadIdx.x"), ty = te::thread_axis("threadIdx.y");
+    auto [by, y] = s[C].split(s[C].axis(0), 4);
+    auto [bx, x] = s[C].split(s[C].axis(1), 4);
+    s[C].reorder({by, bx, y, x})
+        .bind(by, te::thread_axis("blockIdx.y"))
+        .bind(bx, te::thread_axis("blockIdx.x"));
+    s[C].bind(y, ty).bind(x, tx);
+    s[sum].compute_at(s[C], x);
+    auto [step, inner] = s[sum].split(s[sum].reduce_axis(0), 4);
+    s[sum].reorder({step, inner, s[sum].axis(0), s[sum].axis(1)});
+    for (const te::Tensor& tile : {a, b}) {
+      s[tile].compute_at(s[sum], step);
+      s[tile].bind(s[tile].axis(0), ty).bind(s[tile].axis(1), tx);
+    }
+  }
+};
+
+std::size_t barriers_in(const tir::PrimFunc& func) {
+  std::size_t count = 0;
+  tir::walk(func.body, [&](const tir::Call& call) { count += call.is(tir::Intrin::tvm_storage_sync); });
+  return count;
+}
+
+TEST(ThreadsTest, TilesThatABlockLoadsTogetherGetTwoBarriersAStep) {
+  const SharedTiles p;
+  const tir::PrimFunc func = lower(p.s, {p.A, p.B, p.C}, {.simple_mode = true}).functions.at("main");
+  // Before the tiles are overwritten, since others still read them, and before they are read.
+  EXPECT_EQ(barriers_in(lowering::run_passes(lowering::device_passes(), func, {})), 2u);
+  EXPECT_EQ(compare_with_default(p.s, {p.A, p.B, p.C}, kInterpreted), "");
+}
+
+TEST(ThreadsTest, WithoutBarriersTheyRace) {
+  const SharedTiles p;
+  const tir::PrimFunc func = lower(p.s, {p.A, p.B, p.C}).functions.at("main");
+  EXPECT_THROW(tir::evaluate(func, make_arguments({p.A, p.B, p.C}).values, {.check_races = true}),
+               RuntimeError);
 }
 
 }  // namespace

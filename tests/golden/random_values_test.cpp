@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_programs.h"
+#include "tenon/lower/device_passes.h"
 #include "tests/common/arguments.h"
 
 namespace tenon::random_programs {
@@ -35,10 +36,16 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
   EXPECT_EQ(first_difference(expected, as_loops), "") << "multi-dimensional loops";
 
   for (bool simple_mode : {true, false}) {
+    const tir::PrimFunc func =
+        tenon::lower(schedule, args, {.simple_mode = simple_mode}).functions.at("main");
     const Arguments lowered = make_arguments(args);
-    tir::evaluate(tenon::lower(schedule, args, {.simple_mode = simple_mode}).functions.at("main"),
-                  lowered.values);
+    tir::evaluate(func, lowered.values);
     EXPECT_EQ(first_difference(expected, lowered), "") << "lowered, simple_mode = " << simple_mode;
+
+    const Arguments raced = make_arguments(args);
+    tir::evaluate(lowering::run_passes(lowering::device_passes(), func, {}), raced.values,
+                  {.check_races = true});
+    EXPECT_EQ(first_difference(expected, raced), "") << "with barriers, simple_mode = " << simple_mode;
   }
 }
 

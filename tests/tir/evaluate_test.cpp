@@ -142,5 +142,49 @@ TEST(Evaluate, IntegersOfExpressions) {
   EXPECT_EQ(evaluate_int(truncmod(i, j), value), -1);
 }
 
+// ---- what threads might do in another order ------------------------------------------------------
+
+/// Eight threads `t` that share S, around the statements.
+PrimFunc block_of_threads(const std::string& statements) {
+  return function(R"(
+    attr [IterVar(t: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 8 {
+      allocate(S: Pointer(shared float32), float32, [8]), storage_scope = shared {
+        S_1: Buffer(S, float32, [8], [], scope="shared")[t] = A[t]
+)" + statements + "      }\n    }");
+}
+
+std::string error_of_threads(const std::string& statements) {
+  std::vector<float> a = counting(8), b(8, NAN);
+  try {
+    evaluate(block_of_threads(statements), std::vector<HostValue>{array(a), array(b)}, {.check_races = true});
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+  return b == std::vector<float>{8, 7, 6, 5, 4, 3, 2, 1} ? "" : "wrong numbers";
+}
+
+constexpr const char* kBarrier = "        @tir.tvm_storage_sync(\"shared\", dtype=int32)\n";
+
+TEST(EvaluateRaces, AReadOfWhatAnotherThreadMayStillWrite) {
+  const std::string error = error_of_threads("        B[t] = S_1[(7 - t)]\n");
+  EXPECT_NE(error.find("a race: S_1[7] is read"), std::string::npos) << error;
+}
+
+TEST(EvaluateRaces, ABarrierBetweenMakesItRight) {
+  EXPECT_EQ(error_of_threads(kBarrier + std::string("        B[t] = S_1[(7 - t)]\n")), "");
+}
+
+TEST(EvaluateRaces, AWriteOfWhatAnotherThreadMayStillRead) {
+  const std::string error =
+      error_of_threads(kBarrier + std::string("        B[t] = S_1[(7 - t)]\n        S_1[t] = 0f32\n"));
+  EXPECT_NE(error.find("a race: S_1[0] is written"), std::string::npos) << error;
+}
+
+TEST(EvaluateRaces, ABarrierThatSomeNeverReach) {
+  const std::string error =
+      error_of_threads("        if (t < 4) {\n  " + std::string(kBarrier) + "        }\n");
+  EXPECT_NE(error.find("only 4 of 8 threads"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace tenon::tir

@@ -224,6 +224,18 @@ void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> 
                      "`: " + buffer->name + index_text(indices));
 }
 
+namespace {
+
+/// The same for the same hardware thread, however the loops over threads are nested.
+std::int64_t place_in_block(const Thread& t) {
+  std::int64_t place = 0;
+  for (const auto& [tag, value] : t.coordinates)
+    if (tag.is_thread()) place += value << (20 * tag.dim.value_or(0));
+  return place;
+}
+
+}  // namespace
+
 Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
                                bool is_write) {
   if (options_.on_access) options_.on_access({buffer.get(), indices, is_write});
@@ -255,6 +267,11 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
   if (offset < 0 || offset + bytes > memory.bytes()) out_of_bounds(buffer, indices, is_write);
   if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
     throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
+  if (options_.check_races && storage->is_shared &&
+      !memory.note_use(offset, bytes, place_in_block(t), is_write, barriers_))
+    throw RuntimeError("a race: " + buffer->name + index_text(indices) + " is " +
+                       (is_write ? "written" : "read") +
+                       " by one thread and used by another, with no barrier between");
   return {&memory, memory.data() + offset, offset};
 }
 

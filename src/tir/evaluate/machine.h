@@ -1,7 +1,8 @@
 // The interpreter's state: threads in lock step, their variables, and memory.
 //
 // Threads of a block run in lock step: a statement is executed for all active threads before the next one
-// starts, so every statement is a barrier. Blocks run one after another, and a local allocation exists once
+// starts, so every statement is a barrier. (With check_races, what two threads do between two barriers of the
+// program's own must not depend on that.) Blocks run one after another, and a local allocation exists once
 // per thread wherever it stands.
 #pragma once
 
@@ -33,6 +34,8 @@ Sharing sharing_of(StorageScope scope);
 /// What a data pointer points to.
 struct Storage {
   Sharing sharing = Sharing::Block;
+  /// Whether it is a block's own: the threads of a block meet there, and at barriers.
+  bool is_shared = false;
   std::int64_t bytes = 0;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
@@ -71,6 +74,8 @@ class Machine {
   /// What each thread variable is a coordinate of.
   std::unordered_map<const void*, ThreadTag> tags_;
   std::int64_t steps_ = 0;
+  /// Barriers that the threads have come to, ends of blocks and kernels among them.
+  std::int64_t barriers_ = 0;
 
   // Binding of arguments.
   void bind_array(const BufferParam& param, const HostArray& array);
@@ -111,6 +116,7 @@ class Machine {
   void view(const BufferView& n, const Active& active);
   void allocate(const Allocate& n, const Active& active);
   void evaluate_statement(const Expr& e, const Active& active);
+  void barrier(const Active& active);
   void allreduce(const Call& n, const Active& active);
   std::vector<Scalar> combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Thread& t);
   Active where(const Expr& condition, const Active& active, bool wanted);

@@ -35,6 +35,24 @@ void Memory::mark_written(std::int64_t first, std::int64_t count) {
   for (std::int64_t n = first; n < first + count; ++n) written_[static_cast<std::size_t>(n)] = 1;
 }
 
+bool Memory::note_use(std::int64_t first, std::int64_t count, std::int64_t thread, bool is_write,
+                      std::int64_t barrier) {
+  uses_.resize(static_cast<std::size_t>(bytes_));
+  bool is_fine = true;
+  for (std::int64_t n = first; n < first + count; ++n) {
+    LastUse& use = uses_[static_cast<std::size_t>(n)];
+    if (use.barrier != barrier) use = {barrier, kNobody, kNobody};
+    is_fine &= use.writer == kNobody || use.writer == thread;
+    if (is_write) {
+      is_fine &= use.reader == kNobody || use.reader == thread;
+      use.writer = thread;
+    } else {
+      use.reader = use.reader == kNobody || use.reader == thread ? thread : kSeveral;
+    }
+  }
+  return is_fine;
+}
+
 namespace {
 
 template <class T>

@@ -121,6 +121,7 @@ void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
       threads_[id].earlier_ids.push_back(threads_[id].id);
     }
     exec(n.body, active);
+    ++barriers_;
     for (std::size_t id : active) threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
   }
 }
@@ -155,12 +156,21 @@ void Machine::threads(const IterVar& axis, const Attr& n, const Active& active) 
   for (std::size_t id = 0; id < all.size(); ++id) all[id] = id;
   exec(n.body, all);
   threads_ = std::move(outer);
+  if (threads_.front().coordinates.empty()) ++barriers_;
 }
 
 void Machine::evaluate_statement(const Expr& e, const Active& active) {
   if (const Call* call = as_call(e, Intrin::tvm_thread_allreduce)) return allreduce(*call, active);
+  if (as_call(e, Intrin::tvm_storage_sync)) return barrier(active);
   if (e.as<StringImm>()) return;
   for (std::size_t id : active) eval(e, threads_[id]);
+}
+
+void Machine::barrier(const Active& active) {
+  if (options_.check_races && active.size() != threads_.size())
+    throw RuntimeError("a barrier that only " + std::to_string(active.size()) + " of " +
+                       std::to_string(threads_.size()) + " threads come to: they would wait for ever");
+  ++barriers_;
 }
 
 std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Thread& t) {
@@ -219,6 +229,10 @@ void Machine::allreduce(const Call& n, const Active& active) {
 
 namespace {
 
+bool is_shared(StorageScope scope) {
+  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+}
+
 void make_row_major(Layout& layout) {
   layout.strides.assign(layout.extents.size(), 1);
   for (std::size_t d = layout.extents.size(); d-- > 1;)
@@ -233,6 +247,7 @@ void Machine::realize(const Realize& n, const Active& active) {
   // A scope still to be deduced is private inside threads, as flatten-storage will decide.
   const bool is_deduced_private = !n.traits.scope_is_set && threads_.size() > 1;
   region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(n.buffer->scope());
+  region.storage->is_shared = is_shared(n.buffer->scope());
   region.depth = threads_.front().coordinates.size();
   std::int64_t most = 0;
   for (std::size_t id : active) {
@@ -289,7 +304,10 @@ void Machine::view(const BufferView& n, const Active& active) {
 void Machine::allocate(const Allocate& n, const Active& active) {
   const VarNode* pointer = n.data.as<VarNode>();
   auto storage = std::make_shared<Storage>();
-  if (pointer->pointer && pointer->pointer->scope) storage->sharing = sharing_of(*pointer->pointer->scope);
+  if (pointer->pointer && pointer->pointer->scope) {
+    storage->sharing = sharing_of(*pointer->pointer->scope);
+    storage->is_shared = is_shared(*pointer->pointer->scope);
+  }
   for (std::size_t id : active) {
     std::int64_t elements = 1;
     for (const Expr& extent : n.extents)
