@@ -146,7 +146,7 @@ TEST(PartitionTest, AConcatenationWithAPointInIt) {
 
 // ---- producers at tiles --------------------------------------------------------------------------
 
-TEST(TileTest, AStencilComputesItsHaloWithEachTile) {
+TEST(ProducerAtTileTest, AStencilComputesItsHaloWithEachTile) {
   te::Tensor A = te::placeholder({66}, "A", Int(32));
   te::Tensor B = te::compute(
       {66}, {"i"}, [&](Var i) { return A(i) * A(i); }, "B");
@@ -161,7 +161,7 @@ TEST(TileTest, AStencilComputesItsHaloWithEachTile) {
   }
 }
 
-TEST(TileTest, AMatrixTimesAVectorOfWhichEachTileComputesItsPart) {
+TEST(ProducerAtTileTest, AMatrixTimesAVectorOfWhichEachTileComputesItsPart) {
   te::Tensor A = te::placeholder({30, 20}, "A", Int(32)), x = te::placeholder({20}, "x", Int(32));
   te::Tensor twice = te::compute(
       {20}, {"i"}, [&](Var i) { return x(i) * 2; }, "twice");
