@@ -89,6 +89,12 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
          where);
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
     fail("bind", stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be bound", where);
+  if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
+    fail("bind", stage, axis,
+         "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
+         "common; "
+         "leave the loop as it is, or rfactor it and bind the new data axis",
+         where);
   check_not_tensorized("bind", stage, axis, where);
   const AxisAttributes* before = stage.attributes_of(axis);
   if (before && before->kind)

@@ -85,6 +85,15 @@ TEST_F(DeadEndTest, FactoringAfterALoopWasMadeParallel) {
       << "the parallel would be lost with the operation whose axis it is about";
 }
 
+TEST_F(DeadEndTest, AReductionOfVirtualThreads) {
+  te::IterVar k = te::reduce_axis({0, 16}, "k");
+  te::Tensor D = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "D");
+  s = te::create_schedule(D);
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[D].bind(k, te::thread_axis("vthread")); },
+                                     {"bind", "`k`", "`D`", "virtual threads", "rfactor"}));
+}
+
 // ---- results that other threads would not see ---------------------------------------------------------
 
 TEST_F(DeadEndTest, AResultThatAnotherThreadReads) {
