@@ -109,6 +109,16 @@ TEST(SynchronizeThreads, ABarrierThatOnlySomeWouldReachIsRefused) {
   }
 }
 
+TEST(SynchronizeThreads, WhoeverIsGivenAnAddressMayReadAnything) {
+  EXPECT_EQ(
+      order_of(synchronized("      @tir.call_extern(\"use\", @tir.tvm_access_ptr(@tir.type_annotation(, "
+                            "dtype=float32), S_1, 0, 64, 1, dtype=handle), dtype=int32)\n")),
+      "F|R");
+  EXPECT_EQ(order_of(synchronized(
+                "      @tir.call_extern(\"use\", @tir.address_of(S[t], dtype=handle), dtype=int32)\n")),
+            "F|R");
+}
+
 TEST(SynchronizeThreads, CodeWithoutSharedMemoryStaysAsItIs) {
   for (const test::KnownText& known : test::known_functions()) {
     if (known.text.find("shared") != std::string::npos) continue;

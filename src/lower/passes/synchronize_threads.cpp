@@ -283,14 +283,30 @@ class Synchronizer {
     std::vector<SharedUse> uses;
     walk(
         s, [&](const Store& n) { add(n.buffer, n.indices, true, uses); },
-        [&](const Load& n) { add(n.buffer, n.indices, false, uses); });
+        [&](const Load& n) { add(n.buffer, n.indices, false, uses); },
+        [&](const Call& n) {
+          // Whoever is given an address may read and write around it.
+          if (n.is(Intrin::address_of)) add_anywhere(n.args[0].as<Load>()->buffer, uses);
+        });
+    uses_var(s, [&](const Expr& var) {
+      const auto& pointer = var.as<VarNode>()->pointer;
+      if (pointer) add_anywhere(decl_buffer({1}, UInt(8), {.data = Var::of(var)}), uses);
+      return false;
+    });
     return uses;
+  }
+
+  static bool is_shared(const Buffer& buffer) {
+    return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
+  }
+
+  static void add_anywhere(const Buffer& buffer, std::vector<SharedUse>& uses) {
+    if (is_shared(buffer)) uses.push_back({{buffer, make_int(Int(32), 0), 1, true}, false});
   }
 
   void add(const Buffer& buffer, const std::vector<Expr>& indices, bool is_store,
            std::vector<SharedUse>& uses) const {
-    const StorageScope scope = buffer->scope();
-    if (scope != StorageScope::Shared && scope != StorageScope::SharedDyn) return;
+    if (!is_shared(buffer)) return;
     SharedUse use{{buffer, make_int(Int(32), 0), 1, is_store}, false};
     if (indices.size() == 1) {
       const Expr index = definitions_.resolved(indices[0]);
