@@ -15,7 +15,9 @@
 namespace tenon::codegen {
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tenon-XXXXXX").string();
+  std::string name = (std::filesystem::temp_directory_path() / "tenon-").string();
+  // mkdtemp puts six characters of its own in their place.
+  name.append(6, 'X');
   if (!mkdtemp(name.data()))
     throw RuntimeError("cannot make a temporary folder `" + name + "`: " + std::strerror(errno));
   path_ = name;
