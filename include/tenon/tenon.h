@@ -20,16 +20,22 @@
 #include "tenon/runtime/ndarray.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/runtime/timing.h"
+#include "tenon/te/auto_inline.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/operation.h"
+#include "tenon/te/prim_func.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule.h"
 #include "tenon/te/schedule_ops.h"
+#include "tenon/te/tag_scope.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/elementwise.h"
+#include "tenon/topi/tags.h"
 
 namespace tenon {
 

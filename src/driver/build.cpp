@@ -13,9 +13,9 @@ namespace tenon {
 namespace {
 
 /// Of the vector registers, half are for sums: the others hold what is multiplied.
-lowering::LowerOptions::Jam registers_of(const tir::TargetFacts& target) {
+lowering::LowerOptions::VectorRegisters registers_of(const tir::TargetFacts& target) {
   const bool has_32 = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
-  return {.vector_bits = target.vector_bits, .registers = has_32 ? 16 : 8};
+  return {.bits = target.vector_bits, .for_sums = has_32 ? 16 : 8};
 }
 
 /// The option makes a text that is known with this fault; as code it would ask for data that nobody reads.
@@ -30,7 +30,7 @@ void refuse_legacy_text(const lowering::LowerOptions& passes, const SourceLocati
 /// The printed program, made ready for code: the passes that no text shows.
 tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passes,
                        const tir::TargetFacts& target) {
-  passes.jam = registers_of(target);
+  passes.vector_registers = registers_of(target);
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions)
     ready.functions.emplace(name, lowering::run_passes(lowering::host_passes(), func, passes));

@@ -90,15 +90,15 @@ constexpr std::array kHost = {
         "widen-vectors", widen_vectors, Form::Lowered,
         "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "
         "registers are counted in whole ones",
-        [](const LowerOptions& options) { return options.jam.vector_bits > 0; }},
+        [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
     Pass{"jam-loops", jam_loops, Form::Lowered,
          "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
          "which "
          "proofs know best",
-         [](const LowerOptions& options) { return options.jam.registers > 0; }},
+         [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
     Pass{"localize-sums", localize_sums, Form::Lowered,
          "after loops were jammed, which sets sums side by side that then stay in place together",
-         [](const LowerOptions& options) { return options.jam.registers > 0; }},
+         [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
 };

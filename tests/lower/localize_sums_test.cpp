@@ -10,7 +10,7 @@ namespace {
 
 LowerOptions with_registers(int registers) {
   LowerOptions options;
-  options.jam = {.vector_bits = 256, .registers = registers};
+  options.vector_registers = {.bits = 256, .for_sums = registers};
   return options;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 LowerOptions with_vectors(int bits) {
   LowerOptions options;
-  options.jam = {.vector_bits = bits, .registers = 16};
+  options.vector_registers = {.bits = bits, .for_sums = 16};
   return options;
 }
 

@@ -45,12 +45,13 @@ struct LowerOptions {
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
-  /// What the processor's vector registers hold; none: loops are not jammed.
-  struct Jam {
-    int vector_bits = 0;
-    /// That sums of jammed iterations may occupy.
-    int registers = 0;
-  } jam = {};
+  /// The vector registers that passes for a processor count with. No bits: vectors keep the lanes that they
+  /// have; no registers: loops are not jammed and sums stay in memory.
+  struct VectorRegisters {
+    int bits = 0;
+    /// How many of them sums may occupy.
+    int for_sums = 0;
+  } vector_registers = {};
   /// Run verify() after each pass.
   bool verify = true;
 

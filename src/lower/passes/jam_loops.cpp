@@ -76,7 +76,7 @@ Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
 
 class Jammer {
  public:
-  explicit Jammer(const LowerOptions::Jam& jam) : jam_(jam) {}
+  explicit Jammer(const LowerOptions::VectorRegisters& registers) : registers_(registers) {}
 
   /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
   Stmt stmt(const Stmt& s) const {
@@ -99,9 +99,9 @@ class Jammer {
 
   /// As many as registers hold; a few less if they then divide the extent.
   std::int64_t number_of_copies(const For& loop, std::int64_t extent, const VectorBody& body) const {
-    const int registers = sum_registers(loop, body, jam_.vector_bits);
+    const int registers = sum_registers(loop, body, registers_.bits);
     if (registers == 0) return 1;
-    std::int64_t most = jam_.registers / registers;
+    std::int64_t most = registers_.for_sums / registers;
     // Half of the registers for this loop leaves the other half for one around it, whose copies read the same
     // other operand.
     if (registers == 1) most /= 2;
@@ -133,7 +133,7 @@ class Jammer {
     return make_seq(std::move(parts));
   }
 
-  const LowerOptions::Jam& jam_;
+  const LowerOptions::VectorRegisters& registers_;
 };
 
 }  // namespace
@@ -141,7 +141,7 @@ class Jammer {
 PrimFunc jam_loops(const PrimFunc& func, const LowerOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Jammer(options.jam).stmt(func.body);
+  result.body = Jammer(options.vector_registers).stmt(func.body);
   return result;
 }
 

@@ -43,7 +43,7 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
 
 class Localizer {
  public:
-  explicit Localizer(const LowerOptions::Jam& jam) : jam_(jam) {}
+  explicit Localizer(const LowerOptions::VectorRegisters& registers) : registers_(registers) {}
 
   /// Outermost statements first: the longer a sum stays, the better.
   Stmt stmt(const Stmt& s) {
@@ -66,8 +66,8 @@ class Localizer {
     if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs)) return std::nullopt;
     const std::vector<VectorSum> sums = standing_sums(*body);
     int registers = 0;
-    for (const VectorSum& sum : sums) registers += registers_for(sum.dtype, jam_.vector_bits);
-    if (sums.empty() || registers > 2 * jam_.registers) return std::nullopt;
+    for (const VectorSum& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
+    if (sums.empty() || registers > 2 * registers_.for_sums) return std::nullopt;
     return around(s, sums);
   }
 
@@ -121,7 +121,7 @@ class Localizer {
     return nullptr;
   }
 
-  const LowerOptions::Jam& jam_;
+  const LowerOptions::VectorRegisters& registers_;
   VarMap lets_;
 };
 
@@ -130,7 +130,7 @@ class Localizer {
 PrimFunc localize_sums(const PrimFunc& func, const LowerOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Localizer(options.jam).stmt(func.body);
+  result.body = Localizer(options.vector_registers).stmt(func.body);
   return result;
 }
 

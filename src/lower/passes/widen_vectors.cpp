@@ -150,7 +150,7 @@ class LoopWidener {
 PrimFunc widen_vectors(const PrimFunc& func, const LowerOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = LoopWidener(options.jam.vector_bits).stmt(func.body);
+  result.body = LoopWidener(options.vector_registers.bits).stmt(func.body);
   return result;
 }
 

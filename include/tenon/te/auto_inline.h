@@ -1,0 +1,32 @@
+// Inlining by what operations do, for schedules of graphs that a program made.
+//
+//   te::Schedule s = te::create_schedule({D});       // B = A + 1, C = exp(B), D = sum of C
+//   te::auto_inline_elementwise(s);                  // B and C are written where they are read
+//
+// Each call inlines, in the order of the stages, those of its kind that no primitive has touched (no relation
+// of axes, no attachment, no scope), that are no output and that no extern operation, scan or tensor
+// intrinsic reads; it returns the operations that it inlined. Inlining repeats work where an operation has
+// several readers or is read more than once per element: as in the reference, that is the caller's choice.
+#pragma once
+
+#include "tenon/te/schedule.h"
+
+namespace tenon::te {
+
+/// One output, no reduction, and every tensor of its rank or less that it reads is read at its own axes in
+/// order.
+bool is_elementwise(const Operation& op);
+/// One output, no reduction, and every read is at some of its axes in order, or at constants where the input
+/// has extent 1. Every elementwise operation is one.
+bool is_broadcast(const Operation& op);
+/// One output and no reduction: every element is an expression of elements of the inputs.
+bool is_injective(const Operation& op);
+
+std::vector<Operation> auto_inline_elementwise(const Schedule& schedule,
+                                               SourceLocation where = SourceLocation::current());
+std::vector<Operation> auto_inline_broadcast(const Schedule& schedule,
+                                             SourceLocation where = SourceLocation::current());
+std::vector<Operation> auto_inline_injective(const Schedule& schedule,
+                                             SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon::te

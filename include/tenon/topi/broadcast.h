@@ -1,0 +1,102 @@
+// Arithmetic, comparisons and logic on whole tensors.
+//
+//   te::Tensor C = A + B;                             // operators: where one side at least is a tensor
+//   te::Tensor D = topi::maximum(C, 0.0f);
+//   te::Tensor E = topi::add(A, bias, "with_bias");   // {n, 16} and {16}: the bias of every row
+//
+// Each declares an operation with axes ax0, ax1, ..., whose elements are those of the operation on
+// expressions: types are promoted as there, and what is refused there is refused here. Two tensors are tagged
+// broadcast: shapes are aligned at the last dimension, and an input is repeated along the dimensions where
+// its extent is 1 or that it lacks. A tensor and a value are tagged elemwise. Named "T_<function>" unless
+// said.
+//
+// TypeError: no operand is a tensor; extents that are neither 1 nor known to be equal.
+#pragma once
+
+#include "tenon/te/operation.h"
+
+namespace tenon::topi {
+
+using te::Tensor;
+
+/// A tensor, or a value that every element meets: an expression, an axis, a literal.
+class Term {
+ public:
+  Term(const Tensor& tensor, SourceLocation where = SourceLocation::current())
+      : value_(tensor), where_(where) {}
+  Term(const tir::Operand& value) : value_(value), where_(value.where()) {}
+  template <class T>
+  requires std::convertible_to<T, tir::Operand> Term(const T& value,
+                                                     SourceLocation where = SourceLocation::current())
+      : value_(tir::Operand(value, where)), where_(where) {}
+
+  const Tensor* tensor() const { return std::get_if<Tensor>(&value_); }
+  const tir::Operand* value() const { return std::get_if<tir::Operand>(&value_); }
+  const SourceLocation& where() const { return where_; }
+
+ private:
+  std::variant<Tensor, tir::Operand> value_;
+  SourceLocation where_;
+};
+
+Tensor add(const Term& a, const Term& b, Name name = "T_add");
+Tensor subtract(const Term& a, const Term& b, Name name = "T_subtract");
+Tensor multiply(const Term& a, const Term& b, Name name = "T_multiply");
+/// Floats only, as `/`.
+Tensor divide(const Term& a, const Term& b, Name name = "T_divide");
+Tensor floor_divide(const Term& a, const Term& b, Name name = "T_floor_divide");
+Tensor floor_mod(const Term& a, const Term& b, Name name = "T_floor_mod");
+Tensor trunc_divide(const Term& a, const Term& b, Name name = "T_trunc_divide");
+Tensor trunc_mod(const Term& a, const Term& b, Name name = "T_trunc_mod");
+Tensor power(const Term& a, const Term& b, Name name = "T_power");
+Tensor minimum(const Term& a, const Term& b, Name name = "T_minimum");
+Tensor maximum(const Term& a, const Term& b, Name name = "T_maximum");
+
+Tensor less(const Term& a, const Term& b, Name name = "T_less");
+Tensor less_equal(const Term& a, const Term& b, Name name = "T_less_equal");
+Tensor greater(const Term& a, const Term& b, Name name = "T_greater");
+Tensor greater_equal(const Term& a, const Term& b, Name name = "T_greater_equal");
+Tensor equal(const Term& a, const Term& b, Name name = "T_equal");
+Tensor not_equal(const Term& a, const Term& b, Name name = "T_not_equal");
+
+Tensor logical_and(const Term& a, const Term& b, Name name = "T_logical_and");
+Tensor logical_or(const Term& a, const Term& b, Name name = "T_logical_or");
+Tensor bitwise_and(const Term& a, const Term& b, Name name = "T_bitwise_and");
+Tensor bitwise_or(const Term& a, const Term& b, Name name = "T_bitwise_or");
+Tensor bitwise_xor(const Term& a, const Term& b, Name name = "T_bitwise_xor");
+Tensor left_shift(const Term& a, const Term& b, Name name = "T_left_shift");
+Tensor right_shift(const Term& a, const Term& b, Name name = "T_right_shift");
+
+/// The tensor repeated to a larger shape.
+Tensor broadcast_to(const Tensor& x, std::vector<te::Expr> shape, Name name = "T_broadcast_to",
+                    SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon::topi
+
+// In the namespace of tensors, where operators on them are looked for. There are none for comparisons and
+// logic: on handles those would read as questions about the handles.
+namespace tenon::te {
+
+/// A tensor as an operand of an operator, with the line on which it stands.
+struct TensorOperand {
+  TensorOperand(const Tensor& tensor, SourceLocation where = SourceLocation::current())
+      : tensor(tensor), where(where) {}
+  Tensor tensor;
+  SourceLocation where;
+};
+
+Tensor operator+(const TensorOperand& a, const TensorOperand& b);
+Tensor operator+(const TensorOperand& a, const Operand& b);
+Tensor operator+(const Operand& a, const TensorOperand& b);
+Tensor operator-(const TensorOperand& a, const TensorOperand& b);
+Tensor operator-(const TensorOperand& a, const Operand& b);
+Tensor operator-(const Operand& a, const TensorOperand& b);
+Tensor operator*(const TensorOperand& a, const TensorOperand& b);
+Tensor operator*(const TensorOperand& a, const Operand& b);
+Tensor operator*(const Operand& a, const TensorOperand& b);
+Tensor operator/(const TensorOperand& a, const TensorOperand& b);
+Tensor operator/(const TensorOperand& a, const Operand& b);
+Tensor operator/(const Operand& a, const TensorOperand& b);
+Tensor operator-(const TensorOperand& a);
+
+}  // namespace tenon::te
