@@ -14,22 +14,6 @@ using namespace tir;
 using namespace testing;
 using runtime::NDArray;
 
-/// B[i] = f(A[i]) over all of A.
-NDArray map(const NDArray& input, DataType result, const std::function<Expr(const Expr&)>& f, int lanes = 1,
-            const TargetFacts& target = host_target()) {
-  const Expr count = make_int(Int(32), input.num_elements());
-  Kernel k;
-  const Buffer a = k.array({count}, input.dtype()), b = k.array({count}, result);
-  IRBuilder ib;
-  ib.for_range(0, make_int(Int(32), input.num_elements() / lanes), "i", [&](Var i) {
-    const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
-    ib.emit(make_store(b, f(make_load(a, {at})), {at}));
-  });
-  const NDArray output = NDArray::zeros(input.shape(), result);
-  k.compile(ib.get(), target)(input, output);
-  return output;
-}
-
 /// All 65536 patterns of a 16-bit float.
 NDArray all_patterns(DataType t) {
   NDArray array = NDArray::zeros({65536}, t);

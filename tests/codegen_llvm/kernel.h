@@ -8,6 +8,7 @@
 //   run(a_values, c_values);
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,23 @@ class Kernel {
 template <class T>
 runtime::NDArray array_of(const std::vector<T>& values) {
   return runtime::NDArray::from(values, {static_cast<std::int64_t>(values.size())});
+}
+
+/// B[i] = f(A[i]) over all of A, so many elements at a time.
+inline runtime::NDArray map(const runtime::NDArray& input, DataType result,
+                            const std::function<tir::Expr(const tir::Expr&)>& f, int lanes = 1,
+                            const tir::TargetFacts& target = host_target()) {
+  const tir::Expr count = tir::make_int(Int(32), input.num_elements());
+  Kernel k;
+  const tir::Buffer a = k.array({count}, input.dtype()), b = k.array({count}, result);
+  tir::IRBuilder ib;
+  ib.for_range(0, tir::make_int(Int(32), input.num_elements() / lanes), "i", [&](tir::Var i) {
+    const tir::Expr at = lanes == 1 ? tir::Expr(i) : tir::make_ramp(i * lanes, 1, lanes);
+    ib.emit(tir::make_store(b, f(tir::make_load(a, {at})), {at}));
+  });
+  const runtime::NDArray output = runtime::NDArray::zeros(input.shape(), result);
+  k.compile(ib.get(), target)(input, output);
+  return output;
 }
 
 }  // namespace tenon::codegen::testing

@@ -1,6 +1,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/polynomials.h"
 #include "codegen/llvm/types.h"
 #include "tenon/support/error.h"
 
@@ -128,9 +129,10 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
   if (intrin == Intrin::rsqrt)
     return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
   if (intrin == Intrin::sigmoid) {
-    llvm::Value* power = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::exp, builder_.CreateFNeg(args[0]));
+    llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])});
     return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
   }
+  if (const auto value = float32_polynomial(builder_, intrin, args[0])) return *value;
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
     return builder_.CreateIntrinsic(id, {t}, args);
   const char* name = libm_name(intrin);

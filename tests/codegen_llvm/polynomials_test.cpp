@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "kernel.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::codegen {
+namespace {
+
+using namespace tir;
+using namespace testing;
+using runtime::NDArray;
+
+struct Function {
+  const char* name;
+  Expr (*here)(const Operand&);
+  double (*exact)(double);
+  /// In units in the last place of the result; what the header says.
+  double error;
+};
+
+std::ostream& operator<<(std::ostream& out, const Function& f) { return out << f.name; }
+
+const Function kFunctions[] = {
+    {"exp", tir::exp, [](double x) { return std::exp(x); }, 1.01},
+    {"exp2", tir::exp2, [](double x) { return std::exp2(x); }, 1.25},
+    {"exp10", tir::exp10, [](double x) { return std::pow(10.0, x); }, 1.45},
+    {"log", tir::log, [](double x) { return std::log(x); }, 0.85},
+    {"log2", tir::log2, [](double x) { return std::log2(x); }, 1.55},
+    {"log10", tir::log10, [](double x) { return std::log10(x); }, 1.8},
+    {"tanh", tir::tanh, [](double x) { return std::tanh(x); }, 1.35},
+    {"erf", tir::erf, [](double x) { return std::erf(x); }, 1.3},
+};
+
+/// Floats all over their range, denormals, infinities and NaN among them.
+NDArray many_floats() {
+  constexpr int kCount = 1 << 18;
+  std::vector<float> values(kCount);
+  for (std::uint32_t n = 0; n < kCount; ++n) {
+    const std::uint32_t bits = n * 16411U;  // a prime more than 2^32 / 2^18
+    std::memcpy(&values[n], &bits, sizeof bits);
+  }
+  const float ends[] = {0.0F,    -0.0F,   INFINITY, -INFINITY, NAN,      1e-45F,
+                        -1e-45F, 1.0F,    -1.0F,    88.7228F,  88.7229F, -87.3366F,
+                        -103.9F, -104.0F, 128.0F,   -149.0F,   3.4e38F,  -3.4e38F};
+  std::copy(std::begin(ends), std::end(ends), values.begin());
+  return array_of(values);
+}
+
+class Polynomial : public ::testing::TestWithParam<Function> {
+ protected:
+  NDArray run(int lanes, const TargetFacts& target) {
+    return map(
+        input_, Float(32), [&](const Expr& x) { return GetParam().here(x); }, lanes, target);
+  }
+  NDArray input_ = many_floats();
+};
+
+/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is not, and
+/// for a zero of the wrong sign.
+double error_of(float got, double exact) {
+  const auto rounded = static_cast<float>(exact);
+  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : INFINITY;
+  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
+  if (std::signbit(got) != std::signbit(rounded)) return INFINITY;
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  return std::abs(got - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+TEST_P(Polynomial, IsAsNearAsItsHeaderSays) {
+  for (const TargetFacts& target : {host_target(), plain_target()}) {
+    const NDArray output = run(8, target);
+    for (std::int64_t n = 0; n < input_.num_elements(); ++n) {
+      const float x = input_.data<float>()[n], y = output.data<float>()[n];
+      ASSERT_LE(error_of(y, GetParam().exact(x)), GetParam().error)
+          << GetParam().name << "(" << x << ") = " << y << " on " << target.cpu;
+    }
+  }
+}
+
+TEST_P(Polynomial, GivesTheSameBitsForEveryNumberOfLanes) {
+  for (const TargetFacts& target : {host_target(), plain_target()}) {
+    const NDArray one = run(1, target);
+    for (int lanes : {2, 8, 16}) {
+      const NDArray many = run(lanes, target);
+      for (std::int64_t n = 0; n < input_.num_elements(); ++n) {
+        const float x = one.data<float>()[n], y = many.data<float>()[n];
+        if (std::isnan(x) && std::isnan(y)) continue;
+        ASSERT_EQ(std::memcmp(&x, &y, sizeof x), 0)
+            << GetParam().name << "(" << input_.data<float>()[n] << ") with " << lanes << " lanes";
+      }
+    }
+  }
+}
+
+TEST_P(Polynomial, IsNotTakenApartByFastMath) {
+  Kernel k;
+  const Buffer a = k.array({16}, Float(32)), b = k.array({16}, Float(32));
+  const Expr at = make_ramp(make_int(Int(32), 0), 1, 16);
+  const Stmt body = make_store(b, GetParam().here(make_load(a, {at})), {at});
+  std::vector<float> values;
+  for (int n = 0; n < 16; ++n) values.push_back(0.37F * static_cast<float>(n) + 0.05F);
+  TargetFacts facts = host_target();
+  facts.fast_math = true;
+  const NDArray output = NDArray::zeros({16}, Float(32));
+  k.compile(body, facts)(array_of(values), output);
+  for (std::size_t n = 0; n < values.size(); ++n)
+    EXPECT_LE(error_of(output.data<float>()[n], GetParam().exact(values[n])), GetParam().error)
+        << GetParam().name << "(" << values[n] << ")";
+}
+
+INSTANTIATE_TEST_SUITE_P(Float32, Polynomial, ::testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Polynomials, VectorsNeedNoCallsOfLibraries) {
+  for (const Function& f : kFunctions) {
+    Kernel k;
+    const Buffer a = k.array({16}, Float(32)), b = k.array({16}, Float(32));
+    const Expr at = make_ramp(make_int(Int(32), 0), 1, 16);
+    const std::string code = k.source(make_store(b, f.here(make_load(a, {at})), {at}), "asm");
+    EXPECT_EQ(code.find(std::string(f.name).append("f@")), std::string::npos) << f.name;
+    EXPECT_EQ(code.find(std::string(f.name).append("f\n")), std::string::npos) << f.name;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::codegen
