@@ -184,7 +184,7 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
                                           : this->type(type);
   llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
   llvm::FunctionCallee function = module_.extern_function(callee.name, signature);
-  llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), args);
+  llvm::CallBase* call = callee.pure ? builder_.CreateCall(function, args) : call_foreign(function, args);
   for (unsigned k = 0; k < extensions.size(); ++k)
     if (extensions[k] != llvm::Attribute::None) call->addParamAttr(k, extensions[k]);
   if (extension_of(type) != llvm::Attribute::None) call->addRetAttr(extension_of(type));
@@ -199,6 +199,23 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
   }
   if (type.is_bool()) return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
   if (type.is_bfloat()) return builder_.CreateBitCast(call, this->type(type));
+  return call;
+}
+
+llvm::CallBase* FunctionEmitter::call_foreign(llvm::FunctionCallee function,
+                                              const std::vector<llvm::Value*>& args) {
+  if (workspaces_.empty()) return builder_.CreateCall(function, args);
+  llvm::BasicBlock* after = new_block("returned");
+  llvm::BasicBlock* unwinding = new_block("unwinding");
+  llvm::CallBase* call = builder_.CreateInvoke(function, after, unwinding, args);
+  builder_.SetInsertPoint(unwinding);
+  function_->setPersonalityFn(module_.cleanup_personality());
+  llvm::Type* caught = llvm::StructType::get(builder_.getPtrTy(), builder_.getInt32Ty());
+  llvm::LandingPadInst* exception = builder_.CreateLandingPad(caught, 0);
+  exception->setCleanup(true);
+  free_workspaces();
+  builder_.CreateResume(exception);
+  builder_.SetInsertPoint(after);
   return call;
 }
 
@@ -319,7 +336,7 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
   llvm::FunctionType* signature = llvm::FunctionType::get(
       builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()}, false);
   llvm::FunctionCallee function = module_.extern_function(name->value, signature);
-  llvm::Value* status = builder_.CreateCall(signature, function.getCallee(), {values, codes, int32(count)});
+  llvm::Value* status = call_foreign(function, {values, codes, int32(count)});
   check_status(status);
   return status;
 }

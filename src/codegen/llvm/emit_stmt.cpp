@@ -240,9 +240,13 @@ void FunctionEmitter::fail(const std::string& message) {
 }
 
 void FunctionEmitter::leave(llvm::Value* status) {
+  free_workspaces();
+  builder_.CreateRet(status);
+}
+
+void FunctionEmitter::free_workspaces() {
   for (auto memory = workspaces_.rbegin(); memory != workspaces_.rend(); ++memory)
     builder_.CreateCall(module_.workspace_free(), {int32(kDLCPU), int32(0), *memory});
-  builder_.CreateRet(status);
 }
 
 }  // namespace tenon::codegen

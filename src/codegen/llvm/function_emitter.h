@@ -55,6 +55,7 @@ class FunctionEmitter {
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
   void leave(llvm::Value* status);
+  void free_workspaces();
 
   // Expressions.
   llvm::Value* expr(const tir::Expr& e);
@@ -117,6 +118,9 @@ class FunctionEmitter {
   // Calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
+  /// Calls a function of another language, which may throw: what it throws goes on to the caller, and the
+  /// workspaces go back on its way.
+  llvm::CallBase* call_foreign(llvm::FunctionCallee function, const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
   llvm::Value* call_packed(const tir::Call& n);
   llvm::Value* stack_array(const tir::Call& n);

@@ -50,7 +50,7 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   if (!features_.empty()) function->addFnAttr("target-features", features_);
   // Processors that lower their clock for wide registers still gain by them in loops as dense as ours.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
-  // Bodies of parallel loops are called through frames of C++ that catch exceptions of extern functions.
+  // Exceptions of extern functions pass through; those of parallel loops' bodies are caught by the runtime.
   function->setUWTableKind(llvm::UWTableKind::Default);
   return function;
 }
@@ -64,6 +64,13 @@ llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name, llv
   llvm::raw_string_ostream(given) << *type;
   throw LowerError("the call of `" + name + "` has the LLVM type " + given + ", its imported definition is " +
                    wanted);
+}
+
+llvm::Constant* ModuleEmitter::cleanup_personality() {
+  llvm::Type* number = llvm::Type::getInt32Ty(context());
+  llvm::FunctionCallee personality =
+      module_.getOrInsertFunction("__gcc_personality_v0", llvm::FunctionType::get(number, true));
+  return llvm::cast<llvm::Constant>(personality.getCallee());
 }
 
 llvm::Constant* ModuleEmitter::text(const std::string& value) {

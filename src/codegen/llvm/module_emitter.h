@@ -39,6 +39,9 @@ class ModuleEmitter {
                                 const std::string& name);
   /// A function of another language, by name.
   llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
+  /// What finds the way of an exception through functions that only clean up. That of C, so that code needs
+  /// no library of C++.
+  llvm::Constant* cleanup_personality();
   /// The address of a text that ends in zero; equal texts are shared.
   llvm::Constant* text(const std::string& value);
 
