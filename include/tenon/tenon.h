@@ -20,6 +20,7 @@
 #include "tenon/runtime/ndarray.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/runtime/timing.h"
+#include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"

@@ -1,5 +1,6 @@
 // Primitives that say how a loop runs: they attach attributes to axes and change no loops.
 #include <algorithm>
+#include <array>
 
 #include "te/schedule_data.h"
 #include "tenon/te/stage.h"
@@ -14,12 +15,6 @@ AxisAttributes& mark(StageData& stage, const IterVar& axis, const SourceLocation
   return attributes;
 }
 
-void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where) {
-  const std::string warning = text + " (at " + to_string(where) + ")";
-  std::vector<std::string>& warnings = schedule.warnings;
-  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
-}
-
 /// A loop that the threads of a launch run is no loop of its own any more.
 void check_not_bound(std::string_view primitive, const StageData& stage, const IterVar& axis,
                      const SourceLocation& where) {
@@ -32,7 +27,61 @@ std::string describe(const StageData& stage, const IterVar& axis) {
   return "axis `" + axis.name() + "` of " + te::describe(stage);
 }
 
+/// Those that some step or code generator looks at.
+constexpr std::array<std::string_view, 10> kPragmaKeys = {"auto_unroll_max_step",
+                                                          "unroll_explicit",
+                                                          "import_llvm",
+                                                          "import_c",
+                                                          "parallel_launch_point",
+                                                          "parallel_stride_pattern",
+                                                          "parallel_barrier_when_finish",
+                                                          "debug_skip_region",
+                                                          "loop_partition_hint",
+                                                          "tensor_core"};
+
+void warn_of_unknown_key(ScheduleData& schedule, const StageData& stage, const IterVar& axis,
+                         const std::string& key, const SourceLocation& where) {
+  if (std::find(kPragmaKeys.begin(), kPragmaKeys.end(), key) != kPragmaKeys.end()) return;
+  std::string known = "unroll, vectorize";
+  for (std::string_view name : kPragmaKeys) known.append(", ").append(name);
+  warn_once(schedule,
+            "pragma of " + describe(stage, axis) + ": nothing knows the key `" + key +
+                "`; it is printed and has no effect. The keys that have one are " + known,
+            where);
+}
+
+std::string text_of(const AxisAttributes& attributes) {
+  std::string text;
+  auto add = [&](const std::string& mark) { text += (text.empty() ? "" : ", ") + mark; };
+  if (attributes.kind) add(std::string(to_string(*attributes.kind)));
+  if (attributes.thread) add("bound to `" + attributes.thread->name() + "`");
+  for (const Pragma& pragma : attributes.pragmas) add("pragma `" + pragma.key + "`");
+  for (const PrefetchRequest& request : attributes.prefetches)
+    add("prefetch of `" + request.tensor.name() + "`");
+  return text;
+}
+
 }  // namespace
+
+void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where) {
+  const std::string warning = text + " (at " + to_string(where) + ")";
+  std::vector<std::string>& warnings = schedule.warnings;
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+}
+
+void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
+                        std::span<const IterVar> before, const SourceLocation& where) {
+  for (const IterVar& axis : before) {
+    const AxisAttributes* attributes = stage.attributes_of(axis);
+    if (!attributes || stage.has_leaf(axis)) continue;
+    const std::string lost = text_of(*attributes);
+    if (lost.empty()) continue;
+    warn_once(schedule,
+              std::string(primitive) + " of " + describe(stage, axis) + ": what was said of it (" + lost +
+                  ") no longer holds; say it of a loop that came of it",
+              where);
+  }
+}
 
 Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "vectorize", where);
@@ -128,6 +177,7 @@ Stage Stage::pragma(const IterVar& given, Name key, PragmaValue value, SourceLoc
   StageData& stage = require_stage(*schedule_, index_, is_group_, "pragma", where);
   const IterVar axis = require_leaf("pragma", stage, given, where);
   if (key.empty()) fail("pragma", stage, axis, "the key is empty", where);
+  warn_of_unknown_key(*schedule_, stage, axis, key, where);
   mark(stage, axis, where).pragmas.push_back({std::move(key), value.expr()});
   return *this;
 }

@@ -4,40 +4,11 @@
 #include <unordered_set>
 
 #include "te/schedule_data.h"
+#include "tenon/te/analysis.h"
 
 namespace tenon::te {
 
 // ---- making a schedule --------------------------------------------------------------------------
-
-namespace {
-
-/// Operations reached from the outputs, producers first; the inputs of an operation in the order of its
-/// reads.
-std::vector<Operation> in_order(std::span<const Operation> outputs) {
-  std::vector<Operation> order;
-  std::unordered_set<const OperationNode*> seen;
-  struct Open {
-    Operation op;
-    std::size_t next_input = 0;
-  };
-  std::vector<Open> path;
-  for (const Operation& output : outputs) {
-    if (seen.insert(output.get()).second) path.push_back({output});
-    while (!path.empty()) {
-      Open& top = path.back();
-      if (top.next_input == top.op.inputs().size()) {
-        order.push_back(top.op);
-        path.pop_back();
-        continue;
-      }
-      const Operation input = top.op.inputs()[top.next_input++].op();
-      if (seen.insert(input.get()).second) path.push_back({input});
-    }
-  }
-  return order;
-}
-
-}  // namespace
 
 int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
               bool include_inputs, const SourceLocation& where);
@@ -45,7 +16,7 @@ int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorLis
 Schedule create_schedule(const std::vector<Operation>& outputs, SourceLocation where) {
   if (outputs.empty()) throw ScheduleError("create_schedule: needs at least one output", where);
   auto data = std::make_shared<ScheduleData>();
-  for (const Operation& op : in_order(outputs)) {
+  for (const Operation& op : post_dfs_order(outputs)) {
     const StageId id = data->insert_stage(op, data->order.size());
     const Scan* scan = op.as<Scan>();
     if (!scan) continue;

@@ -75,6 +75,12 @@ std::string describe(std::span<const IterVar> axes);
 [[noreturn]] void fail(std::string_view primitive, const StageData& stage, const IterVar& axis,
                        const std::string& text, const SourceLocation& where);
 
+/// Keeps a warning with its line, unless it is there already.
+void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where);
+/// Warns of what was said of loops that the primitive has taken away; `before` are the loops that there were.
+void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
+                        std::span<const IterVar> before, const SourceLocation& where);
+
 /// The stage behind a handle; throws if it is a group, which has no loops and no storage.
 StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
                          const SourceLocation& where);

@@ -253,18 +253,28 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
 }  // namespace
 
 Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor, SourceLocation where) const {
-  return split_axis("split", require_stage(*schedule_, index_, is_group_, "split", where), axis, factor,
-                    false, where);
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "split", where);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
+  const SplitAxes axes = split_axis("split", stage, axis, factor, false, where);
+  warn_of_lost_marks(*schedule_, "split", stage, before, where);
+  return axes;
 }
 
 Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& nparts,
                                         SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split_by_nparts", where);
-  return split_axis("split_by_nparts", stage, axis, nparts, true, where);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
+  const SplitAxes axes = split_axis("split_by_nparts", stage, axis, nparts, true, where);
+  warn_of_lost_marks(*schedule_, "split_by_nparts", stage, before, where);
+  return axes;
 }
 
 IterVar Stage::fuse(const std::vector<IterVar>& axes, SourceLocation where) const {
-  return fuse_all(require_stage(*schedule_, index_, is_group_, "fuse", where), axes, where);
+  StageData& stage = require_stage(*schedule_, index_, is_group_, "fuse", where);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
+  const IterVar fused = fuse_all(stage, axes, where);
+  warn_of_lost_marks(*schedule_, "fuse", stage, before, where);
+  return fused;
 }
 IterVar Stage::fuse(std::initializer_list<IterVar> axes, SourceLocation where) const {
   return fuse(std::vector<IterVar>(axes), where);
@@ -280,7 +290,9 @@ Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x
   auto [x_outer, x_inner] = split_axis("tile", changed, x, x_factor, false, where);
   auto [y_outer, y_inner] = split_axis("tile", changed, y, y_factor, false, where);
   reorder_axes(changed, std::vector{x_outer, y_outer, x_inner, y_inner}, where);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
   stage = std::move(changed);
+  warn_of_lost_marks(*schedule_, "tile", stage, before, where);
   return {x_outer, y_outer, x_inner, y_inner};
 }
 

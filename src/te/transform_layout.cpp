@@ -103,10 +103,12 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
           Range::from_min_extent(tir::make_int(bijection->extents[n].dtype(), 0), bijection->extents[n]);
       transformed.emplace_back(range, bijection->inverse.params[n], IterKind::DataParallel);
     }
+    const std::vector<IterVar> before = stage.leaf_iter_vars;
     std::erase_if(stage.leaf_iter_vars, [&](const IterVar& axis) { return contains(originals, axis); });
     stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin() + place, transformed.begin(), transformed.end());
     stage.all_iter_vars.insert(stage.all_iter_vars.end(), transformed.begin(), transformed.end());
     stage.relations.push_back(Transform{originals, transformed, forward, bijection->inverse});
+    warn_of_lost_marks(*schedule_, "transform_layout", stage, before, where);
   }
   stage.layout = std::move(forward);
   stage.axis_separators = std::move(separators);

@@ -120,7 +120,8 @@ std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis)
 /// The value of a pragma: an integer, a bool, a text or an expression.
 class PragmaValue {
  public:
-  PragmaValue(const char* text) : value_(tir::make_string(text)) {}
+  PragmaValue(const char* text, SourceLocation where = SourceLocation::current())
+      : value_(tir::make_string(Name(text, where))) {}
   PragmaValue(const std::string& text) : value_(tir::make_string(text)) {}
   template <class T>
   requires std::convertible_to<T, Operand> PragmaValue(const T& value) : value_(Operand(value).alone()) {}
@@ -187,7 +188,10 @@ class Stage {
   Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
-  /// The keys "unroll" and "vectorize" are the primitives of those names.
+  /// The keys "unroll" and "vectorize" are the primitives of those names. The others that mean something:
+  /// "auto_unroll_max_step", "unroll_explicit", "import_llvm", "import_c", "parallel_launch_point",
+  /// "parallel_stride_pattern", "parallel_barrier_when_finish", "debug_skip_region", "loop_partition_hint",
+  /// "tensor_core". Any other is printed, means nothing, and is worth a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,

@@ -1,0 +1,85 @@
+// What schedules accept and yet say a word about: kept in Schedule::warnings(), with the line of the call.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/common/refusal.h"
+
+namespace tenon::testing {
+namespace {
+
+struct WarningTest : ::testing::Test {
+  te::Tensor A = te::placeholder({8, 6}, "A");
+  te::Tensor B = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  te::IterVar i = s[B].axis(0), j = s[B].axis(1);
+
+  /// The only warning has the parts, and the line of the call (or one of the next few).
+  void expect_warning(const std::vector<std::string>& parts,
+                      SourceLocation where = SourceLocation::current()) const {
+    ASSERT_EQ(s.warnings().size(), 1u) << where.line();
+    const std::string& warning = s.warnings().front();
+    for (const std::string& part : parts)
+      EXPECT_NE(warning.find(part), std::string::npos) << part << ": " << warning;
+    EXPECT_NE(warning.find("warnings_test.cpp:"), std::string::npos) << warning;
+  }
+};
+
+TEST_F(WarningTest, APragmaThatNothingKnows) {
+  for (int n = 0; n < 2; ++n) s[B].pragma(i, "auto_unrol_max_step", 8);
+  expect_warning({"pragma of axis `i` of stage `B`", "`auto_unrol_max_step`", "no effect",
+                  "unroll, vectorize", "auto_unroll_max_step", "loop_partition_hint", "tensor_core"});
+  std::ostringstream text;
+  text << lower(s, {A, B}, {.simple_mode = true});
+  EXPECT_NE(text.str().find("\"pragma_auto_unrol_max_step\" = 8"), std::string::npos) << text.str();
+}
+
+TEST_F(WarningTest, NoPragmaThatMeansSomething) {
+  s[B].pragma(j, "auto_unroll_max_step", 4).pragma(j, "unroll_explicit", false).pragma(j, "tensor_core");
+  s[B].pragma(i, "import_llvm", "x.ll").pragma(i, "import_c", "x.c").pragma(i, "debug_skip_region");
+  s[B].pragma(i, "parallel_launch_point").pragma(j, "parallel_stride_pattern");
+  s[B].pragma(j, "parallel_barrier_when_finish").pragma(j, "loop_partition_hint");
+  EXPECT_TRUE(s.warnings().empty()) << s.warnings().front();
+}
+
+TEST_F(WarningTest, ASplitLosesWhatWasSaidOfTheLoop) {
+  s[B].vectorize(j).pragma(j, "unroll_explicit", false);
+  s[B].split(j, 4);
+  expect_warning({"split of axis `j` of stage `B`", "Vectorized", "`unroll_explicit`", "no longer holds"});
+}
+
+TEST_F(WarningTest, SoDoTheOtherPrimitivesThatTakeLoopsAway) {
+  s[B].parallel(i);
+  te::Schedule fused = s.copy(), tiled = s.copy(), parted = s.copy(), moved = s.copy();
+  fused[B].fuse(i, j);
+  tiled[B].tile(i, j, 4, 2);
+  parted[B].split_by_nparts(i, 2);
+  moved[B].transform_layout([](Var x, Var y) -> std::vector<Expr> { return {y, x}; });
+  for (const auto& [schedule, primitive] :
+       {std::pair(fused, "fuse"), std::pair(tiled, "tile"), std::pair(parted, "split_by_nparts"),
+        std::pair(moved, "transform_layout")}) {
+    ASSERT_EQ(schedule.warnings().size(), 1u) << primitive;
+    const std::string start = std::string(primitive) + " of axis `i` of stage `B`";
+    EXPECT_TRUE(schedule.warnings()[0].starts_with(start)) << schedule.warnings()[0];
+    EXPECT_NE(schedule.warnings()[0].find("Parallelized"), std::string::npos) << schedule.warnings()[0];
+  }
+}
+
+TEST_F(WarningTest, NothingIsLostWhereNothingWasSaid) {
+  s[B].storage_align(i, 8, 1);
+  s[B].parallel(i);
+  auto [outer, inner] = s[B].split(j, 4);
+  s[B].reorder({outer, i, inner});
+  EXPECT_TRUE(s.warnings().empty());
+}
+
+TEST_F(WarningTest, APrimitiveThatFailsLosesNothing) {
+  s[B].parallel(i);
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[B].split(i, 0); }, {"split", "`i`", "positive"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[B].tile(i, j, 4, 0); }, {"tile", "`j`", "positive"}));
+  EXPECT_TRUE(s.warnings().empty());
+}
+
+}  // namespace
+}  // namespace tenon::testing
