@@ -1,7 +1,7 @@
 #include "te/intrin_call.h"
 
-#include "te/required_region.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
@@ -38,26 +38,30 @@ AxisDomains domains_inside(const StageData& stage, std::size_t depth, const Prog
 TensorizedPart part_inside(const StageData& stage, std::size_t depth, const Program& program) {
   const AxisDomains domains = domains_inside(stage, depth, program);
   TensorizedPart part;
-  arith::IntervalMap needed;
-  Facts facts;
   for (const IterVar& axis : stage.op.root_iter_vars()) {
     const Range range = domains.at(axis).to_range(program.bounds[axis], Facts());
     part.axes.set(axis, range);
-    needed.set(axis.var(), domains.at(axis));
-    facts.bind(axis.var(), range, /*replace=*/true);
-  }
-  const std::vector<TensorReads> reads = collect_reads(stage.op);
-  for (const Tensor& tensor : stage.op.inputs()) {
-    Needs needs(tensor.shape().size());
-    add_needs(stage.op, reads, tensor, needed, facts, needs);
-    std::vector<Range> region;
-    for (std::size_t d = 0; d < needs.size(); ++d) {
-      const Range whole = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
-      region.push_back(arith::hull(needs[d], facts).to_range(whole, Facts()));
-    }
-    part.inputs.push_back(std::move(region));
+    part.values.set(axis.var(), domains.at(axis));
+    part.facts.bind(axis.var(), range, /*replace=*/true);
   }
   return part;
+}
+
+/// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They are as many
+/// where they begin next to each other; they may be more where they run over the end of an axis.
+void check_is_box(const IntrinCall& call, const StageData& stage, const TensorizedPart& part,
+                  const Program& program) {
+  Expr loops = make_int(Int(64), 1), box = loops;
+  for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n)
+    loops = loops * cast(Int(64), program.bounds[stage.leaf_iter_vars[n]].extent);
+  for (const IterVar& axis : stage.op.root_iter_vars()) box = box * cast(Int(64), part.axes.at(axis).extent);
+  loops = arith::simplify(loops, program.facts);
+  box = arith::simplify(box, program.facts);
+  if (arith::can_prove_equal(box, loops, program.facts) || arith::can_prove(box <= loops, program.facts))
+    return;
+  call.refuse("the loops that it replaces have " + print_expr(loops) +
+              " iterations, which lie apart in a box of " + print_expr(box) +
+              "; move all loops of neighbouring iterations inside");
 }
 
 // ---- views ------------------------------------------------------------------------------------------------
@@ -129,6 +133,7 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
   check_loops(call, id, program.graph);
 
   const TensorizedPart part = part_inside(stage, leaf, program);
+  check_is_box(call, stage, part, program);
   Facts facts;
   for (const IterVar& loop : stage.leaf_iter_vars)
     facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
@@ -137,9 +142,9 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
   call.values = match.sizes;
 
   for (std::size_t n = 0; n < intrin.inputs.size(); ++n) {
-    const std::size_t own = match.inputs[n];
-    add_view(call, call.inputs, intrin.buffers[n], stage.op.inputs()[own], part.inputs[own],
-             match.input_dims[n], program);
+    const MatchedInput& input = match.inputs[n];
+    add_view(call, call.inputs, intrin.buffers[n], stage.op.inputs()[input.tensor], input.region, input.dims,
+             program);
   }
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.axes.at(root));

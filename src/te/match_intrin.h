@@ -9,10 +9,10 @@ namespace tenon::te {
 
 /// What one call of the intrinsic is to compute, in terms of the loops around it.
 struct TensorizedPart {
-  /// Of every root axis of the stage.
+  /// Of every root axis of the stage; as intervals, and as facts.
   AxisRanges axes;
-  /// Of each tensor that the operation reads, in the order of its inputs.
-  std::vector<std::vector<Range>> inputs;
+  arith::IntervalMap values;
+  Facts facts;
 };
 
 /// How the dimensions of a part go together with those of the intrinsic: in order, but for dimensions of
@@ -27,12 +27,18 @@ struct DimPairs {
   bool are_the_last() const;
 };
 
+/// What an input of the intrinsic stands for.
+struct MatchedInput {
+  /// The place of the tensor among the operation's inputs.
+  std::size_t tensor;
+  /// The part of it that is read as this input.
+  std::vector<Range> region;
+  DimPairs dims;
+};
+
 struct IntrinMatch {
-  /// For each input of the intrinsic, the place of the tensor that it stands for among the operation's
-  /// inputs.
-  std::vector<std::size_t> inputs;
-  /// For each input of the intrinsic, and for its outputs.
-  std::vector<DimPairs> input_dims;
+  /// For each input of the intrinsic. One tensor may be several of them, by different regions.
+  std::vector<MatchedInput> inputs;
   DimPairs output_dims;
   /// Values of variables that are extents of the intrinsic.
   tir::VarMap sizes;
@@ -40,7 +46,8 @@ struct IntrinMatch {
   std::string difference;
 };
 
-/// Operands of commutative operators may trade places. `facts` are of the loops around.
+/// Data axes go together by their order, which is that of the output's memory; reduction axes and inputs by
+/// how they are used. Operands of commutative operators may trade places. `facts` are of the loops around.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
                          arith::Facts& facts);
 

@@ -220,7 +220,7 @@ class BodyMaker {
                               call_.inputs, call_.outputs,
                               call_.values, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_)};
     auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
-    return with_check(checked, call, lowered, program_, call_.where);
+    return with_check(checked, call, lowered, program_);
   }
 
   Stmt viewing(const std::vector<IntrinView>& views, Stmt body, const LoopNest& nest) const {
@@ -241,10 +241,53 @@ class BodyMaker {
   }
 
   Stmt init_part() const {
-    const Stmt reset =
-        viewing(call_.outputs, called(*call_.code.reset, IntrinPart::Reset, *nest_.init), *nest_.init);
+    const Stmt call = called(*call_.code.reset, IntrinPart::Reset, *nest_.init);
+    const Stmt reset = viewing(inputs_of_reset(), viewing(call_.outputs, call, *nest_.init), *nest_.init);
     if (!init_->whole) return wrap(init_->outside, reset);
     return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
+  }
+
+  /// The inputs that a reset reads. It runs in front of the reduction, where parts of tensors that its steps
+  /// take one after the other are not there.
+  std::vector<IntrinView> inputs_of_reset() const {
+    std::vector<IntrinView> read;
+    for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
+      const IntrinView& view = call_.inputs[n];
+      if (!uses(*call_.code.reset, view.buffer) && !(program_.check_intrinsics && starts_from(n))) continue;
+      for (std::size_t l = nest_.common; l < call_.depth; ++l) {
+        const IterVar& leaf = stage_.leaf_iter_vars[l];
+        const bool has_loop = !nest_.init->values.at(leaf).same_as(leaf.var());
+        if (has_loop) continue;
+        for (const Range& range : view.region)
+          if (uses_var(range.min, leaf.var()) || uses_var(range.extent, leaf.var()))
+            call_.refuse("its reset reads `" + view.buffer->name + "`, but each iteration of axis `" +
+                         leaf.name() + "` of the reduction takes another part of `" + view.tensor.name() +
+                         "`; leave the reset out, so that the body starts");
+      }
+      read.push_back(view);
+    }
+    return read;
+  }
+
+  /// Whether the declared reduction starts from values of the input.
+  bool starts_from(std::size_t input) const {
+    bool found = false;
+    for (const Expr& start : call_.intrin.op.as<Compute>()->reduction()->init)
+      walk(start, [&](const ProducerLoad& read) {
+        found = found || Tensor::of(read).same_as(call_.intrin.inputs[input]);
+      });
+    return found;
+  }
+
+  /// Whether the code accesses the buffer, or passes on what describes it.
+  static bool uses(const Stmt& code, const tir::Buffer& buffer) {
+    bool found = false;
+    walk(code, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
+    return found || uses_var(code, [&](const Expr& var) {
+             return var.same_as(buffer->data) || var.same_as(buffer->elem_offset) ||
+                    std::any_of(buffer->strides.begin(), buffer->strides.end(),
+                                [&](const Expr& stride) { return var.same_as(stride); });
+           });
   }
 
   /// What a pragma of a replaced loop imports is for the intrinsic.

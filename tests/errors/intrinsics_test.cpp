@@ -63,8 +63,38 @@ TEST_F(IntrinsicTest, WhatDependsOnTheAxisItselfDiffersToo) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`C`", "b[(15 - x)]", "b[x]"}));
 }
 
+/// An input of the intrinsic is one tensor, though one tensor may be several inputs.
+TEST_F(IntrinsicTest, OneInputIsNoTwoTensors) {
+  differ([](Expr a, Expr b) { return a * 2.0f + (a + b); }, [](Expr a, Expr b) { return a * 2.0f + (b + b); },
+         {"b[x]", "a[x]"});
+}
+
+TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamedUnderOperandsThatTradePlaces) {
+  differ([](Expr a, Expr b) { return (a * 2.0f + exp(b)) * b; },
+         [](Expr a, Expr b) { return a * (exp(a) + b * 3.0f); }, {"2f32", "3f32"});
+}
+
+/// Sixty-four times the same product, of which either operand may be either.
+TEST_F(IntrinsicTest, ManyOperandsThatLookAlikeStillGiveAReason) {
+  auto power = [](Expr product) {
+    for (int n = 0; n < 6; ++n) product = product * product;
+    return product;
+  };
+  te::Tensor C = stage([&](Expr a, Expr b) { return power(a * b); });
+  te::Tensor a = te::placeholder({16}, "a"), b = te::placeholder({16}, "b");
+  te::Tensor c = te::compute(
+      {16}, {"x"}, [&](Var x) { return power(a(x) * b(15 - x)); }, "c");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, C});
+      },
+      {"`C`", "`op`", "b[x]", "b[(15 - x)]", "not every order"}));
+}
+
 TEST_F(IntrinsicTest, NumbersOfTensorsAndOutputsDiffer) {
-  differ([](Expr a, Expr) { return a + 1.0f; }, [](Expr a, Expr b) { return a + b; }, {"1 tensor", "2"});
+  differ([](Expr a, Expr) { return a + 1.0f; }, [](Expr a, Expr b) { return a + b; }, {"1f32", "b[x]"});
   differ([](Expr a, Expr b) { return a + b; }, [](Expr a, Expr) { return a + 1.0f; }, {"2 tensors", "1"});
 }
 
@@ -158,6 +188,39 @@ TEST_F(ReductionTest, ThreadsCannotSumUpWhatItComputes) {
         lower(s, {A, C});
       },
       {"`k.outer`", "`C`", "threadIdx.x", "rfactor"}));
+}
+
+/// The part would be taken for the 49 elements between the first and the last.
+TEST_F(ReductionTest, IterationsThatLieApartAreNoPart) {
+  auto [ko, ki] = s[C].split(s[C].reduce_axis(0), 16);
+  te::Tensor a = te::placeholder({49}, "a");
+  te::IterVar r = te::reduce_axis({0, 49}, "r");
+  te::Tensor c = te::compute(
+      {1}, {"x"}, [&](Var) { return te::sum(a(r), {r}); }, "c");
+  s[C].reorder({ki, ko}).tensorize(ko, te::decl_tensor_intrin(c.op(), call_f, {.name = "row"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"tensorize", "`k.outer`", "`C`", "`row`", "4 iterations", "49"}));
+}
+
+TEST_F(ReductionTest, AResetSeesNoPartThatChangesWithTheSteps) {
+  te::Tensor a = te::placeholder({16}, "a");
+  te::IterVar r = te::reduce_axis({0, 16}, "r");
+  te::Tensor c = te::compute(
+      {1}, {"x"}, [&](Var) { return te::sum(a(r), {r}); }, "c");
+  auto code = [&](Buffers ins, Buffers outs) {
+    const Stmt call = *call_f(ins, outs).body;
+    return te::TensorIntrinBody{.reset = call, .update = call};
+  };
+  auto [ko, ki] = s[C].split(s[C].reduce_axis(0), 16);
+  s[C].tensorize(ki, te::decl_tensor_intrin(c.op(), code, {.name = "row"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"`k.inner`", "`C`", "`row`", "reset", "`a`", "`A`", "`k.outer`"}));
 }
 
 TEST_F(ReductionTest, WholeOnesNeedABodyOrBothOthers) {

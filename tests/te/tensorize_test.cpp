@@ -94,6 +94,29 @@ TEST(Tensorize, VariablesOfTheIntrinsicsShapesGetTheirValues) {
   for (const Call& call : result.calls) EXPECT_EQ(call.args, (std::vector<std::int64_t>{3, 8, 40, 40}));
 }
 
+TEST(Tensorize, InputsThatAreOneTensorHaveRegionsOfTheirOwn) {
+  Tensor A = placeholder({4, 6}, "A"), a = placeholder({2, 6}, "a"), b = placeholder({2, 6}, "b");
+  IterVar k = reduce_axis({0, 6}, "k"), r = reduce_axis({0, 6}, "r");
+  Tensor C = compute(
+      {4, 4}, {"i", "j"}, [&](Var i, Var j) { return sum(A(i, k) * A(j, k), {k}); }, "C");
+  Tensor c = compute(
+      {2, 2}, {"x", "y"}, [&](Var x, Var y) { return sum(a(x, r) * b(y, r), {r}); }, "c");
+  auto rows = [](const Tensor& t) {
+    return tir::decl_buffer(t.shape(), t.dtype(), {.strides = {var("s"), 1}, .offset_factor = 1});
+  };
+  auto code = [](Buffers ins, Buffers) -> TensorIntrinBody {
+    return {.body = calls("product", {ins[0]->elem_offset, ins[1]->elem_offset})};
+  };
+  TensorIntrin intrin =
+      decl_tensor_intrin(c.op(), code, {.binds = {{a, rows(a)}, {b, rows(b)}, {c, rows(c)}}});
+  Schedule s = create_schedule(C);
+  auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 2, 2);
+  s[C].tensorize(ii, intrin);
+  std::vector<std::vector<std::int64_t>> offsets;
+  for (const Call& call : ran(s, {A, C}).calls) offsets.push_back(call.args);
+  EXPECT_EQ(offsets, (std::vector<std::vector<std::int64_t>>{{0, 0}, {0, 12}, {12, 0}, {12, 12}}));
+}
+
 TEST(Tensorize, OneResetInFrontOfAllUpdates) {
   Tensor A = placeholder({4, 32}, "A"), a = placeholder({8}, "a");
   IterVar k = reduce_axis({0, 32}, "k"), r = reduce_axis({0, 8}, "r");
