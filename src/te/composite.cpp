@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "te/declare.h"
+#include "te/tag_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -89,7 +90,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, s
   std::vector<IterVar> axes = spatial_axes(name, state);
   Scan kind{std::move(time),  std::move(init),   std::move(update),
             std::move(state), std::move(inputs), std::move(axes)};
-  return outputs_of(make_operation(std::move(name), "", std::move(kind), where));
+  return outputs_of(make_operation(std::move(name), declared_tag(""), std::move(kind), where));
 }
 
 Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs,
@@ -186,7 +187,8 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
   Stmt code = body(ins, outs).body();
   check_buffers_in(code, ins, outs, what, where);
   Extern kind{std::move(inputs), std::move(ins), std::move(outs), std::move(code)};
-  return outputs_of(make_operation(std::move(name), std::move(options.tag), std::move(kind), where));
+  return outputs_of(
+      make_operation(std::move(name), declared_tag(std::move(options.tag)), std::move(kind), where));
 }
 
 Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body, Name name,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "te/body.h"
+#include "te/tag_scope.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -112,6 +113,7 @@ Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool
                    const SourceLocation& where) {
   const std::string what = "compute `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  options.tag = declared_tag(std::move(options.tag));
   return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options), where)
       .output(0);
 }
@@ -121,6 +123,7 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
                                  const SourceLocation& where) {
   const std::string what = "compute_multi `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  options.tag = declared_tag(std::move(options.tag));
   return outputs_of(
       make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
 }

@@ -4,6 +4,7 @@
 
 #include "te/declare.h"
 #include "te/match_intrin.h"
+#include "te/tag_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -166,7 +167,8 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<st
                where);
   TensorCompute kind{std::move(all),       call.options.reduce_axis, static_cast<int>(scheduled),
                      call.intrin.shared(), std::move(call.inputs),   call.options.scalars};
-  const Operation result = make_operation(std::move(name), std::move(tag), std::move(kind), where);
+  const Operation result =
+      make_operation(std::move(name), declared_tag(std::move(tag)), std::move(kind), where);
   std::vector<Tensor> outputs;
   for (int n = 0; n < result.num_outputs(); ++n) outputs.push_back(result.output(n));
   return outputs;

@@ -138,7 +138,8 @@ Operation make_factored(const Operation& op, const Compute& compute, const tir::
   } else {
     bodies = components_of(std::make_shared<const tir::ReduceNode>(std::move(partial)));
   }
-  return make_compute(op.name() + ".rf", std::move(axes), std::move(bodies), {}, op.where());
+  return make_compute(op.name() + ".rf", std::move(axes), std::move(bodies), {op.tag(), op.attrs()},
+                      op.where());
 }
 
 /// The reduction of the partial results.
@@ -154,8 +155,8 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
   for (const Expr& init : reduction.init) rest.init.push_back(tir::substitute(init, new_axes));
   for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
   return make_compute(op.name() + ".repl", axes,
-                      components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))), {},
-                      op.where());
+                      components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))),
+                      {op.tag(), op.attrs()}, op.where());
 }
 
 int checked_position(const StageData& stage, const IterVar& axis, int factor_axis, std::size_t rank,

@@ -6,8 +6,11 @@
 //   }
 //
 // A scope serves the thread that opens it, until it is destroyed. It reaches compute, compute_multi,
-// extern_op, extern_multi, scan and tensor_compute; an operation's own `.tag` wins.
+// extern_op, extern_multi, scan and tensor_compute; an operation's own `.tag` wins. What primitives make of
+// an operation (cache_write, rfactor) has the operation's tag, whatever scope is open.
 #pragma once
+
+#include <memory>
 
 #include "tenon/support/error.h"
 #include "tenon/support/name.h"
@@ -18,9 +21,11 @@ class TagScope {
  public:
   /// ScheduleError while another scope of the thread is open: tags do not nest.
   explicit TagScope(const Name& tag, SourceLocation where = SourceLocation::current());
-  ~TagScope();
   TagScope(const TagScope&) = delete;
   TagScope& operator=(const TagScope&) = delete;
+
+ private:
+  std::shared_ptr<const std::string> tag_;
 };
 
 }  // namespace tenon::te
