@@ -27,6 +27,7 @@ std::span<const CSymbol> c_symbols() {
       {"tenon_workspace_alloc", address(tenon_workspace_alloc)},
       {"tenon_workspace_free", address(tenon_workspace_free)},
       {"tenon_element_differs", address(tenon_element_differs)},
+      {"tenon_register_system_library", address(tenon_register_system_library)},
   };
   return symbols;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/library_module.h"
+#include "runtime/system_library.h"
 
 namespace tenon::runtime {
 
@@ -88,6 +89,14 @@ void Module::save(const std::filesystem::path& path, SourceLocation where) const
 Module Module::load(const std::filesystem::path& path, SourceLocation where) {
   try {
     return Module(load_library_module(path));
+  } catch (const RuntimeError& error) {
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+Module Module::system_library(const Name& prefix, SourceLocation where) {
+  try {
+    return Module(find_system_library(prefix));
   } catch (const RuntimeError& error) {
     throw RuntimeError(error.what(), where);
   }

@@ -1,5 +1,8 @@
 #include "tenon/driver/build.h"
 
+#include <set>
+
+#include "driver/function_form.h"
 #include "driver/host_schedule.h"
 #include "driver/lost_results.h"
 #include "driver/races.h"
@@ -37,6 +40,65 @@ tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passe
   return ready;
 }
 
+/// The functions as lower makes them: those that are multi-dimensional still are lowered.
+tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options, const SourceLocation& where) {
+  const LowerFunctionOptions passes = {.instrument_bounds = options.instrument_bounds,
+                                       .passes = options.passes};
+  tir::IRModule result;
+  for (const auto& [name, func] : module.functions) {
+    check_function(func, name);
+    tir::PrimFunc named = func;
+    named.attrs.global_symbol = name;
+    if (!is_lowered(named)) named = lower(named, passes, where).functions.at(name);
+    result.functions.emplace(name, std::move(named));
+  }
+  return result;
+}
+
+void check_names(const std::vector<TargetedModule>& modules, const SourceLocation& where) {
+  std::set<std::string> names;
+  for (const TargetedModule& part : modules)
+    for (const auto& [name, func] : part.module.functions)
+      if (!names.insert(name).second)
+        throw LowerError("build: function `" + name + "` is given twice", where);
+  if (names.empty()) throw LowerError("build: the module has no functions", where);
+}
+
+void check_kind(const Target& target, const SourceLocation& where) {
+  switch (target.facts().kind) {
+    case tir::TargetKind::Llvm:
+      return;
+    case tir::TargetKind::C:
+    case tir::TargetKind::Cuda:
+    case tir::TargetKind::OpenCl:
+      throw TargetError(
+          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
+  }
+}
+
+/// Of functions that have been lowered.
+codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                                  const SourceLocation& where) {
+  if (options.opt_level < 0 || options.opt_level > 3)
+    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level), where);
+  for (const TargetedModule& part : modules) check_kind(part.target, where);
+  return with_user_line(where, [&] {
+    return with_deep_stack([&] {
+      std::vector<codegen::CompileUnit> units;
+      for (const auto& [module, target] : modules) {
+        tir::TargetFacts facts = target.facts();
+        facts.fast_math |= options.fast_math;
+        if (!options.allow_parallel_reduction_race)
+          for (const auto& [name, func] : module.functions) refuse_region_races(func);
+        units.push_back({for_host(module, options.passes, facts), facts});
+      }
+      return codegen::compile(units, {.opt_level = options.opt_level,
+                                      .link = {options.link.begin(), options.link.end()},
+                                      .on_step = options.on_step});
+    });
+  });
+}
+
 runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& options,
                      const SourceLocation& where) {
   const auto start = std::chrono::steady_clock::now();
@@ -47,32 +109,22 @@ runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& opti
 
 }  // namespace
 
+codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                          SourceLocation where) {
+  refuse_legacy_text(options.passes, where);
+  check_names(modules, where);
+  const std::vector<TargetedModule> ready = with_user_line(where, [&] {
+    std::vector<TargetedModule> parts;
+    for (const TargetedModule& part : modules)
+      parts.push_back({lowered(part.module, options, where), part.target});
+    return parts;
+  });
+  return compile_lowered(ready, options, where);
+}
+
 codegen::Artifact compile(const tir::IRModule& module, const Target& target, const BuildOptions& options,
                           SourceLocation where) {
-  if (module.functions.empty()) throw LowerError("build: the module has no functions", where);
-  if (options.opt_level < 0 || options.opt_level > 3)
-    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level), where);
-  tir::TargetFacts facts = target.facts();
-  facts.fast_math |= options.fast_math;
-  switch (facts.kind) {
-    case tir::TargetKind::Llvm:
-      break;
-    case tir::TargetKind::C:
-    case tir::TargetKind::Cuda:
-    case tir::TargetKind::OpenCl:
-      throw TargetError(
-          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
-  }
-  std::vector<std::filesystem::path> link(options.link.begin(), options.link.end());
-  return with_user_line(where, [&] {
-    return with_deep_stack([&] {
-      if (!options.allow_parallel_reduction_race)
-        for (const auto& [name, func] : module.functions) refuse_region_races(func);
-      return codegen::compile(
-          for_host(module, options.passes, facts), facts,
-          {.opt_level = options.opt_level, .link = std::move(link), .on_step = options.on_step});
-    });
-  });
+  return compile(std::vector<TargetedModule>{{module, target}}, options, where);
 }
 
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
@@ -92,7 +144,7 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
                                       .passes = options.passes,
                                       .on_step = options.on_step},
                                      where);
-  return compile(module, target, options, where);
+  return compile_lowered({{module, target}}, options, where);
 }
 
 runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
@@ -100,14 +152,16 @@ runtime::Module build(const tir::IRModule& module, const Target& target, const B
   return load(compile(module, target, options, where), options, where);
 }
 
+runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                      SourceLocation where) {
+  return load(compile(modules, options, where), options, where);
+}
+
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
                       const BuildOptions& options, SourceLocation where) {
-  tir::IRModule all;
-  for (const tir::IRModule& module : modules)
-    for (const auto& [name, func] : module.functions)
-      if (!all.functions.emplace(name, func).second)
-        throw LowerError("build: function `" + name + "` is given twice", where);
-  return build(all, target, options, where);
+  std::vector<TargetedModule> parts;
+  for (const tir::IRModule& module : modules) parts.push_back({module, target});
+  return build(parts, options, where);
 }
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,

@@ -1,5 +1,6 @@
 #include "tenon/driver/lower.h"
 
+#include "driver/function_form.h"
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
 
@@ -40,6 +41,26 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
   });
   tir::IRModule module;
   module.functions.emplace(options.name, std::move(func));
+  return module;
+}
+
+tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options, SourceLocation where) {
+  lowering::LowerOptions passes = options.passes;
+  passes.simple_mode |= options.simple_mode;
+  passes.instrument_bounds |= options.instrument_bounds;
+  tir::PrimFunc named = func;
+  if (options.name) named.attrs.global_symbol = *options.name;
+  const std::string name = named.attrs.global_symbol;
+  if (name.empty()) throw LowerError("lower: the name of a function must not be empty", where);
+  tir::IRModule module;
+  module.functions.emplace(name, with_user_line(where, [&] {
+                             return with_deep_stack([&] {
+                               check_function(named, name);
+                               if (is_lowered(named))
+                                 throw LowerError("lower: function `" + name + "` has been lowered already");
+                               return lowering::run_pipeline(std::move(named), passes);
+                             });
+                           }));
   return module;
 }
 

@@ -1,6 +1,8 @@
 #include "tenon/driver/target.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <ostream>
 #include <sstream>
 
@@ -17,7 +19,7 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 4> kKinds = {{
-    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple"},
+    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib"},
     {"c", tir::TargetKind::C, ""},
     {"cuda", tir::TargetKind::Cuda, "-arch"},
     {"opencl", tir::TargetKind::OpenCl, ""},
@@ -34,9 +36,19 @@ std::vector<std::string> split(const std::string& text, char separator) {
 /// What the text says, before anything is resolved.
 struct Request {
   tir::TargetKind kind;
-  std::optional<std::string> cpu, triple, arch;
+  std::optional<std::string> cpu, triple, arch, system_library;
   std::vector<std::string> features;
 };
+
+/// The prefix of linker symbols.
+const std::string& checked_prefix(const std::string& prefix, const SourceLocation& where) {
+  const bool is_name = std::all_of(prefix.begin(), prefix.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
+                       !std::isdigit(static_cast<unsigned char>(prefix.front()));
+  if (is_name) return prefix;
+  throw TargetError("-system-lib=`" + prefix + "`: the prefix must be a name in C: letters, digits and _",
+                    where);
+}
 
 Request parse(const std::string& text, const SourceLocation& where) {
   const std::vector<std::string> words = split(text, ' ');
@@ -48,7 +60,7 @@ Request parse(const std::string& text, const SourceLocation& where) {
     known += (known.empty() ? "" : ", ") + std::string(k.name);
   }
   if (!kind) throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
-  Request request{kind->kind, {}, {}, {}, {}};
+  Request request{kind->kind, {}, {}, {}, {}, {}};
   for (std::size_t n = 1; n < words.size(); ++n) {
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
@@ -57,12 +69,20 @@ Request parse(const std::string& text, const SourceLocation& where) {
       const std::string keys = kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
       throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys, where);
     }
+    for (std::size_t m = 1; m < n; ++m)
+      if (words[m].substr(0, words[m].find('=')) == key)
+        throw TargetError("target `" + name + "`: key `" + key + "` is given twice", where);
+    if (words[n] == "-system-lib") {
+      request.system_library = "";
+      continue;
+    }
     if (equals == std::string::npos || equals + 1 == words[n].size())
       throw TargetError("target key `" + key + "` needs a value: " + key + "=...", where);
     const std::string value = words[n].substr(equals + 1);
     if (key == "-mcpu") request.cpu = value;
     if (key == "-mtriple") request.triple = value;
     if (key == "-arch") request.arch = value;
+    if (key == "-system-lib") request.system_library = checked_prefix(value, where);
     if (key == "-mattr") request.features = split(value, ',');
   }
   return request;
@@ -116,6 +136,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
     facts.features.push_back(feature);
   }
   facts.vector_bits = codegen::vector_bits(facts);
+  facts.system_library = request.system_library;
   return facts;
 }
 

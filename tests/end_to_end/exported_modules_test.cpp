@@ -133,6 +133,139 @@ int main() {
   EXPECT_EQ(std::system(file("linked").c_str()), 0);
 }
 
+// ---- code that is found in the program that it is linked into -------------------------------------------
+
+constexpr const char* kSystemLibraryProgram = R"(
+#include <algorithm>
+#include "tenon/runtime/module.h"
+using namespace tenon;
+using namespace tenon::runtime;
+int main() {
+  const Module mod = Module::system_library(), other = Module::system_library("other_");
+  std::vector<std::string> names = mod.function_names();
+  std::sort(names.begin(), names.end());
+  if (names != std::vector<std::string>{"add", "triple"}) return 1;
+  if (other.function_names() != std::vector<std::string>{"add"}) return 2;
+  const NDArray a = NDArray::from(std::vector<float>{1, 2, 3}, {3}), b = NDArray::zeros({3}, Float(32));
+  mod["add"](a, b);
+  if (b.to_vector<float>() != std::vector<float>{2, 3, 4}) return 3;
+  mod["triple"](a, b);
+  if (b.to_vector<float>() != std::vector<float>{3, 6, 9}) return 4;
+  other["add"](a, b);
+  if (b.to_vector<float>() != std::vector<float>{11, 12, 13}) return 5;
+  try {
+    mod["triple"](a, NDArray::zeros({2}, Float(32)));
+    return 6;
+  } catch (const RuntimeError&) {
+  }
+  try {
+    Module::system_library("none_");
+    return 7;
+  } catch (const RuntimeError& error) {
+    const std::string text = error.what();
+    return text.find("`none_`") != text.npos && text.find("`other_`") != text.npos ? 0 : 8;
+  }
+}
+)";
+
+/// f(A, B) of any size, where B is what the body makes of an element.
+tir::IRModule function_of_elements(const std::string& name, const std::function<Expr(Expr)>& body) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return body(A(i)); }, "B");
+  return lower(te::create_schedule(B), {A, B}, {.name = name});
+}
+
+tir::IRModule adds(float number) {
+  return function_of_elements("add", [number](const Expr& x) { return x + number; });
+}
+tir::IRModule triples() {
+  return function_of_elements("triple", [](const Expr& x) { return x * 3.0f; });
+}
+
+TEST_F(ExportedModuleTest, OfASystemLibraryAreFoundWithoutLoading) {
+  build(adds(1), Target("llvm -system-lib")).save(file("add.o"));
+  build(triples(), Target("llvm -system-lib")).save(file("triple.o"));
+  build(adds(10), Target("llvm -system-lib=other_")).save(file("other.o"));
+  write("system.cpp", kSystemLibraryProgram);
+  ASSERT_EQ(std::system((kCompiler + file("system.cpp") + " " + file("add.o") + " " + file("triple.o") + " " +
+                         file("other.o") + " -o " + file("system") + kRuntime)
+                            .c_str()),
+            0);
+  EXPECT_EQ(std::system(file("system").c_str()), 0);
+}
+
+TEST_F(ExportedModuleTest, OfASystemLibraryDoNotShareNames) {
+  const std::vector<tir::IRModule> modules = {adds(1), triples()};
+  build(modules, Target("llvm -system-lib")).save(file("both.o"));
+  // The symbols differ, the names do not: `add` of the prefix "" twice.
+  const runtime::Module again = build(adds(2), Target("llvm -system-lib"));
+  again.save(file("again.so"));
+  write("twice.cpp", R"(
+#include "tenon/runtime/module.h"
+using namespace tenon::runtime;
+int main(int, char** argv) {
+  const Module loaded = Module::load(argv[1]);
+  try {
+    Module::system_library();
+  } catch (const tenon::RuntimeError& error) {
+    return std::string(error.what()).find("`add`") != std::string::npos ? 0 : 1;
+  }
+  return 2;
+}
+)");
+  ASSERT_EQ(
+      std::system(
+          (kCompiler + file("twice.cpp") + " " + file("both.o") + " -o " + file("twice") + kRuntime).c_str()),
+      0);
+  EXPECT_EQ(std::system((file("twice") + " " + file("again.so")).c_str()), 0);
+}
+
+TEST_F(ExportedModuleTest, OfASystemLibraryRunWhereTheyAreBuiltAsWell) {
+  const runtime::Module mod = build(triples(), Target("llvm -system-lib=here_"));
+  const runtime::NDArray a = runtime::NDArray::random({9}, Float(32)),
+                         b = runtime::NDArray::zeros({9}, Float(32));
+  mod["triple"](a, b);
+  EXPECT_EQ(b.data<float>()[8], a.data<float>()[8] * 3);
+}
+
+#if defined(__x86_64__)
+TEST_F(ExportedModuleTest, HaveFunctionsForSeveralProcessors) {
+  // Sums of halves: their conversions are instructions on the one and bits on the other.
+  auto half_sum = [](const std::string& name) {
+    te::Tensor A = te::placeholder({64}, "A", Float(16));
+    te::Tensor B = te::compute(
+        {64}, {"i"}, [&](Var i) { return A(i) + A(63 - i); }, "B");
+    return lower(te::create_schedule(B), {A, B}, {.name = name});
+  };
+  const std::vector<TargetedModule> parts = {{half_sum("baseline"), Target("llvm -mcpu=x86-64")},
+                                             {half_sum("wide"), Target("llvm -mcpu=x86-64-v3")}};
+  const std::string code = compile(parts).source("ll");
+  EXPECT_NE(code.find("\"target-cpu\"=\"x86-64\""), std::string::npos);
+  EXPECT_NE(code.find("\"target-cpu\"=\"x86-64-v3\""), std::string::npos);
+  const std::string assembly = compile(parts).source("asm");
+  const std::size_t wide = assembly.find("wide_compute:"), baseline = assembly.find("baseline_compute:");
+  ASSERT_NE(wide, std::string::npos);
+  ASSERT_NE(baseline, std::string::npos);
+  EXPECT_GT(assembly.find("vcvtph2ps", baseline), wide) << "an instruction that the baseline does not have";
+  EXPECT_NE(assembly.find("vcvtph2ps", wide), std::string::npos);
+
+  const runtime::Module native = build(
+      {{half_sum("baseline"), Target("llvm -mcpu=x86-64")}, {half_sum("wide"), Target("llvm -mcpu=native")}});
+  native.save(file("both.so"));
+  for (const runtime::Module& mod : {native, runtime::Module::load(file("both.so"))}) {
+    const runtime::NDArray a = runtime::NDArray::random({64}, Float(16));
+    const runtime::NDArray x = runtime::NDArray::zeros({64}, Float(16)),
+                           y = runtime::NDArray::zeros({64}, Float(16));
+    mod["baseline"](a, x);
+    mod["wide"](a, y);
+    for (int n = 0; n < 64; ++n) EXPECT_EQ(x.data<Float16>()[n].bits, y.data<Float16>()[n].bits);
+    EXPECT_EQ(mod.function_names(), (std::vector<std::string>{"baseline", "wide"}));
+  }
+}
+#endif
+
 TEST_F(ExportedModuleTest, AreCalledByOtherModulesInEveryForm) {
   const runtime::Module mod = two_functions();
   const auto [s, args] = calls_triple();

@@ -12,7 +12,8 @@
 namespace tenon {
 
 struct BuildOptions {
-  std::string name = "main";
+  /// Of the function that is built from a schedule; those of a module have theirs.
+  Name name = "main";
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Shared libraries in which extern functions are found.
   std::vector<std::string> link = {};
@@ -34,12 +35,24 @@ struct BuildOptions {
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target = Target("llvm"), const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-/// Functions that lower has made.
+/// Functions that lower has made; one that is still multi-dimensional is lowered first, with `options.passes`
+/// and `instrument_bounds`. LowerError for a function that is malformed.
 runtime::Module build(const tir::IRModule& module, const Target& target = Target("llvm"),
                       const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Several of them in one module; the same name twice is a LowerError.
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target = Target("llvm"),
                       const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+
+/// Functions, and the processor that they are for.
+struct TargetedModule {
+  tir::IRModule module;
+  Target target;
+};
+/// Functions for several processors in one module, as for a program that chooses among them when it runs:
+///   build({{baseline, Target("llvm -mcpu=x86-64")}, {wide, Target("llvm -mcpu=native")}})
+/// Loading it needs a processor that can run all of them; saving it does not.
+runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options = {},
+                      SourceLocation where = SourceLocation::current());
 
 /// What build loads: code to be read or saved, for another kind of processor than this one too.
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
@@ -47,5 +60,7 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
                           SourceLocation where = SourceLocation::current());
 codegen::Artifact compile(const tir::IRModule& module, const Target& target = Target("llvm"),
                           const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options = {},
+                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

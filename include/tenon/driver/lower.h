@@ -20,7 +20,7 @@ using LowerArgument = te::FunctionArgument;
 struct LowerOptions {
   /// Leaves out loop partition (and nothing else), as the known texts do.
   bool simple_mode = false;
-  std::string name = "main";
+  Name name = "main";
   /// Buffers of the user's for tensors.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Checks every access at run time.
@@ -37,6 +37,20 @@ struct LowerOptions {
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options = {}, SourceLocation where = SourceLocation::current());
+
+struct LowerFunctionOptions {
+  bool simple_mode = false;
+  /// Not given: the function's own.
+  std::optional<std::string> name = std::nullopt;
+  bool instrument_bounds = false;
+  lowering::LowerOptions passes = {};
+};
+
+/// A loop program on multi-dimensional buffers: of create_prim_func, schedule_ops or lower_to_loops, or made
+/// by hand of tir::decl_buffer and tir::IRBuilder. Throws LowerError for a function that is malformed, with
+/// what is wrong, and for one that lower has made already.
+tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options = {},
+                    SourceLocation where = SourceLocation::current());
 
 /// The loop program before any pass: one For per loop, multi-dimensional buffers.
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,

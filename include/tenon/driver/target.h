@@ -2,6 +2,7 @@
 //
 //   Target("llvm")                                  // this host's processor and all its features
 //   Target("llvm -mcpu=znver4 -mattr=+avx512f")
+//   Target("llvm -system-lib=conv_")                // to be linked into a program: Module::system_library
 //   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
 #pragma once
 

@@ -152,6 +152,14 @@ void tenon_module_free(TenonModule* module);
 int32_t tenon_module_call(TenonModule* module, const char* function, const TenonValue* args,
                           const int32_t* type_codes, int32_t num_args);
 
+/* ---- Code linked into the program ---- */
+
+/* What an object that was compiled for a system library calls before main: the functions of `manifest`, in
+ * its order, under the library's prefix. All must stay where they are as long as the process runs. A mistake
+ * in them is an error of who asks for the library (runtime::Module::system_library). */
+void tenon_register_system_library(const char* prefix, const char* manifest,
+                                   const TenonPackedFunction* functions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -76,6 +76,13 @@ class Module {
   /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no module.
   static Module load(const std::filesystem::path& path, SourceLocation where = SourceLocation::current());
 
+  /// The functions of all objects in this program that were compiled for a target with the key
+  /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). They are saved as x.o, linked like any other
+  /// object and found without dlopen. (Of an archive, a linker takes only what is referred to: give it x.o,
+  /// or --whole-archive.) Throws RuntimeError, listing the prefixes there are, if there is none, and if two
+  /// objects define a function of the same name.
+  static Module system_library(const Name& prefix = "", SourceLocation where = SourceLocation::current());
+
   /// For the room that made it.
   const std::shared_ptr<ModuleImpl>& impl() const;
 

@@ -21,6 +21,8 @@ struct TargetFacts {
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;
   bool fast_math = false;
+  /// The functions are found, once linked into a program, as the system library of this prefix.
+  std::optional<std::string> system_library = std::nullopt;
 
   bool is_gpu() const { return kind == TargetKind::Cuda || kind == TargetKind::OpenCl; }
 };

@@ -7,7 +7,9 @@ namespace tenon::codegen {
 
 struct Artifact::State {
   std::vector<runtime::FunctionSpec> functions;
-  tir::TargetFacts target;
+  /// Of each part, and what all of them have in common.
+  std::vector<tir::TargetFacts> targets;
+  tir::TargetFacts common;
   CompileOptions options;
   /// The optimised module; its texts are made when they are asked for.
   std::string bitcode;

@@ -13,6 +13,7 @@
 #include "codegen/llvm/imports.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
+#include "codegen/llvm/system_library.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/support/error.h"
@@ -22,8 +23,8 @@ namespace tenon::codegen {
 namespace {
 
 /// Under another name than the function's own, which may be `main` or `exp`, and one that C can declare.
-std::string symbol_of(const std::string& name, std::set<std::string>& taken) {
-  std::string symbol;
+std::string symbol_of(const std::string& name, const tir::TargetFacts& target, std::set<std::string>& taken) {
+  std::string symbol = target.system_library.value_or("");
   for (char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol = "_" + symbol;
   std::string result = symbol + "_packed";
@@ -39,6 +40,30 @@ void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>
       llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
   new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
                            kManifestSymbol);
+}
+
+bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
+  return a.cpu == b.cpu && a.features == b.features;
+}
+
+/// What belongs to no function alone, such as imported code, is for the processor of all of them, or else for
+/// any of their kind.
+tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
+  tir::TargetFacts common = units.front().target;
+  for (const CompileUnit& unit : units) {
+    if (triple_of(unit.target.triple) != triple_of(common.triple))
+      throw TargetError("one module cannot have functions for `" + triple_of(common.triple).str() +
+                        "` and for `" + triple_of(unit.target.triple).str() + "`; build one of each");
+    if (unit.target.system_library != common.system_library)
+      throw TargetError(
+          "the functions of one module belong to one system library: -system-lib must be the "
+          "same in all of its targets");
+    if (!is_same_processor(unit.target, units.front().target)) {
+      common.cpu = "";
+      common.features.clear();
+    }
+  }
+  return common;
 }
 
 void verify(const llvm::Module& module) {
@@ -67,33 +92,48 @@ bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
+/// What the options and the functions' pragmas name: LLVM IR becomes part of the module, C an object.
+void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units, Artifact::State& state) {
+  ImportedSources sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
+  for (const std::filesystem::path& path : state.options.link)
+    if (is_llvm_ir(path)) import_llvm(code, path.string());
+  for (const std::string& source : sources.llvm) import_llvm(code, source);
+  for (const std::string& source : sources.c)
+    state.imported_objects.push_back(compile_c(source, state.common));
+}
+
 }  // namespace
 
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, const CompileOptions& options) {
+  return compile({{module, target}}, options);
+}
+
+Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options) {
   StepClock clock(options);
-  const auto machine = make_target_machine(target, options.opt_level);
+  auto state = std::make_shared<Artifact::State>();
+  state->common = common_target(units);
+  state->options = options;
+  state->options.on_step = {};  // It may refer to what the artifact outlives.
+  const auto machine = make_target_machine(state->common, options.opt_level);
   llvm::LLVMContext context;
   llvm::Module code("tenon", context);
   set_target(code, *machine);
+  import_sources(code, units, *state);
 
-  auto state = std::make_shared<Artifact::State>();
-  state->target = target;
-  state->options = options;
-  state->options.on_step = {};  // It may refer to what the artifact outlives.
-  const ImportedSources sources = imported_sources(module);
-  for (const std::filesystem::path& path : options.link)
-    if (is_llvm_ir(path)) import_llvm(code, path.string());
-  for (const std::string& source : sources.llvm) import_llvm(code, source);
-  for (const std::string& source : sources.c) state->imported_objects.push_back(compile_c(source, target));
-
-  ModuleEmitter emitter(code, target, options);
   std::set<std::string> taken;
-  for (const auto& [name, func] : module.functions) {
-    const Signature signature = signature_of(func, symbol_of(func.attrs.global_symbol, taken));
-    emit_function(emitter, func, signature);
-    state->functions.push_back(signature.spec);
+  for (const CompileUnit& unit : units) {
+    state->targets.push_back(unit.target);
+    ModuleEmitter emitter(code, unit.target, options);
+    for (const auto& [name, func] : unit.module.functions) {
+      const Signature signature = signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken));
+      emit_function(emitter, func, signature);
+      state->functions.push_back(signature.spec);
+    }
   }
   add_manifest(code, state->functions);
+  if (state->common.system_library)
+    register_system_library(code, *state->common.system_library, state->functions);
   verify(code);
   clock.finish("emit-llvm");
 
@@ -122,7 +162,7 @@ std::string Artifact::source(std::string_view kind) const {
   if (!module)
     internal_error("bitcode that was written cannot be read: " + llvm::toString(module.takeError()));
   if (kind == "asm") {
-    const auto machine = make_target_machine(state_->target, state_->options.opt_level);
+    const auto machine = make_target_machine(state_->common, state_->options.opt_level);
     return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);
   }
   std::string text;

@@ -29,8 +29,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 }  // namespace
 
-ImportedSources imported_sources(const tir::IRModule& module) {
-  ImportedSources sources;
+void add_imported_sources(const tir::IRModule& module, ImportedSources& sources) {
   for (const auto& [name, func] : module.functions) {
     tir::walk(func.body, [&](const tir::Attr& attr) {
       if (attr.kind != tir::AttrKind::Pragma || (attr.key != "import_llvm" && attr.key != "import_c")) return;
@@ -39,7 +38,6 @@ ImportedSources imported_sources(const tir::IRModule& module) {
       add_once(attr.key == "import_c" ? sources.c : sources.llvm, text->value);
     });
   }
-  return sources;
 }
 
 void import_llvm(llvm::Module& module, const std::string& source) {

@@ -14,12 +14,12 @@ namespace tenon::codegen {
 /// c_api.h: where loading a shared library finds what its functions are.
 inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
 
-/// The texts (or paths) that pragmas `import_llvm` and `import_c` give, each once.
+/// The texts (or paths) that pragmas `import_llvm` and `import_c` of functions give, each once.
 struct ImportedSources {
   std::vector<std::string> llvm;
   std::vector<std::string> c;
 };
-ImportedSources imported_sources(const tir::IRModule& module);
+void add_imported_sources(const tir::IRModule& module, ImportedSources& sources);
 
 /// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; what it defines becomes the
 /// module's own. Throws RuntimeError with LLVM's message and line.

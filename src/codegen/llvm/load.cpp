@@ -75,7 +75,7 @@ std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char
 class CompiledModule : public runtime::ModuleImpl {
  public:
   explicit CompiledModule(Artifact artifact) : artifact_(std::move(artifact)) {
-    check_processor(artifact_.state().target);
+    for (const tir::TargetFacts& target : artifact_.state().targets) check_processor(target);
     auto jit = llvm::orc::LLJITBuilder().create();
     if (!jit) throw RuntimeError("LLVM cannot link code in this process: " + llvm::toString(jit.takeError()));
     jit_ = std::move(*jit);

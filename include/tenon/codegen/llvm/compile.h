@@ -63,10 +63,20 @@ class Artifact {
   std::shared_ptr<const State> state_;
 };
 
+/// Functions, and the processor that they are for.
+struct CompileUnit {
+  tir::IRModule module;
+  tir::TargetFacts target;
+};
+
 /// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be compiled for
 /// a CPU (thread axes, unbound variables), RuntimeError for a library or a source that cannot be read.
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
                  const CompileOptions& options = {});
+/// One module of functions for several processors: each is compiled for its own. TargetError if they are of
+/// different kinds (triples) or for different system libraries. Precondition: no two functions have a name in
+/// common, and there is at least one.
+Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 /// The functions, ready to be called. Throws RuntimeError naming the extern functions that are found nowhere,
 /// or if the code is for another kind of processor than this one.
