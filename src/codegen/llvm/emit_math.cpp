@@ -1,4 +1,6 @@
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/polynomials.h"
@@ -132,7 +134,37 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
     llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])});
     return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
   }
-  if (const auto value = float32_polynomial(builder_, intrin, args[0])) return *value;
+  // A square is a product, exactly rounded.
+  if (intrin == Intrin::pow && llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
+    return builder_.CreateFMul(args[0], args[0]);
+  const auto value = float32_polynomial(builder_, intrin, args);
+  if (!value) return library_function(intrin, args);
+  const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;
+  return is_of_angle ? reduced_or_called(intrin, args[0], *value) : *value;
+}
+
+/// The value where x could be reduced; what the library says of larger angles, which are rare.
+llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x, llvm::Value* reduced) {
+  llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  llvm::Value* is_large =
+      builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kGreatestAngle));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* large = new_block("large_angle");
+  llvm::BasicBlock* after = new_block("angle_end");
+  builder_.CreateCondBr(lanes_in(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large, after,
+                        llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
+  builder_.SetInsertPoint(large);
+  llvm::Value* called = builder_.CreateSelect(is_large, library_function(intrin, {x}), reduced);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* result = builder_.CreatePHI(x->getType(), 2);
+  result->addIncoming(reduced, before);
+  result->addIncoming(called, large);
+  return result;
+}
+
+llvm::Value* FunctionEmitter::library_function(Intrin intrin, const std::vector<llvm::Value*>& args) {
+  llvm::Type* t = args[0]->getType();
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
     return builder_.CreateIntrinsic(id, {t}, args);
   const char* name = libm_name(intrin);

@@ -132,6 +132,8 @@ class FunctionEmitter {
   void prefetch(const tir::Call& n);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
+  llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
+  llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
   llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args);
 
   llvm::Type* type(DataType t) const;

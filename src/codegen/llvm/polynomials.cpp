@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "codegen/llvm/polynomials_in_double.h"
+
 namespace tenon::codegen {
 
 using tir::Intrin;
@@ -217,7 +219,8 @@ class Polynomials {
 }  // namespace
 
 std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, Intrin function,
-                                               llvm::Value* x) {
+                                               std::span<llvm::Value* const> args) {
+  llvm::Value* x = args[0];
   if (!x->getType()->getScalarType()->isFloatTy()) return std::nullopt;
   switch (function) {
     case Intrin::exp:
@@ -236,6 +239,14 @@ std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, Int
       return Polynomials(builder, x).tanh(x);
     case Intrin::erf:
       return Polynomials(builder, x).erf(x);
+    case Intrin::sin:
+      return sine_in_double(builder, x);
+    case Intrin::cos:
+      return cosine_in_double(builder, x);
+    case Intrin::tan:
+      return tangent_in_double(builder, x);
+    case Intrin::pow:
+      return power_in_double(builder, x, args[1]);
     default:
       return std::nullopt;
   }

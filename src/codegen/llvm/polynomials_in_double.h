@@ -1,0 +1,16 @@
+// Functions of float32 whose ranges cannot be reduced in float32 without losing digits: they are computed in
+// double and rounded once. See polynomials.h.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+namespace tenon::codegen {
+
+// Of floats or vectors of them, of magnitudes below kGreatestAngle; NaN of NaN.
+llvm::Value* sine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
+llvm::Value* cosine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
+llvm::Value* tangent_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
+/// Of any floats, the special values as C's pow has them.
+llvm::Value* power_in_double(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y);
+
+}  // namespace tenon::codegen
