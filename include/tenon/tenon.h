@@ -36,7 +36,10 @@
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
+#include "tenon/topi/nn.h"
+#include "tenon/topi/reduction.h"
 #include "tenon/topi/tags.h"
+#include "tenon/topi/transform.h"
 
 namespace tenon {
 

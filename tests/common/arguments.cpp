@@ -18,33 +18,6 @@ std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
   return tir::evaluate_int(extent, [&](const Var&) { return symbol; });
 }
 
-/// Element n as a double; a 64-bit integer that a double cannot hold differs by less than the tolerance of
-/// none.
-double element(const Arguments::Array& array, std::int64_t n) {
-  const std::byte* at = array.data() + n * array.dtype.element().bytes();
-  auto load = [&]<class T>(T) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  };
-  const DataType t = array.dtype;
-  if (t.is_bfloat()) return static_cast<double>(BFloat16::from_bits(load(std::uint16_t{})));
-  if (t.is_float())
-    return t.bits == 64   ? load(double{})
-           : t.bits == 32 ? static_cast<double>(load(float{}))
-                          : static_cast<double>(Float16::from_bits(load(std::uint16_t{})));
-  switch (t.element().bytes()) {
-    case 1:
-      return t.is_int() ? load(std::int8_t{}) : load(std::uint8_t{});
-    case 2:
-      return t.is_int() ? load(std::int16_t{}) : load(std::uint16_t{});
-    case 4:
-      return t.is_int() ? load(std::int32_t{}) : load(std::uint32_t{});
-    default:
-      return static_cast<double>(load(std::int64_t{}));
-  }
-}
-
 void set_element(Arguments::Array& array, std::int64_t n, int value) {
   std::byte* at = array.data() + n * array.dtype.element().bytes();
   auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
@@ -82,6 +55,34 @@ std::int64_t Arguments::Array::elements() const {
   std::int64_t count = dtype.lanes;
   for (std::int64_t extent : shape) count *= extent;
   return count;
+}
+
+double Arguments::Array::value(std::int64_t n) const {
+  const std::byte* at = data() + n * dtype.element().bytes();
+  auto load = [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  };
+  if (dtype.is_bfloat()) return static_cast<double>(BFloat16::from_bits(load(std::uint16_t{})));
+  if (dtype.is_float())
+    return dtype.bits == 64   ? load(double{})
+           : dtype.bits == 32 ? static_cast<double>(load(float{}))
+                              : static_cast<double>(Float16::from_bits(load(std::uint16_t{})));
+  const bool is_signed = dtype.is_int();
+  auto load_whole = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
+    return is_signed ? static_cast<double>(load(Signed{})) : static_cast<double>(load(Unsigned{}));
+  };
+  switch (dtype.element().bytes()) {
+    case 1:
+      return load_whole(std::int8_t{}, std::uint8_t{});
+    case 2:
+      return load_whole(std::int16_t{}, std::uint16_t{});
+    case 4:
+      return load_whole(std::int32_t{}, std::uint32_t{});
+    default:
+      return load_whole(std::int64_t{}, std::uint64_t{});
+  }
 }
 
 std::string Arguments::Array::damage() const {
@@ -129,7 +130,7 @@ std::string first_difference(const Arguments& expected, const Arguments& actual,
   for (std::size_t a = 0; a < expected.arrays.size(); ++a) {
     const Arguments::Array &x = *expected.arrays[a], &y = *actual.arrays[a];
     for (std::int64_t n = 0; n < x.elements(); ++n) {
-      const double u = element(x, n), v = element(y, n);
+      const double u = x.value(n), v = y.value(n);
       if (u == v || (std::isnan(u) && std::isnan(v))) continue;
       const double allowed = x.dtype.is_floating() ? tolerance * std::max(1.0, std::fabs(u)) : 0;
       if (std::fabs(u - v) <= allowed) continue;

@@ -39,6 +39,8 @@ struct Arguments {
     std::int64_t bytes() const { return elements() * dtype.element().bytes(); }
     std::byte* data() { return blocks[1].bytes; }
     const std::byte* data() const { return blocks[1].bytes; }
+    /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of none.
+    double value(std::int64_t n) const;
     /// "" unless a guard has been written.
     std::string damage() const;
   };

@@ -13,7 +13,6 @@ namespace tenon::topi {
 
 using te::Tensor;
 
-// clang-format off
 Tensor abs(const Tensor& x, Name name = "T_abs", SourceLocation where = SourceLocation::current());
 Tensor negative(const Tensor& x, Name name = "T_negative", SourceLocation where = SourceLocation::current());
 Tensor sign(const Tensor& x, Name name = "T_sign", SourceLocation where = SourceLocation::current());
@@ -47,9 +46,10 @@ Tensor round(const Tensor& x, Name name = "T_round", SourceLocation where = Sour
 Tensor isnan(const Tensor& x, Name name = "T_isnan", SourceLocation where = SourceLocation::current());
 Tensor isinf(const Tensor& x, Name name = "T_isinf", SourceLocation where = SourceLocation::current());
 Tensor isfinite(const Tensor& x, Name name = "T_isfinite", SourceLocation where = SourceLocation::current());
-Tensor logical_not(const Tensor& x, Name name = "T_logical_not", SourceLocation where = SourceLocation::current());
-Tensor bitwise_not(const Tensor& x, Name name = "T_bitwise_not", SourceLocation where = SourceLocation::current());
-// clang-format on
+Tensor logical_not(const Tensor& x, Name name = "T_logical_not",
+                   SourceLocation where = SourceLocation::current());
+Tensor bitwise_not(const Tensor& x, Name name = "T_bitwise_not",
+                   SourceLocation where = SourceLocation::current());
 
 /// The tensor itself if it has the type.
 Tensor cast(const Tensor& x, DataType type, Name name = "T_cast",

@@ -1,0 +1,43 @@
+// What the makers of the library's operations share.
+#pragma once
+
+#include <functional>
+
+#include "tenon/te/operation.h"
+
+namespace tenon::topi {
+
+using te::Tensor;
+using tir::Expr;
+using tir::Operand;
+using tir::Var;
+
+/// An element of an operation, of its indices.
+using Element = std::function<Expr(std::span<const Var> indices)>;
+
+/// An operation with axes ax0, ax1, .... What its element is refused for is said of `what`, at `where`.
+Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element, std::string name,
+               std::string tag, const SourceLocation& where);
+
+/// "ax0", "ax1", ...
+std::vector<std::string> axis_names(std::size_t rank);
+
+/// "topi::exp `T_exp` of tensor `A` [4, n]"
+std::string describe(const std::string& function, const std::string& name, const Tensor& x);
+
+/// "[4, n]"
+std::string shape_text(const std::vector<Expr>& shape);
+/// "tensor `A` [4, n]"
+std::string describe(const Tensor& x);
+
+/// The dimension that the number means, which counts from the end if negative. TypeError if it is not below
+/// the rank.
+std::size_t dimension_of(const std::string& what, int axis, std::size_t rank, const SourceLocation& where);
+/// The dimensions of a list, in its order, each once.
+std::vector<std::size_t> dimensions_of(const std::string& what, const std::vector<int>& axes,
+                                       std::size_t rank, const SourceLocation& where);
+
+/// Whether the extents are surely the same number: constants of one value, or the same expression.
+bool same_extent(const Expr& a, const Expr& b);
+
+}  // namespace tenon::topi

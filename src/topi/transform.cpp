@@ -1,0 +1,433 @@
+#include "tenon/topi/transform.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tenon/tir/print.h"
+#include "tenon/topi/tags.h"
+#include "topi/declare.h"
+
+namespace tenon::topi {
+
+namespace {
+
+using Indices = std::span<const Var>;
+
+Tensor inject(const std::string& what, std::vector<Expr> shape, const Element& element, std::string name,
+              const SourceLocation& where) {
+  return declare(what, std::move(shape), element, std::move(name), kInjective, where);
+}
+
+Expr zero_like(const Expr& e) { return tir::make_int(e.dtype(), 0); }
+
+std::int64_t constant_extent(const std::string& what, const Tensor& x, std::size_t n,
+                             const SourceLocation& where) {
+  if (const std::optional<std::int64_t> extent = tir::constant_int(x.shape()[n])) return *extent;
+  throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + x.name() + "` has extent " +
+                      tir::print_expr(x.shape()[n]) + ", which must be constant here",
+                  where);
+}
+
+}  // namespace
+
+// ---- order --------------------------------------------------------------------------------------
+
+Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
+  const std::string what = describe("transpose", name, x);
+  const std::size_t rank = x.shape().size();
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.rbegin(), axes.rend(), 0);
+  }
+  const std::vector<std::size_t> order = dimensions_of(what, axes, rank, where);
+  if (order.size() != rank)
+    throw TypeError(what + ": " + std::to_string(order.size()) + " of " + std::to_string(rank) +
+                        " dimensions are listed; list all of them",
+                    where);
+  std::vector<Expr> shape;
+  for (std::size_t n : order) shape.push_back(x.shape()[n]);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(rank, 0);
+    for (std::size_t n = 0; n < rank; ++n) read[order[n]] = indices[n];
+    return x(read, where);
+  };
+  return inject(what, std::move(shape), element, std::move(name), where);
+}
+
+// ---- shape --------------------------------------------------------------------------------------
+
+namespace {
+
+/// A number of elements: a constant times expressions.
+struct Count {
+  std::int64_t constant = 1;
+  std::vector<Expr> factors;
+
+  explicit Count(const std::vector<Expr>& shape) {
+    for (const Expr& extent : shape) {
+      if (const std::optional<std::int64_t> value = tir::constant_int(extent)) {
+        constant *= *value;
+      } else {
+        factors.push_back(extent);
+      }
+    }
+  }
+};
+
+/// Whether they are surely as many: the constants and, in some order, the expressions are the same.
+bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  const Count x(a), y(b);
+  if (x.constant == 0 && y.constant == 0) return true;
+  return x.constant == y.constant && x.factors.size() == y.factors.size() &&
+         std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
+}
+
+/// The widest of the types that extents are counted in.
+DataType index_type(const std::vector<Expr>& shape) {
+  const bool is_wide =
+      std::any_of(shape.begin(), shape.end(), [](const Expr& extent) { return extent.dtype().bits > 32; });
+  return Int(is_wide ? 64 : 32);
+}
+
+/// The place of an element in row-major order.
+Expr place_of(Indices indices, const std::vector<Expr>& shape, DataType type) {
+  Expr place = tir::make_int(type, 0);
+  for (std::size_t n = 0; n < shape.size(); ++n) place = place * shape[n] + indices[n];
+  return place;
+}
+
+/// The indices of the element at a place in row-major order.
+std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
+  std::vector<Expr> indices(shape.size(), place);
+  for (std::size_t n = shape.size(); n-- > 0;) {
+    // The first needs no remainder: no place is beyond the last element.
+    indices[n] = n == 0 ? place : tir::floormod(place, shape[n]);
+    if (n > 0) place = tir::floordiv(place, shape[n]);
+  }
+  return indices;
+}
+
+Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shape, std::string name,
+                const SourceLocation& where) {
+  const bool is_empty = Count(x.shape()).constant == 0;
+  const auto element = [&](Indices indices) {
+    // There is no element to read, and no way to count in dimensions of extent 0.
+    if (is_empty) return tir::make_const(x.dtype(), 0);
+    return x(indices_at(place_of(indices, shape, index_type(shape)), x.shape()), where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocation where) {
+  const std::string what = describe("reshape", name, x);
+  if (!same_count(x.shape(), shape))
+    throw TypeError(
+        what + " to " + shape_text(shape) + ": the shapes are not known to have the same number of elements",
+        where);
+  return in_shape(what, x, std::move(shape), std::move(name), where);
+}
+
+Tensor flatten(const Tensor& x, Name name, SourceLocation where) {
+  const std::string what = describe("flatten", name, x);
+  if (x.ndim() == 0) throw TypeError(what + ": a tensor of rank 0 has no first dimension", where);
+  Expr rest = tir::make_int(index_type(x.shape()), 1);
+  for (std::size_t n = 1; n < x.shape().size(); ++n) rest = rest * x.shape()[n];
+  return in_shape(what, x, {x.shape().front(), rest}, std::move(name), where);
+}
+
+Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocation where) {
+  const std::string what = describe("expand_dims", name, x);
+  if (count < 0)
+    throw TypeError(what + ": there cannot be " + std::to_string(count) + " new dimensions", where);
+  // One place more than there are dimensions: behind the last.
+  const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
+  const auto added = static_cast<std::size_t>(count);
+  std::vector<Expr> shape = x.shape();
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(first), added, 1);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(first));
+    read.insert(read.end(), indices.begin() + static_cast<std::ptrdiff_t>(first + added), indices.end());
+    return x(read, where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+Tensor squeeze(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
+  const std::string what = describe("squeeze", name, x);
+  const std::size_t rank = x.shape().size();
+  std::vector<std::size_t> removed = dimensions_of(what, axes, rank, where);
+  for (std::size_t n = 0; n < rank; ++n) {
+    const bool is_listed = std::find(removed.begin(), removed.end(), n) != removed.end();
+    const bool is_one = tir::is_one(x.shape()[n]);
+    if (is_listed && !is_one)
+      throw TypeError(what + ": dimension " + std::to_string(n) + " has extent " +
+                          tir::print_expr(x.shape()[n]) + ", only one of extent 1 can be left out",
+                      where);
+    if (axes.empty() && is_one) removed.push_back(n);
+  }
+  std::sort(removed.begin(), removed.end());
+  const auto is_removed = [&](std::size_t n) {
+    return std::binary_search(removed.begin(), removed.end(), n);
+  };
+  std::vector<Expr> shape;
+  for (std::size_t n = 0; n < rank; ++n)
+    if (!is_removed(n)) shape.push_back(x.shape()[n]);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read;
+    std::size_t next = 0;
+    for (std::size_t n = 0; n < rank; ++n)
+      read.push_back(is_removed(n) ? zero_like(x.shape()[n]) : Expr(indices[next++]));
+    return x(read, where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+// ---- several tensors ----------------------------------------------------------------------------
+
+namespace {
+
+/// All have the type of the first, and its extents but for the dimension `except`.
+void check_alike(const std::string& what, const std::vector<Tensor>& tensors,
+                 std::optional<std::size_t> except, const SourceLocation& where) {
+  const Tensor& first = tensors.front();
+  for (const Tensor& other : tensors) {
+    if (other.dtype() != first.dtype())
+      throw TypeError(what + ": `" + first.name() + "` is " + first.dtype().str() + ", `" + other.name() +
+                          "` is " + other.dtype().str() + "; cast one of them",
+                      where);
+    bool alike = other.ndim() == first.ndim();
+    for (std::size_t n = 0; alike && n < first.shape().size(); ++n)
+      alike = n == except || same_extent(other.shape()[n], first.shape()[n]);
+    if (!alike)
+      throw TypeError(what + ": " + describe(first) + " and " + describe(other) +
+                          " are not known to have the same extents" +
+                          (except ? " but for dimension " + std::to_string(*except) : ""),
+                      where);
+  }
+}
+
+/// "topi::stack `T_stack` of 3 tensors"
+std::string describe_all(const std::string& function, const std::string& name,
+                         const std::vector<Tensor>& tensors, const SourceLocation& where) {
+  const std::string what = "topi::" + function + " `" + name + "`";
+  if (tensors.empty()) throw TypeError(what + ": no tensor is given", where);
+  return what + " of " + std::to_string(tensors.size()) + " tensors";
+}
+
+}  // namespace
+
+Tensor concatenate(std::vector<Tensor> tensors, int axis, Name name, SourceLocation where) {
+  const std::string what = describe_all("concatenate", name, tensors, where);
+  const std::size_t along = dimension_of(what, axis, tensors.front().shape().size(), where);
+  check_alike(what, tensors, along, where);
+  // Where each begins, and the end of the last.
+  std::vector<Expr> begins{zero_like(tensors.front().shape()[along])};
+  for (const Tensor& tensor : tensors) begins.push_back(begins.back() + tensor.shape()[along]);
+  std::vector<Expr> shape = tensors.front().shape();
+  shape[along] = begins.back();
+  const auto element = [&](Indices indices) {
+    const auto read = [&](std::size_t k) {
+      std::vector<Expr> own(indices.begin(), indices.end());
+      own[along] = own[along] - begins[k];
+      return tensors[k](own, where);
+    };
+    Expr value = read(tensors.size() - 1);
+    for (std::size_t k = tensors.size() - 1; k-- > 0;)
+      value = tir::if_then_else(indices[along] < begins[k + 1], read(k), value);
+    return value;
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation where) {
+  const std::string what = describe_all("stack", name, tensors, where);
+  const std::size_t along = dimension_of(what, axis, tensors.front().shape().size() + 1, where);
+  check_alike(what, tensors, std::nullopt, where);
+  const auto place = static_cast<std::ptrdiff_t>(along);
+  std::vector<Expr> shape = tensors.front().shape();
+  shape.insert(shape.begin() + place, static_cast<int>(tensors.size()));
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> own(indices.begin(), indices.end());
+    own.erase(own.begin() + place);
+    Expr value = tensors.back()(own, where);
+    for (std::size_t k = tensors.size() - 1; k-- > 0;)
+      value = tir::if_then_else(indices[along] == static_cast<int>(k), tensors[k](own, where), value);
+    return value;
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+namespace {
+
+/// Along a dimension, from `begin`.
+Tensor part(const std::string& what, const Tensor& x, std::size_t along, const Expr& begin,
+            const Expr& extent, std::string name, const SourceLocation& where) {
+  std::vector<Expr> shape = x.shape();
+  shape[along] = extent;
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(indices.begin(), indices.end());
+    read[along] = read[along] + begin;
+    return x(read, where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+}  // namespace
+
+std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis, Name name, SourceLocation where) {
+  const std::string what = describe("split", name, x);
+  const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
+  const std::int64_t end = constant_extent(what, x, along, where);
+  std::vector<std::int64_t> borders{0};
+  borders.insert(borders.end(), at.begin(), at.end());
+  borders.push_back(end);
+  if (!std::is_sorted(borders.begin(), borders.end()))
+    throw TypeError(what + ": the places must rise from 0 to the extent of dimension " +
+                        std::to_string(along) + ", " + std::to_string(end),
+                    where);
+  const DataType type = x.shape()[along].dtype();
+  std::vector<Tensor> parts;
+  for (std::size_t k = 0; k + 1 < borders.size(); ++k)
+    parts.push_back(part(what, x, along, tir::make_int(type, borders[k]),
+                         tir::make_int(type, borders[k + 1] - borders[k]), name, where));
+  return parts;
+}
+
+std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis, Name name, SourceLocation where) {
+  const std::string what = describe("split_sections", name, x);
+  const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
+  const std::int64_t extent = constant_extent(what, x, along, where);
+  if (sections <= 0 || extent % sections != 0)
+    throw TypeError(what + ": " + std::to_string(sections) + " parts do not divide dimension " +
+                        std::to_string(along) + ", of extent " + std::to_string(extent),
+                    where);
+  const DataType type = x.shape()[along].dtype();
+  std::vector<Tensor> parts;
+  for (int k = 0; k < sections; ++k)
+    parts.push_back(part(what, x, along, tir::make_int(type, extent / sections * k),
+                         tir::make_int(type, extent / sections), name, where));
+  return parts;
+}
+
+namespace {
+
+struct SliceOf {
+  std::int64_t begin, stride, count;
+};
+
+/// Of a dimension of constant extent, as other array languages have it.
+SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
+  // Backwards, the place before the first element is where a slice may end.
+  const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;
+  const auto place = [&](std::int64_t at) { return std::clamp(at < 0 ? at + extent : at, least, greatest); };
+  const std::int64_t from = place(begin), to = place(end), length = stride > 0 ? to - from : from - to;
+  const std::int64_t step = std::abs(stride);
+  return {from, stride, length > 0 ? (length + step - 1) / step : 0};
+}
+
+}  // namespace
+
+Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> end, std::vector<int> strides,
+                     Name name, SourceLocation where) {
+  const std::string what = describe("strided_slice", name, x);
+  if (begin.size() != end.size() || strides.size() > begin.size() || begin.size() > x.shape().size())
+    throw TypeError(what + ": got " + std::to_string(begin.size()) + " begins, " +
+                        std::to_string(end.size()) + " ends and " + std::to_string(strides.size()) +
+                        " strides",
+                    where);
+  strides.resize(begin.size(), 1);
+  std::vector<SliceOf> slices;
+  std::vector<Expr> shape = x.shape();
+  for (std::size_t n = 0; n < begin.size(); ++n) {
+    if (strides[n] == 0)
+      throw TypeError(what + ": the stride of dimension " + std::to_string(n) + " is 0", where);
+    slices.push_back(slice_of(constant_extent(what, x, n, where), begin[n], end[n], strides[n]));
+    shape[n] = tir::make_int(shape[n].dtype(), slices[n].count);
+  }
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(indices.begin(), indices.end());
+    for (std::size_t n = 0; n < slices.size(); ++n) {
+      const DataType type = read[n].dtype();
+      read[n] = read[n] * tir::make_int(type, slices[n].stride) + tir::make_int(type, slices[n].begin);
+    }
+    return x(read, where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+namespace {
+
+/// The index, or the end that it is beyond, in a type that counts all of the dimension.
+Expr clamped(const Expr& index, const Expr& extent) {
+  const bool is_wide = extent.dtype().bits > 32 || index.dtype().bits > 32 || index.dtype() == UInt(32);
+  const DataType type = Int(is_wide ? 64 : 32);
+  const Expr last = tir::cast(type, extent) - 1;
+  // Beyond int64 there are more of them.
+  const Expr low = index.dtype() == UInt(64) ? tir::min(index, tir::cast(UInt(64), last)) : index;
+  return tir::max(tir::min(tir::cast(type, low), last), 0);
+}
+
+}  // namespace
+
+Tensor take(const Tensor& x, const Tensor& indices, int axis, Name name, SourceLocation where) {
+  const std::string what = describe("take", name, x) + " by " + describe(indices);
+  const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
+  const auto place = static_cast<std::ptrdiff_t>(along), count = static_cast<std::ptrdiff_t>(indices.ndim());
+  if (!indices.dtype().is_integral() || indices.dtype().is_bool() || !indices.dtype().is_scalar())
+    throw TypeError(what + ": indices must be integers, got " + indices.dtype().str(), where);
+  if (tir::is_zero(x.shape()[along]))
+    throw TypeError(what + ": dimension " + std::to_string(along) + " has no elements to take", where);
+  std::vector<Expr> shape = x.shape();
+  shape.erase(shape.begin() + place);
+  shape.insert(shape.begin() + place, indices.shape().begin(), indices.shape().end());
+  const auto element = [&](Indices all) {
+    const Expr index = indices(all.subspan(along, indices.shape().size()), where);
+    std::vector<Expr> read(all.begin(), all.begin() + place);
+    read.push_back(clamped(index, x.shape()[along]));
+    read.insert(read.end(), all.begin() + place + count, all.end());
+    return x(read, where);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, const Operand& value,
+           Name name, SourceLocation where) {
+  const std::string what = describe("pad", name, x);
+  const std::vector<Expr>& extents = x.shape();
+  if (before.size() > extents.size() || after.size() > extents.size())
+    throw TypeError(what + ": got " + std::to_string(before.size()) + " numbers of elements before and " +
+                        std::to_string(after.size()) + " after for " + std::to_string(extents.size()) +
+                        " dimensions",
+                    where);
+  before.resize(extents.size(), 0);
+  after.resize(extents.size(), 0);
+  std::vector<Expr> shape;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    for (const Expr& count : {before[n], after[n]})
+      if (const std::optional<std::int64_t> known = tir::constant_int(count); known && *known < 0)
+        throw TypeError(what + ": dimension " + std::to_string(n) + " cannot have " + std::to_string(*known) +
+                            " elements more; for less there is strided_slice",
+                        where);
+    shape.push_back(before[n] + extents[n] + after[n]);
+  }
+  const auto element = [&](Indices indices) {
+    Expr inside = tir::make_true();
+    std::vector<Expr> read;
+    for (std::size_t n = 0; n < extents.size(); ++n) {
+      if (!tir::is_zero(before[n])) inside = inside && indices[n] >= before[n];
+      if (!tir::is_zero(after[n])) inside = inside && indices[n] < before[n] + extents[n];
+      read.push_back(indices[n] - before[n]);
+    }
+    const Expr fill = value.beside(x.dtype());
+    if (fill.dtype() != x.dtype())
+      throw TypeError("the value is " + fill.dtype().str() + ", the tensor " + x.dtype().str());
+    return tir::if_then_else(inside, x(read, where), fill);
+  };
+  return inject(what, shape, element, std::move(name), where);
+}
+
+}  // namespace tenon::topi
