@@ -238,7 +238,8 @@ const std::vector<std::string> kTutorials = {"01_cache_read",
                                              "symbolic_shapes",
                                              "fully_connected",
                                              "tile_sizes",
-                                             "micro_kernel"};
+                                             "micro_kernel",
+                                             "whole_tensors"};
 
 INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),
                          [](const auto& info) { return info.param; });
