@@ -145,7 +145,7 @@ std::vector<DataType> output_types(const std::string& what, const std::vector<Te
   return std::vector<DataType>(count, inputs.front().dtype());
 }
 
-/// Every buffer that the body accesses is one that it is given, or one that it allocates.
+/// Every buffer that the body accesses is one that it is given, or one that it makes.
 void check_buffers_in(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
                       const std::string& what, const SourceLocation& where) {
   std::vector<tir::Buffer> accessed;
@@ -156,6 +156,8 @@ void check_buffers_in(const Stmt& body, std::span<const tir::Buffer> ins, std::s
       body, [&](const tir::Load& load) { accessed.push_back(load.buffer); },
       [&](const tir::Store& store) { accessed.push_back(store.buffer); },
       [&](const tir::Allocate& allocate) { pointers.insert(&allocate.data.node()); },
+      [&](const tir::Realize& realize) { pointers.insert(&realize.buffer->data.node()); },
+      [&](const tir::BufferView& view) { pointers.insert(&view.view->data.node()); },
       [&](const tir::Let& let) { pointers.insert(&let.var.node()); });
   for (const tir::Buffer& buffer : accessed)
     if (!pointers.contains(&buffer->data.node()))

@@ -8,6 +8,11 @@ class Copier {
  public:
   Copier(VarMap replaced, bool redefine) : replaced_(std::move(replaced)), redefine_(redefine) {}
 
+  void replace(const Buffer& old, const Buffer& made) {
+    set(replaced_, old->data, made->data);
+    buffers_.insert_or_assign(old.get(), made);
+  }
+
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) {
       Expr min = expr(loop->min), extent = expr(loop->extent);
@@ -35,8 +40,12 @@ class Copier {
       copy.body = stmt(copy.body);
       return make_stmt(std::move(copy));
     }
+    if (const Realize* realize = s.as<Realize>()) return realized(*realize);
+    if (const BufferView* view = s.as<BufferView>()) return viewed(*view);
     Stmt copy = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    if (const Prefetch* prefetch = copy.as<Prefetch>())
+      return make_stmt(Prefetch{buffer(prefetch->buffer), prefetch->region});
     if (const Store* store = copy.as<Store>()) {
       Buffer target = buffer(store->buffer);
       if (!target.same_as(store->buffer)) return make_stmt(Store{target, store->value, store->indices});
@@ -70,16 +79,46 @@ class Copier {
     return fresh;
   }
 
+  Stmt realized(const Realize& realize) {
+    Realize copy = realize;
+    for (Range& bound : copy.bounds) bound = range(bound);
+    copy.condition = expr(copy.condition);
+    define(realize.buffer->data);
+    copy.buffer = buffer(realize.buffer);
+    copy.body = stmt(copy.body);
+    return make_stmt(std::move(copy));
+  }
+
+  /// Inside of a view, variables that are its sizes, strides or offset have the values that it gives them;
+  /// outside, those that are known there too have their own.
+  Stmt viewed(const BufferView& view) {
+    BufferView copy = view;
+    copy.source = buffer(view.source);
+    for (Range& bound : copy.region) bound = range(bound);
+    const VarMap outside = replaced_;
+    define(view.view->data);
+    for (const std::vector<Expr>& sizes : {view.view->shape, view.view->strides, {view.view->elem_offset}})
+      for (const Expr& size : sizes)
+        if (size.as<VarNode>()) define(Var::of(size));
+    copy.view = buffer(view.view);
+    copy.body = stmt(copy.body);
+    replaced_ = outside;
+    return make_stmt(std::move(copy));
+  }
+
+  Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
+
   Buffer buffer(const Buffer& b) {
     auto found = replaced_.find(&b->data.node());
     if (found == replaced_.end()) return b;
-    auto [copy, is_new] = buffers_.try_emplace(b.get(), b);
-    if (is_new || !copy->second->data.same_as(found->second)) {
-      BufferNode node = *b.get();
-      node.data = Var::of(found->second);
-      copy->second = make_buffer(std::move(node));
-    }
-    return copy->second;
+    auto known = buffers_.find(b.get());
+    if (known != buffers_.end() && known->second->data.same_as(found->second)) return known->second;
+    BufferNode node = *b.get();
+    node.data = Var::of(found->second);
+    for (Expr& extent : node.shape) extent = expr(extent);
+    for (Expr& stride : node.strides) stride = expr(stride);
+    node.elem_offset = expr(node.elem_offset);
+    return buffers_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
   VarMap replaced_;
@@ -89,7 +128,11 @@ class Copier {
 
 }  // namespace
 
-Stmt fresh_copy(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), true).stmt(s); }
+Stmt fresh_copy(const Stmt& s, VarMap replaced, const std::vector<std::pair<Buffer, Buffer>>& buffers) {
+  Copier copier(std::move(replaced), true);
+  for (const auto& [old, made] : buffers) copier.replace(old, made);
+  return copier.stmt(s);
+}
 
 Stmt replace_vars(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), false).stmt(s); }
 

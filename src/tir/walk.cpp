@@ -375,6 +375,7 @@ class FreeVars {
           for (const Expr& e : n.extents) expr(e);
           expr(n.condition), define(n.data), stmt(n.body);
         },
+        [&](const BufferView& n) { view(n); },
         [&](const Attr& n) {
           expr(n.value);
           const IterVar* axis = std::get_if<IterVar>(&n.subject);
@@ -389,6 +390,21 @@ class FreeVars {
   }
 
  private:
+  /// Sizes, strides and offset of a view that are variables have values inside of it, and only there.
+  void view(const BufferView& n) {
+    for (const Range& range : n.region) expr(range.min), expr(range.extent);
+    std::vector<const ExprNode*> defined;
+    auto define = [&](const Expr& e) {
+      if (e.as<VarNode>() && seen_.insert(&e.node()).second) defined.push_back(&e.node());
+    };
+    define(n.view->data);
+    define(n.view->elem_offset);
+    for (const Expr& extent : n.view->shape) define(extent);
+    for (const Expr& stride : n.view->strides) define(stride);
+    stmt(n.body);
+    for (const ExprNode* var : defined) seen_.erase(var);
+  }
+
   std::unordered_set<const ExprNode*> seen_;
 };
 

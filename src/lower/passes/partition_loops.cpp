@@ -42,16 +42,26 @@ class Partitioner {
   }
 
   Stmt attr(const Attr& attr, const Stmt& s) {
-    const IterVar* axis = std::get_if<IterVar>(&attr.subject);
-    if (attr.kind == AttrKind::Pragma && attr.key == "loop_partition_hint" && axis)
-      hinted_.insert(&axis->var().node());
+    if (attr.kind == AttrKind::Pragma && attr.key == "loop_partition_hint") hint(attr);
     if (attr.kind != AttrKind::ThreadExtent) return children(s);
-    facts_.bind(axis->var(), Range(0, attr.value), true);
+    facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
     const bool outer = is_in_kernel_;
     is_in_kernel_ = true;
     const Stmt result = children(s);
     is_in_kernel_ = outer;
     return result;
+  }
+
+  /// The hint is for the loop of its axis, right inside of it. A copied loop has a variable of its own under
+  /// the axis' name; code by hand names no axis.
+  void hint(const Attr& attr) {
+    const Stmt* inside = &attr.body;
+    while (const Attr* next = inside->as<Attr>()) inside = &next->body;
+    const For* loop = inside->as<For>();
+    const IterVar* axis = std::get_if<IterVar>(&attr.subject);
+    if (!loop || (axis && axis->name() != loop->var.name())) return;
+    hinted_.insert(&loop->var.node());
+    known_vars_.push_back(loop->var);
   }
 
   bool is_candidate(const For& loop) const {
@@ -127,7 +137,7 @@ class Partitioner {
     }
     const Var var = loop.var.fresh();
     finished_.insert(&var.node());
-    finished_vars_.push_back(var);
+    known_vars_.push_back(var);
     set(replaced, loop.var, var + offset);
     return stmt(make_stmt(
         For{var, make_int(var.dtype(), 0), length, loop.kind, fresh_copy(body, std::move(replaced))}));
@@ -159,10 +169,10 @@ class Partitioner {
   arith::Facts facts_;
   std::size_t nodes_left_;
   bool is_in_kernel_ = false;
-  /// Axes of the pragma "loop_partition_hint"; loops that are parts already.
+  /// Loops of the pragma "loop_partition_hint"; loops that are parts already.
   std::unordered_set<const ExprNode*> hinted_, finished_;
-  /// Keeps the nodes of `finished_` alive.
-  std::vector<Var> finished_vars_;
+  /// Keeps the nodes of both alive.
+  std::vector<Var> known_vars_;
 };
 
 }  // namespace
