@@ -188,6 +188,7 @@ Tensor right_shift(const Term& a, const Term& b, Name name) {
 Tensor broadcast_to(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocation where) {
   const std::string what = describe("broadcast_to", name, x);
   const std::vector<Expr>& extents = x.shape();
+  check_given(what, "extent", shape, where);
   if (shape.size() < extents.size())
     throw TypeError(what + ": the shape has " + std::to_string(shape.size()) +
                         " dimensions, the tensor has " + std::to_string(extents.size()),

@@ -72,6 +72,84 @@ std::vector<std::size_t> dimensions_of(const std::string& what, const std::vecto
   return dimensions;
 }
 
+void check_given(const std::string& what, const std::string& role, const std::vector<Expr>& values,
+                 const SourceLocation& where) {
+  for (std::size_t n = 0; n < values.size(); ++n)
+    if (values[n].is_moved_from())
+      throw TypeError(what + ": " + role + " " + std::to_string(n) + " has been moved from", where);
+}
+
+namespace {
+
+/// The constants of a list put together, and what is no constant.
+struct Parts {
+  std::optional<std::int64_t> constant;
+  std::vector<Expr> others;
+};
+
+/// No constant: it is more than 64 bits count.
+Parts part_constants(const std::vector<Expr>& list, std::int64_t start,
+                     bool (*combine)(std::int64_t a, std::int64_t b, std::int64_t* result)) {
+  Parts parts{start, {}};
+  for (const Expr& e : list) {
+    const std::optional<std::int64_t> value = tir::constant_int(e);
+    if (!value) {
+      parts.others.push_back(e);
+    } else if (parts.constant && combine(*parts.constant, *value, &*parts.constant)) {
+      parts.constant = std::nullopt;
+    }
+  }
+  return parts;
+}
+
+bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t* sum) {
+  return __builtin_add_overflow(a, b, sum);
+}
+bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
+  return __builtin_mul_overflow(a, b, product);
+}
+
+bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
+
+/// The constant in the type of the extents if that holds it.
+Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
+  const bool is_wide = !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
+                                                         [](const Expr& e) { return e.dtype().bits > 32; });
+  return tir::make_int(Int(is_wide ? 64 : 32), value);
+}
+
+/// What is no constant, then the constant.
+Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
+                  std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
+                  const SourceLocation& where) {
+  if (!parts.constant) throw TypeError(what + ": it would have more elements than 64 bits count", where);
+  const Expr constant = typed(*parts.constant, extents);
+  if (parts.others.empty()) return constant;
+  Expr result = parts.others.front();
+  for (std::size_t n = 1; n < parts.others.size(); ++n) result = combine(result, parts.others[n]);
+  return *parts.constant == neutral ? result : combine(result, constant);
+}
+
+}  // namespace
+
+Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where) {
+  return put_together(what, extents, part_constants(extents, 0, add_overflows), 0, tir::operator+, where);
+}
+
+Expr product_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where) {
+  const Parts parts = part_constants(extents, 1, multiply_overflows);
+  return put_together(what, extents, parts, 1, tir::operator*, where);
+}
+
+DataType counting_type(const std::vector<Expr>& shape) {
+  const Parts count = part_constants(shape, 1, multiply_overflows);
+  const bool is_wide =
+      std::any_of(shape.begin(), shape.end(), [](const Expr& extent) { return extent.dtype().bits > 32; });
+  const bool one_variable = count.constant == 1 && count.others.size() == 1;
+  const bool is_small = count.others.empty() && count.constant && fits_int32(*count.constant);
+  return Int(!is_wide && (one_variable || is_small) ? 32 : 64);
+}
+
 bool same_extent(const Expr& a, const Expr& b) {
   const std::optional<std::int64_t> x = tir::constant_int(a), y = tir::constant_int(b);
   return x && y ? *x == *y : tir::structural_equal(a, b);

@@ -37,6 +37,17 @@ std::size_t dimension_of(const std::string& what, int axis, std::size_t rank, co
 std::vector<std::size_t> dimensions_of(const std::string& what, const std::vector<int>& axes,
                                        std::size_t rank, const SourceLocation& where);
 
+/// TypeError for an expression without a value; `role` says what it is: "extent".
+void check_given(const std::string& what, const std::string& role, const std::vector<Expr>& values,
+                 const SourceLocation& where);
+
+/// Sums and products of extents. Of constants, in a type that holds it; TypeError if none does.
+Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
+Expr product_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
+
+/// An integer type that surely counts the elements of the shape.
+DataType counting_type(const std::vector<Expr>& shape);
+
 /// Whether the extents are surely the same number: constants of one value, or the same expression.
 bool same_extent(const Expr& a, const Expr& b);
 

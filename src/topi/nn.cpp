@@ -20,6 +20,8 @@ std::string describe_two(const std::string& function, const std::string& name, c
   return describe(function, name, a) + " and " + describe(b);
 }
 
+std::string or_else(const std::string& name, const char* unnamed) { return name.empty() ? unnamed : name; }
+
 void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where) {
   if (x.ndim() != rank)
     throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) + " dimensions, has " +
@@ -91,14 +93,13 @@ Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Ten
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
-  const ProductNames names{"matmul", options.name.empty() ? "T_matmul" : options.name, kMatmul};
+  const ProductNames names{"matmul", or_else(options.name, "T_matmul"), kMatmul};
   for (const Tensor* x : {&a, &b}) check_rank(describe_two("matmul", names.name, a, b), *x, 2, where);
   return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b, options.out_dtype, where);
 }
 
 Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
-  const ProductNames names{"batch_matmul", options.name.empty() ? "T_batch_matmul" : options.name,
-                           kBatchMatmul};
+  const ProductNames names{"batch_matmul", or_else(options.name, "T_batch_matmul"), kBatchMatmul};
   for (const Tensor* x : {&a, &b}) check_rank(describe_two("batch_matmul", names.name, a, b), *x, 3, where);
   return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b, options.out_dtype, where);
 }
@@ -192,15 +193,20 @@ void check_window(const std::string& what, const Window& window, const SourceLoc
 /// How many windows there are in height or width.
 Expr window_count(const std::string& what, const Window& window, const Tensor& x, std::size_t n,
                   const SourceLocation& where) {
-  const Expr covered = (window.size[n] - 1) * window.dilation[n] + 1;
-  const Expr space = x.shape()[2 + n] + (window.padding[n] + window.padding[2 + n]) - covered;
-  if (const std::optional<std::int64_t> left = tir::constant_int(space); left && *left < 0)
-    throw TypeError(what + ": the window covers " + tir::print_expr(covered) + " places of dimension " +
-                        std::to_string(2 + n) + ", which has " +
-                        tir::print_expr(x.shape()[2 + n] + (window.padding[n] + window.padding[2 + n])) +
+  const Expr whole = sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n]}, where);
+  const Expr to_last = product_of(what, {window.size[n] - 1, window.dilation[n]}, where);
+  const std::optional<std::int64_t> places = tir::constant_int(whole), last = tir::constant_int(to_last);
+  if (places && last && *last >= *places)
+    throw TypeError(what + ": the window covers " + std::to_string(*last + 1) + " places of dimension " +
+                        std::to_string(2 + n) + ", which has " + std::to_string(*places) +
                         " with its padding",
                     where);
-  return tir::floordiv(space, window.stride[n]) + 1;
+  // The last place of the first window leaves room for that many others, so that what pads by as much as a
+  // window takes keeps the extent, also one that is no constant.
+  const Expr room =
+      last ? sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n], -*last}, where)
+           : whole - to_last;
+  return window.stride[n] == 1 ? room : tir::floordiv(room - 1, window.stride[n]) + 1;
 }
 
 Window pooling_window(const std::string& what, const Tensor& x, const std::array<int, 2>& size,
@@ -244,7 +250,7 @@ Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& wi
 }  // namespace
 
 Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options, SourceLocation where) {
-  const std::string name = options.name.empty() ? "T_max_pool2d" : options.name;
+  const std::string name = or_else(options.name, "T_max_pool2d");
   const std::string what = describe("max_pool2d", name, x);
   const Window window = pooling_window(what, x, size, options, where);
   const auto reduce = [](const Operand& term, const std::vector<te::IterVar>& axes) {
@@ -254,7 +260,7 @@ Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
 }
 
 Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options, SourceLocation where) {
-  const std::string name = options.name.empty() ? "T_avg_pool2d" : options.name;
+  const std::string name = or_else(options.name, "T_avg_pool2d");
   const std::string what = describe("avg_pool2d", name, x);
   const Window window = pooling_window(what, x, size, options, where);
   if (!x.dtype().is_floating())

@@ -18,7 +18,7 @@ class Reduction {
             const ReductionOptions& options, const SourceLocation& where)
       : x_(x),
         keepdims_(options.keepdims),
-        name_(options.name.empty() ? x.op().name() + "_red" : options.name),
+        name_(options.name.empty() ? x.op().name() + "_red" : std::string(options.name)),
         what_(describe(function, name_, x)),
         reduced_(x.shape().size(), std::nullopt) {
     if (x.ndim() == 0) throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
@@ -60,8 +60,10 @@ class Reduction {
 
   /// Of the term among all that are reduced.
   Expr position() const {
-    Expr position = axes_.front();
-    for (std::size_t n = 1; n < axes_.size(); ++n) position = position * axes_[n].dom()->extent + axes_[n];
+    std::vector<Expr> extents;
+    for (const te::IterVar& axis : axes_) extents.push_back(axis.dom()->extent);
+    Expr position = tir::make_int(counting_type(extents), 0);
+    for (std::size_t n = 0; n < axes_.size(); ++n) position = position * extents[n] + axes_[n];
     return position;
   }
 

@@ -58,18 +58,16 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: a constant times expressions.
+/// A number of elements: a constant, which is none past 64 bits, times expressions.
 struct Count {
-  std::int64_t constant = 1;
+  std::optional<std::int64_t> constant = 1;
   std::vector<Expr> factors;
 
   explicit Count(const std::vector<Expr>& shape) {
     for (const Expr& extent : shape) {
-      if (const std::optional<std::int64_t> value = tir::constant_int(extent)) {
-        constant *= *value;
-      } else {
-        factors.push_back(extent);
-      }
+      const std::optional<std::int64_t> value = tir::constant_int(extent);
+      if (!value) factors.push_back(extent);
+      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant)) constant = std::nullopt;
     }
   }
 };
@@ -78,15 +76,8 @@ struct Count {
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   const Count x(a), y(b);
   if (x.constant == 0 && y.constant == 0) return true;
-  return x.constant == y.constant && x.factors.size() == y.factors.size() &&
+  return x.constant && x.constant == y.constant && x.factors.size() == y.factors.size() &&
          std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
-}
-
-/// The widest of the types that extents are counted in.
-DataType index_type(const std::vector<Expr>& shape) {
-  const bool is_wide =
-      std::any_of(shape.begin(), shape.end(), [](const Expr& extent) { return extent.dtype().bits > 32; });
-  return Int(is_wide ? 64 : 32);
 }
 
 /// The place of an element in row-major order.
@@ -113,7 +104,7 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
   const auto element = [&](Indices indices) {
     // There is no element to read, and no way to count in dimensions of extent 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
-    return x(indices_at(place_of(indices, shape, index_type(shape)), x.shape()), where);
+    return x(indices_at(place_of(indices, shape, counting_type(shape)), x.shape()), where);
   };
   return inject(what, shape, element, std::move(name), where);
 }
@@ -122,6 +113,7 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
 
 Tensor reshape(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocation where) {
   const std::string what = describe("reshape", name, x);
+  check_given(what, "extent", shape, where);
   if (!same_count(x.shape(), shape))
     throw TypeError(
         what + " to " + shape_text(shape) + ": the shapes are not known to have the same number of elements",
@@ -132,15 +124,22 @@ Tensor reshape(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocati
 Tensor flatten(const Tensor& x, Name name, SourceLocation where) {
   const std::string what = describe("flatten", name, x);
   if (x.ndim() == 0) throw TypeError(what + ": a tensor of rank 0 has no first dimension", where);
-  Expr rest = tir::make_int(index_type(x.shape()), 1);
-  for (std::size_t n = 1; n < x.shape().size(); ++n) rest = rest * x.shape()[n];
+  const Expr rest = product_of(what, {x.shape().begin() + 1, x.shape().end()}, where);
   return in_shape(what, x, {x.shape().front(), rest}, std::move(name), where);
 }
 
+namespace {
+
+constexpr int kMaxNewDimensions = 64;
+
+}  // namespace
+
 Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocation where) {
   const std::string what = describe("expand_dims", name, x);
-  if (count < 0)
-    throw TypeError(what + ": there cannot be " + std::to_string(count) + " new dimensions", where);
+  if (count < 0 || count > kMaxNewDimensions)
+    throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
+                        " new dimensions, not " + std::to_string(count),
+                    where);
   // One place more than there are dimensions: behind the last.
   const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
   const auto added = static_cast<std::size_t>(count);
@@ -224,7 +223,8 @@ Tensor concatenate(std::vector<Tensor> tensors, int axis, Name name, SourceLocat
   check_alike(what, tensors, along, where);
   // Where each begins, and the end of the last.
   std::vector<Expr> begins{zero_like(tensors.front().shape()[along])};
-  for (const Tensor& tensor : tensors) begins.push_back(begins.back() + tensor.shape()[along]);
+  for (const Tensor& tensor : tensors)
+    begins.push_back(sum_of(what, {begins.back(), tensor.shape()[along]}, where));
   std::vector<Expr> shape = tensors.front().shape();
   shape[along] = begins.back();
   const auto element = [&](Indices indices) {
@@ -403,6 +403,8 @@ Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, c
                         std::to_string(after.size()) + " after for " + std::to_string(extents.size()) +
                         " dimensions",
                     where);
+  check_given(what, "number before dimension", before, where);
+  check_given(what, "number after dimension", after, where);
   before.resize(extents.size(), 0);
   after.resize(extents.size(), 0);
   std::vector<Expr> shape;
@@ -412,7 +414,7 @@ Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, c
         throw TypeError(what + ": dimension " + std::to_string(n) + " cannot have " + std::to_string(*known) +
                             " elements more; for less there is strided_slice",
                         where);
-    shape.push_back(before[n] + extents[n] + after[n]);
+    shape.push_back(sum_of(what, {before[n], extents[n], after[n]}, where));
   }
   const auto element = [&](Indices indices) {
     Expr inside = tir::make_true();

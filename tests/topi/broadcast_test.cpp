@@ -256,6 +256,9 @@ TEST_F(BroadcastTest, BroadcastToNeverShrinks) {
         broadcast_to(A, {4, 1});
       },
       {"topi::broadcast_to", "dimension 1 of `A` has extent 3", "dimension 1 of the shape 1"}));
+  tir::Expr gone = te::size_var("n");
+  const tir::Expr kept = std::move(gone);
+  EXPECT_TRUE(refuses([&] { broadcast_to(Row, {gone, 3}); }, {"extent 0", "moved from"}));
   EXPECT_TRUE(refuses([&] { broadcast_to(Row, {-2, 3}); }, {"T_broadcast_to", "negative"}));
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
 
@@ -76,6 +78,24 @@ TEST_F(NnTest, WindowsThatFitAreCounted) {
   EXPECT_EQ(shape(conv2d_nchw(X, K)), "2 4 6 8");
   EXPECT_EQ(shape(conv2d_nchw(X, K, {.stride = {2, 1}, .dilation = {2, 3}, .padding = {2, 0, 1, 2}})),
             "2 4 4 6");
+}
+
+TEST_F(NnTest, PaddingByWhatTheWindowTakesKeepsASymbolicExtent) {
+  const tir::Var n = te::size_var("n");
+  const Tensor P = placeholder({1, 3, n, 10}, "P");
+  const Tensor C = conv2d_nchw(P, K, {.dilation = {2, 1}, .padding = {2, 1, 2, 1}});
+  EXPECT_TRUE(C.shape()[2].same_as(n));
+  EXPECT_EQ(shape(C), "1 4 n 10");
+}
+
+TEST_F(NnTest, WindowsOfAnySizeAreCounted) {
+  const int far = std::numeric_limits<int>::max();
+  EXPECT_TRUE(refuses(
+      [&] {
+        max_pool2d(X, {far, far}, {.padding = {far - 1, 0, far - 1, 0}});
+      },
+      {"topi::max_pool2d", "covers 2147483647 places of dimension 3"}));
+  EXPECT_TRUE(refuses([&] { conv2d_nchw(X, K, {.dilation = {far, far}}); }, {"covers 4294967295 places"}));
 }
 
 TEST_F(NnTest, WindowsAreNamedAndTagged) {

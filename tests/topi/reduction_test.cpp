@@ -62,6 +62,8 @@ TEST_F(ReductionTest, PositionsAreTwoOperations) {
 TEST_F(ReductionTest, PositionsInDimensionsOf64BitsHave64Bits) {
   const Tensor Wide = placeholder({tir::make_const(Int(64), 5)}, "Wide");
   EXPECT_EQ(argmax(Wide).dtype(), Int(64));
+  EXPECT_EQ(argmax(placeholder({65536, 65536}, "Big")).dtype(), Int(64));
+  EXPECT_EQ(argmax(placeholder({65536, 65536}, "Big"), {0}).dtype(), Int(32));
 }
 
 TEST_F(ReductionTest, OperationsCarryTheLine) {

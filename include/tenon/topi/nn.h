@@ -35,7 +35,7 @@ struct MatmulOptions {
   bool transpose_b = false;
   std::optional<DataType> out_dtype = std::nullopt;
   /// "T_matmul" or "T_batch_matmul" unless said.
-  std::string name = "";
+  Name name = "";
 };
 
 /// {m, k} by {k, n}; a transposed operand is given as {k, m} or {n, k}.
@@ -47,7 +47,7 @@ Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {}
 
 struct DenseOptions {
   std::optional<DataType> out_dtype = std::nullopt;
-  std::string name = "T_dense";
+  Name name = "T_dense";
 };
 /// {m, k} by weights {n, k}: a row of weights for every column of the result.
 Tensor dense(const Tensor& x, const Tensor& weight, DenseOptions options = {},
@@ -71,7 +71,7 @@ struct PoolOptions {
   /// Top, left, bottom, right; less than the window has.
   std::array<int, 4> padding = {0, 0, 0, 0};
   /// "T_<function>" unless said.
-  std::string name = "";
+  Name name = "";
 };
 
 /// The greatest of every window. Padding is the least value, in an operation of its own, "T_pad".
@@ -88,7 +88,7 @@ struct ConvolutionOptions {
   /// Top, left, bottom, right, of zeros.
   std::array<int, 4> padding = {0, 0, 0, 0};
   std::optional<DataType> out_dtype = std::nullopt;
-  std::string name = "T_conv2d_nchw";
+  Name name = "T_conv2d_nchw";
 };
 
 /// Images {batch, in, height, width} by kernels {out, in, kernel height, kernel width}. Padding is an

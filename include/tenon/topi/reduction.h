@@ -20,7 +20,7 @@ using te::Tensor;
 
 struct ReductionOptions {
   bool keepdims = false;
-  std::string name = "";
+  Name name = "";
 };
 
 /// In the type of the terms.
@@ -39,9 +39,9 @@ Tensor any(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options
            SourceLocation where = SourceLocation::current());
 
 /// The position of the greatest (the least) element among those that are reduced, counted row by row; of
-/// equals, the first; 0 where all are NaN, which otherwise do not count. int32, or int64 where an extent is.
-/// Two operations: pairs of position and value, "<name>_temp", and the positions alone, both tagged
-/// comm_reduce_idx.
+/// equals, the first; 0 where all are NaN, which otherwise do not count. int32, or int64 where an extent is
+/// or where int32 may be too small to count them all. Two operations: pairs of position and value,
+/// "<name>_temp", and the positions alone, both tagged comm_reduce_idx.
 Tensor argmax(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options = {},
               SourceLocation where = SourceLocation::current());
 Tensor argmin(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options = {},
