@@ -67,8 +67,13 @@ class Binder {
   ViewBinding result_;
 };
 
+/// The type that elements have in memory: bools are bytes there.
+DataType type_in_memory(const Buffer& buffer) {
+  return buffer->dtype.is_bool() ? Int(8, buffer->dtype.lanes) : buffer->dtype;
+}
+
 void check_kind(const Buffer& declared, const Buffer& piece) {
-  if (declared->dtype != piece->dtype)
+  if (type_in_memory(declared) != type_in_memory(piece))
     throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() + " cannot stand for `" +
                      piece->name + "` of " + piece->dtype.str());
   const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;

@@ -1,5 +1,7 @@
 #include "te/intrin_call.h"
 
+#include <algorithm>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -66,8 +68,46 @@ void check_is_box(const IntrinCall& call, const StageData& stage, const Tensoriz
 
 // ---- views ------------------------------------------------------------------------------------------------
 
+/// Whether the variable is in the shape of some tensor of the program.
+bool is_size(const Expr& var, const StageGraph& graph) {
+  const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
+  for (StageId id = 0; id < graph.size(); ++id)
+    for (int k = 0; k < graph.stage(id).op.num_outputs(); ++k) {
+      const std::vector<Expr>& shape = graph.stage(id).op.output(k).shape();
+      if (std::any_of(shape.begin(), shape.end(), uses)) return true;
+    }
+  return false;
+}
+
+/// Variables that are a stride or an offset get their values from the tensor. In any other expression there
+/// may be variables of buffers in front of this one, and sizes of the program.
+void check_can_be_told(const IntrinCall& call, const Buffer& declared, const Program& program) {
+  const auto is_told = [&](const Expr& var) {
+    if (call.values.contains(&var.node()) || is_size(var, program.graph)) return true;
+    const auto stands_alone = [&](const Buffer& buffer) {
+      const auto is_var = [&](const Expr& e) { return e.same_as(var); };
+      return is_var(buffer->elem_offset) || std::any_of(buffer->shape.begin(), buffer->shape.end(), is_var) ||
+             std::any_of(buffer->strides.begin(), buffer->strides.end(), is_var);
+    };
+    const auto tells = [&](const IntrinView& view) { return stands_alone(view.buffer); };
+    return std::any_of(call.inputs.begin(), call.inputs.end(), tells) ||
+           std::any_of(call.outputs.begin(), call.outputs.end(), tells);
+  };
+  const auto check = [&](const Expr& e, const std::string& what) {
+    if (e.as<VarNode>()) return;
+    for (const Var& var : free_vars(e))
+      if (!is_told(var))
+        call.refuse("its buffer `" + declared->name + "` has the " + what + " " + print_expr(e) +
+                    ", from which `" + var.name() +
+                    "` is not deduced; declare a variable by itself, with offset_factor for multiples");
+  };
+  check(declared->elem_offset, "offset");
+  for (const Expr& stride : declared->strides) check(stride, "stride");
+}
+
 void add_view(IntrinCall& call, std::vector<IntrinView>& views, const Buffer& declared, const Tensor& tensor,
               std::vector<Range> region, DimPairs dims, const Program& program) {
+  check_can_be_told(call, declared, program);
   IntrinView view = make_intrin_view(declared, tensor, std::move(region), std::move(dims), call.values);
   if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
   for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
@@ -131,6 +171,12 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
                   "tensorize of " + describe(axis, stage) + " with intrinsic `" + intrin.name + "`",
                   said.where};
   check_loops(call, id, program.graph);
+  for (const Var& scalar : intrin.scalar_params)
+    if (std::none_of(stage.op.body().begin(), stage.op.body().end(),
+                     [&](const Expr& body) { return uses_var(body, scalar); }))
+      call.refuse("it takes the scalar `" + scalar.name() +
+                  "`, which a call in a tensor_compute would give; " + describe(stage) +
+                  " has no such variable");
 
   const TensorizedPart part = part_inside(stage, leaf, program);
   check_is_box(call, stage, part, program);

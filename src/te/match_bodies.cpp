@@ -2,28 +2,13 @@
 
 #include <algorithm>
 
+#include "te/operand_order.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::te {
 
 using namespace tir;
-
-bool is_commutative(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add:
-    case BinaryOp::Mul:
-    case BinaryOp::Min:
-    case BinaryOp::Max:
-    case BinaryOp::And:
-    case BinaryOp::Or:
-    case BinaryOp::Eq:
-    case BinaryOp::Ne:
-      return true;
-    default:
-      return false;
-  }
-}
 
 namespace {
 

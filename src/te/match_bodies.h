@@ -15,9 +15,6 @@
 
 namespace tenon::te {
 
-/// Whether the operands may trade places.
-bool is_commutative(tir::BinaryOp op);
-
 /// One side of a comparison. An axis that has one iteration is no axis here.
 struct BodySide {
   struct Axis {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "te/match_bodies.h"
+#include "te/operand_order.h"
 #include "te/required_region.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -32,31 +32,6 @@ std::string print_list(const std::vector<Expr>& list) {
     text += print_expr(e);
   }
   return text;
-}
-
-// ---- expressions modulo the order of operands -------------------------------------------------------------
-
-/// With the operands of commutative operators in an order that depends on them alone.
-Expr ordered(const Expr& e) {
-  return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
-    if (!is_commutative(n.op) || n.a.node().hash <= n.b.node().hash) return std::nullopt;
-    return make_binary(n.op, n.b, n.a);
-  });
-}
-
-bool same_but_for_order(const Expr& a, const Expr& b) { return structural_equal(ordered(a), ordered(b)); }
-
-/// The deepest place that still tells where the two part; precondition: they do.
-Difference where_they_part(const Expr& a, const Expr& b) {
-  const Binary *x = a.as<Binary>(), *y = b.as<Binary>();
-  if (x && y && x->op == y->op) {
-    if (same_but_for_order(x->a, y->a)) return where_they_part(x->b, y->b);
-    if (same_but_for_order(x->b, y->b)) return where_they_part(x->a, y->a);
-    if (is_commutative(x->op) && same_but_for_order(x->a, y->b)) return where_they_part(x->b, y->a);
-    if (is_commutative(x->op) && same_but_for_order(x->b, y->a)) return where_they_part(x->a, y->b);
-  }
-  if (std::optional<Difference> difference = first_difference(a, b)) return *difference;
-  return {print_expr(a), print_expr(b), "expression"};
 }
 
 /// An index within an intrinsic's tensor, in the type of that tensor's extents.
@@ -426,6 +401,11 @@ class Matching {
                std::to_string(intrin_.inputs.size());
       });
     for (const BodyPair& body : bodies_) compare(bodies, body, names);
+    for (std::size_t n = 0; n < names.tensors.size(); ++n)
+      if (!names.tensors[n])
+        differ([&] {
+          return "it reads nothing in the place of `" + intrin_.inputs[n].name() + "` of the intrinsic";
+        });
   }
 
   void name_the_rest(Naming& names) const {
@@ -532,39 +512,6 @@ class Matching {
 };
 
 }  // namespace
-
-bool DimPairs::are_the_last() const {
-  if (!unpaired.empty()) return false;
-  bool begun = false;
-  for (const std::optional<std::size_t>& partner : theirs) {
-    if (begun && !partner) return false;
-    begun = begun || partner.has_value();
-  }
-  return true;
-}
-
-std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
-                                  arith::Facts& facts) {
-  DimPairs pairs;
-  pairs.theirs.resize(part.size());
-  std::size_t i = part.size(), j = theirs.size();
-  while (i > 0 || j > 0) {
-    const bool is_unit = i > 0 && is_one(part[i - 1]);
-    const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
-    // A variable may be any size; it is worth more than 1 where the other side has dimensions to spare.
-    if (i > 0 && j > 0 &&
-        ((is_free && !(is_unit && i > j)) || arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {
-      pairs.theirs[--i] = --j;
-    } else if (is_unit) {
-      --i;
-    } else if (j > 0 && is_one(theirs[j - 1])) {
-      pairs.unpaired.push_back(--j);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return pairs;
-}
 
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
                          arith::Facts& facts) {

@@ -2,6 +2,7 @@
 // replace.
 #pragma once
 
+#include "te/dim_pairs.h"
 #include "te/relations/rules.h"
 #include "tenon/te/intrin.h"
 
@@ -13,18 +14,6 @@ struct TensorizedPart {
   AxisRanges axes;
   arith::IntervalMap values;
   Facts facts;
-};
-
-/// How the dimensions of a part go together with those of the intrinsic: in order, but for dimensions of
-/// extent 1, which either side may have without the other.
-struct DimPairs {
-  /// Per dimension of the part, the intrinsic's.
-  std::vector<std::optional<std::size_t>> theirs;
-  /// The intrinsic's dimensions that go with none.
-  std::vector<std::size_t> unpaired;
-
-  /// Whether the intrinsic's dimensions are just the last ones of the part.
-  bool are_the_last() const;
 };
 
 /// What an input of the intrinsic stands for.
@@ -50,9 +39,5 @@ struct IntrinMatch {
 /// how they are used. Operands of commutative operators may trade places. `facts` are of the loops around.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
                          arith::Facts& facts);
-
-/// Nullopt where they do not go together.
-std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
-                                  arith::Facts& facts);
 
 }  // namespace tenon::te

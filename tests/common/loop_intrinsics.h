@@ -14,8 +14,9 @@ namespace tenon::testing {
 struct LoopIntrinsicOptions {
   /// Which pieces of code it has.
   bool body = true, reset = true, update = true;
-  /// Strides are variables, but for the last dimension's, which is 1; else buffers are compact.
-  bool is_strided = true;
+  /// Compact buffers; rows that may lie apart; any strides at all.
+  enum class Strides : std::uint8_t { None, OfRows, Any };
+  Strides strides = Strides::OfRows;
   int offset_factor = 1;
   std::string name = "loops";
   /// The scope that a tensor is to be kept in; "" for any.
@@ -90,9 +91,12 @@ class LoopCode {
 };
 
 inline tir::Buffer loop_buffer(const te::Tensor& tensor, const LoopIntrinsicOptions& options) {
+  using Strides = LoopIntrinsicOptions::Strides;
   std::vector<Expr> strides;
-  for (int d = 0; options.is_strided && d < tensor.ndim(); ++d)
-    strides.push_back(d + 1 == tensor.ndim() ? Expr(1) : Expr(te::var("stride")));
+  for (int d = 0; options.strides != Strides::None && d < tensor.ndim(); ++d) {
+    const bool is_one = options.strides == Strides::OfRows && d + 1 == tensor.ndim();
+    strides.push_back(is_one ? Expr(1) : Expr(te::var("stride")));
+  }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),
                           {.name = tensor.name(),
                            .strides = std::move(strides),

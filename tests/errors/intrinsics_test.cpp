@@ -275,6 +275,31 @@ TEST_F(BufferTest, OfAnotherScopeCannotStandForIt) {
           {"\"shared\"", "\"global\""});
 }
 
+TEST_F(BufferTest, OfAnOffsetThatIsNoVariableAloneCannotBeTold) {
+  refused({.name = "Ab", .strides = {te::var("s"), 1}, .elem_offset = te::var("o") * 4},
+          {"offset", "(o*4)", "`o`", "offset_factor"});
+}
+
+TEST_F(BufferTest, OfAStrideThatIsNoVariableAloneCannotBeTold) {
+  refused({.name = "Ab", .strides = {te::var("s") * 2, 1}, .offset_factor = 1}, {"stride", "(s*2)", "`s`"});
+}
+
+TEST_F(IntrinsicTest, ScalarsComeFromCalls) {
+  Var factor("factor", Float(32));
+  te::Tensor a = te::placeholder({16}, "a");
+  te::Tensor c = te::compute(
+      {16}, {"x"}, [&](Var x) { return a(x) * factor; }, "c");
+  te::Tensor C = stage([](Expr e, Expr) { return e * 2.0f; });
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].axis(1),
+                 te::decl_tensor_intrin(c.op(), call_f, {.name = "op", .scalar_params = {factor}}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"`op`", "`C`", "`factor`", "tensor_compute"}));
+}
+
 // ---- what stands around and inside --------------------------------------------------------------
 
 TEST_F(IntrinsicTest, NothingMayBeComputedOrBoundInside) {

@@ -25,7 +25,7 @@ std::vector<te::Tensor> outputs_of(const RandomProgram& program) {
   return outputs;
 }
 
-constexpr int kMaxSteps = 14;
+constexpr int kMaxSteps = 14, kMaxIntrinsics = 2;
 
 }  // namespace
 
@@ -47,12 +47,19 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
   args.insert(args.end(), outputs.begin(), outputs.end());
 
   RandomSchedule schedule(te::create_schedule(outputs));
-  const int steps = random.between(1, kMaxSteps);
+  const int changes = random.between(1, kMaxSteps);
+  const int steps = changes + random.between(0, kMaxIntrinsics);
   for (int n = 0; n < steps; ++n) {
     const bool kept = static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
     // Each step has its own numbers, so that leaving one out does not change what the others would like to
     // do.
-    if (kept) schedule.step(Random(seed * 1000003u + static_cast<unsigned>(n)));
+    if (!kept) continue;
+    const Random own(seed * 1000003u + static_cast<unsigned>(n));
+    if (n < changes) {
+      schedule.step(own);
+    } else {
+      schedule.tensorize(own);
+    }
   }
   return {seed,  schedule.schedule(), std::move(args), program.text, schedule.steps(),
           steps, schedule.refusals()};

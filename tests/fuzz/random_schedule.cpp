@@ -1,5 +1,7 @@
 #include "tests/fuzz/random_schedule.h"
 
+#include "tests/common/random_intrinsic.h"
+
 namespace tenon::fuzz {
 
 namespace {
@@ -11,13 +13,23 @@ class Step {
 
   std::string run() {
     const te::Stage stage = random_.pick(computed_stages());
-    const std::string done = apply(stage);
-    return done.empty() ? "" : "s[" + stage.name() + "]." + done;
+    return named(stage, apply(stage));
+  }
+
+  /// An intrinsic for a box of iterations of some stage.
+  std::string tensorize() {
+    const te::Stage stage = random_.pick(computed_stages());
+    return named(stage, testing::tensorize_by_chance(
+                            schedule_, stage, [&](int lo, int hi) { return random_.between(lo, hi); }));
   }
 
  private:
   te::Schedule schedule_;
   Random random_;
+
+  static std::string named(const te::Stage& stage, const std::string& done) {
+    return done.empty() ? "" : "s[" + stage.name() + "]." + done;
+  }
 
   std::vector<te::Stage> computed_stages() const {
     std::vector<te::Stage> stages;
@@ -237,9 +249,17 @@ class Step {
 }  // namespace
 
 void RandomSchedule::step(Random random) {
+  attempt([&] { return Step(schedule_, random).run(); });
+}
+
+void RandomSchedule::tensorize(Random random) {
+  attempt([&] { return Step(schedule_, random).tensorize(); });
+}
+
+void RandomSchedule::attempt(const std::function<std::string()>& apply) {
   const te::Schedule before = schedule_.copy();
   try {
-    const std::string done = Step(schedule_, random).run();
+    const std::string done = apply();
     if (done.empty()) return;
     te::freeze(schedule_);
     steps_.push_back(done);

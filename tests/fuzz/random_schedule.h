@@ -15,6 +15,9 @@ class RandomSchedule {
   explicit RandomSchedule(te::Schedule schedule) : schedule_(std::move(schedule)) {}
 
   void step(Random random);
+  /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic takes no
+  /// more.
+  void tensorize(Random random);
 
   const te::Schedule& schedule() const { return schedule_; }
   /// The primitives that were applied.
@@ -22,6 +25,9 @@ class RandomSchedule {
   const std::vector<std::string>& refusals() const { return refusals_; }
 
  private:
+  /// What is applied, in words; none for nothing.
+  void attempt(const std::function<std::string()>& apply);
+
   te::Schedule schedule_;
   std::vector<std::string> steps_, refusals_;
 };

@@ -7,6 +7,7 @@
 #include "run_schedule.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
+#include "tests/common/random_intrinsic.h"
 
 namespace tenon::te {
 namespace {
@@ -47,6 +48,24 @@ class Generator {
       if (!is_output && chance(2)) place(s, stage);
     }
     return s;
+  }
+
+  /// Intrinsics for some stages, once their loops are as they are to be. How many.
+  int tensorize(const Schedule& s) {
+    int count = 0;
+    // Readers first: what they need decides how long the loops of stages inside of them are.
+    for (std::size_t n = s.stages().size(); n-- > 0;) {
+      const Stage stage = s.stages()[n];
+      if (stage.op().as<Placeholder>() || !chance(2)) continue;
+      attempt([&] {
+        const std::string done = tenon::testing::tensorize_by_chance(
+            s, stage, [&](int lo, int hi) { return lo + below(hi - lo + 1); });
+        if (done.empty()) return;
+        log_ += stage.name() + " " + done + "\n";
+        ++count;
+      });
+    }
+    return count;
   }
 
   const std::string& log() const { return log_; }
@@ -192,12 +211,13 @@ class Generator {
   std::string log_;
 };
 
-class RandomSchedule : public ::testing::TestWithParam<unsigned> {};
+class RandomSchedule : public ::testing::TestWithParam<unsigned> {
+ protected:
+  enum class Outcome : std::uint8_t { Ran, Refused };
+  using Change = std::function<void(Generator&, const Schedule&)>;
 
-TEST_P(RandomSchedule, ComputesTheSame) {
-  constexpr unsigned kPerCase = 25;
-  for (unsigned n = 0; n < kPerCase; ++n) {
-    const unsigned seed = GetParam() * kPerCase + n;
+  /// One program under a schedule with this last change.
+  static Outcome run(unsigned seed, const Change& change) {
     Generator generator(seed);
     generator.make_program();
     const std::vector<Tensor> arguments = generator.arguments();
@@ -209,14 +229,41 @@ TEST_P(RandomSchedule, ComputesTheSame) {
     };
     try {
       s = generator.make_schedule();
-      ASSERT_EQ(testing::run(*s, arguments), expected) << described();
-    } catch (const ScheduleError&) {
+      change(generator, *s);
+      EXPECT_EQ(testing::run(*s, arguments), expected) << described();
+      return Outcome::Ran;
+    } catch (const ScheduleError& error) {
       // A place that some reader cannot see, an inlined reduction: found when the schedule is frozen.
+      EXPECT_EQ(std::string_view(error.what()).find("compute different things"), std::string_view::npos)
+          << error.what() << "\n"
+          << "seed " << seed << "\n"
+          << generator.log();
     } catch (const BoundError&) {
     } catch (const std::exception& error) {
-      FAIL() << error.what() << "\n" << described();
+      ADD_FAILURE() << error.what() << "\n" << described();
     }
+    return Outcome::Refused;
   }
+
+  static constexpr unsigned kPerCase = 25;
+};
+
+TEST_P(RandomSchedule, ComputesTheSame) {
+  for (unsigned n = 0; n < kPerCase; ++n) run(GetParam() * kPerCase + n, [](Generator&, const Schedule&) {});
+}
+
+TEST_P(RandomSchedule, ComputesTheSameWithIntrinsics) {
+  int tensorized = 0, ran = 0;
+  for (unsigned n = 0; n < 2 * kPerCase; ++n) {
+    int count = 0;
+    const Outcome outcome = run(GetParam() * 2 * kPerCase + n, [&](Generator& generator, const Schedule& s) {
+      count = generator.tensorize(s);
+    });
+    tensorized += count > 0;
+    ran += count > 0 && outcome == Outcome::Ran;
+  }
+  // Few are refused: by a stage that is computed inside of what an intrinsic would replace, for example.
+  EXPECT_GT(ran * 2, tensorized);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedule, ::testing::Range(0u, 20u));
