@@ -61,6 +61,10 @@ const char* libm_name(Intrin intrin) {
   switch (intrin) {
     case Intrin::log1p:
       return "log1p";
+    case Intrin::sin:
+      return "sin";
+    case Intrin::cos:
+      return "cos";
     case Intrin::tan:
       return "tan";
     case Intrin::sinh:
@@ -154,7 +158,9 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x, l
   builder_.CreateCondBr(lanes_in(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large, after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
-  llvm::Value* called = builder_.CreateSelect(is_large, library_function(intrin, {x}), reduced);
+  // If the calls could be speculated, a vectorised loop would make them for every element.
+  llvm::Value* called =
+      builder_.CreateSelect(is_large, call_libm_by_lanes(libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   llvm::PHINode* result = builder_.CreatePHI(x->getType(), 2);
@@ -169,18 +175,24 @@ llvm::Value* FunctionEmitter::library_function(Intrin intrin, const std::vector<
     return builder_.CreateIntrinsic(id, {t}, args);
   const char* name = libm_name(intrin);
   internal_check(name != nullptr, "a function of mathematics without a name");
+  return call_libm_by_lanes(name, args, true);
+}
+
+llvm::Value* FunctionEmitter::call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args,
+                                                 bool speculatable) {
   const unsigned lanes = lanes_in(args[0]);
-  if (lanes == 1) return call_libm(name, args);
-  llvm::Value* result = llvm::PoisonValue::get(t);
+  if (lanes == 1) return call_libm(name, args, speculatable);
+  llvm::Value* result = llvm::PoisonValue::get(args[0]->getType());
   for (unsigned lane = 0; lane < lanes; ++lane) {
     std::vector<llvm::Value*> scalars;
     for (llvm::Value* arg : args) scalars.push_back(builder_.CreateExtractElement(arg, lane));
-    result = builder_.CreateInsertElement(result, call_libm(name, scalars), lane);
+    result = builder_.CreateInsertElement(result, call_libm(name, scalars, speculatable), lane);
   }
   return result;
 }
 
-llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm::Value*>& args) {
+llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm::Value*>& args,
+                                        bool speculatable) {
   std::vector<llvm::Value*> given = args;
   if (std::string_view(name) == "ldexp")
     given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
@@ -192,7 +204,7 @@ llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm
       module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
   llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
   // errno, which they may set, is nobody's business here.
-  call->setDoesNotAccessMemory();
+  if (speculatable) call->setDoesNotAccessMemory();
   call->setDoesNotThrow();
   call->addFnAttr(llvm::Attribute::WillReturn);
   return call;

@@ -134,7 +134,8 @@ class FunctionEmitter {
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
-  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args);
+  llvm::Value* call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args, bool speculatable);
+  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args, bool speculatable);
 
   llvm::Type* type(DataType t) const;
   llvm::ConstantInt* int32(std::int64_t value) {
