@@ -239,6 +239,7 @@ const std::vector<std::string> kTutorials = {"01_cache_read",
                                              "fully_connected",
                                              "tile_sizes",
                                              "micro_kernel",
+                                             "imported_kernel",
                                              "whole_tensors"};
 
 INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),

@@ -1,0 +1,105 @@
+// A matrix product of bytes by a kernel that the program brings along as source, in C or as LLVM's IR.
+//
+//   for i
+//     for j.outer
+//       for j in 0..16: C[i, 16 of them] = 0
+//       for k.outer
+//         for k in 0..4: add_scaled_row(C[i, 16 of them], A[i, k], W[k, 16 of them])
+//
+// The function need not be in this program or in a library: a pragma of the tensorized axis (or of any around
+// it) gives its text, and it becomes part of the generated module. There it can be inlined, and what is
+// specific to a processor, such as vectors of sixteen numbers, can be said as its compiler says it.
+//
+//   s[C].pragma(j, "import_c", text)        compiled by the C compiler of this machine
+//   s[C].pragma(j, "import_llvm", text)     or the name of a file with such text
+//
+// The code of an intrinsic may be a mixture: here the reset is loops, and the update calls the function once
+// for each of four rows. Unsigned bytes times signed ones, summed up in 32 bits, is what processors have
+// instructions for; a processor's would be declared in the same way.
+//
+// Neither the columns nor the rows of W need be multiples of sixteen and four: what is left keeps its loops.
+#include <tenon/driver/schedule_program.h>
+#include <tenon/tenon.h>
+
+using namespace tenon;
+
+namespace {
+
+constexpr int kLanes = 16, kDepth = 4;
+
+const char* const kInC = R"(
+int add_scaled_row(int* c, const unsigned char* a, const signed char* w) {
+  for (int j = 0; j < 16; ++j) c[j] += a[0] * w[j];
+  return 0;
+}
+)";
+
+const char* const kInLlvm = R"(
+define i32 @add_scaled_row(ptr %c, ptr %a, ptr %w) alwaysinline {
+  %one = load i8, ptr %a, align 1
+  %one.wide = zext i8 %one to i32
+  %first = insertelement <16 x i32> poison, i32 %one.wide, i64 0
+  %all = shufflevector <16 x i32> %first, <16 x i32> poison, <16 x i32> zeroinitializer
+  %row = load <16 x i8>, ptr %w, align 1
+  %row.wide = sext <16 x i8> %row to <16 x i32>
+  %products = mul <16 x i32> %all, %row.wide
+  %old = load <16 x i32>, ptr %c, align 4
+  %new = add <16 x i32> %old, %products
+  store <16 x i32> %new, ptr %c, align 4
+  ret i32 0
+}
+)";
+
+/// c[j] = sum over k of a[k] w[k, j].
+te::TensorIntrin rows_of_bytes() {
+  te::Tensor a = te::placeholder({kDepth}, "a", UInt(8)), w = te::placeholder({kDepth, kLanes}, "w", Int(8));
+  te::IterVar k = te::reduce_axis({0, kDepth}, "k");
+  te::Tensor c = te::compute(
+      {kLanes}, {"j"}, [&](Var j) { return te::sum(cast(Int(32), a(k)) * cast(Int(32), w(k, j)), {k}); },
+      "c");
+  tir::Buffer Wb = tir::decl_buffer(w.shape(), w.dtype(),
+                                    {.name = "W", .strides = {te::var("w_stride"), 1}, .offset_factor = 1});
+
+  auto code = [](std::span<const tir::Buffer> ins,
+                 std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+    tir::IRBuilder reset, update;
+    auto sums = reset.buffer_ptr(outs[0]);
+    reset.for_range(0, kLanes, "j", [&](Var j) { sums[j] = 0; });
+    update.for_range(0, kDepth, "k", [&](Var row) {
+      update.emit(call_extern(Int(32), "add_scaled_row", outs[0].access_ptr("rw"),
+                              ins[0].access_ptr("r", row),
+                              ins[1].access_ptr("r", row * ins[1].strides()[0])));
+    });
+    return {.reset = reset.get(), .update = update.get()};
+  };
+  return te::decl_tensor_intrin(c.op(), code, {.binds = {{w, Wb}}, .name = "rows_of_bytes"});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{.about = "A product of bytes by a kernel given as source, with tails.",
+                                 .size = 250,
+                                 .check_size = 45,
+                                 .least_size = 16};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    te::Tensor A = te::placeholder({n, n}, "A", UInt(8)), W = te::placeholder({n, n}, "W", Int(8));
+    te::IterVar k = te::reduce_axis({0, n}, "k");
+    te::Tensor C = te::compute(
+        {n, n}, {"i", "j"},
+        [&](Var i, Var j) { return te::sum(cast(Int(32), A(i, k)) * cast(Int(32), W(k, j)), {k}); }, "C");
+
+    te::Schedule s = te::create_schedule({C});
+    auto [jo, ji] = s[C].split(s[C].axis(1), kLanes);
+    auto [ko, ki] = s[C].split(k, kDepth);
+    s[C].reorder({jo, ko, ji, ki}).tensorize(ji, rows_of_bytes()).parallel(s[C].axis(0));
+    te::Schedule in_llvm = s.copy();
+
+    s[C].pragma(ji, "import_c", kInC);
+    program.show("kernel in C", s, {A, W, C});
+    program.print("---------cutting line---------\n");
+    in_llvm[C].pragma(ji, "import_llvm", kInLlvm);
+    program.show("kernel in LLVM's IR", in_llvm, {A, W, C});
+  });
+}
