@@ -106,9 +106,14 @@ TEST_F(LibraryTest, PositionsPassByWhatIsNoNumber) {
             "");
 }
 
-TEST_F(LibraryTest, PositionsInTheLeastOfNumbers) {
+TEST_F(LibraryTest, PositionsAmongTheLeastNumbersAndNone) {
   te::Tensor F = topi::full({2, 3}, Float(32), -infinity(Float(32)));
   EXPECT_EQ(differs({}, topi::argmax(F, {1}), [](auto&, Indices) { return 0.0; }), "");
+  te::Tensor None = topi::log(topi::full({2, 3}, Float(32), -1.0f));
+  EXPECT_EQ(differs({}, topi::argmax(None, {1}), [](auto&, Indices) { return 0.0; }), "");
+  EXPECT_EQ(
+      differs({}, topi::argmax(topi::concatenate({None, F}, 1), {1}), [](auto&, Indices) { return 3.0; }),
+      "");
   te::Tensor I = topi::full({2, 3}, Int(8), -128);
   EXPECT_EQ(differs({}, topi::argmax(I, {1}), [](auto&, Indices) { return 0.0; }), "");
 }
