@@ -67,7 +67,7 @@ int32_t tenon_module_call(TenonModule* module, const char* function, const Tenon
   return tenon::runtime::without_exceptions([&] {
     std::vector<tenon::runtime::Argument> list;
     for (int32_t i = 0; i < num_args; ++i) list.emplace_back(args[i], type_codes[i]);
-    module->module[function].call(list);
+    module->module[function].call(list, std::nullopt);
     return kTenonOk;
   });
 }

@@ -25,35 +25,37 @@ Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const voi
 
 const FunctionSpec& Function::spec() const { return state_->checker.spec(); }
 
-Function Function::at(const SourceLocation& where) const {
-  Function result = *this;
-  result.where_ = where;
-  return result;
-}
+namespace {
 
-void Function::fail(const std::string& message) const {
-  if (where_) throw RuntimeError(message, *where_);
+[[noreturn]] void fail(const std::string& message, const std::optional<SourceLocation>& where) {
+  if (where) throw RuntimeError(message, *where);
   throw RuntimeError(message);
 }
 
-CheckedArguments Function::check(std::span<const Argument> args) const {
+}  // namespace
+
+CheckedArguments Function::check(std::span<const Argument> args,
+                                 const std::optional<SourceLocation>& where) const {
   try {
     return state_->checker.check(args);
   } catch (const RuntimeError& error) {
-    fail(error.what());
+    fail(error.what(), where);
   }
 }
 
-void Function::run(const CheckedArguments& args) const {
+void Function::run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const {
   tenon_set_last_error(nullptr);
   const std::int32_t status = state_->run(args);
   if (status == kTenonOk) return;
   const std::string message = tenon_last_error();
   fail("`" + name() + "` failed: " +
-       (message.empty() ? "status " + std::to_string(status) + " without a message" : message));
+           (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
+       where);
 }
 
-void Function::call(std::span<const Argument> args) const { run(check(args)); }
+void Function::call(std::span<const Argument> args, std::optional<SourceLocation> where) const {
+  run(check(args, where), where);
+}
 
 TimeEvaluator Function::time_evaluator(Device device, TimeOptions options, SourceLocation where) const {
   auto refuse = [&](const std::string& what) {
@@ -67,18 +69,18 @@ TimeEvaluator Function::time_evaluator(Device device, TimeOptions options, Sourc
   return TimeEvaluator(*this, device, options);
 }
 
-Timing TimeEvaluator::evaluate(std::span<const Argument> args) const {
-  const CheckedArguments checked = function_.check(args);
+Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation where) const {
+  const CheckedArguments checked = function_.check(args, where);
   DeviceApi& api = device_api(device_.type);
   auto seconds_of = [&](int number) {
     api.synchronize(device_.id);
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < number; ++i) function_.run(checked);
+    for (int i = 0; i < number; ++i) function_.run(checked, where);
     api.synchronize(device_.id);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
 
-  function_.run(checked);
+  function_.run(checked, where);
   const double least = options_.min_repeat_ms / 1e3;
   int number = options_.number;
   std::vector<double> results;

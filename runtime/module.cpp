@@ -45,14 +45,14 @@ const std::shared_ptr<ModuleImpl>& Module::impl() const { return state_->impl; }
 Function Module::operator[](const FunctionName& name) const {
   std::lock_guard lock(state_->mutex);
   auto known = std::ranges::find(state_->functions, name.name, &Function::name);
-  if (known != state_->functions.end()) return known->at(name.where);
+  if (known != state_->functions.end()) return *known;
 
   const std::vector<FunctionSpec>& specs = impl()->functions();
   auto spec = std::ranges::find(specs, name.name, &FunctionSpec::name);
   if (spec == specs.end())
     throw RuntimeError("the module has no function `" + name.name + "`; it has " + list_of(function_names()),
                        name.where);
-  return state_->functions.emplace_back(*spec, impl()->lookup(*spec), impl()).at(name.where);
+  return state_->functions.emplace_back(*spec, impl()->lookup(*spec), impl());
 }
 
 std::vector<std::string> Module::function_names() const {

@@ -53,6 +53,8 @@ std::int64_t bytes_of(const Shape& shape, DataType dtype, const SourceLocation& 
   return bytes;
 }
 
+std::int64_t bytes_of_lane(DataType dtype) { return dtype.element().bytes(); }
+
 void check_device(Device device, const SourceLocation& where) {
   if (!device.exists())
     throw RuntimeError("no array on " + device.str() + ": " + device.why_missing(), where);
@@ -115,10 +117,14 @@ T converted(double value, DataType dtype, const SourceLocation& where) {
     // 2^bits or 2^(bits-1) is exact as a double, the greatest value itself may not be.
     const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
     const double least = dtype.is_uint() ? 0 : -end;
-    if (!(value >= least && value < end))
+    if (!(value >= least && value < end) || std::trunc(value) != value)
       throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
   }
-  return static_cast<T>(value);
+  const T result = static_cast<T>(value);
+  if constexpr (!std::integral<T>)
+    if (std::isfinite(value) && std::isinf(static_cast<double>(result)))
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
+  return result;
 }
 
 }  // namespace
@@ -291,6 +297,10 @@ NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset, Sour
                            ", byte offset " + to_text(byte_offset);
   if (shape.size() != strides.size())
     throw RuntimeError(what + ": as many strides as extents are needed", where);
+  if (byte_offset % bytes_of_lane(dtype()) != 0)
+    throw RuntimeError(what + ": the offset is no multiple of the " + std::to_string(bytes_of_lane(dtype())) +
+                           " bytes of an element of " + dtype().element().str(),
+                       where);
   if (bytes_of(shape, dtype(), where) > 0) {
     const auto span = touched(shape, strides);
     const std::int64_t bytes = dtype().bytes();
@@ -324,23 +334,61 @@ DLManagedTensor* NDArray::to_dlpack() const {
   return &exported->managed;
 }
 
+namespace {
+
+/// The element type of a tensor from elsewhere.
+DataType imported_type(DLDataType type, const SourceLocation& where) {
+  try {
+    return from_dlpack(type);
+  } catch (const RuntimeError& error) {
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+/// The bytes that the elements take, relative to the data pointer.
+struct ByteRange {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+};
+
+ByteRange bytes_touched(const Shape& shape, const Shape& strides, std::uint64_t byte_offset,
+                        std::int64_t bytes, const SourceLocation& where) {
+  ByteRange range;
+  const auto offset = static_cast<std::int64_t>(byte_offset);
+  const auto span = touched(shape, strides);
+  const bool fits = offset >= 0 && span && !__builtin_mul_overflow(span->first, bytes, &range.first) &&
+                    !__builtin_mul_overflow(span->last + 1, bytes, &range.end) &&
+                    !__builtin_add_overflow(range.first, offset, &range.first) &&
+                    !__builtin_add_overflow(range.end, offset, &range.end);
+  if (!fits) throw RuntimeError("from_dlpack of a tensor whose strides or offset do not fit 64 bits", where);
+  return range;
+}
+
+}  // namespace
+
 NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
   if (tensor == nullptr) throw RuntimeError("from_dlpack of a null pointer", where);
   const DLTensor& t = tensor->dl_tensor;
   if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
     throw RuntimeError("from_dlpack of a tensor without a shape", where);
-  const DataType dtype = runtime::from_dlpack(t.dtype);
+  const DataType dtype = imported_type(t.dtype, where);
   check_element_type(dtype, where);
+  check_device({static_cast<DeviceType>(t.device.device_type), t.device.device_id}, where);
   Shape shape(t.shape, t.shape + t.ndim);
-  const std::int64_t bytes = bytes_of(shape, dtype, where);
   Shape strides = t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);
-  Span span;
-  if (bytes > 0) {
-    const auto reach = touched(shape, strides);
-    if (!reach) throw RuntimeError("from_dlpack of a tensor whose strides do not fit 64 bits", where);
-    span = *reach;
+  ByteRange range;
+  if (bytes_of(shape, dtype, where) > 0) {
+    range = bytes_touched(shape, strides, t.byte_offset, dtype.bytes(), where);
+    if (t.data == nullptr)
+      throw RuntimeError("from_dlpack of a tensor " + dtype.str() + to_text(shape) + " without data", where);
+    // Of OpenCL's memory objects the handle is no address.
+    const std::uintptr_t start =
+        t.device.device_type == kDLOpenCL ? 0 : reinterpret_cast<std::uintptr_t>(t.data);
+    if ((start + t.byte_offset) % static_cast<std::uintptr_t>(bytes_of_lane(dtype)) != 0)
+      throw RuntimeError("from_dlpack of a tensor whose data is not aligned to its elements, of type " +
+                             dtype.element().str(),
+                         where);
   }
-  const auto offset = static_cast<std::int64_t>(t.byte_offset);
   std::shared_ptr<void> memory(tensor, [](void* p) {
     auto* managed = static_cast<DLManagedTensor*>(p);
     if (managed->deleter != nullptr) managed->deleter(managed);
@@ -350,8 +398,8 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
                                 .dtype = dtype,
                                 .tensor = t,
                                 .memory = std::move(memory),
-                                .first_byte = offset + span.first * dtype.bytes(),
-                                .end_byte = bytes == 0 ? offset : offset + (span.last + 1) * dtype.bytes()}));
+                                .first_byte = range.first,
+                                .end_byte = range.end}));
 }
 
 std::string describe(const NDArray& array) { return array.dtype().str() + to_text(array.shape()); }

@@ -133,15 +133,23 @@ TEST_F(WrongMatmul, ForeignType) {
       "argument 1 `A` of `matmul`: expected float32[1024, 1024], got DLPack type 5 of 64 bits[1024, 1024]");
 }
 
-TEST(ArgumentCheck, MessagesEndWithThePlaceOfTheLookup) {
-  const auto here = SourceLocation::current();
-  try {
-    matmul().at(here)();
-    FAIL();
-  } catch (const RuntimeError& error) {
-    EXPECT_TRUE(std::string(error.what()).ends_with("got 0 (at " + tenon::to_string(here) + ")"))
-        << error.what();
-  }
+TEST(ArgumentCheck, MessagesEndWithThePlaceOfTheCall) {
+  const Function function = matmul();
+  const NDArray a = array({4});
+  auto line_of = [](const std::function<void()>& call) -> unsigned {
+    try {
+      call();
+    } catch (const RuntimeError& error) {
+      const std::string place = " (at " + tenon::to_string(error.where().value()) + ")";
+      EXPECT_TRUE(std::string(error.what()).ends_with(place)) << error.what();
+      return error.where()->line();
+    }
+    return 0;
+  };
+  EXPECT_EQ(line_of([&] { function(); }), SourceLocation::current().line());
+  EXPECT_EQ(line_of([&] { function(a); }), SourceLocation::current().line());
+  EXPECT_EQ(line_of([&] { function(a, 1, nullptr); }), SourceLocation::current().line());
+  EXPECT_EQ(line_of([&] { function.time_evaluator(cpu(0))(a, 1); }), SourceLocation::current().line());
 }
 
 TEST(ArgumentCheck, AlignmentOfElementZero) {

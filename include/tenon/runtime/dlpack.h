@@ -18,7 +18,12 @@
 extern "C" {
 #endif
 
+/* Any number may come from elsewhere. */
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
 typedef enum {
+#endif
   kDLCPU = 1,
   kDLCUDA = 2,
   kDLCUDAHost = 3,

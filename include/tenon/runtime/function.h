@@ -56,6 +56,16 @@ class Argument {
   std::int32_t code_;
 };
 
+/// The first argument of a call, which knows where the call stands.
+struct FirstArgument {
+  template <class T>
+  requires std::constructible_from<Argument, const T&> FirstArgument(
+      const T& value, SourceLocation where = SourceLocation::current())
+      : argument(value), where(where) {}
+  Argument argument;
+  SourceLocation where;
+};
+
 class TimeEvaluator;
 struct CheckedArguments;
 
@@ -76,29 +86,27 @@ class Function {
   /// Throws RuntimeError for arguments that do not fit, before anything is written, and when the function
   /// fails.
   template <class... Args>
-  void operator()(const Args&... args) const {
-    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
-    call(list);
+  void operator()(const FirstArgument& first, const Args&... rest) const {
+    const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
+    call(list, first.where);
   }
-  void call(std::span<const Argument> args) const;
+  void operator()(SourceLocation where = SourceLocation::current()) const { call({}, where); }
+  /// Without a place where no C++ program calls.
+  void call(std::span<const Argument> args,
+            std::optional<SourceLocation> where = SourceLocation::current()) const;
 
   /// Throws RuntimeError for a device that does not exist or counts that are not positive.
   TimeEvaluator time_evaluator(Device device, TimeOptions options = {},
                                SourceLocation where = SourceLocation::current()) const;
 
-  /// The same function, whose errors end with this place of the user's program.
-  Function at(const SourceLocation& where) const;
-
  private:
   friend class TimeEvaluator;
   struct State;
 
-  [[noreturn]] void fail(const std::string& message) const;
-  CheckedArguments check(std::span<const Argument> args) const;
-  void run(const CheckedArguments& args) const;
+  CheckedArguments check(std::span<const Argument> args, const std::optional<SourceLocation>& where) const;
+  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 
   std::shared_ptr<const State> state_;
-  std::optional<SourceLocation> where_;
 };
 
 /// Called with the function's arguments, measures it: one call to warm up, then `repeat` times `number`
@@ -106,11 +114,12 @@ class Function {
 class TimeEvaluator {
  public:
   template <class... Args>
-  Timing operator()(const Args&... args) const {
-    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
-    return evaluate(list);
+  Timing operator()(const FirstArgument& first, const Args&... rest) const {
+    const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
+    return evaluate(list, first.where);
   }
-  Timing evaluate(std::span<const Argument> args) const;
+  Timing operator()(SourceLocation where = SourceLocation::current()) const { return evaluate({}, where); }
+  Timing evaluate(std::span<const Argument> args, SourceLocation where = SourceLocation::current()) const;
 
  private:
   friend class Function;

@@ -69,7 +69,8 @@ class NDArray {
                        SourceLocation where = SourceLocation::current());
   static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
-  /// Throws RuntimeError too if the value does not fit an integer element.
+  /// Throws RuntimeError too if the value does not fit: a fraction in an integer, a finite number that would
+  /// be infinite.
   static NDArray full(Shape shape, DataType dtype, double value, Device device = cpu(0),
                       SourceLocation where = SourceLocation::current());
   /// Floats uniform in [0, 1), every one a multiple of the type's step below 1; integers uniform in -10..10,
@@ -118,14 +119,15 @@ class NDArray {
   void copy_to(const NDArray& target, SourceLocation where = SourceLocation::current()) const;
 
   /// The same memory seen with another shape and other strides (in elements), from a byte offset to element 0
-  /// on. Throws RuntimeError if an element would lie outside.
+  /// on. Throws RuntimeError if an element would lie outside, or not at a multiple of its size.
   NDArray view(Shape shape, Shape strides, std::int64_t byte_offset = 0,
                SourceLocation where = SourceLocation::current()) const;
 
   /// For another library; it shares the memory and keeps it alive. Whoever gets it calls `deleter`.
   DLManagedTensor* to_dlpack() const;
   /// Takes the tensor over, and with the last handle calls its deleter. Throws RuntimeError, and leaves it to
-  /// the caller, if its type has no counterpart here.
+  /// the caller, if its type or device has no counterpart here, and if its data is missing or not aligned to
+  /// its elements.
   static NDArray from_dlpack(DLManagedTensor* tensor, SourceLocation where = SourceLocation::current());
 
   /// Valid while a handle of the array lives.
