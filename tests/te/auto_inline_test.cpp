@@ -197,6 +197,21 @@ TEST_F(ChainTest, WhatAReductionReadsIsInlinedIntoIt) {
   EXPECT_EQ(testing::run(s, {A, R}), testing::run(create_schedule(R), {A, R}));
 }
 
+TEST_F(ChainTest, WhatARangeReadsIsInlinedIntoIt) {
+  Tensor Count = compute(
+      {kRows}, {"i"}, [&](Var i) { return tir::cast(Int(32), A(i, 0) * 0.0f) + i + 1; }, "Count");
+  Tensor R = compute(
+      {kRows}, {"i"},
+      [&](Var i) {
+        const IterVar k = reduce_axis({0, Count(i)}, "k");
+        return sum(A(i, k), {k});
+      },
+      "R");
+  Schedule s = create_schedule(R);
+  EXPECT_EQ(names(auto_inline_injective(s)), "Count");
+  EXPECT_EQ(testing::run(s, {A, R}), testing::run(create_schedule(R), {A, R}));
+}
+
 TEST_F(ChainTest, WhatAnExternOperationReadsStays) {
   Tensor X = extern_op(
       {kRows, kColumns}, {B},
