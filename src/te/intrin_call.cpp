@@ -49,6 +49,12 @@ TensorizedPart part_inside(const StageData& stage, std::size_t depth, const Prog
   return part;
 }
 
+/// A number without its type.
+std::string plain(const Expr& e) {
+  const std::optional<std::int64_t> value = constant_int(e);
+  return value ? std::to_string(*value) : print_expr(e);
+}
+
 /// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They are as many
 /// where they begin next to each other; they may be more where they run over the end of an axis.
 void check_is_box(const IntrinCall& call, const StageData& stage, const TensorizedPart& part,
@@ -61,8 +67,8 @@ void check_is_box(const IntrinCall& call, const StageData& stage, const Tensoriz
   box = arith::simplify(box, program.facts);
   if (arith::can_prove_equal(box, loops, program.facts) || arith::can_prove(box <= loops, program.facts))
     return;
-  call.refuse("the loops that it replaces have " + print_expr(loops) +
-              " iterations, which lie apart in a box of " + print_expr(box) +
+  call.refuse("the loops that it replaces have " + plain(loops) +
+              " iterations, which lie apart in a box of " + plain(box) +
               "; move all loops of neighbouring iterations inside");
 }
 

@@ -117,6 +117,7 @@ class BodyMaker {
       body.main = main_part(body_first(), [&] {
         return make_seq({first_loops_of_init(), loops_of_update()});
       });
+      body.init = init_where_empty();
     }
     return body;
   }
@@ -146,6 +147,24 @@ class BodyMaker {
     const Stmt first = on_views(require(call_.code.body, "reset, and no body"), IntrinPart::Body);
     const std::optional<Expr> is_later = is_later_iteration();
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
+  }
+
+  /// A reduction over nothing has no first iteration.
+  std::optional<Stmt> init_where_empty() const {
+    std::optional<Expr> is_empty;
+    for (const IterVar& axis : stage_.op.reduce_axis()) {
+      const Expr& extent = program_.bounds[axis].extent;
+      if (arith::can_prove_at_least(extent, 1, program_.facts)) continue;
+      const Expr none =
+          make_binary(BinaryOp::Le, program_.lower(extent, nest_.init->vars), make_int(extent.dtype(), 0));
+      is_empty = is_empty ? *is_empty || none : none;
+    }
+    if (!is_empty) return std::nullopt;
+    if (!stage_.op.as<Compute>())
+      call_.refuse(
+          "its reduction may have no iterations, of which the first would compute the body; give the "
+          "intrinsic a reset");
+    return make_stmt(If{*is_empty, wrap(init_->outside, loops_of_init()), std::nullopt});
   }
 
   /// Whether the reduction has begun already; absent if it has one iteration.
@@ -236,6 +255,9 @@ class BodyMaker {
   // ---- the whole, and what is left
 
   Stmt main_part(const Stmt& call, const std::function<Stmt()>& loops) const {
+    if (main_.whole && is_false(*main_.whole))
+      call_.refuse(
+          "it would be called nowhere: the loops that it replaces always run over the end of an axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
     return wrap(main_.outside, with_pragmas(all));
   }

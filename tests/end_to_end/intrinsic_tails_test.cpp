@@ -198,6 +198,45 @@ TEST(IntrinsicTails, OfReductionsThatStartFromATensor) {
     }
 }
 
+/// c[0] = sum over four of a.
+te::Tensor sum_of_four() {
+  te::Tensor a = te::placeholder({4}, "a");
+  te::IterVar r = te::reduce_axis({0, 4}, "r");
+  return te::compute(
+      {1}, {"x"}, [&](Var) { return te::sum(a(r), {r}); }, "c");
+}
+
+TEST(IntrinsicTails, OfReductionsWhoseLengthDependsOnTheRow) {
+  te::Tensor A = matrix(13, 16, "A"), L = te::placeholder({13}, "L", Int(32));
+  const std::function<Expr(Var)> lengths[] = {[](Var i) { return i + 1; },
+                                              [&](Var i) { return max(min(L(i), 16), 0); }};
+  for (const auto& length : lengths)
+    for (const LoopIntrinsicOptions& options : kWaysToReset) {
+      te::Tensor C = te::compute(
+          {13}, {"i"},
+          [&](Var i) {
+            te::IterVar k = te::reduce_axis(Range(0, length(i)), "k");
+            return te::sum(A(i, k), {k});
+          },
+          "C");
+      te::Schedule s = te::create_schedule(C);
+      s[C].tensorize(s[C].split(s[C].reduce_axis(0), 4).inner, loop_intrinsic(sum_of_four(), options));
+      std::vector<LowerArgument> args{A, L, C};
+      if (C.op().inputs().size() == 1) args.erase(args.begin() + 1);
+      EXPECT_EQ(difference(s, args), "");
+    }
+}
+
+TEST(IntrinsicTails, OfReductionsThatDoNotBeginAtZero) {
+  te::Tensor A = te::placeholder({20}, "A");
+  te::IterVar k = te::reduce_axis({3, 17}, "k");
+  te::Tensor C = te::compute(
+      {}, {}, [&] { return te::sum(A(k), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].split(k, 4).inner, loop_intrinsic(sum_of_four()));
+  EXPECT_EQ(difference(s, {A, C}), "");
+}
+
 // ---- stages inside of others ------------------------------------------------------------------------------
 
 te::Tensor scaled(const te::Tensor& x, int rows, int columns, const std::string& name) {
@@ -251,6 +290,39 @@ TEST(IntrinsicTails, OfABufferThatIsWrittenTwice) {
   s[B].tensorize(s[B].split(s[B].axis(1), 4).inner, loop_intrinsic(row));
   s[C].tensorize(ji, loop_intrinsic(row));
   EXPECT_EQ(difference(s, {A, C}), "");
+}
+
+TEST(IntrinsicTails, OfABufferThatRolls) {
+  te::Tensor A = matrix(12, 22, "A"), B = scaled(A, 12, 22, "B");
+  te::Tensor C = te::compute(
+      {10, 22}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + B(i + 1, j) + B(i + 2, j); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_at(s[C], s[C].axis(0)).rolling_buffer();
+  te::Tensor row = te::compute(
+      {4}, {"x"}, [a = te::placeholder({4}, "a")](Var x) { return a(x) * 2.0f; }, "row");
+  s[B].tensorize(s[B].split(s[B].axis(1), 4).inner, loop_intrinsic(row));
+  EXPECT_EQ(difference(s, {A, C}), "");
+}
+
+/// Loads and stores of an accelerator: tiles copied in and out of its memory.
+TEST(IntrinsicTails, OfCopiesBetweenScopes) {
+  te::Tensor A = matrix(10, 18, "A"), B = scaled(A, 10, 18, "B"), a = matrix(4, 8, "a");
+  te::Tensor copy = te::compute(
+      {4, 8}, {"x", "y"}, [&](Var x, Var y) { return a(x, y); }, "copy");
+  auto between = [&](const std::string& from, const std::string& to) {
+    return loop_intrinsic(copy,
+                          {.scope_of = [=](const te::Tensor& t) { return t.name() == "a" ? from : to; }});
+  };
+  te::Schedule s = te::create_schedule(B);
+  te::Tensor result = s.cache_write(B, "local");
+  te::Tensor input = s.cache_read(A, "shared", {result.op()});
+  auto [io, jo, ii, ji] = s[B].tile(s[B].axis(0), s[B].axis(1), 4, 8);
+  s[result].compute_at(s[B], jo);
+  s[input].compute_at(s[B], jo);
+  auto [yo, xo, yi, xi] = s[input].tile(s[input].axis(0), s[input].axis(1), 4, 8);
+  s[input].tensorize(yi, between("global", "shared"));
+  s[B].tensorize(ii, between("local", "global"));
+  EXPECT_EQ(difference(s, {A, B}), "");
 }
 
 TEST(IntrinsicTails, OfWhatIsInlined) {
@@ -307,7 +379,8 @@ TEST(IntrinsicTails, ArgumentsWithStridesOfTheirOwn) {
   EXPECT_EQ(difference(s, {A, B}, {.symbols = {2, 3, 4, 7, 12}}), "");
 }
 
-TEST(IntrinsicTails, StagesWithALayoutOfTheirOwn) {
+/// An intrinsic sees memory as a block.
+TEST(IntrinsicTails, StagesWithALayoutOfTheirOwnAreRefused) {
   te::Tensor A = matrix(8, 18, "A");
   te::Tensor B = scaled(A, 8, 18, "B"), C = scaled(B, 8, 18, "C");
   te::Schedule s = te::create_schedule(C);
@@ -316,6 +389,27 @@ TEST(IntrinsicTails, StagesWithALayoutOfTheirOwn) {
       {1, 4}, {"x", "y"}, [a = matrix(1, 4, "a")](Var x, Var y) { return a(x, y) * 2.0f; }, "b");
   s[C].tensorize(s[C].split(s[C].axis(1), 4).inner, loop_intrinsic(b));
   EXPECT_THROW(difference(s, {A, C}), ScheduleError);
+}
+
+TEST(IntrinsicTails, TruthValues) {
+  te::Tensor A = matrix(6, 18, "A"), B = matrix(6, 18, "B"), a = te::placeholder({4}, "a"),
+             b = te::placeholder({4}, "b");
+  te::Tensor C = te::compute(
+      {6, 18}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) > B(i, j); }, "C");
+  te::Tensor c = te::compute(
+      {4}, {"x"}, [&](Var x) { return b(x) < a(x); }, "c");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].split(s[C].axis(1), 4).inner, loop_intrinsic(c));
+  EXPECT_EQ(difference(s, {A, B, C}), "");
+}
+
+TEST(IntrinsicTails, SizesThatTheIntrinsicTakesFromItsPart) {
+  Var m = te::var("m"), n = te::var("n"), l = te::var("l");
+  te::Tensor c = product(matrix(m, l, "a"), matrix(l, n, "b"), Float(32), "c");
+  te::Tensor A = matrix(14, 10, "A"), B = matrix(10, 14, "B"), C = product(A, B, Float(32), "C");
+  te::Schedule s = te::create_schedule(C);
+  tile_product(s[C], 4, 3, 4, loop_intrinsic(c));
+  EXPECT_EQ(difference(s, {A, B, C}), "");
 }
 
 // ---- vectors as elements ----------------------------------------------------------------------------------

@@ -205,6 +205,17 @@ TEST_F(ReductionTest, IterationsThatLieApartAreNoPart) {
       {"tensorize", "`k.outer`", "`C`", "`row`", "4 iterations", "49"}));
 }
 
+TEST_F(IntrinsicTest, LoopsThatAlwaysRunOverTheEndLeaveNothingToIt) {
+  te::Tensor C = stage([](Expr a, Expr b) { return a + b; });
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].split(s[C].axis(1), 5).outer, intrin([](Expr a, Expr b) { return a + b; }));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, C});
+      },
+      {"`j.outer`", "`C`", "`op`", "nowhere", "over the end"}));
+}
+
 TEST_F(ReductionTest, AResetSeesNoPartThatChangesWithTheSteps) {
   te::Tensor a = te::placeholder({16}, "a");
   te::IterVar r = te::reduce_axis({0, 16}, "r");
@@ -258,6 +269,23 @@ struct BufferTest : ::testing::Test {
   }
 };
 
+TEST_F(BufferTest, OfAnOffsetOrAStrideThatIsNoVariableAloneCannotBeTold) {
+  te::Tensor a = te::placeholder({4, 8}, "a");
+  te::Tensor c = te::compute(
+      {4, 8}, {"x", "y"}, [&](Var x, Var y) { return a(x, y) + 1.0f; }, "c");
+  auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
+  auto refused_for = [&](const tir::BufferOptions& input, const std::vector<std::string>& parts) {
+    te::Schedule t = s.copy();
+    const tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), input);
+    t[C].tensorize(ii, te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}}, .name = "tile"}));
+    EXPECT_TRUE(refuses<ScheduleError>([&] { lower(t, {A, C}); }, parts));
+  };
+  refused_for({.name = "Ab", .strides = {te::var("s"), 1}, .elem_offset = te::var("o") * 4},
+              {"`i.inner`", "`C`", "`tile`", "`Ab`", "offset", "(o*4)", "`o`", "offset_factor"});
+  refused_for({.name = "Ab", .strides = {te::var("s") * 2, 1}, .offset_factor = 1},
+              {"`i.inner`", "`C`", "`tile`", "`Ab`", "stride", "(s*2)", "`s`"});
+}
+
 TEST_F(BufferTest, WithoutAnOffsetCannotBeginInTheMiddle) {
   refused({.name = "Ab", .strides = {te::var("s"), 1}}, {"no offset", "offset_factor"});
 }
@@ -273,15 +301,6 @@ TEST_F(BufferTest, OfOtherStridesCannotStandForIt) {
 TEST_F(BufferTest, OfAnotherScopeCannotStandForIt) {
   refused({.name = "Ab", .strides = {te::var("s"), 1}, .scope = "shared", .offset_factor = 1},
           {"\"shared\"", "\"global\""});
-}
-
-TEST_F(BufferTest, OfAnOffsetThatIsNoVariableAloneCannotBeTold) {
-  refused({.name = "Ab", .strides = {te::var("s"), 1}, .elem_offset = te::var("o") * 4},
-          {"offset", "(o*4)", "`o`", "offset_factor"});
-}
-
-TEST_F(BufferTest, OfAStrideThatIsNoVariableAloneCannotBeTold) {
-  refused({.name = "Ab", .strides = {te::var("s") * 2, 1}, .offset_factor = 1}, {"stride", "(s*2)", "`s`"});
 }
 
 TEST_F(IntrinsicTest, ScalarsComeFromCalls) {

@@ -233,8 +233,9 @@ class RandomSchedule : public ::testing::TestWithParam<unsigned> {
       EXPECT_EQ(testing::run(*s, arguments), expected) << described();
       return Outcome::Ran;
     } catch (const ScheduleError& error) {
-      // A place that some reader cannot see, an inlined reduction: found when the schedule is frozen.
-      EXPECT_EQ(std::string_view(error.what()).find("compute different things"), std::string_view::npos)
+      // A place that some reader cannot see, an inlined reduction: found when the schedule is frozen. A loop
+      // may turn out shorter than an intrinsic, but what it computes is what the stage computes.
+      EXPECT_EQ(std::string_view(error.what()).find("they differ in the"), std::string_view::npos)
           << error.what() << "\n"
           << "seed " << seed << "\n"
           << generator.log();
