@@ -56,7 +56,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
   module.functions.emplace(name, with_user_line(where, [&] {
                              return with_deep_stack([&] {
                                check_function(named, name);
-                               if (is_lowered(named))
+                               if (!named.buffers.empty() && is_lowered(named))
                                  throw LowerError("lower: function `" + name + "` has been lowered already");
                                return lowering::run_pipeline(std::move(named), passes);
                              });

@@ -19,6 +19,8 @@ class Verifier {
   void function(const PrimFunc& func) {
     for (const Var& param : func.params) define(param, param);
     for (const BufferParam& b : func.buffers) {
+      if (live_.contains(&b.declared->data.node()))
+        report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       for (const Buffer& buffer : {b.declared, b.buffer}) {
         // Sizes, strides and offsets of an argument are read from it: their first mention defines them.
         for (const Expr& e : buffer->shape) admit_free(e);
@@ -63,10 +65,24 @@ class Verifier {
   }
 
   template <class Node>
+  void exists(const Buffer& buffer, const Node& where) {
+    const bool is_there = live_.contains(&buffer->data.node()) || buffers_.contains(buffer.get()) ||
+                          in_scope_.contains(&buffer->data.node());
+    if (!is_there) report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
+  }
+
+  /// A region of the buffer, as it is before storage is flat.
+  void region(const Buffer& buffer, const std::vector<Range>& ranges, const Stmt& where) {
+    for (const Range& r : ranges) expr(r.min), expr(r.extent);
+    if (ranges.size() == buffer->shape.size()) return;
+    report("a region of buffer `" + buffer->name + "` has " + std::to_string(ranges.size()) +
+               " dimensions instead of " + std::to_string(buffer->shape.size()),
+           where);
+  }
+
+  template <class Node>
   void indices(const Buffer& buffer, const std::vector<Expr>& list, const Node& where) {
-    const bool exists = live_.contains(&buffer->data.node()) || buffers_.contains(buffer.get()) ||
-                        in_scope_.contains(&buffer->data.node());
-    if (!exists) report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
+    exists(buffer, where);
     const std::size_t physical = buffer->axis_separators.size() + 1;
     const std::size_t wanted =
         form_ == Form::MultiDimensional ? buffer->shape.size() : std::max(physical, buffer->shape.size());
@@ -122,7 +138,7 @@ class Verifier {
         },
         [&](const Realize& n) {
           if (form_ != Form::MultiDimensional) report("a realization is left after flatten-storage", s);
-          for (const Range& r : n.bounds) expr(r.min), expr(r.extent);
+          region(n.buffer, n.bounds, s);
           condition(n.condition, s);
           const bool is_new = buffers_.insert(n.buffer.get()).second;
           const bool is_new_data = live_.insert(&n.buffer->data.node()).second;
@@ -132,7 +148,10 @@ class Verifier {
         },
         [&](const BufferView& n) {
           if (form_ != Form::MultiDimensional) report("a buffer view is left after flatten-storage", s);
-          for (const Range& r : n.region) expr(r.min), expr(r.extent);
+          exists(n.source, s);
+          region(n.source, n.region, s);
+          if (n.view->shape.size() > n.region.size())
+            report("view `" + n.view->name + "` has more dimensions than the region that it shows", s);
           // The view's symbolic strides and offset are defined by the view.
           admit_free(n.view->elem_offset);
           for (const Expr& e : n.view->strides) admit_free(e);
@@ -169,7 +188,8 @@ class Verifier {
         },
         [&](const Prefetch& n) {
           if (form_ != Form::MultiDimensional) report("a prefetch of a region is left", s);
-          for (const Range& r : n.region) expr(r.min), expr(r.extent);
+          exists(n.buffer, s);
+          region(n.buffer, n.region, s);
         });
   }
 
@@ -177,7 +197,11 @@ class Verifier {
     expr(n.value);
     if (form_ == Form::Lowered && n.kind == AttrKind::VirtualThread) report("a virtual thread is left", s);
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
-    const bool binds = axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread);
+    const bool is_launch = n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread;
+    const bool binds = is_launch && axis;
+    if (is_launch && !axis) report("threads run for something that is no axis", s);
+    if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
+      report("a rolling buffer that is none", s);
     // One thread axis may be entered several times in a kernel: the same threads again.
     const bool is_new = binds && in_scope_.insert(&axis->var().node()).second;
     stmt(n.body);

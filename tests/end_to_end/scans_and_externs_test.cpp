@@ -104,6 +104,37 @@ TEST(ExternTest, LoopsOfABuilder) {
   EXPECT_EQ(compare_with_default(s, {A, D}), "");
 }
 
+TEST(ExternTest, ABufferByHandOverTheMemoryOfAnInput) {
+  // Columns of what is given as a row, of an input that is computed and of one that is an argument.
+  auto transposed = [](const te::Tensor& A, const std::string& name) {
+    return te::extern_op(
+        {8}, {A},
+        [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+          const tir::Buffer rows =
+              tir::decl_buffer({2, 4}, Float(32), {.name = "rows", .data = ins[0]->data});
+          tir::IRBuilder ib;
+          auto in = ib.buffer_ptr(rows), out = ib.buffer_ptr(outs[0]);
+          ib.for_range(0, 8, "i", [&](Var i) { out[i] = Expr(in[{floormod(i, 2), floordiv(i, 2)}]); });
+          return ib.get();
+        },
+        name);
+  };
+  te::Tensor A = te::placeholder({8}, "A");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = transposed(B, "C"), D = transposed(A, "D");
+  te::Schedule s = te::create_schedule({C, D});
+  EXPECT_EQ(compare_with_default(s, {A, C, D}), "");
+  const Arguments arguments = make_arguments({A, C, D});
+  run_compiled(build(s, {A, C, D})["main"], arguments);
+  const auto* in = reinterpret_cast<const float*>(arguments.arrays[0]->data());
+  for (int i = 0; i < 8; ++i) {
+    const float expected = in[i % 2 * 4 + i / 2];
+    EXPECT_EQ(reinterpret_cast<const float*>(arguments.arrays[1]->data())[i], expected + 1);
+    EXPECT_EQ(reinterpret_cast<const float*>(arguments.arrays[2]->data())[i], expected);
+  }
+}
+
 TEST(ExternTest, WhileLoops) {
   // Steps of the Collatz sequence until 1.
   te::Tensor A = te::placeholder({9}, "A", Int(32));

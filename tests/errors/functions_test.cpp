@@ -154,6 +154,39 @@ TEST_F(BroughtFunctionTest, ArraysAreParameters) {
           {"array `a`", "`number`", "handle", "int32"});
 }
 
+TEST_F(BroughtFunctionTest, ArraysHaveMemoryOfTheirOwn) {
+  const tir::Buffer same = tir::decl_buffer({n * 2}, Float(32), {.name = "same", .data = a->data});
+  tir::PrimFunc func = by_hand(tir::make_store(same, Expr(1.0f), {Expr(0)}));
+  func.buffers[1] = {handle_c, same, same};
+  refused(func, {"`hand`", "array `same`", "another parameter"});
+  EXPECT_TRUE(refuses<TypeError>([&] { te::extern_primfunc({}, func); }, {"malformed", "`same`"}));
+}
+
+TEST_F(BroughtFunctionTest, RegionsHaveTheDimensionsOfTheirBuffers) {
+  const tir::Buffer part = tir::decl_buffer({4}, Float(32), {.name = "part"});
+  const Stmt store = tir::make_store(part, Expr(1.0f), {Expr(1)});
+  const std::vector<te::Range> square = {te::Range(0, 2), te::Range(0, 2)};
+  refused(by_hand(tir::make_stmt(tir::Realize{part, square, tir::make_true(), store})),
+          {"`hand`", "buffer `part`", "2 dimensions instead of 1"});
+  refused(by_hand(tir::make_stmt(tir::BufferView{part, a, square, store})),
+          {"buffer `a`", "2 dimensions instead of 1"});
+  const tir::Buffer wide = tir::decl_buffer({2, 2}, Float(32), {.name = "wide"});
+  refused(by_hand(tir::make_stmt(tir::BufferView{wide, a, {te::Range(0, 2)}, store})),
+          {"view `wide`", "more dimensions"});
+  refused(by_hand(tir::make_stmt(tir::BufferView{part, wide, square, store})), {"buffer `wide`", "memory"});
+  refused(by_hand(tir::make_stmt(tir::Prefetch{a, square})), {"buffer `a`", "2 dimensions instead of 1"});
+}
+
+TEST_F(BroughtFunctionTest, ThreadsRunForAxes) {
+  refused(by_hand(tir::make_stmt(tir::Attr{tir::AttrKind::ThreadExtent, Expr(0), "", 4, store_first(1.0f)})),
+          {"`hand`", "threads", "no axis"});
+}
+
+TEST_F(BroughtFunctionTest, OneWithoutArraysIsLoweredAsWell) {
+  const tir::PrimFunc nothing{{}, {}, tir::make_nop(), {.global_symbol = "nothing"}};
+  EXPECT_NO_THROW(build(lower(nothing)));
+}
+
 TEST_F(BroughtFunctionTest, LoweringOnceIsEnough) {
   const tir::PrimFunc lowered = lower(add_one).functions.at("add_one");
   EXPECT_TRUE(refuses<LowerError>([&] { lower(lowered); }, {"`add_one`", "already"}));

@@ -129,10 +129,27 @@ class Flattener {
     auto found = accesses_.find(buffer.get());
     if (found != accesses_.end()) return found->second;
     // A buffer made by hand over memory that is there: allocated in the body of an extern operation, say.
-    if (!known_pointers_.contains(&buffer->data.node()))
+    const Buffer made = over_memory(buffer);
+    if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
-    return accesses_.insert_or_assign(buffer.get(), Access{{buffer, flat_buffer(buffer)}, {}, {}})
-        .first->second;
+    if (!made.same_as(buffer)) aliases_.push_back(buffer);
+    return accesses_.insert_or_assign(buffer.get(), Access{{made, flat_buffer(made)}, {}, {}}).first->second;
+  }
+
+  void forget_aliases(std::size_t count) {
+    for (; aliases_.size() > count; aliases_.pop_back()) accesses_.erase(aliases_.back().get());
+  }
+
+  /// The buffer as it is where its data pointer stands for another one.
+  Buffer over_memory(const Buffer& buffer) {
+    auto memory = values_.find(&buffer->data.node());
+    if (memory == values_.end()) return buffer;
+    BufferNode node = *buffer.get();
+    node.data = Var::of(memory->second);
+    node.shape = exprs(node.shape);
+    node.strides = exprs(node.strides);
+    node.elem_offset = expr(node.elem_offset);
+    return make_buffer(std::move(node));
   }
 
   std::vector<Expr> shift(const Access& access, std::vector<Expr> indices) {
@@ -192,7 +209,9 @@ class Flattener {
     const Var& old_data = realize.buffer->data;
     if (!old_data.same_as(home.flat->data)) set(values_, old_data, home.flat->data);
     known_pointers_.insert(&home.flat->data.node());
+    const std::size_t outer_aliases = aliases_.size();
     const Stmt body = stmt(realize.body);
+    forget_aliases(outer_aliases);
     accesses_.erase(realize.buffer.get());
     values_.erase(&old_data.node());
     known_pointers_.erase(&home.flat->data.node());
@@ -282,8 +301,10 @@ class Flattener {
     if (binding.wide_offset)
       wide_offsets_.insert_or_assign(&offset.node(), cast(Int(64), *binding.wide_offset));
     accesses_.insert_or_assign(view.view.get(), Access{source.home, {}, begins});
+    const std::size_t outer_aliases = aliases_.size();
     Stmt s = stmt(view.body);
     accesses_.erase(view.view.get());
+    forget_aliases(outer_aliases);
     for (const auto& [var, value] : binding.values) values_.erase(&var.node());
     wide_offsets_.erase(&offset.node());
     for (auto check = binding.checks.rbegin(); check != binding.checks.rend(); ++check)
@@ -353,6 +374,8 @@ class Flattener {
   std::unordered_set<const BufferNode*> parameters_;
   /// Data pointers of parameters and of allocations around the current place.
   std::unordered_set<const ExprNode*> known_pointers_;
+  /// Buffers made by hand over the memory of regions and views around the current place.
+  std::vector<Buffer> aliases_;
   /// Data pointers that were replaced, and the variables of views.
   VarMap values_;
   /// Of views: offsets that need more than the variable's type.
