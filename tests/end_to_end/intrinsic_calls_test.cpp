@@ -67,6 +67,66 @@ TEST(IntrinsicCheck, ComparesIntegersExactly) {
   EXPECT_NE(result(4).find("of stage `B` (body): element [0, 0] is "), std::string::npos);
 }
 
+/// What the check says of a schedule.
+std::string report(const te::Schedule& s, const std::vector<LowerArgument>& args) {
+  const Arguments arrays = make_arguments(args);
+  const runtime::Module mod = build(s, args, Target("llvm"), {.check_intrinsics = true});
+  try {
+    run_compiled(mod["main"], arrays);
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(IntrinsicCheck, NamesTheLaneOfAVectorThatDiffers) {
+  const DataType type = Int(32, 4);
+  te::Tensor A = te::placeholder({4, 20}, "A", type), a = te::placeholder({8}, "a", type);
+  auto sum = [&](const Expr& e) { return e + make_const(type, 3); };
+  te::Tensor B = te::compute(
+      {4, 20}, {"i", "j"}, [&](Var i, Var j) { return sum(A(i, j)); }, "B");
+  te::Tensor b = te::compute(
+      {8}, {"i"}, [&](Var i) { return sum(a(i)); }, "b");
+  auto body = [&](std::span<const tir::Buffer> ins,
+                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+    const Expr only_lane_two = cast(type, tir::make_ramp(0, 1, 4) == tir::make_broadcast(2, 4));
+    tir::IRBuilder ib;
+    ib.for_range(0, 8, "l",
+                 [&](Var l) { ib.emit(tir::make_store(outs[0], sum(ins[0]({l})) + only_lane_two, {l})); });
+    return {.body = ib.get()};
+  };
+  te::Schedule s = te::create_schedule(B);
+  s[B].tensorize(s[B].split(s[B].axis(1), 8).inner, te::decl_tensor_intrin(b.op(), body));
+  const std::string text = report(s, {A, B});
+  EXPECT_NE(text.find("of stage `B` (body), lane 2: element [0, 0] is "), std::string::npos) << text;
+}
+
+TEST(IntrinsicCheck, KnowsWhereAReductionOfATensorStarts) {
+  te::Tensor A = te::placeholder({4, 12}, "A"), S = te::placeholder({4}, "S");
+  te::Tensor a = te::placeholder({4}, "a"), start = te::placeholder({1}, "start");
+  te::IterVar k = te::reduce_axis({0, 12}, "k"), r = te::reduce_axis({0, 4}, "r");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.init = {S(i)}}); }, "B");
+  te::Tensor b = te::compute(
+      {1}, {"i"}, [&](Var i) { return te::sum(a(r), {r}, {.init = {start(i)}}); }, "b");
+  for (float added : {0.0f, 1.0f}) {
+    auto code = [&](std::span<const tir::Buffer> ins,
+                    std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+      const tir::Buffer &from = ins[b.op().inputs()[0].same_as(start) ? 0 : 1],
+                        &terms = ins[b.op().inputs()[0].same_as(start) ? 1 : 0];
+      tir::IRBuilder update;
+      update.for_range(0, 4, "l",
+                       [&](Var l) { update.emit(tir::make_store(outs[0], outs[0]({0}) + terms({l}), {0})); });
+      return {.reset = tir::make_store(outs[0], from({0}) + added, {0}), .update = update.get()};
+    };
+    te::Schedule s = te::create_schedule(B);
+    s[B].tensorize(s[B].split(k, 4).inner, te::decl_tensor_intrin(b.op(), code));
+    const std::string text = report(s, {A, S, B});
+    EXPECT_EQ(text.find("of stage `B` (reset): element [0] is ") != std::string::npos, added != 0.0f) << text;
+    EXPECT_EQ(text.empty(), added == 0.0f) << text;
+  }
+}
+
 TEST(IntrinsicCheck, LetsRightOnesPass) {
   const WaysToRun checked = with_kernels({.build = {.check_intrinsics = true, .opt_level = 1}});
   for (const Parts& parts : {Parts{}, Parts{.reset = false}, Parts{.body = false}}) {
