@@ -26,26 +26,30 @@ void check_axis(const te::StageData& stage, const tir::IterVar& axis, const te::
            said.where);
 }
 
+/// Threads of one tag are the same; of virtual threads, each axis is its own.
+bool is_same_thread(const tir::IterVar& a, const tir::IterVar& b) {
+  return a.same_as(b) || (*a.thread() == *b.thread() && !a.thread()->is_virtual());
+}
+
 }  // namespace
 
 void refuse_races(const te::StageGraph& graph) {
   for (te::StageId id = 0; id < graph.size(); ++id) {
     const te::StageData& stage = graph.stage(id);
-    std::vector<std::pair<tir::ThreadTag, tir::IterVar>> bound;
+    std::vector<std::pair<tir::IterVar, tir::IterVar>> bound;
     for (const tir::IterVar& axis : stage.leaf_iter_vars) {
       const te::AxisAttributes* said = stage.attributes_of(axis);
       if (!said) continue;
       check_axis(stage, axis, *said);
-      if (!said->thread || !said->thread->thread() || said->thread->thread()->is_virtual()) continue;
-      const tir::ThreadTag tag = *said->thread->thread();
+      if (!said->thread || !said->thread->thread()) continue;
       for (const auto& [other, first] : bound)
-        if (other == tag)
+        if (is_same_thread(other, *said->thread))
           refuse(stage, axis,
-                 "is bound to " + tag.str() + ", and so is axis `" + first.name() +
+                 "is bound to " + said->thread->thread()->str() + ", and so is axis `" + first.name() +
                      "`: only their diagonal would be computed; fuse the axes, or bind one to another thread "
                      "axis",
                  said->where);
-      bound.emplace_back(tag, axis);
+      bound.emplace_back(*said->thread, axis);
     }
   }
 }

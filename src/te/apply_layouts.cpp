@@ -26,7 +26,7 @@ std::vector<Range> image_of(const Transform::Map& map, const std::vector<Range>&
 
 class LayoutRewriter {
  public:
-  LayoutRewriter(const std::vector<StoredLayout>& layouts, const SourceLocation& where) : where_(where) {
+  explicit LayoutRewriter(const std::vector<StoredLayout>& layouts) {
     for (const StoredLayout& layout : layouts) known_.push_back({&layout, stored(layout)});
   }
 
@@ -106,23 +106,22 @@ class LayoutRewriter {
   }
 
   void refuse(const Buffer& buffer) const {
-    if (find(buffer))
+    if (const Known* known = find(buffer))
       throw ScheduleError(
           "transform_layout of tensor `" + buffer.name() +
               "`: an extern operation, an intrinsic or a prefetch sees its memory as a block; its layout "
               "cannot be changed",
-          where_);
+          known->layout->where);
   }
 
-  const SourceLocation& where_;
   std::vector<Known> known_;
 };
 
 }  // namespace
 
-PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts, const SourceLocation& where) {
+PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) {
   if (layouts.empty()) return func;
-  const LayoutRewriter rewrite(layouts, where);
+  const LayoutRewriter rewrite(layouts);
   func.body = rewrite(func.body);
   for (BufferParam& param : func.buffers) {
     param.declared = rewrite.buffer(param.declared);

@@ -12,10 +12,11 @@ struct StoredLayout {
   tir::Buffer logical;
   Transform::Map forward;
   std::vector<int> axis_separators;
+  /// Where the user said so.
+  SourceLocation where;
 };
 
 /// Throws ScheduleError if statements see such a buffer as a block of memory (extern operations, intrinsics).
-tir::PrimFunc apply_layouts(tir::PrimFunc func, const std::vector<StoredLayout>& layouts,
-                            const SourceLocation& where);
+tir::PrimFunc apply_layouts(tir::PrimFunc func, const std::vector<StoredLayout>& layouts);
 
 }  // namespace tenon::te

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "te/schedule_data.h"
+#include "te/operand_checks.h"
+#include "te/propagate.h"
+#include "te/reducer_laws.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {
@@ -21,6 +23,24 @@ void check_not_bound(std::string_view primitive, const StageData& stage, const I
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
     fail(primitive, stage, axis, "the axis is bound to `" + attributes->thread->name() + "`", where);
+}
+
+/// Threads that reduce together sum up all that they hold, in an order of their own.
+void check_reduces_together(const StageData& stage, const IterVar& axis, const SourceLocation& where) {
+  AxisMarks from_data;
+  for (const IterVar& data : stage.op.axis()) from_data.set(data, 1);
+  mark_reached(stage.relations, from_data);
+  if (from_data.value_or(axis, 0) != 0)
+    fail("bind", stage, axis,
+         "it runs over elements of the output as well as over their reduction, and threads that reduce "
+         "together would mix the elements; bind the axes apart, or fuse reduction axes alone",
+         where);
+  const Compute* compute = stage.op.as<Compute>();
+  const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
+  if (!reduction) return;
+  if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
+    fail("bind", stage, axis,
+         "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found, where);
 }
 
 std::string describe(const StageData& stage, const IterVar& axis) {
@@ -104,6 +124,8 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
 Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "unroll", where);
   const IterVar axis = require_leaf("unroll", stage, given, where);
+  if (axis.kind() == IterKind::ThreadIndex)
+    fail("unroll", stage, axis, "the axis is a thread of the whole scan, and no loop", where);
   check_not_bound("unroll", stage, axis, where);
   check_not_tensorized("unroll", stage, axis, where);
   mark(stage, axis, where).kind = IterKind::Unrolled;
@@ -137,13 +159,15 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
              " axis; an axis is bound to one made by te::thread_axis",
          where);
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
-    fail("bind", stage, axis, "a " + std::string(to_string(axis.kind())) + " axis cannot be bound", where);
+    fail("bind", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + " and cannot be bound",
+         where);
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
     fail("bind", stage, axis,
          "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
          "common; "
          "leave the loop as it is, or rfactor it and bind the new data axis",
          where);
+  if (axis.kind() == IterKind::Reduce) check_reduces_together(stage, axis, where);
   check_not_tensorized("bind", stage, axis, where);
   const AxisAttributes* before = stage.attributes_of(axis);
   if (before && before->kind)
@@ -176,7 +200,10 @@ Stage Stage::pragma(const IterVar& given, Name key, PragmaValue value, SourceLoc
   if (key == "vectorize") return vectorize(given, where);
   StageData& stage = require_stage(*schedule_, index_, is_group_, "pragma", where);
   const IterVar axis = require_leaf("pragma", stage, given, where);
+  if (axis.kind() == IterKind::ThreadIndex)
+    fail("pragma", stage, axis, "the axis is a thread of the whole scan, and no loop", where);
   if (key.empty()) fail("pragma", stage, axis, "the key is empty", where);
+  check_pragma_value(stage, axis, key, value.expr(), where);
   warn_of_unknown_key(*schedule_, stage, axis, key, where);
   mark(stage, axis, where).pragmas.push_back({std::move(key), value.expr()});
   return *this;
@@ -191,8 +218,10 @@ Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand&
   if (std::find(read.begin(), read.end(), wanted) == read.end())
     fail("prefetch", stage, axis, "the stage does not read tensor `" + tensor.name() + "`", where);
   Expr distance = offset.alone();
-  if (!distance.dtype().is_integral() || !distance.dtype().is_scalar())
-    fail("prefetch", stage, axis, "the offset must be an integer, is " + distance.dtype().str(), where);
+  const DataType type = distance.dtype();
+  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
+    fail("prefetch", stage, axis, "the offset must be an integer, is " + type.str(), where);
+  check_known_at_call("prefetch", *schedule_, stage, axis, distance, "the offset", where);
   mark(stage, axis, where).prefetches.push_back({tensor, std::move(distance)});
   return *this;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "te/body.h"
+#include "te/operand_checks.h"
 #include "te/propagate.h"
 #include "te/rewritten_axes.h"
 #include "te/schedule_data.h"
@@ -43,8 +44,8 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
 
 }  // namespace
 
-Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
-                            const std::vector<Operation>& readers, SourceLocation where) const {
+Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
+                            SourceLocation where) const {
   ScheduleData& schedule = *data_;
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
   const tir::StorageScope parsed = parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
@@ -72,6 +73,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
   for (auto& [reader, op] : changed) schedule.set_op(reader, std::move(op));
   const StageId copy_id = schedule.insert_stage(copy, schedule.position(cached.stage) + 1);
   schedule.stage(copy_id).scope = parsed;
+  schedule.stage(copy_id).scope_where = where;
   schedule.stage(copy_id).group = schedule.stage(cached.stage).group;
   return copy.output(0);
 }
@@ -245,12 +247,14 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, co
   check_whole_operation(schedule, tensors, id, where);
   check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
   check_not_tensorized("cache_write", stage, where);
+  check_predicate_stays("cache_write", stage, op.axis(), where);
   const auto [cache, copy] = in_two_steps(stage, op.name() + "." + std::string(scope), where);
 
   schedule.set_op(id, copy);
-  reset_loops(schedule.stage(id));
+  reset_loops(schedule, id, "cache_write", where);
   const StageId cache_id = schedule.insert_stage(cache, schedule.position(id));
   schedule.stage(cache_id).scope = parsed;
+  schedule.stage(cache_id).scope_where = where;
   schedule.stage(cache_id).group = schedule.stage(id).group;
   std::vector<Tensor> result;
   for (int n = 0; n < cache.num_outputs(); ++n) result.push_back(cache.output(n));

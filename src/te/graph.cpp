@@ -4,7 +4,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 
-#include "te/schedule_data.h"
+#include "te/operand_checks.h"
 
 namespace tenon::te {
 
@@ -99,6 +99,7 @@ class GraphBuilder {
     link_attachments();
     for (StageId id = 0; id < graph_.size(); ++id) check_visible(id);
     for (StageId id = 0; id < graph_.size(); ++id) check_state_readers(id);
+    for (StageId id = 0; id < graph_.size(); ++id) check_predicate(id);
     return std::move(graph_);
   }
 
@@ -228,6 +229,27 @@ class GraphBuilder {
                  "; compute it at a loop of the update",
              stage.op.where());
       }
+    }
+  }
+
+  /// The stores of a stage know its own axes and those of the stages that it is computed in.
+  void check_predicate(StageId id) const {
+    const StageData& stage = graph_.stage(id);
+    if (!stage.store_predicate) return;
+    std::vector<IterVar> known = stage.all_iter_vars;
+    for (const AttachPoint& point : graph_.attach_path(id)) {
+      const std::vector<IterVar>& around = graph_.stage(point.stage).all_iter_vars;
+      known.insert(known.end(), around.begin(), around.end());
+    }
+    for (StageId other = 0; other < graph_.size(); ++other) {
+      std::vector<IterVar> axes = graph_.stage(other).all_iter_vars;
+      std::erase_if(axes, [&](const IterVar& axis) { return contains(known, axis); });
+      const std::optional<IterVar> used = find_axis_used(*stage.store_predicate, axes);
+      if (!used) continue;
+      fail("set_store_predicate", stage,
+           "the condition uses axis `" + used->name() + "` of " + describe(graph_.stage(other)) +
+               ", which is no loop around these stores",
+           stage.store_predicate_where);
     }
   }
 

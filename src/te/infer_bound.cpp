@@ -161,10 +161,12 @@ class BoundInference {
   /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are
   /// guarded.
   void bind_thread(const IterVar& thread, const Expr& extent) {
-    Expr greatest = extent;
+    // No thread would run what else there is to do, be it to store sums of nothing.
+    Expr greatest = is_zero(extent) ? make_int(extent.dtype(), 1) : extent;
     if (const Range* known = ranges_.find(thread)) {
-      if (surely_equal(known->extent, extent) || arith::can_prove(extent <= known->extent, facts_)) return;
-      if (!arith::can_prove(known->extent <= extent, facts_)) greatest = max(known->extent, extent);
+      if (surely_equal(known->extent, greatest) || arith::can_prove(greatest <= known->extent, facts_))
+        return;
+      if (!arith::can_prove(known->extent <= greatest, facts_)) greatest = max(known->extent, greatest);
     }
     Range range =
         Range::from_min_extent(make_int(thread.var().dtype(), 0), cast(thread.var().dtype(), greatest));

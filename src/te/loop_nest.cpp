@@ -75,6 +75,7 @@ class NestMaker {
     }
     pass_index_up(stage_.relations, program_.bounds.ranges(), nest_.values);
     collect_vars();
+    if (!options_.is_init) define_axes();
     lower_extents();
     return std::move(nest_);
   }
@@ -170,6 +171,13 @@ class NestMaker {
     for (const IterVar& axis : stage_.leaf_iter_vars) add_var(axis);
   }
 
+  /// Conditions of the stores of stages inside may use them.
+  void define_axes() {
+    for (const IterVar& axis : stage_.op.root_iter_vars())
+      if (const Expr* value = nest_.values.find(axis); value && !value->same_as(axis.var()))
+        program_.define(axis.var(), *value);
+  }
+
   void add_var(const IterVar& axis) {
     const Expr* value = nest_.values.find(axis);
     if (!value || value->same_as(axis.var())) return;
@@ -235,8 +243,10 @@ class GuardMaker {
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
-      if (!thread || is_skipped(leaf) || !is_shared_along(scope_, *thread->thread())) continue;
-      require_thread_of(*thread, leaf);
+      if (!thread || is_skipped(leaf)) continue;
+      // Threads with memory of their own each run the first iteration, if there is one.
+      const bool is_divided = is_shared_along(scope_, *thread->thread());
+      if (is_divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
     }
     for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
       require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);

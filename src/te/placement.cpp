@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "te/schedule_data.h"
+#include "te/operand_checks.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {
@@ -36,6 +36,15 @@ void check_may_move(std::string_view primitive, const Placed& what, const Source
     fail_at(primitive, what, "it is the update of a scan and is computed in its time loop", where);
 }
 
+/// The memory of a scan's state is the scan's, whichever stages fill it.
+void check_has_memory(std::string_view primitive, const ScheduleData& schedule, StageId id,
+                      const SourceLocation& where) {
+  const StageData& stage = schedule.stage(id);
+  if (const StageData* scan = scan_of_state(schedule, id))
+    fail(primitive, stage,
+         "it shares the memory of the state of " + describe(*scan) + ": say it of that stage", where);
+}
+
 bool in_group(const ScheduleData& schedule, std::optional<int> inner, int group) {
   while (inner && *inner != group) inner = schedule.groups[static_cast<std::size_t>(*inner)].group;
   return inner.has_value();
@@ -55,11 +64,31 @@ std::vector<StageId> chain_of(const ScheduleData& schedule, StageId id) {
   return chain;
 }
 
-bool is_condition(const Expr& e) { return e.dtype().is_bool() && e.dtype().is_scalar(); }
+/// Threads around a scan are started before anything is known of its stages.
+void check_env_thread(const StageData& stage, std::span<const IterVar> threads, std::size_t n,
+                      const SourceLocation& where) {
+  const IterVar& thread = threads[n];
+  if (thread.kind() != IterKind::ThreadIndex)
+    fail("env_threads", stage, thread, "it is not made by te::thread_axis", where);
+  if (thread.thread()->is_virtual())
+    fail("env_threads", stage, thread, "virtual threads run one after another, and none waits for the others",
+         where);
+  if (!thread.dom())
+    fail("env_threads", stage, thread,
+         "the number of threads is not declared; use te::thread_axis({0, n}, \"" + thread.thread()->str() +
+             "\")",
+         where);
+  for (const IterVar& other : threads.first(n)) {
+    if (other.same_as(thread)) fail("env_threads", stage, thread, "the axis is listed more than once", where);
+    if (*other.thread() == *thread.thread())
+      fail("env_threads", stage, thread, "another axis listed is also " + thread.thread()->str(), where);
+  }
+}
 
 }  // namespace
 
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
+  if (!is_group_) check_is_there(*schedule_, index_, "compute_at", where);
   const Placed self = placed(*schedule_, index_, is_group_);
   check_may_move("compute_at", self, where);
   if (parent.schedule_ != schedule_)
@@ -68,6 +97,10 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
     fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
   if (!is_group_ && schedule_->stage(index_).is_output)
     fail_at("compute_at", self, "it is an output of the schedule and must be computed at root", where);
+  for (const StageData& member : schedule_->stages)
+    if (is_group_ && member.is_output && in_group(*schedule_, member.group, index_))
+      fail_at("compute_at", self,
+              describe(member) + " of it is an output of the schedule and must be computed at root", where);
   const StageData& target = parent.data();
   if (self.group && !in_group(*schedule_, target.group, *self.group))
     fail_at("compute_at", self,
@@ -100,6 +133,7 @@ Stage Stage::compute_inline(SourceLocation where) const {
 }
 
 Stage Stage::compute_root(SourceLocation where) const {
+  if (!is_group_) check_is_there(*schedule_, index_, "compute_root", where);
   const Placed self = placed(*schedule_, index_, is_group_);
   check_may_move("compute_root", self, where);
   self.attach = AttachRoot{};
@@ -119,16 +153,18 @@ Stage Stage::set_scope(const Name& scope, SourceLocation where) const {
              ", whose memory is the caller's and global; use " +
              (stage.is_output ? "cache_write" : "cache_read"),
          where);
+  check_has_memory("set_scope", *schedule_, index_, where);
   stage.scope = parsed;
+  stage.scope_where = where;
   return *this;
 }
 
 Stage Stage::set_store_predicate(const Operand& condition, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "set_store_predicate", where);
   Expr predicate = condition.alone();
-  if (!is_condition(predicate))
-    fail("set_store_predicate", stage, "the condition must be Bool, is " + predicate.dtype().str(), where);
+  check_store_predicate(*schedule_, stage, predicate, where);
   stage.store_predicate = std::move(predicate);
+  stage.store_predicate_where = where;
   return *this;
 }
 
@@ -137,12 +173,7 @@ Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation whe
   if (!stage.op.as<Scan>()) fail("env_threads", stage, "only a scan has threads of its own", where);
   if (!stage.env_threads.empty())
     fail("env_threads", stage, "they are already set, to " + describe(stage.env_threads), where);
-  for (std::size_t n = 0; n < threads.size(); ++n) {
-    if (threads[n].kind() != IterKind::ThreadIndex)
-      fail("env_threads", stage, threads[n], "it is not made by te::thread_axis", where);
-    if (contains(std::span(threads).first(n), threads[n]))
-      fail("env_threads", stage, threads[n], "the axis is listed more than once", where);
-  }
+  for (std::size_t n = 0; n < threads.size(); ++n) check_env_thread(stage, threads, n, where);
   stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin(), threads.begin(), threads.end());
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), threads.begin(), threads.end());
   stage.env_threads = threads;
@@ -151,9 +182,10 @@ Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation whe
 
 Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "storage_align", where);
-  if (!contains(stage.op.axis(), axis))
+  const std::vector<IterVar> stored = stored_axes(stage);
+  if (!contains(stored, axis))
     fail("storage_align", stage, axis,
-         "it is no dimension of the stage's output, which has " + describe(stage.op.axis()), where);
+         "it is no dimension of the stage's output as it is stored, which has " + describe(stored), where);
   if (factor <= 0)
     fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor), where);
   if (offset < 0)
@@ -161,6 +193,12 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLo
          where);
   if (offset > std::numeric_limits<int>::max() - factor)
     fail("storage_align", stage, axis, "factor and offset together must fit int32", where);
+  check_has_memory("storage_align", *schedule_, index_, where);
+  if (stage.is_output)
+    warn_once(*schedule_,
+              "storage_align of axis `" + axis.name() + "` of " + describe(stage) +
+                  ": it is an output, whose memory is the caller's; this has no effect",
+              where);
   AxisAttributes& attributes = stage.attributes_of_or_new(axis);
   attributes.align = StorageAlign{factor, offset};
   attributes.where = where;
@@ -172,6 +210,7 @@ Stage Stage::double_buffer(SourceLocation where) const {
   if (stage.is_output) fail("double_buffer", stage, "it is an output, whose memory is the caller's", where);
   if (stage.op.as<Placeholder>())
     fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
+  check_has_memory("double_buffer", *schedule_, index_, where);
   stage.double_buffer = true;
   stage.double_buffer_where = where;
   return *this;
@@ -182,6 +221,7 @@ Stage Stage::rolling_buffer(SourceLocation where) const {
   if (stage.is_output) fail("rolling_buffer", stage, "it is an output, whose memory is the caller's", where);
   if (stage.op.as<Placeholder>())
     fail("rolling_buffer", stage, "a placeholder is not computed; use its cache_read", where);
+  check_has_memory("rolling_buffer", *schedule_, index_, where);
   stage.rolling_buffer = true;
   return *this;
 }

@@ -39,10 +39,14 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
 
 Expr zero_of(DataType type) { return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0); }
 
-void reset_loops(StageData& stage) {
+void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
+                 const SourceLocation& where) {
+  StageData& stage = schedule.stage(id);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
   stage.all_iter_vars = stage.op.root_iter_vars();
   stage.leaf_iter_vars = loops_of(stage.op);
   stage.relations.clear();
+  warn_of_lost_marks(schedule, primitive, stage, before, where);
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
 }
 

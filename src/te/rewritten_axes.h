@@ -16,8 +16,9 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
 
 Expr zero_of(DataType type);
 
-/// The stage's loops become its operation's axes again; attributes of axes that are gone are dropped.
-void reset_loops(StageData& stage);
+/// The stage's loops become its operation's axes again; attributes of axes that are gone are dropped,
+/// with a warning.
+void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive, const SourceLocation& where);
 
 /// Throws if some stage is attached at an axis of this one that a rewrite will take away.
 void check_attached_axes_stay(const ScheduleData& schedule, StageId id, std::span<const IterVar> staying,

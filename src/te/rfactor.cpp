@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/body.h"
+#include "te/operand_checks.h"
 #include "te/reducer_laws.h"
 #include "te/rewritten_axes.h"
 #include "te/schedule_data.h"
@@ -30,6 +31,8 @@ void check_untouched(const StageData& stage, const Compute& compute, const AxisM
       fail("rfactor", stage, axis, "it is fused with data axis `" + data.name() + "`; factor before fusing",
            where);
   for (const Relation& relation : stage.relations) {
+    // That a loop begins at 0 is nothing that a user has done to it.
+    if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
         fail("rfactor", stage, axis,
@@ -194,6 +197,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
   check_attached_axes_stay(schedule, id, {}, "rfactor", where);
   check_not_tensorized("rfactor", stage, where);
+  check_predicate_stays("rfactor", stage, {}, where);
 
   if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
     fail("rfactor", stage, axis,
@@ -204,7 +208,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const Operation final = make_final(op, *compute, *reduction, partial, factored.data_axis, position);
 
   schedule.set_op(id, final);
-  reset_loops(schedule.stage(id));
+  reset_loops(schedule, id, "rfactor", where);
   const StageId partial_id = schedule.insert_stage(partial, schedule.position(id));
   schedule.stage(partial_id).group = schedule.stage(id).group;
   std::vector<Tensor> result;

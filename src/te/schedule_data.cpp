@@ -11,7 +11,10 @@ std::optional<StageId> ScheduleData::find(const Operation& op) const {
 
 StageId ScheduleData::require(const Operation& op, std::string_view primitive,
                               const SourceLocation& where) const {
-  if (std::optional<StageId> id = find(op)) return *id;
+  if (std::optional<StageId> id = find(op)) {
+    check_is_there(*this, *id, primitive, where);
+    return *id;
+  }
   throw ScheduleError(std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule",
                       where);
 }
@@ -142,6 +145,34 @@ void fail(std::string_view primitive, const StageData& stage, const IterVar& axi
       std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text, where);
 }
 
+void check_is_there(const ScheduleData& schedule, StageId id, std::string_view primitive,
+                    const SourceLocation& where) {
+  const StageData& stage = schedule.stage(id);
+  if (!std::holds_alternative<AttachInline>(stage.attach)) return;
+  if (std::find(schedule.order.begin(), schedule.order.end(), id) != schedule.order.end()) return;
+  fail(primitive, stage, "normalize has put it into its readers, so that it is no stage of this schedule",
+       where);
+}
+
+std::vector<IterVar> stored_axes(const StageData& stage) {
+  for (const Relation& relation : stage.relations)
+    if (const Transform* transform = std::get_if<Transform>(&relation)) return transform->transformed;
+  // A dataflow rewrite has taken the loops over the new layout away.
+  if (stage.layout) return {};
+  return stage.op.axis();
+}
+
+const StageData* scan_of_state(const ScheduleData& schedule, StageId id) {
+  for (const StageData& other : schedule.stages) {
+    const Scan* scan = other.op.as<Scan>();
+    if (!scan) continue;
+    for (const std::vector<Tensor>* tensors : {&scan->init, &scan->update, &scan->state})
+      for (const Tensor& tensor : *tensors)
+        if (const std::optional<StageId> part = schedule.find(tensor.op()); part == id) return &other;
+  }
+  return nullptr;
+}
+
 StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
                          const SourceLocation& where) {
   if (is_group)
@@ -149,6 +180,7 @@ StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::
                             schedule.groups[static_cast<std::size_t>(index)].name +
                             "`: a group has no loops and no storage of its own; use a stage of it",
                         where);
+  check_is_there(schedule, index, primitive, where);
   return schedule.stage(index);
 }
 

@@ -81,7 +81,15 @@ void warn_once(ScheduleData& schedule, const std::string& text, const SourceLoca
 void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
                         std::span<const IterVar> before, const SourceLocation& where);
 
-/// The stage behind a handle; throws if it is a group, which has no loops and no storage.
+/// Throws if normalize has put the stage into its readers.
+void check_is_there(const ScheduleData& schedule, StageId id, std::string_view primitive,
+                    const SourceLocation& where);
+/// The dimensions of the output as it is stored: of a new layout, its axes.
+std::vector<IterVar> stored_axes(const StageData& stage);
+/// The scan whose state the stage begins, continues or stands for; null if there is none.
+const StageData* scan_of_state(const ScheduleData& schedule, StageId id);
+
+/// The stage behind a handle; throws if it is a group, which has no loops and no storage, or gone.
 StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
                          const SourceLocation& where);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/apply_layouts.h"
+#include "te/check_factors.h"
 #include "te/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
@@ -72,9 +73,9 @@ class FunctionMaker {
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
-    func_.body = StageBuilder(program).build();
+    func_.body = check_factors(program, StageBuilder(program).build());
     func_.attrs.global_symbol = options_.name;
-    return apply_layouts(std::move(func_), stored_layouts(), where_);
+    return apply_layouts(std::move(func_), stored_layouts());
   }
 
  private:
@@ -113,7 +114,8 @@ class FunctionMaker {
       const StageData& stage = graph_.stage(id);
       if (!stage.layout) continue;
       for (int n = 0; n < stage.op.num_outputs(); ++n) {
-        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout, stage.axis_separators});
+        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout, stage.axis_separators,
+                           stage.layout_where});
       }
     }
     return layouts;

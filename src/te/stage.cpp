@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "te/body.h"
-#include "te/schedule_data.h"
+#include "te/operand_checks.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -129,22 +128,17 @@ void replace_leaf(StageData& stage, const IterVar& leaf, std::vector<IterVar> re
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), replacements.begin(), replacements.end());
 }
 
-/// A positive integer (where it is constant) in the axis' type.
-Expr checked_count(std::string_view primitive, const StageData& stage, const IterVar& axis,
-                   const Operand& count, const std::string& what, const SourceLocation& where) {
+/// A positive integer in the axis' type; what is not constant is checked when the function is called.
+Expr checked_count(std::string_view primitive, const ScheduleData& schedule, const StageData& stage,
+                   const IterVar& axis, const Operand& count, const std::string& what,
+                   const SourceLocation& where) {
   const Expr given = count.alone();
   if (!given.dtype().is_integral() || !given.dtype().is_scalar() || given.dtype().is_bool())
     fail(primitive, stage, axis,
          "the " + what + " must be an integer, got `" + tir::print_expr(given) + "` of type " +
              given.dtype().str(),
          where);
-  TensorCollector reads;
-  reads.visit(given);
-  if (!reads.found.empty())
-    fail(primitive, stage, axis,
-         "the " + what + " must be known before the function runs, but reads tensor `" +
-             reads.found.front().name() + "`",
-         where);
+  check_known_at_call(primitive, schedule, stage, axis, given, "the " + what, where);
   const DataType type = axis.var().dtype();
   const std::optional<std::int64_t> value = tir::constant_int(given);
   if (!value) return tir::cast(type, given);
@@ -166,7 +160,7 @@ void check_transformable(std::string_view primitive, const StageData& stage, con
                          const SourceLocation& where) {
   if (!can_be_split_or_fused(axis.kind()))
     fail(primitive, stage, axis,
-         "a " + std::string(to_string(axis.kind())) + " axis cannot be split or fused", where);
+         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be split or fused", where);
   check_not_tensorized(primitive, stage, axis, where);
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
@@ -174,11 +168,13 @@ void check_transformable(std::string_view primitive, const StageData& stage, con
          "it is already bound to `" + attributes->thread->name() + "`: split and fuse before bind", where);
 }
 
-Stage::SplitAxes split_axis(std::string_view primitive, StageData& stage, const IterVar& given,
-                            const Operand& count, bool by_parts, const SourceLocation& where) {
+Stage::SplitAxes split_axis(std::string_view primitive, const ScheduleData& schedule, StageData& stage,
+                            const IterVar& given, const Operand& count, bool by_parts,
+                            const SourceLocation& where) {
   const IterVar axis = require_leaf(primitive, stage, given, where);
   check_transformable(primitive, stage, axis, where);
-  Expr size = checked_count(primitive, stage, axis, count, by_parts ? "number of parts" : "factor", where);
+  Expr size =
+      checked_count(primitive, schedule, stage, axis, count, by_parts ? "number of parts" : "factor", where);
   const DataType type = axis.var().dtype();
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
@@ -240,8 +236,8 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
     if (contains(axes, axis)) fail("reorder", stage, axis, "the axis is listed more than once", where);
     const IterKind kind = axis.kind();
     if (kind != IterKind::DataParallel && kind != IterKind::Reduce && kind != IterKind::ThreadIndex)
-      fail("reorder", stage, axis, "a " + std::string(to_string(kind)) + " axis must stay in its place",
-           where);
+      fail("reorder", stage, axis,
+           "the axis is " + std::string(to_string(kind)) + " and must stay in its place", where);
     axes.push_back(axis);
     places.push_back(*stage.leaf_position(axis));
   }
@@ -255,7 +251,7 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
 Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split", where);
   const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const SplitAxes axes = split_axis("split", stage, axis, factor, false, where);
+  const SplitAxes axes = split_axis("split", *schedule_, stage, axis, factor, false, where);
   warn_of_lost_marks(*schedule_, "split", stage, before, where);
   return axes;
 }
@@ -264,7 +260,7 @@ Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& npar
                                         SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split_by_nparts", where);
   const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const SplitAxes axes = split_axis("split_by_nparts", stage, axis, nparts, true, where);
+  const SplitAxes axes = split_axis("split_by_nparts", *schedule_, stage, axis, nparts, true, where);
   warn_of_lost_marks(*schedule_, "split_by_nparts", stage, before, where);
   return axes;
 }
@@ -287,8 +283,8 @@ Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x
                             const Operand& y_factor, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "tile", where);
   StageData changed = stage;
-  auto [x_outer, x_inner] = split_axis("tile", changed, x, x_factor, false, where);
-  auto [y_outer, y_inner] = split_axis("tile", changed, y, y_factor, false, where);
+  auto [x_outer, x_inner] = split_axis("tile", *schedule_, changed, x, x_factor, false, where);
+  auto [y_outer, y_inner] = split_axis("tile", *schedule_, changed, y, y_factor, false, where);
   reorder_axes(changed, std::vector{x_outer, y_outer, x_inner, y_inner}, where);
   const std::vector<IterVar> before = stage.leaf_iter_vars;
   stage = std::move(changed);

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "te/compute_body.h"
+#include "te/schedule_data.h"
 #include "te/tensorize.h"
 #include "te/thread_reduce.h"
 #include "te/thread_scope.h"
@@ -99,8 +100,9 @@ std::vector<std::vector<Range>> output_regions(const StageData& stage, const Pro
 
 Realize::Traits realize_traits(const StageData& stage) {
   Realize::Traits traits;
-  for (std::size_t i = 0; i < stage.op.axis().size(); ++i) {
-    const AxisAttributes* attributes = stage.attributes_of(stage.op.axis()[i]);
+  const std::vector<IterVar> stored = stored_axes(stage);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const AxisAttributes* attributes = stage.attributes_of(stored[i]);
     if (!attributes || !attributes->align) continue;
     traits.align.push_back({static_cast<int>(i), attributes->align->factor, attributes->align->offset});
   }

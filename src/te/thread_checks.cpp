@@ -174,7 +174,9 @@ void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar*
                        graph.stage(reader).origin_op.name() +
                        "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
                        "a wider scope",
-                   placed ? stage.attach_where : stage.op.where());
+                   placed        ? stage.attach_where
+                   : stage.scope ? stage.scope_where
+                                 : stage.op.where());
 }
 
 }  // namespace tenon::te

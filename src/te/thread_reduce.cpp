@@ -31,6 +31,27 @@ bool is_bound(const StageData& stage, const IterVar& leaf) {
   return attributes && attributes->thread;
 }
 
+/// Copies of a virtual thread run one after another, inside of which real threads cannot meet for one sum
+/// each.
+void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
+  const StageData& stage = graph.stage(id);
+  std::vector<AttachPoint> around = graph.attach_path(id);
+  for (const IterVar& leaf : stage.leaf_iter_vars) around.push_back({id, leaf});
+  for (const AttachPoint& loop : around) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    if (!thread || !thread->thread()->is_virtual() || is_one(bounds[loop.axis].extent)) continue;
+    for (const IterVar& leaf : stage.leaf_iter_vars) {
+      if (leaf.kind() != IterKind::Reduce || !is_bound(stage, leaf)) continue;
+      throw ScheduleError("bind of the reduction " + describe(leaf, stage) +
+                              " to a thread: " + describe(loop.axis, graph.stage(loop.stage)) +
+                              " around it is bound to virtual thread `" + thread->name() +
+                              "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
+                              "it to another thread",
+                          stage.attributes_of(leaf)->where);
+    }
+  }
+}
+
 Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
 
 Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
@@ -178,6 +199,7 @@ class Maker {
 }  // namespace
 
 ThreadReduction make_thread_reduction(StageId stage, Program& program, const LoopNest& nest) {
+  check_not_in_virtual_threads(program.graph, stage, program.bounds);
   return Maker(stage, program, nest).make();
 }
 

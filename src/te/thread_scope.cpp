@@ -66,9 +66,26 @@ bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
          });
 }
 
+namespace {
+
+/// The scan whose state the stage begins or continues, in whose memory it is kept.
+std::optional<StageId> scan_filled_by(const StageGraph& graph, StageId id) {
+  for (StageId reader : graph.readers(id)) {
+    const Scan* scan = graph.stage(reader).op.as<Scan>();
+    if (!scan) continue;
+    for (const std::vector<Tensor>* parts : {&scan->init, &scan->update})
+      for (const Tensor& part : *parts)
+        if (graph.find(part.op()) == id) return reader;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 StorageScope scope_of(const StageGraph& graph, StageId id) {
   const StageData& stage = graph.stage(id);
   if (stage.scope) return *stage.scope;
+  if (const std::optional<StageId> scan = scan_filled_by(graph, id)) return scope_of(graph, *scan);
   int rank = -1;
   for (const AttachPoint& loop : graph.attach_path(id)) {
     if (const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis)) {

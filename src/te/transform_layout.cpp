@@ -30,16 +30,27 @@ int first_place(const StageData& stage, const SourceLocation& where) {
   return places.empty() ? 0 : places.front();
 }
 
-/// The scan whose state the stage begins or continues, or is.
-const StageData* scan_around(const ScheduleData& schedule, StageId stage) {
-  for (const StageData& other : schedule.stages) {
-    const Scan* scan = other.op.as<Scan>();
-    if (!scan) continue;
-    for (const std::vector<Tensor>* tensors : {&scan->init, &scan->update, &scan->state})
-      for (const Tensor& tensor : *tensors)
-        if (schedule.find(tensor.op()) == stage) return &other;
-  }
-  return nullptr;
+/// A thread, or padding of the axis' own rows, would say nothing of the new layout.
+void check_keeps_its_meaning(const StageData& stage, const IterVar& dimension, const IterVar& loop,
+                             const SourceLocation& where) {
+  const AxisAttributes* of_loop = stage.attributes_of(loop);
+  if (of_loop && of_loop->thread)
+    fail("transform_layout", stage, loop,
+         "it is already bound to `" + of_loop->thread->name() + "`: transform before bind", where);
+  const AxisAttributes* of_dimension = stage.attributes_of(dimension);
+  if (of_dimension && of_dimension->align)
+    fail("transform_layout", stage, dimension,
+         "its storage is already aligned: transform first, then align an axis of the new layout", where);
+}
+
+/// Where the physical dimensions begin; each has indices of its own.
+void add_separator(std::vector<int>& separators, std::size_t place, const StageData& stage,
+                   const SourceLocation& where) {
+  const int next = static_cast<int>(place);
+  if (!separators.empty() && separators.back() == next)
+    fail("transform_layout", stage, "two axis separators stand side by side, with no index between them",
+         where);
+  separators.push_back(next);
 }
 
 }  // namespace
@@ -53,7 +64,7 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   if (!compute && !stage.op.as<Placeholder>())
     fail("transform_layout", stage, "only the layout of a compute or of a placeholder can be changed", where);
   if (stage.layout) fail("transform_layout", stage, "its layout has already been transformed", where);
-  if (const StageData* scan = scan_around(*schedule_, index_))
+  if (const StageData* scan = scan_of_state(*schedule_, index_))
     fail("transform_layout", stage,
          "it shares the memory of the state of scan `" + scan->origin_op.name() + "`, whose layout is fixed",
          where);
@@ -72,7 +83,7 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   std::vector<int> separators;
   for (Expr& result : map(forward.params)) {
     if (is_separator(result)) {
-      separators.push_back(static_cast<int>(forward.results.size()));
+      add_separator(separators, forward.results.size(), stage, where);
     } else if (result.dtype().is_integral() && result.dtype().is_scalar()) {
       forward.results.push_back(std::move(result));
     } else {
@@ -95,6 +106,7 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
       for (const IterVar& axis : compute->axis) {
         axes.push_back(require_leaf("transform_layout", stage, axis, where));
         check_not_tensorized("transform_layout", stage, axes.back(), where);
+        check_keeps_its_meaning(stage, axis, axes.back(), where);
       }
       return axes;
     }();
@@ -111,6 +123,7 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
     warn_of_lost_marks(*schedule_, "transform_layout", stage, before, where);
   }
   stage.layout = std::move(forward);
+  stage.layout_where = where;
   stage.axis_separators = std::move(separators);
   return transformed;
 }

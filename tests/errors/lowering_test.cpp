@@ -180,8 +180,8 @@ TEST_F(AddTest, StridePatternsOutsideOfAParallelRegion) {
 }
 
 TEST_F(AddTest, PragmasOfNoNumber) {
-  s[B].pragma(s[B].axis(0), "auto_unroll_max_step", "many");
-  EXPECT_TRUE(refuses<Error>([&] { lower(s, {A, B}); }, {"auto_unroll_max_step", "integer"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[B].pragma(s[B].axis(0), "auto_unroll_max_step", "many"); },
+                                     {"pragma", "`i`", "`B`", "auto_unroll_max_step", "integer"}));
 }
 
 TEST_F(AddTest, ThreadsOfADeviceAreNotBuiltForAHost) {

@@ -4,36 +4,16 @@
 
 #include <limits>
 
-#include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
+#include "tests/errors/add_one.h"
+#include "tests/errors/chain.h"
 
 namespace tenon::testing {
 namespace {
 
 using te::Expr;
 
-struct ChainTest : ::testing::Test {
-  te::Tensor A = te::placeholder({16, 16}, "A");
-  te::IterVar k = te::reduce_axis({0, 16}, "k");
-  te::Tensor B = te::compute(
-      {16, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
-  te::Tensor C = te::compute(
-      {16}, {"i"}, [&](Var i) { return te::sum(B(i, k), {k}); }, "C");
-  te::Tensor D = te::compute(
-      {16}, {"i"}, [&](Var i) { return C(i) * 2.0f; }, "D");
-  te::Schedule s = te::create_schedule(D);
-  std::vector<LowerArgument> args = {A, D};
-
-  void refused(const std::function<void()>& primitive, const std::vector<std::string>& parts,
-               SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(leaves_alone(s, args, [&] { EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where)); }))
-        << where.line();
-  }
-  void refused_by_lower(const std::vector<std::string>& parts,
-                        SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(refuses<Error>([&] { lower(s, args, {}, where); }, parts, where)) << where.line();
-  }
-};
+struct ChainTest : Chain {};
 
 TEST_F(ChainTest, RefusedPrimitivesChangeNothing) {
   s[D].split(s[D].axis(0), 4);
@@ -109,6 +89,17 @@ TEST_F(ChainTest, LoopsThatAreNotNeighbours) {
   s[B].reorder({ii, io});
   refused([&] { s[B].fuse(ii, s[B].axis(1)); }, {"fuse", "`i.inner`", "`j`"});
   refused([&] { s[B].fuse({ii, io, ii}); }, {"fuse", "`i.inner`"});
+}
+
+TEST_F(ChainTest, OneAxisForBothOfATile) {
+  refused([&] { s[B].tile(s[B].axis(0), s[B].axis(0), 2, 2); }, {"tile", "`i`", "`B`", "already been split"});
+}
+
+TEST_F(ChainTest, OnlyComputesThatHaveLoopsAreTensorized) {
+  const te::IterVar j = s[B].axis(1);
+  refused([&] { s[A].tensorize(j, add_one(16)); }, {"tensorize", "`j`", "`A`"});
+  s[B].compute_inline();
+  refused([&] { s[B].tensorize(j, add_one(16)); }, {"tensorize", "`j`", "`B`", "inlined"});
 }
 
 TEST_F(ChainTest, ThreadsAndLoops) {
@@ -202,6 +193,74 @@ TEST_F(ChainTest, Groups) {
   refused([&] { group.compute_inline(); }, {"compute_inline", "group"});
   refused([&] { group.set_scope("local"); }, {"set_scope", "group"});
   refused([&] { group.axis(0); }, {"group"});
+}
+
+TEST_F(ChainTest, AGroupThatHoldsAnOutputStaysAtRoot) {
+  te::Tensor E = te::compute(
+      {16}, {"i"}, [&](Var i) { return D(i) + 1.0f; }, "E");
+  s = te::create_schedule(std::vector<te::Tensor>{D, E});
+  args = {A, D, E};
+  const te::Stage group = s.create_group(D, B, true);
+  refused([&] { group.compute_at(s[E], s[E].axis(0)); }, {"compute_at", "group", "`D`", "output"});
+}
+
+TEST_F(ChainTest, OverlappingGroupsAndGroupsInGroups) {
+  s.create_group(C, B, false);
+  const te::Stage outer = s.create_group(C, A, false);
+  refused([&] { s.create_group(D, B, false); }, {"create_group", "intersect", "group of C"});
+  refused([&] { s.create_group(std::vector<te::Tensor>{}, A); }, {"create_group", "no stage lies between"});
+  refused([&] { outer.double_buffer(); }, {"double_buffer", "group"});
+  refused([&] { s[D].compute_at(outer, k); }, {"compute_at", "`D`", "group"});
+  outer.compute_at(s[D], s[D].axis(0));
+  s.cache_write(B, "local");
+  s.rfactor(C, s[C].split(k, 4).inner);
+  EXPECT_EQ(compare_with_default(s, args), "") << "what rewrites add belongs to the group";
+}
+
+TEST_F(ChainTest, StagesThatAGroupTakesFromTheirPlaceAreToldOf) {
+  s[C].compute_at(s[D], s[D].axis(0));
+  s.create_group(C, A, false);
+  ASSERT_EQ(s.warnings().size(), 1u);
+  for (const char* part : {"create_group", "`C`", "group's root", "schedules_test.cpp"})
+    EXPECT_NE(s.warnings().front().find(part), std::string::npos) << s.warnings().front();
+  EXPECT_EQ(compare_with_default(s, args, {.compile = false}), "");
+}
+
+TEST_F(ChainTest, AnAlignedOutputIsToldOf) {
+  s[D].storage_align(s[D].axis(0), 8, 1);
+  ASSERT_EQ(s.warnings().size(), 1u);
+  for (const char* part : {"storage_align", "`i`", "`D`", "output", "no effect", "schedules_test.cpp"})
+    EXPECT_NE(s.warnings().front().find(part), std::string::npos) << s.warnings().front();
+}
+
+TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
+  using Indices = std::vector<Expr>;
+  const std::vector<std::string> parts = {"transform_layout", "`B`", "bijection"};
+  refused([&] { s[B].transform_layout([](Var, Var) { return Indices{}; }); }, parts);
+  refused([&] { s[B].transform_layout([](Var i, Var) { return Indices{i, Var("z")}; }); }, parts);
+  refused([&] { s[B].transform_layout([&](Var i, Var) {
+                  return Indices{i, A(i, 0).astype(Int(32))};
+                }); },
+          parts);
+  refused(
+      [&] {
+        s[B].transform_layout([](Var i, Var j) {
+          return Indices{i, te::axis_separator(), te::axis_separator(), j};
+        });
+      },
+      {"transform_layout", "`B`", "separators", "side by side"});
+  s[B].storage_align(s[B].axis(0), 8, 1);
+  refused([&] { s[B].transform_layout([](Var i, Var j) {
+                  return Indices{j, i};
+                }); },
+          {"transform_layout", "`i`", "`B`", "aligned", "first"});
+}
+
+TEST_F(ChainTest, APlaceholderIsComputedNowhere) {
+  s[A].compute_at(s[B], s[B].axis(0)).compute_root();
+  EXPECT_EQ(compare_with_default(s, args, {.compile = false}), "");
+  refused([&] { s[B].compute_at(s[A], s[B].axis(0)); }, {"compute_at", "`B`", "`A`", "whose loops are none"});
+  refused([&] { s[A].split(s[B].axis(0), 4); }, {"split", "`i`", "`A`"});
 }
 
 TEST(ScheduleOfNothingTest, NeedsAnOutput) {

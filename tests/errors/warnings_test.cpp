@@ -66,7 +66,17 @@ TEST_F(WarningTest, SoDoTheOtherPrimitivesThatTakeLoopsAway) {
   }
 }
 
+TEST_F(WarningTest, SoDoRewritesThatReplaceTheOperation) {
+  auto [outer, inner] = s[B].split(j, 4);
+  s[B].vectorize(inner).parallel(i);
+  s.cache_write(B, "local");
+  expect_warning({"cache_write of axis `j.inner` of stage `B`", "Vectorized", "no longer holds"});
+}
+
 TEST_F(WarningTest, NothingIsLostWhereNothingWasSaid) {
+  te::Tensor C = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var x, Var y) { return B(x, y) * 2.0f; }, "C");
+  s = te::create_schedule(C);
   s[B].storage_align(i, 8, 1);
   s[B].parallel(i);
   auto [outer, inner] = s[B].split(j, 4);

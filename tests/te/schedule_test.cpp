@@ -85,6 +85,13 @@ TEST_F(MatmulTest, FuseOfOneIsItself) {
   EXPECT_TRUE(s[C].relations().empty());
 }
 
+TEST(FuseTest, OfTwoTypesHasTheWider) {
+  Tensor W = compute(
+      {Expr(4), tir::make_int(Int(64), 5)}, {"i", "j"}, [](Var i, Var j) { return j + i; }, "W");
+  Schedule s = create_schedule(W);
+  EXPECT_EQ(s[W].fuse(s[W].axis(0), s[W].axis(1)).var().dtype(), Int(64));
+}
+
 TEST_F(MatmulTest, CopiesDoNotFollow) {
   Schedule other = s.copy();
   s[C].split(s[C].axis(0), 4);
@@ -123,6 +130,21 @@ TEST_F(MatmulTest, NamesOfRepeatedCachesDiffer) {
   Schedule t = create_schedule({E});
   t.cache_read(A, "local", {C});
   EXPECT_EQ(t.cache_read(A, "local", {E}).name(), "A.local.d");
+}
+
+TEST(CacheReadTest, OfOneOfSeveralOutputsIsNamedAfterThatOutput) {
+  Tensor A = placeholder({4}, "A");
+  std::vector<Tensor> T = compute_multi(
+      {4}, {"i"},
+      [&](Var i) {
+        return std::vector<Expr>{A(i) + 1.0f, A(i) * 2.0f};
+      },
+      "T");
+  Tensor sum = compute(
+      {4}, {"i"}, [&](Var i) { return T[0](i) + T[1](i); }, "sum");
+  Schedule s = create_schedule(sum);
+  EXPECT_EQ(s.cache_read(T[1], "shared", {sum}).name(), "T.v1.shared");
+  EXPECT_TRUE(s[sum].op().inputs()[0].same_as(T[0])) << "the other output is read as before";
 }
 
 TEST_F(MatmulTest, CacheReadOfACacheWritesReaderFindsTheReaderByItsOldTensor) {

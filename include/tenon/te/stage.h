@@ -85,8 +85,10 @@ struct StageData {
   SourceLocation attach_where = {};
   /// Unset: deduced from the threads around it.
   std::optional<tir::StorageScope> scope = std::nullopt;
+  SourceLocation scope_where = {};
   /// Stores happen only where this holds.
   std::optional<Expr> store_predicate = std::nullopt;
+  SourceLocation store_predicate_where = {};
   bool double_buffer = false;
   SourceLocation double_buffer_where = {};
   bool rolling_buffer = false;
@@ -95,6 +97,7 @@ struct StageData {
   std::optional<int> group = std::nullopt;
   /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
   std::optional<Transform::Map> layout = std::nullopt;
+  SourceLocation layout_where = {};
   /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
   std::vector<int> axis_separators = {};
 
@@ -164,7 +167,8 @@ class Stage {
   bool same_as(const Stage& other) const;
 
   // ---- loops
-  /// Inner loops of `factor` iterations (of the whole extent where that is less).
+  /// Inner loops of `factor` iterations (of the whole extent where that is less). A factor may be known only
+  /// when the function is called, which fails if it is not positive.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
   /// `nparts` outer loops.
@@ -186,6 +190,8 @@ class Stage {
   Stage unroll(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   /// On a reduction: accepted with a warning; `build` refuses it.
   Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
+  /// A reduction that threads share must not depend on the order, nor be fused with data. One thread for two
+  /// axes of a stage: accepted with a warning; `build` refuses it.
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
   /// The keys "unroll" and "vectorize" are the primitives of those names. The others that mean something:
@@ -194,6 +200,7 @@ class Stage {
   /// "tensor_core". Any other is printed, means nothing, and is worth a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
+  /// Precondition: the stage reads the tensor. The offset is the same throughout a call of the function.
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
@@ -205,9 +212,13 @@ class Stage {
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
   Stage compute_root(SourceLocation where = SourceLocation::current()) const;
   Stage set_scope(const Name& scope, SourceLocation where = SourceLocation::current()) const;
+  /// Of a compute: it stores only where the condition holds, which may use the loops around the stores, and
+  /// of tensors placeholders alone.
   Stage set_store_predicate(const Operand& condition, SourceLocation where = SourceLocation::current()) const;
+  /// Threads around the whole of a scan, with their number: te::thread_axis({0, n}, "threadIdx.x").
   Stage env_threads(const std::vector<IterVar>& threads,
                     SourceLocation where = SourceLocation::current()) const;
+  /// The stride of a dimension of the output, as it is stored, leaves `offset` when divided by `factor`.
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
