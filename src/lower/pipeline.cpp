@@ -103,6 +103,24 @@ constexpr std::array kHost = {
          "what is left to the code generator: no intrinsic that is a composition of others"},
 };
 
+void check_options(const LowerOptions& options) {
+  struct Row {
+    const char* name;
+    int value;
+    int least;
+  };
+  for (const Row& row : {Row{"unroll.auto_max_step", options.unroll.auto_max_step, 0},
+                         Row{"unroll.auto_max_depth", options.unroll.auto_max_depth, 0},
+                         Row{"unroll.auto_max_extent", options.unroll.auto_max_extent, 0},
+                         Row{"unroll.max_statements", options.unroll.max_statements, 1},
+                         Row{"partition.max_growth", options.partition.max_growth, 1},
+                         Row{"vector_registers.bits", options.vector_registers.bits, 0},
+                         Row{"vector_registers.for_sums", options.vector_registers.for_sums, 0}})
+    if (row.value < row.least)
+      throw LowerError(std::string("option passes.") + row.name + " is " + std::to_string(row.least) +
+                       " or more, got " + std::to_string(row.value));
+}
+
 std::string text_of(const std::vector<tir::Violation>& violations) {
   std::string text = "the result is malformed: ";
   for (std::size_t n = 0; n < violations.size() && n < 3; ++n)
@@ -149,6 +167,7 @@ std::span<const Pass> lowering_passes() { return kLowering; }
 std::span<const Pass> host_passes() { return kHost; }
 
 PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const LowerOptions& options) {
+  check_options(options);
   std::set<std::string> old_faults;
   if (options.verify) old_faults = faults_of(func);
   for (const Pass& pass : passes) {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "tenon/support/error.h"
+#include "tenon/support/name.h"
 
 namespace tenon {
 
@@ -51,6 +51,10 @@ DataType UInt(int bits, int lanes, SourceLocation where) {
 }
 DataType Bool(int lanes, SourceLocation where) { return UInt(1, lanes, where); }
 DataType Handle() { return {DataType::Code::Handle, 64, 1}; }
+
+DataType DataType::parse(const char* text, SourceLocation where) {
+  return parse(std::string_view(Name(text, where)), where);
+}
 
 DataType DataType::parse(std::string_view text, SourceLocation where) {
   std::string_view rest = text;

@@ -74,6 +74,14 @@ Expr LoadRewriter::operator()(const Expr& e) {
 
 namespace {
 
+bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>& seen) {
+  if (!seen.insert(&e.node()).second) return false;
+  if (e.as<tir::Reduce>()) return true;
+  bool found = false;
+  tir::for_each_child(e, [&](const Expr& child) { found = found || contains_reduction(child, seen); });
+  return found;
+}
+
 std::size_t tree_size(const Expr& e, std::size_t limit,
                       std::unordered_map<const tir::ExprNode*, std::size_t>& sizes) {
   if (auto known = sizes.find(&e.node()); known != sizes.end()) return known->second;
@@ -85,6 +93,11 @@ std::size_t tree_size(const Expr& e, std::size_t limit,
 }
 
 }  // namespace
+
+bool contains_reduction(const Expr& e) {
+  std::unordered_set<const tir::ExprNode*> seen;
+  return contains_reduction(e, seen);
+}
 
 std::size_t tree_size(const Expr& e, std::size_t limit) {
   std::unordered_map<const tir::ExprNode*, std::size_t> sizes;

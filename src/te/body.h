@@ -35,6 +35,9 @@ class LoadRewriter {
   std::unordered_map<const tir::ExprNode*, Expr> done_;
 };
 
+/// Whether the expression is a reduction or has one inside.
+bool contains_reduction(const Expr& e);
+
 /// Nodes of the written-out tree, saturating at `limit`; takes time in proportion to the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
 

@@ -1,5 +1,6 @@
 // Operations made of others: scans, and extern operations.
 #include <algorithm>
+#include <unordered_set>
 
 #include "te/declare.h"
 #include "te/tag_scope.h"
@@ -14,6 +15,57 @@ namespace tenon::te {
 namespace {
 
 bool surely_equal(const Expr& a, const Expr& b) { return arith::can_prove_equal(a, b); }
+
+bool depends_on(const Tensor& tensor, const Tensor& state) {
+  std::vector<Operation> open = {tensor.op()};
+  std::unordered_set<const OperationNode*> seen;
+  while (!open.empty()) {
+    const Operation op = open.back();
+    open.pop_back();
+    if (op.same_as(state.op())) return true;
+    if (!seen.insert(op.get()).second) continue;
+    for (const Tensor& input : op.inputs()) open.emplace_back(input.op());
+  }
+  return false;
+}
+
+/// An update reads steps that have been computed: those before its own. (What it reads through other stages
+/// is not looked at.)
+void check_steps(const std::string& what, const Tensor& update, const std::vector<Tensor>& states,
+                 const SourceLocation& where) {
+  if (!update.op().as<Compute>()) return;
+  const Var time = update.op().axis().front().var();
+  auto check_read = [&](const tir::ProducerLoad& read) {
+    const Tensor tensor = Tensor::of(read);
+    const bool is_state =
+        std::any_of(states.begin(), states.end(), [&](const Tensor& s) { return s.same_as(tensor); });
+    if (!is_state) return;
+    const auto ahead = tir::constant_int(
+        arith::simplify(tir::cast(Int(64), read.indices.front()) - tir::cast(Int(64), time)));
+    if (ahead && *ahead >= 0)
+      throw TypeError(what + ": update `" + update.name() + "` reads state `" + tensor.name() + "` at step " +
+                          tir::print_expr(read.indices.front()) + ", which is not there yet; steps up to " +
+                          tir::print_expr(time - 1) + " are",
+                      where);
+  };
+  for (const Expr& body : update.op().body()) tir::walk(body, check_read);
+}
+
+void check_states_are_read(const std::string& what, const std::vector<Tensor>& updates,
+                           const std::vector<Tensor>& states, const SourceLocation& where) {
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    for (std::size_t m = 0; m < k; ++m)
+      if (states[k].same_as(states[m]))
+        throw TypeError(what + ": state `" + states[k].name() + "` is given twice", where);
+    const bool is_read = std::any_of(updates.begin(), updates.end(),
+                                     [&](const Tensor& update) { return depends_on(update, states[k]); });
+    if (!is_read)
+      throw TypeError(what + ": no update reads state `" + states[k].name() +
+                          "`; one that needs no earlier step is a compute",
+                      where);
+    check_steps(what, updates[k], states, where);
+  }
+}
 
 void check_state(const std::string& what, std::size_t k, const Tensor& init, const Tensor& update,
                  const Tensor& state, const IterVar& time, const SourceLocation& where) {
@@ -87,6 +139,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, s
   IterVar time(Range::from_min_extent(begin, steps), Var(name + ".idx", begin.dtype()), IterKind::Ordered);
   for (std::size_t k = 0; k < init.size(); ++k)
     check_state(what, k, init[k], update[k], state[k], time, where);
+  check_states_are_read(what, update, state, where);
   std::vector<IterVar> axes = spatial_axes(name, state);
   Scan kind{std::move(time),  std::move(init),   std::move(update),
             std::move(state), std::move(inputs), std::move(axes)};
@@ -145,28 +198,39 @@ std::vector<DataType> output_types(const std::string& what, const std::vector<Te
   return std::vector<DataType>(count, inputs.front().dtype());
 }
 
-/// Every buffer that the body accesses is one that it is given, or one that it makes.
-void check_buffers_in(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
-                      const std::string& what, const SourceLocation& where) {
+}  // namespace
+
+void check_body(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
+                const std::string& what, const SourceLocation& where) {
   std::vector<tir::Buffer> accessed;
   std::unordered_set<const tir::ExprNode*> pointers;
   for (std::span<const tir::Buffer> given : {ins, outs})
     for (const tir::Buffer& buffer : given) pointers.insert(&buffer->data.node());
+  std::string stranger;
+  auto found = [&](const std::string& what_is_there) {
+    if (stranger.empty()) stranger = what_is_there;
+  };
   tir::walk(
-      body, [&](const tir::Load& load) { accessed.push_back(load.buffer); },
+      body, [&](const tir::Reduce&) { found("a reduction; write the loop"); },
+      [&](const tir::ProducerLoad& read) {
+        found("an element of tensor `" + read.producer->name() + "`; read its buffer");
+      },
+      [&](const tir::Evaluate& call) {
+        if (call.value.is_moved_from()) found("an expression that has been moved from");
+      },
+      [&](const tir::Load& load) { accessed.push_back(load.buffer); },
       [&](const tir::Store& store) { accessed.push_back(store.buffer); },
       [&](const tir::Allocate& allocate) { pointers.insert(&allocate.data.node()); },
       [&](const tir::Realize& realize) { pointers.insert(&realize.buffer->data.node()); },
       [&](const tir::BufferView& view) { pointers.insert(&view.view->data.node()); },
       [&](const tir::Let& let) { pointers.insert(&let.var.node()); });
+  if (!stranger.empty()) throw TypeError(what + ": the body cannot be or hold " + stranger, where);
   for (const tir::Buffer& buffer : accessed)
     if (!pointers.contains(&buffer->data.node()))
       throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
                           "`, which is none of its inputs and outputs and is not allocated in it",
                       where);
 }
-
-}  // namespace
 
 std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
                                  const ExternBody& body, Name name, ExternOptions options,
@@ -180,6 +244,9 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
   if (options.output_buffers) {
     check_given(what + ", outputs", *options.output_buffers, shapes.size(), where);
     outs = *options.output_buffers;
+    for (std::size_t n = 0; n < outs.size(); ++n)
+      check_buffer_of(make_operation(name, "", Placeholder{shapes[n], outs[n].dtype()}, where).output(0),
+                      outs[n], what + ", output " + std::to_string(n), where);
   } else {
     const std::vector<DataType> types = output_types(what, inputs, shapes.size(), options, where);
     for (DataType type : types) check_element_type(type, what, where);
@@ -187,7 +254,7 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
       outs.push_back(tir::decl_buffer(shapes[n], types[n], {.name = name}, where));
   }
   Stmt code = body(ins, outs).body();
-  check_buffers_in(code, ins, outs, what, where);
+  check_body(code, ins, outs, what, where);
   Extern kind{std::move(inputs), std::move(ins), std::move(outs), std::move(code)};
   return outputs_of(
       make_operation(std::move(name), declared_tag(std::move(options.tag)), std::move(kind), where));

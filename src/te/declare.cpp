@@ -18,21 +18,12 @@ std::string count(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>& seen) {
-  if (!seen.insert(&e.node()).second) return false;
-  if (e.as<tir::Reduce>()) return true;
-  bool found = false;
-  tir::for_each_child(e, [&](const Expr& child) { found = found || contains_reduction(child, seen); });
-  return found;
-}
-
 void check_no_reduction_inside(const std::string& what, const Expr& body, const SourceLocation& where) {
-  std::unordered_set<const tir::ExprNode*> seen;
   bool nested = false;
   if (body.as<tir::Reduce>()) {
-    tir::for_each_child(body, [&](const Expr& child) { nested = nested || contains_reduction(child, seen); });
+    tir::for_each_child(body, [&](const Expr& child) { nested = nested || contains_reduction(child); });
   } else {
-    nested = contains_reduction(body, seen);
+    nested = contains_reduction(body);
   }
   if (nested)
     throw TypeError(
@@ -69,14 +60,6 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies, 
                ? ": a reduction of several components has several outputs: use compute_multi"
                : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
       where);
-}
-
-void check_reduce_axes(const std::string& what, const Compute& kind, const SourceLocation& where) {
-  for (std::size_t n = 0; n < kind.reduce_axis.size(); ++n)
-    for (std::size_t m = 0; m < n; ++m)
-      if (kind.reduce_axis[n].same_as(kind.reduce_axis[m]))
-        throw TypeError(what + ": reduction axis `" + kind.reduce_axis[n].name() + "` is listed twice",
-                        where);
 }
 
 std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector<std::string>& names) {
@@ -142,8 +125,7 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
       throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
                           tir::print_expr(extent) + "` of type " + extent.dtype().str(),
                       where);
-    std::unordered_set<const tir::ExprNode*> seen;
-    if (contains_reduction(extent, seen))
+    if (contains_reduction(extent))
       throw TypeError(what + ": extent " + std::to_string(n) +
                           " is a reduction; compute it first, and pass its "
                           "value as a variable",
@@ -240,13 +222,12 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
   check_components(what, body, where);
   Compute kind{std::move(axis), {}, std::move(body)};
   if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
-  check_reduce_axes(what, kind, where);
   return make_operation(std::move(name), std::move(options.tag), std::move(kind), where,
                         std::move(options.attrs));
 }
 
-Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body, Name name,
-               ComputeOptions options, SourceLocation where) {
+Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name, ComputeOptions options,
+               SourceLocation where) {
   return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
                      where);
 }
@@ -254,8 +235,8 @@ Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name, ComputeOpti
                SourceLocation where) {
   return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
-                                  Name name, ComputeOptions options, SourceLocation where) {
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body, Name name,
+                                  ComputeOptions options, SourceLocation where) {
   return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
                       where);
 }
@@ -273,6 +254,9 @@ IterVar reduce_axis(Range range, Name name, SourceLocation where) {
       throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) + "` of type " +
                           end.dtype().str(),
                       where);
+  for (const Expr& end : {range.min, range.extent})
+    if (contains_reduction(end))
+      throw TypeError(what + ": the range holds a reduction; compute it first, and read that", where);
   if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)
     throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent), where);
   const DataType type =
@@ -286,8 +270,17 @@ namespace {
 IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::string name,
                          const SourceLocation& where) {
   const tir::ThreadTag thread = tir::ThreadTag::parse(tag, where);
-  if (range && !tir::is_zero(range->min))
-    throw TypeError("thread_axis `" + std::string(tag) + "`: the range must begin at 0", where);
+  const std::string what = "thread_axis `" + std::string(tag) + "`: ";
+  if (range && !tir::is_zero(range->min)) throw TypeError(what + "the range must begin at 0", where);
+  if (range) {
+    const DataType type = range->extent.dtype();
+    if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+      throw TypeError(what + "the extent must be an integer, got " + type.str(), where);
+    // Threads are counted in int32.
+    const auto extent = tir::constant_int(range->extent);
+    if (extent && (*extent < 0 || !fits(*extent, Int(32))))
+      throw TypeError(what + "there cannot be " + std::to_string(*extent) + " threads", where);
+  }
   return IterVar(std::move(range), Var(name.empty() ? std::string(tag) : std::move(name)),
                  IterKind::ThreadIndex, thread);
 }
@@ -302,6 +295,11 @@ IterVar thread_axis(Range range, const Name& tag, Name name, SourceLocation wher
 }
 
 Var var(Name name, DataType type) { return Var(std::move(name), type); }
-Var size_var(Name name, DataType type) { return Var::size(std::move(name), type); }
+
+Var size_var(Name name, DataType type, SourceLocation where) {
+  if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+    throw TypeError("size_var `" + name + "`: a size is an integer, got " + type.str(), where);
+  return Var::size(std::move(name), type);
+}
 
 }  // namespace tenon::te

@@ -16,6 +16,10 @@ std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<st
 /// constant are compared when the function runs.
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
                      const SourceLocation& where);
+/// TypeError for the body of an extern operation or an intrinsic that accesses a buffer which it is neither
+/// given nor makes, or that holds what no loop program does: elements of tensors, reductions.
+void check_body(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
+                const std::string& what, const SourceLocation& where);
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 

@@ -90,6 +90,7 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
                                 TensorIntrinOptions options, SourceLocation where) {
   const std::string what = "decl_tensor_intrin `" + options.name + "`";
   if (!op.as<Compute>()) throw TypeError(what + ": operation `" + op.name() + "` is no compute", where);
+  if (!body) throw TypeError(what + ": the code is an empty function", where);
   for (const Tensor& input : op.inputs())
     if (!input.op().as<Placeholder>())
       throw TypeError(what + ": input `" + input.name() +
@@ -104,10 +105,16 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
       throw TypeError(
           what + ": tensor `" + bound.name() + "` in binds is no input and no output of `" + op.name() + "`",
           where);
+  for (std::size_t n = 0; n < options.binds.size(); ++n)
+    for (std::size_t m = 0; m < n; ++m)
+      if (options.binds[n].first.same_as(options.binds[m].first))
+        throw TypeError(what + ": tensor `" + options.binds[n].first.name() + "` has two buffers", where);
   const std::span<const tir::Buffer> all(buffers);
   TensorIntrinBody code = body(all.first(op.inputs().size()), all.subspan(op.inputs().size()));
   if (!code.body && !code.update)
     throw TypeError(what + ": gives neither a body nor an update, so there is nothing to call", where);
+  for (const std::optional<Stmt>& part : {code.body, code.reset, code.update})
+    if (part) check_body(*part, all.first(op.inputs().size()), all.subspan(op.inputs().size()), what, where);
   return TensorIntrin(std::make_shared<const TensorIntrinNode>(
       TensorIntrinNode{std::move(options.name), op, op.inputs(), std::move(buffers),
                        std::move(options.scalar_params), std::move(code), where}));
@@ -133,15 +140,29 @@ TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs, Tens
     throw TypeError(what + ": takes " + std::to_string(node_->scalar_params.size()) + " scalars, got " +
                         std::to_string(options.scalars.size()),
                     where);
+  for (std::size_t n = 0; n < options.scalars.size(); ++n) {
+    Expr& scalar = options.scalars[n];
+    const Var& param = node_->scalar_params[n];
+    if (!scalar.is_moved_from() && tir::is_constant(scalar) && scalar.dtype().code == param.dtype().code)
+      scalar = tir::cast(param.dtype(), scalar);
+    if (scalar.dtype() != param.dtype())
+      throw TypeError(what + ": scalar `" + param.name() + "` is " + param.dtype().str() + ", got " +
+                          (scalar.is_moved_from() ? "one that has been moved from" : scalar.dtype().str()),
+                      where);
+  }
+  if (!options.reduce_axis.empty() && !node_->body.update)
+    throw TypeError(what + ": is called over axis `" + options.reduce_axis.front().name() +
+                        "`, but has no update, which would add one call's result to the last one's",
+                    where);
   for (const IterVar& axis : options.reduce_axis)
     if (axis.kind() != IterKind::Reduce)
       throw TypeError(what + ": axis `" + axis.name() + "` is not made by te::reduce_axis", where);
   return TensorIntrinCall(*this, std::move(inputs), std::move(options));
 }
 
-std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<std::string> axes,
-                                         IndexFunction<TensorIntrinCall> body, std::string name,
-                                         std::string tag, SourceLocation where) {
+std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes,
+                                         IndexFunction<TensorIntrinCall> body, Name name, Name tag,
+                                         SourceLocation where) {
   const std::string what = "tensor_compute `" + name + "`";
   check_shape(shape, what, where);
   const std::size_t scheduled = axes.size();
@@ -174,9 +195,8 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<st
   return outputs;
 }
 
-Tensor tensor_compute(std::vector<Expr> shape, std::vector<std::string> axes,
-                      IndexFunction<TensorIntrinCall> body, std::string name, std::string tag,
-                      SourceLocation where) {
+Tensor tensor_compute(std::vector<Expr> shape, AxisNames axes, IndexFunction<TensorIntrinCall> body,
+                      Name name, Name tag, SourceLocation where) {
   return tensor_compute_multi(std::move(shape), std::move(axes), std::move(body), std::move(name),
                               std::move(tag), where)
       .front();

@@ -28,6 +28,10 @@ DataType type_of_numbers(const std::string& name, const Operand& terms) {
 
 void check_axes(const std::string& name, std::span<const IterVar> axes, const SourceLocation& where) {
   if (axes.empty()) throw TypeError(name + ": a reduction needs at least one axis", where);
+  for (std::size_t n = 0; n < axes.size(); ++n)
+    for (std::size_t m = 0; m < n; ++m)
+      if (axes[n].same_as(axes[m]))
+        throw TypeError(name + ": axis `" + axes[n].name() + "` is listed twice", where);
   for (const IterVar& axis : axes)
     if (axis.kind() != IterKind::Reduce || !axis.dom())
       throw TypeError(name + ": `" + axis.name() + "` is a " + std::string(to_string(axis.kind())) +
@@ -35,24 +39,28 @@ void check_axes(const std::string& name, std::span<const IterVar> axes, const So
                       where);
 }
 
-/// A constant that the conversion to the type would change is a mistake, unless it is only rounded.
-void check_fits(const std::string& name, std::size_t n, const Expr& init, DataType type,
-                const SourceLocation& where) {
-  const tir::IntImm* whole = init.as<tir::IntImm>();
-  const tir::FloatImm* real = init.as<tir::FloatImm>();
-  const bool fits = !type.is_integral() || (whole && init.dtype() == type) ||
-                    (whole && tenon::fits(whole->value, type)) ||
-                    (real && std::trunc(real->value) == real->value && std::fabs(real->value) < 9e18 &&
-                     tenon::fits(static_cast<std::int64_t>(real->value), type));
-  if (!fits)
-    throw TypeError(name + ": init " + std::to_string(n) + ", `" + tir::print_expr(init) +
-                        "`, does not fit " + type.str(),
+void check_is_simple(const std::string& name, const Expr& e, const char* what, const SourceLocation& where) {
+  if (contains_reduction(e))
+    throw TypeError(name + ": the " + what +
+                        " is or holds itself a reduction, which must be the whole body of an operation; "
+                        "compute it as a tensor of its own and read that",
                     where);
+}
+
+/// Whether conversion to the type keeps a constant, but for rounding of floats.
+bool keeps(const Expr& constant, DataType type) {
+  const tir::IntImm* whole = constant.as<tir::IntImm>();
+  const tir::FloatImm* real = constant.as<tir::FloatImm>();
+  return !type.is_integral() || (whole && constant.dtype() == type) ||
+         (whole && tenon::fits(whole->value, type)) ||
+         (real && std::trunc(real->value) == real->value && std::fabs(real->value) < 9e18 &&
+          tenon::fits(static_cast<std::int64_t>(real->value), type));
 }
 
 /// Start values in the types of the sources.
 std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>& inits,
-                                const std::vector<Expr>& sources, const SourceLocation& where) {
+                                const std::vector<Expr>& sources, const std::vector<IterVar>& axes,
+                                const SourceLocation& where) {
   if (inits.empty()) return {};
   if (inits.size() != sources.size())
     throw TypeError(name + ": got " + std::to_string(inits.size()) + " inits for " +
@@ -68,11 +76,20 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
       throw TypeError(name + ": an init must be a constant or an element of a tensor, got `" +
                           tir::print_expr(init) + "`",
                       where);
-    if (!is_load) check_fits(name, n, init, type, where);
+    if (!is_load && !keeps(init, type))
+      throw TypeError(name + ": init " + std::to_string(n) + ", `" + tir::print_expr(init) +
+                          "`, does not fit " + type.str(),
+                      where);
     if (is_load && init.dtype() != type)
       throw TypeError(name + ": init " + std::to_string(n) + " is " + init.dtype().str() +
                           ", the component is " + type.str(),
                       where);
+    for (const Var& var : tir::free_vars(init))
+      for (const IterVar& axis : axes)
+        if (var.same_as(axis.var()))
+          throw TypeError(name + ": init " + std::to_string(n) + ", `" + tir::print_expr(init) +
+                              "`, depends on axis `" + axis.name() + "`, over which it is reduced",
+                          where);
     result.push_back(tir::cast(type, init));
   }
   return result;
@@ -82,9 +99,11 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
                          const ReduceOptions& options, const SourceLocation& where) {
   const std::string& name = combiner->name;
   check_axes(name, axes, where);
-  std::vector<Expr> inits = checked_inits(name, options.init, sources, where);
+  for (const Expr& source : sources) check_is_simple(name, source, "reduced value", where);
+  std::vector<Expr> inits = checked_inits(name, options.init, sources, axes, where);
   Expr condition = options.where.value_or(tir::make_true());
   check_is_there(name, condition, "condition", where);
+  check_is_simple(name, condition, "condition", where);
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
     throw TypeError(name + ": the condition `" + tir::print_expr(condition) + "` must be Bool, is " +
                         condition.dtype().str(),
@@ -149,8 +168,13 @@ Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions op
 
 // ---- own reducers -------------------------------------------------------------------------------
 
-Reducer::Reducer(Combine combine, Identity identity, std::string name)
-    : combine_(std::move(combine)), identity_(std::move(identity)), name_(std::move(name)) {}
+Reducer::Reducer(Combine combine, Identity identity, Name name, SourceLocation where)
+    : combine_(std::move(combine)), identity_(std::move(identity)), name_(std::move(name)) {
+  if (!combine_ || !identity_)
+    throw TypeError("comm_reducer `" + name_ + "`: the " + (combine_ ? "identity" : "combination") +
+                        " is an empty function",
+                    where);
+}
 
 std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
                                       ReduceOptions options, SourceLocation where) const {
@@ -172,7 +196,14 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
                       where);
     for (std::size_t n = 0; n < values.size(); ++n) {
       check_is_there(name_, values[n], what.c_str(), where);
-      if (tir::is_constant(values[n])) values[n] = tir::cast(types[n], values[n]);
+      check_is_simple(name_, values[n], what.c_str(), where);
+      tir::walk(values[n], [&](const tir::ProducerLoad& load) {
+        throw TypeError(name_ + ": the " + what + " reads tensor `" + load.producer->name() +
+                            "`; it is of its own values only, and a start value is an init",
+                        where);
+      });
+      if (tir::is_constant(values[n]) && keeps(values[n], types[n]))
+        values[n] = tir::cast(types[n], values[n]);
       if (values[n].dtype() != types[n])
         throw TypeError(name_ + ": component " + std::to_string(n) + " of the " + what + " is " +
                             values[n].dtype().str() + ", the reduced value is " + types[n].str(),
@@ -192,11 +223,7 @@ Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis, Reduc
 }
 
 Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name, SourceLocation where) {
-  if (!combine || !identity)
-    throw TypeError("comm_reducer `" + name + "`: the " + (combine ? "identity" : "combination") +
-                        " is an empty function",
-                    where);
-  return Reducer(std::move(combine), std::move(identity), std::move(name));
+  return Reducer(std::move(combine), std::move(identity), std::move(name), where);
 }
 
 }  // namespace tenon::te

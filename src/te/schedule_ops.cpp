@@ -1,31 +1,22 @@
 #include "tenon/te/schedule_ops.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "te/apply_layouts.h"
 #include "te/check_factors.h"
 #include "te/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
+#include "tenon/te/analysis.h"
 #include "tenon/te/check_reads.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
 using namespace tir;
 
 namespace {
-
-/// Statements that see buffers as blocks of memory, extern operations and intrinsics, want them compact.
-bool needs_compact_buffers(const StageGraph& graph) {
-  for (StageId id = 0; id < graph.size(); ++id) {
-    const StageData& stage = graph.stage(id);
-    if (stage.op.as<Extern>() || stage.op.as<TensorCompute>()) return true;
-    for (const auto& [axis, attributes] : stage.attributes) {
-      if (attributes.intrin) return true;
-    }
-  }
-  return false;
-}
 
 /// A dimension that is a variable by itself may be 1 at run time and then be read with any index: it gets a
 /// stride of its own, which may be 0.
@@ -36,10 +27,7 @@ bool may_broadcast(const Tensor& tensor) {
 
 Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
   BufferOptions options{.name = tensor.op().name()};
-  if (!compact && may_broadcast(tensor)) {
-    options.kind = BufferKind::AutoBroadcast;
-    for (const Expr& extent : tensor.shape()) options.strides.push_back(Var("stride", extent.dtype()));
-  }
+  if (!compact && may_broadcast(tensor)) options.kind = BufferKind::AutoBroadcast;
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 
@@ -56,18 +44,35 @@ class FunctionMaker {
       if (!graph.find(tensor.op()))
         throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule", where);
       check_buffer_of(tensor, buffer, "binds: buffer `" + buffer.name() + "`", where);
+      if (buffer->scope() != StorageScope::Global)
+        throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
+                                "` lies in scope \"" + std::string(to_string(buffer->scope())) +
+                                "\"; arguments are in global memory",
+                            where);
     }
+    for (std::size_t n = 0; n < options.binds.size(); ++n)
+      for (std::size_t m = 0; m < n; ++m)
+        if (options.binds[n].first.same_as(options.binds[m].first))
+          throw ScheduleError("binds: tensor `" + options.binds[n].first.name() + "` has two buffers, `" +
+                                  options.binds[m].second.name() + "` and `" +
+                                  options.binds[n].second.name() + "`",
+                              where);
   }
 
   void add(const FunctionArgument& argument) {
     match(
         argument, [&](const Tensor& tensor) { add_array(tensor_buffer(tensor)); },
-        [&](const Buffer& buffer) { add_array(buffer); },
-        [&](const Var& var) { add_scalar(var); });
+        [&](const Buffer& buffer) { add_array(buffer); }, [&](const Var& var) { add_scalar(var); });
   }
 
   PrimFunc finish(const Bounds& bounds) {
-    for (const auto& [tensor, buffer] : options_.binds) buffers_.set_argument(tensor, buffer);
+    for (const auto& [tensor, buffer] : options_.binds) {
+      if (!is_parameter(buffer))
+        throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
+                                "` is none of the arguments; pass the buffer or the tensor",
+                            where_);
+      buffers_.set_argument(tensor, buffer);
+    }
     check_placeholders();
     // What reads beyond an end alone still prints; `build` refuses it.
     check_reads(graph_, bounds, Outside::Wholly);
@@ -75,6 +80,7 @@ class FunctionMaker {
     program.check_intrinsics = options_.check_intrinsics;
     func_.body = check_factors(program, StageBuilder(program).build());
     func_.attrs.global_symbol = options_.name;
+    check_variables(bounds);
     return apply_layouts(std::move(func_), stored_layouts());
   }
 
@@ -90,12 +96,13 @@ class FunctionMaker {
     return buffer;
   }
 
+  bool is_parameter(const Buffer& buffer) const {
+    return std::any_of(func_.buffers.begin(), func_.buffers.end(),
+                       [&](const BufferParam& param) { return param.declared.same_as(buffer); });
+  }
+
   void add_array(const Buffer& buffer) {
-    for (const BufferParam& param : func_.buffers) {
-      if (param.declared.same_as(buffer)) {
-        throw ScheduleError("argument `" + buffer->name + "` is given twice", where_);
-      }
-    }
+    if (is_parameter(buffer)) throw ScheduleError("argument `" + buffer->name + "` is given twice", where_);
     Var handle(buffer->name, Handle());
     func_.params.push_back(handle);
     func_.buffers.push_back({handle, buffer, buffer});
@@ -133,6 +140,45 @@ class FunctionMaker {
                               "` but is none of the arguments; add it to the arguments",
                           where_);
     }
+  }
+
+  /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it is not
+  /// around still prints; `build` refuses it.)
+  void check_variables(const Bounds& bounds) const {
+    std::unordered_set<const void*> given;
+    auto give = [&](const Expr& e) {
+      for (const Var& var : free_vars(e)) given.insert(&var.node());
+    };
+    for (const Bounds::Entry& entry : bounds.entries()) give(entry.axis.var());
+    for (StageId id = 0; id < graph_.size(); ++id)
+      for (const auto& [axis, attributes] : graph_.stage(id).attributes)
+        if (attributes.thread) give(attributes.thread->var());
+    for (const Var& param : func_.params) give(param);
+    // A size that is an expression of others prints as well; `build` refuses it if nothing else gives them.
+    for (const BufferParam& param : func_.buffers) {
+      give(param.declared->elem_offset);
+      for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
+        for (const Expr& size : *sizes) give(size);
+    }
+    walk(func_.body, [&](const BufferView& view) {
+      give(view.view->elem_offset);
+      for (const auto* sizes : {&view.view->shape, &view.view->strides})
+        for (const Expr& size : *sizes) give(size);
+    });
+    for (const Var& var : free_vars(func_.body))
+      if (!var.dtype().is_handle() && !given.contains(&var.node()))
+        throw LowerError("variable `" + var.name() + "`" + user_of(var) +
+                             " is neither an argument nor in the shape of one; add it to the arguments",
+                         where_);
+  }
+
+  /// " in stage `B`": where the variable is used.
+  std::string user_of(const Var& var) const {
+    for (StageId id = 0; id < graph_.size(); ++id)
+      for (const Expr& body : graph_.stage(id).op.body())
+        for (const Var& used : free_vars(body))
+          if (used.same_as(var)) return " in stage `" + graph_.stage(id).origin_op.name() + "`";
+    return "";
   }
 
   const StageGraph& graph_;

@@ -58,7 +58,8 @@ Expr Tensor::read(std::initializer_list<const Operand*> indices, const SourceLoc
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const Operand& index = **(indices.begin() + n);
     // A literal takes the type in which its dimension is counted.
-    const bool typed = index.is_literal() && n < shape().size() && index.alone().dtype().is_integral();
+    const DataType own = index.alone().dtype();
+    const bool typed = index.is_literal() && n < shape().size() && own.is_integral() && !own.is_bool();
     values.push_back(typed ? index.beside(shape()[n].dtype()) : index.alone());
   }
   return checked_read(*this, std::move(values), where);

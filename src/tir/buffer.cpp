@@ -1,12 +1,15 @@
 #include "tenon/tir/buffer.h"
 
 #include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::tir {
 
 const std::vector<Expr>& Buffer::shape() const { return node_->shape; }
 const std::vector<Expr>& Buffer::strides() const { return node_->strides; }
 DataType Buffer::dtype() const { return node_->dtype; }
+StorageScope Buffer::scope() const { return node_->scope(); }
 const std::string& Buffer::name() const { return node_->name; }
 
 StorageScope BufferNode::scope() const {
@@ -16,29 +19,85 @@ StorageScope BufferNode::scope() const {
 
 Buffer make_buffer(BufferNode node) { return Buffer(std::make_shared<const BufferNode>(std::move(node))); }
 
-Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options, SourceLocation where) {
-  auto fail = [&](const std::string& what) {
-    throw TypeError("decl_buffer `" + options.name + "`: " + what, where);
-  };
-  if (options.data_alignment < 0) fail("the alignment must be positive");
-  if (options.offset_factor < 0) fail("the offset factor must not be negative");
-  if (!options.strides.empty() && options.strides.size() != shape.size())
-    fail("got " + std::to_string(options.strides.size()) + " strides for " + std::to_string(shape.size()) +
-         " dimensions");
-  for (std::size_t n = 0; n < options.axis_separators.size(); ++n) {
-    const int at = options.axis_separators[n];
-    const int previous = n == 0 ? 0 : options.axis_separators[n - 1];
-    if (at < previous || at > static_cast<int>(shape.size()))
-      fail("axis separators must be in order and within the rank");
-  }
-  for (const Expr& extent : shape) {
-    if (extent.is_moved_from()) fail("an extent has been moved from");
-    if (!extent.dtype().is_integral() || !extent.dtype().is_scalar())
-      fail("an extent must be an integer, got " + extent.dtype().str());
-    if (const auto value = constant_int(extent); value && *value < 0)
-      fail("an extent is negative: " + std::to_string(*value));
+namespace {
+
+/// What is wrong with a buffer that a user declares; empty if nothing is.
+class Declaration {
+ public:
+  Declaration(const std::vector<Expr>& shape, const BufferOptions& options)
+      : shape_(shape), options_(options) {}
+
+  std::string fault() const {
+    for (const std::string& fault : {layout(), data(), numbers()})
+      if (!fault.empty()) return fault;
+    return "";
   }
 
+ private:
+  std::string layout() const {
+    if (options_.data_alignment < 0 || !is_power_of_two(options_.data_alignment))
+      return "the alignment must be positive and a power of two, got " +
+             std::to_string(options_.data_alignment);
+    if (options_.offset_factor < 0) return "the offset factor must not be negative";
+    if (!options_.strides.empty() && options_.strides.size() != shape_.size())
+      return "got " + std::to_string(options_.strides.size()) + " strides for " +
+             std::to_string(shape_.size()) + " dimensions";
+    int previous = 0;
+    for (const int at : options_.axis_separators) {
+      if (at < previous || at > static_cast<int>(shape_.size()))
+        return "axis separators must be in order and within the rank";
+      previous = at;
+    }
+    return "";
+  }
+
+  std::string data() const {
+    if (!options_.data || options_.data->dtype().is_handle()) return "";
+    return "the data pointer `" + options_.data->name() + "` is a " + options_.data->dtype().str();
+  }
+
+  std::string numbers() const {
+    for (const auto& [list, what] :
+         {std::pair(&shape_, "an extent"), std::pair(&options_.strides, "a stride")})
+      for (const Expr& e : *list)
+        if (std::string fault = count(what, e); !fault.empty()) return fault;
+    std::int64_t elements = 1;
+    for (const Expr& extent : shape_)
+      if (const auto value = constant_int(extent);
+          value && __builtin_mul_overflow(elements, *value, &elements))
+        return "it has more elements than a 64-bit index can count";
+    if (!options_.elem_offset) return "";
+    if (std::string fault = count("elem_offset", *options_.elem_offset); !fault.empty()) return fault;
+    const auto offset = constant_int(*options_.elem_offset);
+    if (offset && options_.offset_factor > 0 && *offset % options_.offset_factor != 0)
+      return "elem_offset " + std::to_string(*offset) + " is no multiple of the offset factor " +
+             std::to_string(options_.offset_factor);
+    return "";
+  }
+
+  static std::string count(const std::string& what, const Expr& e) {
+    if (e.is_moved_from()) return what + " has been moved from";
+    if (!e.dtype().is_integral() || e.dtype().is_bool() || !e.dtype().is_scalar())
+      return what + " must be an integer, got " + e.dtype().str();
+    if (const auto value = constant_int(e); value && *value < 0)
+      return what + " is negative: " + std::to_string(*value);
+    return "";
+  }
+
+  static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
+
+  const std::vector<Expr>& shape_;
+  const BufferOptions& options_;
+};
+
+}  // namespace
+
+Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options, SourceLocation where) {
+  if (const std::string fault = Declaration(shape, options).fault(); !fault.empty())
+    throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
+  // A dimension that may be 1 and be read with any index has a stride that may be 0.
+  if (options.kind == BufferKind::AutoBroadcast && options.strides.empty())
+    for (const Expr& extent : shape) options.strides.push_back(Var("stride", extent.dtype()));
   std::optional<StorageScope> scope;
   if (!options.scope.empty()) scope = parse_storage_scope(options.scope, where);
   const DataType storage = dtype.is_bool() ? Int(8, dtype.lanes) : dtype;
@@ -128,28 +187,103 @@ Buffer flattened(const Buffer& buffer) {
 Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) const {
   const int mask = mode == "r" ? 1 : mode == "w" ? 2 : mode == "rw" ? 3 : 0;
   if (mask == 0)
-    throw TypeError("access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" +
-                        mode + "\"",
+    throw TypeError(
+        "access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" + mode + "\"",
+        where);
+  const DataType type = offset.dtype();
+  if (offset.is_moved_from() || !type.is_integral() || type.is_bool() || !type.is_scalar())
+    throw TypeError("access_ptr of buffer `" + name() + "`: the offset must be an integer, got " +
+                        (offset.is_moved_from() ? "one that has been moved from" : type.str()),
                     where);
   Expr extent = make_int(Int(32), 1);
   for (const Expr& dim : shape()) extent = extent * dim;
   if (!strides().empty()) extent = strides().front() * shape().front();
-  Expr type = make_call(node_->dtype, Intrin::type_annotation, {});
+  Expr element = make_call(node_->dtype, Intrin::type_annotation, {});
   return make_call(Handle(), Intrin::tvm_access_ptr,
-                   {type, node_->data, node_->elem_offset + offset, extent - offset, Expr(mask)});
+                   {element, node_->data, node_->elem_offset + offset, extent - offset, Expr(mask)});
 }
 
-Expr Buffer::operator()(std::vector<Expr> indices, SourceLocation where) const {
-  if (indices.size() != shape().size())
-    throw TypeError("buffer `" + name() + "` has " + std::to_string(shape().size()) + " dimensions, got " +
+namespace {
+
+void check_indices(const Buffer& buffer, const std::vector<Expr>& indices, const SourceLocation& where) {
+  const std::string name = "buffer `" + buffer.name() + "`";
+  if (indices.size() != buffer.shape().size())
+    throw TypeError(name + " has " + std::to_string(buffer.shape().size()) + " dimensions, got " +
                         std::to_string(indices.size()) + " indices",
                     where);
-  for (const Expr& index : indices)
-    if (index.is_moved_from() || !index.dtype().is_integral())
-      throw TypeError("buffer `" + name() + "`: an index must be an integer, got " +
-                          (index.is_moved_from() ? "one that has been moved from" : index.dtype().str()),
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const DataType type = indices[n].dtype();
+    if (indices[n].is_moved_from() || !type.is_integral() || type.is_bool())
+      throw TypeError(name + ": an index must be an integer, got " +
+                          (indices[n].is_moved_from() ? "one that has been moved from" : type.str()),
                       where);
+    if (type.is_vector() && n + 1 < indices.size())
+      throw TypeError(name + ": only the last index may be a vector, but index " + std::to_string(n) +
+                          " is " + type.str(),
+                      where);
+  }
+}
+
+/// `lanes` neighbours from a constant index on are within the extents that are constants too.
+void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int lanes,
+                  const SourceLocation& where) {
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const auto index = constant_int(indices[n]), extent = constant_int(buffer.shape()[n]);
+    const std::int64_t count = n + 1 == indices.size() ? lanes : 1;
+    if (!index || (*index >= 0 && (!extent || *index + count <= *extent))) continue;
+    throw BoundError("buffer `" + buffer.name() + "`: index " + std::to_string(n) + " is " +
+                         std::to_string(*index) +
+                         (count == 1 ? "" : ", of " + std::to_string(count) + " neighbours") +
+                         ", outside of the extent " + print_expr(buffer.shape()[n]),
+                     where);
+  }
+}
+
+/// The indices of as many neighbours as the type has elements of the buffer's.
+std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
+                             std::string_view what, const SourceLocation& where) {
+  check_indices(buffer, begin, where);
+  const DataType own = buffer.dtype();
+  const int count = type.lanes / own.lanes;
+  const bool fits = type.element() == own.element() && count * own.lanes == type.lanes && count > 0;
+  const bool is_one_place = begin.empty() || begin.back().dtype().is_scalar();
+  if (!fits || !is_one_place || (begin.empty() && count > 1))
+    throw TypeError(
+        std::string(what) + " of buffer `" + buffer.name() + "` of " + own.str() + ": " +
+            (is_one_place ? "there are no neighbours of type " + type.str() + " there"
+                          : "it begins at one element, not at " + std::to_string(begin.back().dtype().lanes)),
+        where);
+  check_inside(buffer, begin, count, where);
+  if (count > 1) begin.back() = make_ramp(begin.back(), make_int(begin.back().dtype(), 1), count);
+  return begin;
+}
+
+}  // namespace
+
+Expr Buffer::operator()(std::vector<Expr> indices, SourceLocation where) const {
+  check_indices(*this, indices, where);
+  check_inside(*this, indices, 1, where);
   return make_load(*this, std::move(indices));
+}
+
+Expr Buffer::vload(std::vector<Expr> begin, std::optional<DataType> type, SourceLocation where) const {
+  return make_load(*this, neighbours(*this, std::move(begin), type.value_or(dtype()), "vload", where));
+}
+
+Stmt Buffer::vstore(std::vector<Expr> begin, const Expr& value, SourceLocation where) const {
+  if (value.is_moved_from())
+    throw TypeError("vstore of buffer `" + name() + "`: the value has been moved from", where);
+  std::vector<Expr> indices = neighbours(*this, std::move(begin), value.dtype(), "vstore", where);
+  return make_store(*this, value, std::move(indices));
+}
+
+Expr Buffer::offset_of(std::vector<Expr> indices, SourceLocation where) const {
+  check_indices(*this, indices, where);
+  if (!node_->axis_separators.empty())
+    throw TypeError("offset_of buffer `" + name() + "`: it has " +
+                        std::to_string(node_->axis_separators.size() + 1) + " physical dimensions",
+                    where);
+  return element_offset(*this, indices).front();
 }
 
 }  // namespace tenon::tir

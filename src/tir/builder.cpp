@@ -1,80 +1,46 @@
 #include "tenon/tir/builder.h"
 
+#include <unordered_map>
+
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 
-namespace {
+/// The scopes that are open, the outermost first.
+struct IRBuilderState {
+  /// A statement, or a wrapper of all that follows it in its scope.
+  using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
+  struct Scope {
+    int id;
+    std::vector<Entry> entries;
+    /// That it gives values to: a loop's variable, lets.
+    std::vector<Var> vars = {};
+  };
+  std::vector<Scope> scopes;
+  int num_scopes = 0;
+  /// The variables of scopes that are closed, kept so that no other has their place in memory.
+  std::unordered_map<const ExprNode*, Var> ended;
 
-void check_index(const Buffer& buffer, const Operand& index) {
-  const DataType type = index.alone().dtype();
-  if (!type.is_integral() || type.is_bool())
-    throw TypeError("buffer `" + buffer->name + "`: an index must be an integer, got " + type.str(),
-                    index.where());
-}
-
-void check_condition(std::string_view what, const Operand& condition) {
-  const DataType type = condition.alone().dtype();
-  if (type != Bool())
-    throw TypeError("IRBuilder: the condition of " + std::string(what) + " must be bool, got " + type.str(),
-                    condition.where());
-}
-
-template <class Body>
-void check_body(const std::string& what, const Body& body, const SourceLocation& where) {
-  if (!body) throw TypeError("IRBuilder: the body of " + what + " is an empty function", where);
-}
-
-}  // namespace
-
-ElementRef::operator Expr() const { return make_load(buffer_, indices_); }
-
-const ElementRef& ElementRef::operator=(const Operand& value) const {
-  const int lanes = indices_.empty() ? 1 : indices_.back().dtype().lanes;
-  const DataType type = buffer_->dtype.with_lanes(buffer_->dtype.lanes * lanes);
-  Expr e = value.beside(type);
-  if (e.dtype().element() != type.element())
-    throw TypeError("a store into buffer `" + buffer_->name + "` of " + buffer_->dtype.str() + " got " +
-                        e.dtype().str() + ": " + print_expr(e),
-                    value.where());
-  builder_->emit(make_store(buffer_, std::move(e), indices_));
-  return *this;
-}
-
-const ElementRef& ElementRef::operator=(const ElementRef& value) const {
-  return *this = Operand(static_cast<Expr>(value));
-}
-
-ElementRef BufferRef::operator[](const Operand& index) const {
-  check_index(buffer_, index);
-  Expr flat = index.alone();
-  if (buffer_->rank() <= 1) return ElementRef(builder_, buffer_, {flat});
-  // One index into a buffer of several dimensions counts elements in row-major order.
-  std::vector<Expr> indices(buffer_->shape.size(), flat);
-  for (std::size_t n = buffer_->shape.size(); n-- > 0;) {
-    indices[n] = n == 0 ? flat : floormod(flat, buffer_->shape[n]);
-    if (n > 0) flat = floordiv(flat, buffer_->shape[n]);
+  IRBuilderState() { open(); }
+  void open(std::vector<Var> vars = {}) { scopes.push_back({num_scopes++, {}, std::move(vars)}); }
+  bool is_open(int id) const {
+    for (const Scope& scope : scopes)
+      if (scope.id == id) return true;
+    return false;
   }
-  return ElementRef(builder_, buffer_, std::move(indices));
-}
+  void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
+  Stmt close();
+  Stmt in_new_scope(const std::function<void()>& body, std::vector<Var> vars = {});
+  /// TypeError or LowerError for what cannot stand here in a loop program.
+  void check(const Expr& e, const SourceLocation& where) const;
+};
 
-ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
-  if (indices.size() != buffer_->shape.size()) {
-    const std::string text = "buffer `" + buffer_->name + "` has " + std::to_string(buffer_->rank()) +
-                             " dimensions, got " + std::to_string(indices.size()) + " indices";
-    throw indices.size() == 0 ? TypeError(text) : TypeError(text, indices.begin()->where());
-  }
-  std::vector<Expr> values;
-  for (const Operand& index : indices) {
-    check_index(buffer_, index);
-    values.push_back(index.alone());
-  }
-  return ElementRef(builder_, buffer_, std::move(values));
-}
-
-Stmt IRBuilder::pop_scope() {
-  std::vector<Entry> entries = std::move(scopes_.back());
-  scopes_.pop_back();
+Stmt IRBuilderState::close() {
+  std::vector<Entry> entries = std::move(scopes.back().entries);
+  for (const Var& var : scopes.back().vars) ended.emplace(&var.node(), var);
+  scopes.pop_back();
+  // From the last to the first: a wrapper takes all that has been collected.
   std::vector<Stmt> following;
   for (std::size_t n = entries.size(); n-- > 0;) {
     if (Stmt* s = std::get_if<Stmt>(&entries[n])) {
@@ -86,97 +52,292 @@ Stmt IRBuilder::pop_scope() {
   return make_seq(std::move(following));
 }
 
-Stmt IRBuilder::in_new_scope(const std::function<void()>& body) {
-  scopes_.emplace_back();
-  const std::size_t depth = scopes_.size();
+Stmt IRBuilderState::in_new_scope(const std::function<void()>& body, std::vector<Var> vars) {
+  open(std::move(vars));
+  const std::size_t depth = scopes.size();
   try {
     body();
   } catch (...) {
-    scopes_.resize(depth - 1);
+    scopes.resize(depth - 1);
     throw;
   }
-  return pop_scope();
+  return close();
 }
 
-void IRBuilder::emit(const Stmt& stmt) { scopes_.back().emplace_back(stmt); }
-void IRBuilder::emit(const Expr& call) { emit(make_evaluate(call)); }
+void IRBuilderState::check(const Expr& e, const SourceLocation& where) const {
+  std::string fault;
+  auto found = [&](const std::string& what) {
+    if (fault.empty()) fault = what;
+  };
+  walk(
+      e, [&](const Reduce&) { found("a reduction; write the loop"); },
+      [&](const ProducerLoad& n) {
+        found("an element of tensor `" + n.producer->name() + "`; read the tensor's buffer");
+      });
+  if (!fault.empty()) throw TypeError("IRBuilder: a loop program cannot hold " + fault, where);
+  if (ended.empty()) return;
+  for (const Var& var : free_vars(e))
+    if (ended.contains(&var.node()))
+      throw LowerError("IRBuilder: variable `" + var.name() + "` is used outside of its loop or scope",
+                       where);
+}
 
-void IRBuilder::for_range(const Operand& begin, const Operand& end, std::string name,
+namespace {
+
+Expr checked(const IRBuilderState& builder, const Operand& value) {
+  Expr e = value.alone();
+  builder.check(e, value.where());
+  return e;
+}
+
+Expr checked_index(const Buffer& buffer, const Operand& index) {
+  Expr e = index.alone();
+  if (!e.dtype().is_integral() || e.dtype().is_bool())
+    throw TypeError("buffer `" + buffer->name + "`: an index must be an integer, got " + e.dtype().str(),
+                    index.where());
+  return e;
+}
+
+/// A constant index is within an extent that is a constant.
+void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, const Expr& extent,
+                  const SourceLocation& where) {
+  const auto value = constant_int(index), limit = constant_int(extent);
+  if (value && (*value < 0 || (limit && *value >= *limit)))
+    throw BoundError("buffer `" + buffer->name + "`: index " + std::to_string(place) + " is " +
+                         std::to_string(*value) + ", outside of the extent " + print_expr(extent),
+                     where);
+}
+
+Expr checked_condition(const IRBuilderState& builder, std::string_view what, const Operand& condition) {
+  Expr e = checked(builder, condition);
+  if (e.dtype() != Bool())
+    throw TypeError(
+        "IRBuilder: the condition of " + std::string(what) + " must be bool, got " + e.dtype().str(),
+        condition.where());
+  return e;
+}
+
+template <class Body>
+void check_body(const std::string& what, const Body& body, const SourceLocation& where) {
+  if (!body) throw TypeError("IRBuilder: the body of " + what + " is an empty function", where);
+}
+
+}  // namespace
+
+// ---- elements -----------------------------------------------------------------------------------
+
+ElementRef::ElementRef(const BufferRef& of, std::vector<Expr> indices, const SourceLocation& where)
+    : of_(std::make_shared<const BufferRef>(of)), indices_(std::move(indices)), where_(where) {}
+
+ElementRef::operator Expr() const { return make_load(of_->buffer_, indices_); }
+
+const ElementRef& ElementRef::operator=(const Operand& value) const {
+  const Buffer& buffer = of_->buffer_;
+  const int lanes = buffer->dtype.lanes * (indices_.empty() ? 1 : indices_.back().dtype().lanes);
+  const DataType type = buffer->dtype.with_lanes(lanes);
+  Expr e = value.beside(type);
+  if (e.dtype() != type && e.dtype() != type.element())
+    throw TypeError("a store into buffer `" + buffer->name + "` of " + type.str() + " got " +
+                        e.dtype().str() + ": " + print_expr(e),
+                    value.where());
+  const std::shared_ptr<IRBuilderState> builder = of_->builder_.lock();
+  if (!builder)
+    throw LowerError("a store into buffer `" + buffer->name + "` whose IRBuilder is gone", value.where());
+  if (of_->scope_ && !builder->is_open(*of_->scope_))
+    throw LowerError("a store into buffer `" + buffer->name +
+                         "` outside of the scope in which it is allocated; allocate it further outside",
+                     value.where());
+  builder->check(e, value.where());
+  for (const Expr& index : indices_) builder->check(index, where_);
+  builder->emit(make_store(buffer, std::move(e), indices_));
+  return *this;
+}
+
+const ElementRef& ElementRef::operator=(const ElementRef& value) const {
+  return *this = Operand(static_cast<Expr>(value), value.where_);
+}
+
+ElementRef BufferRef::operator[](const Operand& index) const {
+  Expr flat = checked_index(buffer_, index);
+  if (buffer_->rank() == 0) {
+    if (!is_zero(flat))
+      throw TypeError("buffer `" + buffer_->name + "` has one element and no dimension; its index is 0",
+                      index.where());
+    return ElementRef(*this, {}, index.where());
+  }
+  Expr count = make_int(Int(32), 1);
+  for (const Expr& extent : buffer_->shape) count = count * extent;
+  check_inside(buffer_, 0, flat, count, index.where());
+  std::vector<Expr> indices(buffer_->shape.size(), flat);
+  for (std::size_t n = indices.size(); n-- > 1;) {
+    indices[n] = floormod(flat, buffer_->shape[n]);
+    flat = floordiv(flat, buffer_->shape[n]);
+  }
+  indices.front() = flat;
+  return ElementRef(*this, std::move(indices), index.where());
+}
+
+ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
+  const SourceLocation where = indices.size() == 0 ? where_ : indices.begin()->where();
+  if (indices.size() != shape_.size())
+    throw TypeError("buffer `" + buffer_->name + "` has " + std::to_string(shape_.size()) +
+                        " dimensions, got " + std::to_string(indices.size()) + " indices",
+                    where);
+  std::vector<Expr> values;
+  for (const Operand& index : indices) {
+    values.push_back(checked_index(buffer_, index));
+    check_inside(buffer_, values.size() - 1, values.back(), shape_[values.size() - 1], index.where());
+    if (values.back().dtype().is_vector() && values.size() < indices.size())
+      throw TypeError("buffer `" + buffer_->name + "`: only the last index may be a vector, but index " +
+                          std::to_string(values.size() - 1) + " is " + values.back().dtype().str(),
+                      index.where());
+  }
+  if (buffer_->shape.size() == values.size()) return ElementRef(*this, std::move(values), where);
+  // Allocated memory is flat.
+  Expr flat = values.empty() ? Expr(0) : values.front();
+  for (std::size_t n = 1; n < values.size(); ++n) flat = flat * shape_[n] + values[n];
+  return ElementRef(*this, {std::move(flat)}, where);
+}
+
+// ---- the builder --------------------------------------------------------------------------------
+
+IRBuilder::IRBuilder() : state_(std::make_shared<IRBuilderState>()) {}
+
+void IRBuilder::emit(const Stmt& stmt) { state_->emit(stmt); }
+
+void IRBuilder::emit(const Expr& call, SourceLocation where) {
+  emit(make_evaluate(checked(*state_, Operand(call, where))));
+}
+
+namespace {
+
+/// The range of a loop, in the type of its variable.
+Range loop_range(const IRBuilderState& builder, const Operand& begin, const Operand& end,
+                 const std::string& name, DataType wanted) {
+  const std::string what = "IRBuilder: for_range `" + name + "`: ";
+  if (!wanted.is_index())
+    throw TypeError(what + "the variable is an int32 or int64, not " + wanted.str(), begin.where());
+  DataType type = wanted;
+  for (const Operand* bound : {&begin, &end}) {
+    const DataType own = checked(builder, *bound).dtype();
+    if (!own.is_integral() || own.is_bool() || !own.is_scalar())
+      throw TypeError(what + "the bounds must be integers, got " + own.str(), bound->where());
+    // A literal has no type of its own.
+    if (!bound->is_literal() && own.bits > 32) type = Int(64);
+  }
+  const Expr min = cast(type, begin.beside(type)), limit = cast(type, end.beside(type));
+  const Expr extent = is_zero(min) ? limit : limit - min;
+  if (const auto count = constant_int(extent); count && *count < 0)
+    throw TypeError(what + "the range ends before it begins, by " + std::to_string(-*count), begin.where());
+  return Range::from_min_extent(min, extent);
+}
+
+void check_kind(ForKind kind, const std::string& name, const SourceLocation& where) {
+  switch (kind) {
+    case ForKind::Serial:
+    case ForKind::Parallel:
+    case ForKind::Vectorized:
+    case ForKind::Unrolled:
+      return;
+  }
+  throw TypeError("IRBuilder: for_range `" + name + "`: " + std::to_string(static_cast<int>(kind)) +
+                      " is no kind of loop; use ForKind::Serial, Parallel, Vectorized or Unrolled",
+                  where);
+}
+
+}  // namespace
+
+void IRBuilder::for_range(const Operand& begin, const Operand& end, Name name,
                           const std::function<void(Var)>& body, ForOptions options) {
   check_body("for_range `" + name + "`", body, begin.where());
-  Promoted ends = promote(begin, end);
-  if (!ends.a.dtype().is_integral() || !ends.a.dtype().is_scalar() || !options.dtype.is_index())
-    throw TypeError(
-        "IRBuilder: the bounds of for_range `" + name + "` must be integers, got " + ends.a.dtype().str(),
-        begin.where());
-  const DataType type = begin.is_literal() && end.is_literal() ? options.dtype : ends.a.dtype();
-  Expr min = cast(type, ends.a);
-  Expr extent = is_zero(min) ? cast(type, ends.b) : cast(type, ends.b) - min;
-  Var var(std::move(name), type);
-  Stmt inner = in_new_scope([&] { body(var); });
-  emit(make_stmt(For{var, min, extent, options.kind, inner}));
+  check_kind(options.kind, name, begin.where());
+  const Range range = loop_range(*state_, begin, end, name, options.dtype);
+  const Var var(std::move(name), range.extent.dtype());
+  const Stmt inner = state_->in_new_scope([&] { body(var); }, {var});
+  emit(make_stmt(For{var, range.min, range.extent, options.kind, inner}));
 }
 
 void IRBuilder::while_loop(const Operand& condition, const std::function<void()>& body) {
-  check_condition("while_loop", condition);
+  const Expr holds = checked_condition(*state_, "while_loop", condition);
   check_body("while_loop", body, condition.where());
-  emit(make_stmt(While{condition.alone(), in_new_scope(body)}));
+  emit(make_stmt(While{holds, state_->in_new_scope(body)}));
 }
 
 void IRBuilder::if_scope(const Operand& condition, const std::function<void()>& body) {
-  check_condition("if_scope", condition);
+  const Expr holds = checked_condition(*state_, "if_scope", condition);
   check_body("if_scope", body, condition.where());
-  emit(make_stmt(If{condition.alone(), in_new_scope(body), std::nullopt}));
+  emit(make_stmt(If{holds, state_->in_new_scope(body), std::nullopt}));
 }
 
 void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation where) {
   check_body("else_scope", body, where);
-  std::vector<Entry>& entries = scopes_.back();
-  const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
-  const If* branch = last ? last->as<If>() : nullptr;
-  if (!branch || branch->else_case) throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
-  If with_else{branch->condition, branch->then_case, in_new_scope(body)};
-  scopes_.back().back() = make_stmt(std::move(with_else));
+  const auto last_branch = [&]() -> const If* {
+    const std::vector<IRBuilderState::Entry>& entries = state_->scopes.back().entries;
+    const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
+    const If* branch = last ? last->as<If>() : nullptr;
+    return branch && !branch->else_case ? branch : nullptr;
+  };
+  if (!last_branch()) throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
+  const Stmt otherwise = state_->in_new_scope(body);
+  const If* branch = last_branch();
+  state_->scopes.back().entries.back() = make_stmt(If{branch->condition, branch->then_case, otherwise});
 }
 
-Var IRBuilder::let(std::string name, const Operand& value) {
-  Expr e = value.alone();
-  Var var(std::move(name), e.dtype());
-  scopes_.back().emplace_back([var, e](Stmt body) { return make_stmt(Let{var, e, std::move(body)}); });
+Var IRBuilder::let(Name name, const Operand& value) {
+  const Expr e = checked(*state_, value);
+  const Var var(std::move(name), e.dtype());
+  state_->scopes.back().vars.push_back(var);
+  state_->emit([var, e](Stmt body) { return make_stmt(Let{var, e, std::move(body)}); });
   return var;
 }
 
-BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, std::string name, std::string scope) {
+BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name, Name scope,
+                              SourceLocation where) {
+  for (const Expr& extent : shape) state_->check(extent, where);
+  // Declared for the sake of its checks: each extent by itself is a count.
+  decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
   Expr total = make_int(Int(32), 1);
   for (const Expr& extent : shape) total = total * extent;
-  Buffer buffer = decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)});
-  scopes_.back().emplace_back([buffer, total](Stmt body) {
+  Buffer buffer = decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)}, where);
+  state_->emit([buffer, total](Stmt body) {
     const DataType storage = buffer->dtype.is_bool() ? Int(8, buffer->dtype.lanes) : buffer->dtype;
     return make_stmt(Allocate{buffer->data, storage, {total}, make_true(), std::move(body)});
   });
-  return BufferRef(this, std::move(buffer));
+  return BufferRef(state_, std::move(buffer), std::move(shape), state_->scopes.back().id, where);
 }
 
-BufferRef IRBuilder::buffer_ptr(const Buffer& buffer) { return BufferRef(this, buffer); }
+BufferRef IRBuilder::buffer_ptr(const Buffer& buffer, SourceLocation where) {
+  return BufferRef(state_, buffer, buffer->shape, std::nullopt, where);
+}
 
 void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& value) {
-  Expr e = value.alone();
-  scopes_.back().emplace_back([axis, kind, e](Stmt body) {
-    return make_stmt(Attr{kind, axis, "", e, std::move(body)});
-  });
+  const std::string what = "IRBuilder: scope_attr of `" + axis.name() + "`: ";
+  if (kind != AttrKind::ThreadExtent && kind != AttrKind::VirtualThread)
+    throw TypeError(what + "an axis has a ThreadExtent or a VirtualThread", value.where());
+  if (!axis.thread())
+    throw TypeError(what + "it is no thread axis; make one with te::thread_axis", value.where());
+  Expr e = checked(*state_, value);
+  if (!e.dtype().is_index())
+    throw TypeError(what + "the extent must be an integer, got " + e.dtype().str(), value.where());
+  if (const auto count = constant_int(e); count && *count < 1)
+    throw TypeError(what + "the extent must be positive, got " + std::to_string(*count), value.where());
+  // A launch has one thread at least, whatever a size turns out to be.
+  if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
+  state_->emit([axis, kind, e](Stmt body) { return make_stmt(Attr{kind, axis, "", e, std::move(body)}); });
 }
 
-void IRBuilder::scope_attr(std::string pragma_key, const Operand& value) {
-  Expr e = value.alone();
-  scopes_.back().emplace_back([key = std::move(pragma_key), e](Stmt body) {
+void IRBuilder::scope_attr(Name pragma_key, const Operand& value) {
+  const Expr e = checked(*state_, value);
+  if (pragma_key.empty()) throw TypeError("IRBuilder: scope_attr: the key is empty", value.where());
+  state_->emit([key = std::string(std::move(pragma_key)), e](Stmt body) {
     return make_stmt(Attr{AttrKind::Pragma, make_int(Int(32), 0), key, e, std::move(body)});
   });
 }
 
 Stmt IRBuilder::get(SourceLocation where) {
-  if (scopes_.size() != 1) throw LowerError("IRBuilder: get() inside an open scope", where);
-  Stmt result = pop_scope();
-  scopes_.emplace_back();
+  if (state_->scopes.size() != 1) throw LowerError("IRBuilder: get() inside an open scope", where);
+  Stmt result = state_->close();
+  state_->open();
   return result;
 }
 

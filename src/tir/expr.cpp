@@ -126,6 +126,9 @@ void require_bool(std::string_view what, const Expr& e) {
 
 }  // namespace
 
+constinit const ExprNode kMovedFrom{
+    {DataType::Code::Handle, 64, 1}, 0, Call{.callee = Intrin::tvm_tuple, .args = {}}};
+
 ExprNode::~ExprNode() {
   if (!is_stack_low()) return;
   // Nobody else can see a node whose last handle is here, so taking its parts is not seen either.
@@ -159,16 +162,19 @@ std::string IntegerLiteral::str() const {
 
 Expr Expr::from_literal(const IntegerLiteral& value) { return make_int(value.type(), value.bits); }
 
-Expr Expr::from_floating(double value) { return make_float(Float(32), value); }
+Expr Expr::from_floating(double value, const SourceLocation& where) {
+  return make_const(Float(32), value, where);
+}
 
 Expr Expr::astype(DataType type, SourceLocation where) const { return cast(type, Operand(*this, where)); }
 
 Range::Range(Expr begin, Expr end, SourceLocation where) : min(std::move(begin)), extent(std::move(end)) {
-  const Promoted ends = promote(Operand(min, where), Operand(extent, where));
-  if (!ends.a.dtype().is_integral() || !ends.a.dtype().is_scalar())
-    throw TypeError("a range is of integers, got `" + print_expr(ends.a) + "` and `" + print_expr(ends.b) +
-                        "` of type " + ends.a.dtype().str(),
-                    where);
+  for (const Expr& end : {min, extent}) {
+    const DataType type = Operand(end, where).alone().dtype();
+    if (!type.is_integral() || !type.is_scalar() || type.is_bool())
+      throw TypeError("a range is of integers, got `" + print_expr(end) + "` of type " + type.str(), where);
+  }
+  const Promoted ends = promote(min, extent);
   const IntImm* first = ends.a.as<IntImm>();
   const IntImm* last = ends.b.as<IntImm>();
   std::int64_t count = 0;

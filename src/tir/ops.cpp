@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
+#include "tir/check_call.h"
 
 namespace tenon::tir {
 
@@ -107,23 +109,44 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
   });
 }
 
+/// The type in which two values meet: see the rules of promotion in ops.h.
+DataType common_type(DataType s, DataType t) {
+  if (s == t) return s;
+  const int lanes = std::max<int>(s.lanes, t.lanes);
+  if (s.lanes != t.lanes && s.is_vector() && t.is_vector())
+    throw TypeError("cannot combine " + s.str() + " with " + t.str() + ": the lanes differ");
+  s = s.with_lanes(lanes);
+  t = t.with_lanes(lanes);
+  if (s == t) return s;
+  if (s.is_handle() || t.is_handle()) throw TypeError("cannot combine " + s.str() + " with " + t.str());
+  if (s.is_floating() && t.is_floating()) {
+    // bfloat16 and float16 have no common 16-bit type.
+    if (s.bits == t.bits) return Float(32, lanes);
+    return s.bits > t.bits ? s : t;
+  }
+  if (s.is_floating()) return s;
+  if (t.is_floating()) return t;
+  if (s.bits != t.bits) return s.bits > t.bits ? s : t;
+  return s.is_uint() ? s : t;
+}
+
+Expr to_type(DataType type, const Expr& e) {
+  const Expr spread = to_lanes(e, type.lanes);
+  return spread.dtype() == type ? spread : cast(type, spread);
+}
+
 Expr float_call(Intrin intrin, std::initializer_list<Operand> args) {
   const Operand& first = *args.begin();
   return at(first.where(), [&] {
-    DataType type = first.alone().dtype();
-    for (const Operand& a : args) {
-      const DataType other = a.alone().dtype();
-      if (!a.is_literal() && other.is_floating()) type = other;
-    }
+    std::optional<DataType> common;
+    for (const Operand& a : args)
+      if (!a.is_literal()) common = common ? common_type(*common, a.alone().dtype()) : a.alone().dtype();
+    const DataType type = common.value_or(first.alone().dtype());
     if (!type.is_floating())
       throw TypeError(std::string(to_string(intrin)) + " is on floats, got " + type.str() + ": " +
                       print_expr(first.alone()) + "; cast it first");
     std::vector<Expr> list;
-    for (const Operand& a : args) {
-      Expr e = a.beside(type);
-      if (e.dtype() != type) e = cast(type, e);
-      list.push_back(std::move(e));
-    }
+    for (const Operand& a : args) list.push_back(to_type(type, a.beside(type)));
     return make_call(type, intrin, std::move(list));
   });
 }
@@ -151,6 +174,23 @@ double greatest(DataType type) {
   return type.bits == 64 ? DBL_MAX : type.bits == 32 ? static_cast<double>(FLT_MAX) : 65504.0;
 }
 
+/// The least magnitude that rounds to infinity: half a step above the greatest value.
+double least_overflow(DataType type) {
+  if (type.is_bfloat()) return 0x1.ffp127;
+  return type.bits == 64   ? std::numeric_limits<double>::infinity()
+         : type.bits == 32 ? 0x1.ffffffp127
+                           : 65520.0;
+}
+
+/// A floating constant; a finite number that the type has no finite value for is a mistake.
+Expr float_constant(DataType type, double value, const SourceLocation& where) {
+  if (std::isfinite(value) && std::fabs(value) >= least_overflow(type.element()))
+    throw TypeError("the constant " + shortest_text(value) + " does not fit " + type.element().str() +
+                        "; infinity(...) is the type's infinity",
+                    where);
+  return make_float(type, value);
+}
+
 }  // namespace
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -162,19 +202,20 @@ void Operand::refuse_moved_from(const SourceLocation& where) {
 Expr Operand::alone() const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
   if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) return make_int(n->type(), n->bits);
-  return Expr(std::get<double>(value_));
+  return Expr(std::get<double>(value_), where_);
 }
 
 Expr Operand::beside(DataType peer) const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
   if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) {
-    if (peer.is_floating()) return make_float(peer, n->as_double());
+    if (peer.is_floating()) return float_constant(peer, n->as_double(), where_);
     if (!peer.is_integral()) return alone();
     if (!n->fits(peer.element()))
       throw TypeError("the literal " + n->str() + " does not fit " + peer.element().str(), where_);
     return make_int(peer, n->bits);
   }
-  return peer.is_floating() ? make_float(peer, std::get<double>(value_)) : to_lanes(alone(), peer.lanes);
+  return peer.is_floating() ? float_constant(peer, std::get<double>(value_), where_)
+                            : to_lanes(alone(), peer.lanes);
 }
 
 Promoted promote(const Operand& a, const Operand& b) {
@@ -185,24 +226,8 @@ Promoted promote(const Operand& a, const Operand& b) {
   }
   Expr x = a.is_literal() ? a.beside(b.alone().dtype()) : a.alone();
   Expr y = b.is_literal() ? b.beside(x.dtype()) : b.alone();
-  if (x.dtype() == y.dtype()) return {x, y};
-  const int lanes = std::max<int>(x.dtype().lanes, y.dtype().lanes);
-  x = to_lanes(x, lanes);
-  y = to_lanes(y, lanes);
-  const DataType s = x.dtype(), t = y.dtype();
-  if (s == t) return {x, y};
-  if (s.lanes != t.lanes)
-    throw TypeError("cannot combine " + s.str() + " with " + t.str() + ": the lanes differ");
-  if (s.is_handle() || t.is_handle()) throw TypeError("cannot combine " + s.str() + " with " + t.str());
-  if (s.is_floating() && t.is_floating()) {
-    // bfloat16 and float16 have no common 16-bit type.
-    if (s.bits == t.bits) return {cast(Float(32, lanes), x), cast(Float(32, lanes), y)};
-    return s.bits > t.bits ? Promoted{x, cast(s, y)} : Promoted{cast(t, x), y};
-  }
-  if (s.is_floating()) return {x, cast(s, y)};
-  if (t.is_floating()) return {cast(t, x), y};
-  if (s.bits != t.bits) return s.bits > t.bits ? Promoted{x, cast(s, y)} : Promoted{cast(t, x), y};
-  return s.is_uint() ? Promoted{x, cast(s, y)} : Promoted{cast(t, x), y};
+  const DataType type = common_type(x.dtype(), y.dtype());
+  return {to_type(type, x), to_type(type, y)};
 }
 
 // ---- operators ----------------------------------------------------------------------------------
@@ -271,12 +296,15 @@ Expr truncmod(const Operand& a, const Operand& b) { return integer_binary(Binary
 
 Expr ceildiv(const Operand& a, const Operand& b) {
   const Promoted p = at(a.where(), [&] { return promote(a, b); });
+  if (!p.a.dtype().is_integral())
+    throw TypeError("ceildiv is on integers, got " + p.a.dtype().str(), a.where());
+  if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
   const IntImm* x = p.a.as<IntImm>();
   const IntImm* y = p.b.as<IntImm>();
   // The sum could leave the type where the quotient does not.
   if (x && y && p.a.dtype().is_int() && y->value > 0)
     return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
-  return floordiv(a + (b - 1), b);
+  return floordiv(Operand(a + (b - 1), a.where()), b);
 }
 
 Expr min(const Operand& a, const Operand& b) { return arithmetic(BinaryOp::Min, a, b); }
@@ -363,7 +391,7 @@ Expr reinterpret(DataType type, const Operand& operand) {
 }
 
 Expr make_const(DataType type, double value, SourceLocation where) {
-  if (type.is_floating()) return make_float(type, value);
+  if (type.is_floating()) return float_constant(type, value, where);
   constexpr double kEndOfInt64 = 9223372036854775808.0;
   const bool is_whole = std::trunc(value) == value && value >= -kEndOfInt64 && value < 2 * kEndOfInt64;
   if (!is_whole)
@@ -373,7 +401,7 @@ Expr make_const(DataType type, double value, SourceLocation where) {
 }
 
 Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where) {
-  if (type.is_floating()) return make_float(type, value.as_double());
+  if (type.is_floating()) return float_constant(type, value.as_double(), where);
   if (!type.is_integral() || !value.fits(type.element()))
     throw TypeError("the constant " + value.str() + " does not fit " + type.str(), where);
   return make_int(type, value.bits);
@@ -426,13 +454,25 @@ Expr erf(const Operand& x) { return float_call(Intrin::erf, {x}); }
 Expr sigmoid(const Operand& x) { return float_call(Intrin::sigmoid, {x}); }
 Expr hypot(const Operand& x, const Operand& y) { return float_call(Intrin::hypot, {x, y}); }
 Expr copysign(const Operand& x, const Operand& y) { return float_call(Intrin::copysign, {x, y}); }
-Expr nextafter(const Operand& x, const Operand& y) { return float_call(Intrin::nextafter, {x, y}); }
+
+Expr nextafter(const Operand& x, const Operand& y) {
+  const Expr result = float_call(Intrin::nextafter, {x, y});
+  if (result.dtype().bits < 32)
+    throw TypeError("nextafter is on float32 and float64, got " + result.dtype().str(), x.where());
+  return result;
+}
+
 Expr fmod(const Operand& x, const Operand& y) { return float_call(Intrin::fmod, {x, y}); }
 Expr fma(const Operand& x, const Operand& y, const Operand& z) { return float_call(Intrin::fma, {x, y, z}); }
 
 Expr ldexp(const Operand& x, const Operand& exponent) {
   Expr e = x.alone();
   if (!e.dtype().is_floating()) throw TypeError("ldexp is on floats, got " + e.dtype().str(), x.where());
+  const DataType count = exponent.alone().dtype();
+  if (!count.is_integral())
+    throw TypeError(
+        "the exponent of ldexp is an integer, got " + count.str() + ": " + print_expr(exponent.alone()),
+        exponent.where());
   return make_call(e.dtype(), Intrin::ldexp, {e, cast(Int(32, e.dtype().lanes), exponent)});
 }
 
@@ -461,13 +501,15 @@ Expr isfinite(const Operand& x) { return float_test(Intrin::isfinite, x, true); 
 
 Expr popcount(const Operand& x) {
   Expr e = x.alone();
-  if (!e.dtype().is_integral()) throw TypeError("popcount is on integers, got " + e.dtype().str(), x.where());
+  if (!e.dtype().is_integral() || e.dtype().is_bool())
+    throw TypeError("popcount is on integers, got " + e.dtype().str(), x.where());
   return make_call(e.dtype(), Intrin::popcount, {e});
 }
 
 Expr clz(const Operand& x) {
   Expr e = x.alone();
-  if (!e.dtype().is_integral()) throw TypeError("clz is on integers, got " + e.dtype().str(), x.where());
+  if (!e.dtype().is_integral() || e.dtype().is_bool())
+    throw TypeError("clz is on integers, got " + e.dtype().str(), x.where());
   return make_call(Int(32, e.dtype().lanes), Intrin::clz, {e});
 }
 
@@ -482,12 +524,16 @@ std::vector<Expr> to_exprs(std::initializer_list<Argument> args) {
 }
 }  // namespace
 
-Expr call_extern_list(DataType type, std::string name, std::initializer_list<Argument> args, bool pure) {
-  return make_extern_call(type, std::move(name), to_exprs(args), pure);
+Expr call_extern_list(const CallType& type, std::string name, std::initializer_list<Argument> args,
+                      bool pure) {
+  if (name.empty()) throw TypeError("call_extern: the function has no name", type.where);
+  return make_extern_call(type.type, std::move(name), to_exprs(args), pure);
 }
 
-Expr call_intrin_list(DataType type, Intrin intrin, std::initializer_list<Argument> args) {
-  return make_call(type, intrin, to_exprs(args));
+Expr call_intrin_list(const CallType& type, Intrin intrin, std::initializer_list<Argument> args) {
+  std::vector<Expr> list = to_exprs(args);
+  check_intrinsic_call(type.type, intrin, list, type.where);
+  return make_call(type.type, intrin, std::move(list));
 }
 
 }  // namespace tenon::tir

@@ -245,6 +245,16 @@ TEST(ReductionTest, OverAxesThatDoNotStartAtZeroSplitUnevenly) {
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
+TEST(ReductionTest, StartValuesCountOnceAcrossThreads) {
+  te::Tensor A = te::placeholder({8, 16}, "A"), start = te::placeholder({8}, "start");
+  te::IterVar k = te::reduce_axis({0, 16}, "k");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.init = {start(i)}}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(s[B].split(k, 4).inner, te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, start, B}, {.compile = false}), "");
+}
+
 TEST(ReductionTest, OfEveryKind) {
   te::Tensor A = te::placeholder({6, 9}, "A", Int(32));
   te::IterVar k = te::reduce_axis({0, 9}, "k");

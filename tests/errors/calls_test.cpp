@@ -1,6 +1,8 @@
 // Wrong calls of compiled functions: refused before anything is written.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {
@@ -14,6 +16,7 @@ struct CallTest : ::testing::Test {
       {8, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
   runtime::Module mod =
       build(te::create_schedule(B), {A, B}, Target("llvm"), {.name = "add", .opt_level = 1});
+  runtime::Function add = mod["add"];
   NDArray a = NDArray::random({8, 6}, Float(32));
   NDArray b = NDArray::full({8, 6}, Float(32), 77);
 
@@ -32,6 +35,12 @@ TEST_F(CallTest, RightArgumentsRun) {
 TEST_F(CallTest, Number) {
   refused([&] { mod["add"](a); }, {"`add`", "expected 2 arguments", "got 1"});
   refused([&] { mod["add"](a, b, b); }, {"got 3"});
+}
+
+TEST_F(CallTest, ErrorsNameTheLineOfTheCallNotOfTheLookup) {
+  refused([&] { add(a); }, {"`add`", "got 1"});
+  refused([&] { add(); }, {"`add`", "got 0"});
+  refused([&] { add(a, nullptr); }, {"`B`"});
 }
 
 TEST_F(CallTest, Type) {
@@ -55,8 +64,31 @@ TEST_F(CallTest, Alignment) {
 }
 
 TEST_F(CallTest, NoArrayAtAll) {
-  refused([&] { mod["add"](nullptr, b); }, {"`A`"});
-  refused([&] { mod["add"](3, b); }, {"`A`"});
+  refused([&] { mod["add"](nullptr, b); }, {"`A`", "float32[8, 6]", "null"});
+  refused([&] { mod["add"](static_cast<const DLTensor*>(nullptr), b); }, {"`A`", "null"});
+  refused([&] { mod["add"](3, b); }, {"`A`", "float32[8, 6]", "3"});
+  refused([&] { mod["add"](2.5, b); }, {"`A`", "2.5"});
+  refused([&] { mod["add"](static_cast<void*>(a.data<float>()), b); }, {"`A`", "pointer"});
+}
+
+TEST_F(CallTest, TensorsThatAreNoArrays) {
+  auto with = [&](const std::function<void(DLTensor&)>& damage, const std::vector<std::string>& parts,
+                  SourceLocation where = SourceLocation::current()) {
+    DLTensor tensor = a.dl_tensor();
+    damage(tensor);
+    refused([&] { add.call(std::vector<runtime::Argument>{&tensor, b}, where); }, parts, where);
+  };
+  std::int64_t negative[] = {8, -6}, endless[] = {INT64_MAX, INT64_MAX};
+  with([](DLTensor& t) { t.data = nullptr; }, {"`A`", "null"});
+  with([](DLTensor& t) { t.ndim = -1; }, {"`A`", "without a shape"});
+  with([](DLTensor& t) { t.shape = nullptr; }, {"`A`", "without a shape"});
+  with([&](DLTensor& t) { t.shape = negative; }, {"`A`", "[8, -6]"});
+  with([&](DLTensor& t) { t.shape = endless; }, {"`A`", "9223372036854775807"});
+  with([](DLTensor& t) { t.dtype.lanes = 0; }, {"`A`", "float32"});
+  with([](DLTensor& t) { t.dtype.lanes = 4; }, {"`A`", "float32x4"});
+  with([](DLTensor& t) { t.dtype.code = 77; }, {"`A`", "DLPack type 77"});
+  with([](DLTensor& t) { t.device = {static_cast<DLDeviceType>(99), 0}; }, {"`A`", "cpu", "99"});
+  with([](DLTensor& t) { t.byte_offset = 4; }, {"`A`", "align"});
 }
 
 TEST_F(CallTest, ArraysOnTopOfEachOther) {
@@ -67,6 +99,29 @@ TEST_F(CallTest, Device) {
   DLTensor there = a.dl_tensor();
   there.device = {kDLCUDA, 0};
   refused([&] { mod["add"](&there, b); }, {"`A`", "cuda", "cpu"});
+}
+
+TEST_F(CallTest, TimeEvaluatorsOfNothing) {
+  auto refused_options = [&](runtime::TimeOptions options, const std::vector<std::string>& parts,
+                             SourceLocation where = SourceLocation::current()) {
+    refused([&] { add.time_evaluator(cpu(0), options, where); }, parts, where);
+  };
+  refused_options({.number = 0}, {"time_evaluator", "`add`", "number", "0"});
+  refused_options({.number = -1}, {"number", "-1"});
+  refused_options({.repeat = 0}, {"repeat", "0"});
+  refused_options({.repeat = -1}, {"repeat", "-1"});
+  refused_options({.min_repeat_ms = -1}, {"min_repeat_ms", "-1"});
+  refused_options({.min_repeat_ms = NAN}, {"min_repeat_ms", "nan"});
+  refused([&] { add.time_evaluator(cpu(7)); }, {"`add`", "cpu(7)"});
+  refused([&] { add.time_evaluator(cpu(0))(a); }, {"`add`", "got 1"});
+}
+
+TEST_F(CallTest, FilesOfModules) {
+  refused([&] { mod.save("x.zz"); }, {"x.zz", ".so", ".o"});
+  refused([&] { mod.save("x"); }, {"`x`", ".so"});
+  refused([&] { mod.save("/no/such/folder/x.o"); }, {"/no/such/folder/x.o"});
+  refused([&] { runtime::Module::load("/no/such/file.so"); }, {"/no/such/file.so"});
+  refused([&] { runtime::Module::load(""); }, {"cannot be loaded"});
 }
 
 TEST_F(CallTest, AnotherFunction) {
@@ -101,6 +156,75 @@ TEST(ScalarCallTest, KindAndRange) {
   EXPECT_EQ(out.data<int>()[0], 77);
 }
 
+// ---- arrays -----------------------------------------------------------------------------------------
+
+struct ArrayTest : ::testing::Test {
+  NDArray a = NDArray::random({8, 6}, Float(32));
+
+  static void refused(const std::function<void()>& use, const std::vector<std::string>& parts,
+                      SourceLocation where = SourceLocation::current()) {
+    EXPECT_TRUE(refuses<RuntimeError>(use, parts, where)) << where.line();
+  }
+};
+
+TEST_F(ArrayTest, ArraysThatCannotBe) {
+  refused([&] { NDArray::empty({4, -1}, Float(32)); }, {"float32[4, -1]", "negative"});
+  refused([&] { NDArray::empty({4}, Handle()); }, {"handle"});
+  refused([&] { NDArray::empty({4}, Float(32), cpu(3)); }, {"cpu(3)"});
+  refused([&] { NDArray::empty({4}, Float(32), {static_cast<runtime::DeviceType>(77), 0}); }, {"77"});
+  refused([&] { NDArray::full({4}, Int(8), 300); }, {"300", "int8"});
+  refused([&] { NDArray::full({4}, Int(8), 2.5); }, {"2.5", "int8"});
+  refused([&] { NDArray::full({4}, Float(16), 1e30); }, {"1e+30", "float16"});
+  refused([&] { NDArray::from(std::vector<float>(3), {4}); }, {"3 values", "[4]"});
+}
+
+TEST_F(ArrayTest, UsesOfArrays) {
+  refused([&] { a.data<int>(); }, {"float32[8, 6]", "int32"});
+  refused([&] { a.to_vector<double>(); }, {"float32[8, 6]", "float64"});
+  refused([&] { a.copy_to(NDArray::empty({8, 7}, Float(32))); }, {"float32[8, 6]", "float32[8, 7]"});
+  refused([&] { a.copy_to(NDArray::empty({8, 6}, Float(64))); }, {"float32[8, 6]", "float64[8, 6]"});
+  refused([&] { a.copy_to(cpu(9)); }, {"cpu(9)"});
+  refused([&] { a.view({49}, {1}); }, {"[49]", "192 bytes"});
+  refused([&] { a.view({4}, {-1}); }, {"[-1]", "outside"});
+  refused([&] { a.view({4}, {1, 1}); }, {"strides"});
+  refused([&] { a.view({4}, {1}, 2); }, {"offset 2", "4 bytes"});
+}
+
+TEST_F(ArrayTest, TensorsOfOtherLibraries) {
+  auto importing = [&](const std::function<void(DLTensor&)>& damage, const std::vector<std::string>& parts,
+                       SourceLocation where = SourceLocation::current()) {
+    DLManagedTensor* tensor = a.to_dlpack();
+    damage(tensor->dl_tensor);
+    refused([&] { NDArray::from_dlpack(tensor, where); }, parts, where);
+    tensor->deleter(tensor);  // What is refused stays with the caller.
+  };
+  std::int64_t negative[] = {8, -6}, endless[] = {INT64_MAX, 4}, none[] = {0, 6}, far[] = {INT64_MAX, 1};
+  refused([&] { NDArray::from_dlpack(nullptr); }, {"null pointer"});
+  importing([](DLTensor& t) { t.data = nullptr; }, {"float32[8, 6]", "without data"});
+  importing([](DLTensor& t) { t.ndim = -1; }, {"without a shape"});
+  importing([](DLTensor& t) { t.shape = nullptr; }, {"without a shape"});
+  importing([&](DLTensor& t) { t.shape = negative; }, {"[8, -6]", "negative"});
+  importing([&](DLTensor& t) { t.shape = endless; }, {"64 bits"});
+  importing([&](DLTensor& t) { t.strides = far; }, {"strides", "64 bits"});
+  importing([](DLTensor& t) { t.byte_offset = ~std::uint64_t{0}; }, {"offset", "64 bits"});
+  importing([](DLTensor& t) { t.byte_offset = 2; }, {"aligned", "float32"});
+  importing([](DLTensor& t) { t.dtype.code = kDLComplex; }, {"DLPack", "code 5"});
+  importing([](DLTensor& t) { t.dtype.lanes = 0; }, {"DLPack", "0 lanes"});
+  importing([](DLTensor& t) { t.dtype = {kDLOpaqueHandle, 64, 1}; }, {"handle"});
+  importing([](DLTensor& t) { t.device = {static_cast<DLDeviceType>(99), 0}; }, {"99"});
+  importing([](DLTensor& t) { t.device = {kDLCPU, 5}; }, {"cpu(5)"});
+  // Rows in reverse, and nothing at no address, are arrays.
+  std::int64_t reversed[] = {-6, 1};
+  DLManagedTensor* tensor = a.to_dlpack();
+  tensor->dl_tensor.strides = reversed;
+  tensor->dl_tensor.byte_offset = 7 * 6 * sizeof(float);
+  EXPECT_EQ(NDArray::from_dlpack(tensor).to_vector<float>().back(), a.data<float>()[5]);
+  tensor = a.to_dlpack();
+  tensor->dl_tensor.data = nullptr;
+  tensor->dl_tensor.shape = none;
+  EXPECT_TRUE(NDArray::from_dlpack(tensor).to_vector<float>().empty());
+}
+
 // ---- targets ----------------------------------------------------------------------------------------
 
 TEST(TargetTest, UnknownKindKeyProcessorFeature) {
@@ -109,6 +233,14 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mcpu=abacus"); }, {"abacus"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mattr=+beads"); }, {"beads"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target(""); }, {"llvm"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mcpu="); }, {"-mcpu", "value"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mcpu=native -mcpu=native"); }, {"-mcpu", "twice"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mtriple=bogus"); }, {"bogus"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("cuda -arch=abc"); }, {"abc", "sm_90"}));
+  EXPECT_TRUE(
+      refuses<TargetError>([&] { Target("llvm -system-lib=1st"); }, {"-system-lib", "`1st`", "name"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib="); }, {"-system-lib", "value"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("cuda -system-lib"); }, {"cuda", "-system-lib", "-arch"}));
 }
 
 }  // namespace

@@ -35,6 +35,36 @@ TEST_F(ExpressionTest, ConstantsFitTheirType) {
   refused([&] { make_const(Handle(), 1); }, {"handle"});
   refused([&] { cast(Int(8), i) + 300; }, {"300", "int8"});
   refused([&] { select(i < n, cast(UInt(8), i), 256); }, {"256", "uint8"});
+  refused([&] { if_then_else(i < n, cast(Int(8), i), 1000); }, {"1000", "int8"});
+  refused([&] { max(cast(Int(8), i), 1000); }, {"1000", "int8"});
+  refused([&] { cast(Int(8), i) < 300; }, {"300", "int8"});
+  refused([&] { make_const(Bool(), 2); }, {"2", "bool"});
+}
+
+TEST_F(ExpressionTest, FiniteConstantsDoNotBecomeInfinite) {
+  const Var h("h", Float(16)), b("b", BFloat(16));
+  refused([&] { make_const(Float(16), 70000); }, {"70000", "float16", "infinity"});
+  refused([&] { make_const(Float(32), 1e300); }, {"1e+300", "float32"});
+  refused([&] { make_const(Float(16, 4), 1e30); }, {"1e+30", "float16"});
+  refused([&] { h * 1e30; }, {"1e+30", "float16"});
+  refused([&] { h + 70000; }, {"70000", "float16"});
+  refused([&] { b + 3.4e38; }, {"3.4e+38", "bfloat16"});
+  refused([&] { x + 1e300; }, {"1e+300", "float32"});
+  refused([&] { Expr(1e300); }, {"1e+300", "float32"});
+  // What rounds to the greatest value fits, and infinity is written as such.
+  for (DataType type : {Float(16), BFloat(16), Float(32), Float(64)}) {
+    const double greatest = max_value(type).as<tir::FloatImm>()->value;
+    EXPECT_NO_THROW(make_const(type, greatest)) << type.str();
+    EXPECT_NO_THROW(make_const(type, -INFINITY)) << type.str();
+  }
+  EXPECT_NO_THROW(x + 3.40282347e+38);
+  EXPECT_NO_THROW(h + 65519);
+}
+
+TEST_F(ExpressionTest, SizesAreIntegers) {
+  refused([&] { te::size_var("n", Float(32)); }, {"size_var `n`", "integer", "float32"});
+  refused([&] { te::size_var("n", Bool()); }, {"size_var `n`", "bool"});
+  refused([&] { te::size_var("n", Int(32, 4)); }, {"size_var `n`", "int32x4"});
 }
 
 TEST_F(ExpressionTest, LimitsOfTypesThatHaveNone) {
@@ -54,6 +84,8 @@ TEST_F(ExpressionTest, TypesThatDoNotExist) {
   refused([&] { Float(32, 65536); }, {"lanes", "65536"});
   for (const char* text : {"", "float", "float32x", "int32y4", "float32x99999999999", "x4"})
     refused([&] { DataType::parse(text); }, {text});
+  const char* const null = nullptr;
+  refused([&] { DataType::parse(null); }, {"null pointer"});
 }
 
 TEST_F(ExpressionTest, DivisionSaysHowItRounds) {
@@ -63,6 +95,12 @@ TEST_F(ExpressionTest, DivisionSaysHowItRounds) {
   refused([&] { truncmod(i, make_const(Int(32), 0)); }, {"truncmod", "zero"});
   refused([&] { floormod(x, 2.0f); }, {"floormod", "float32"});
   refused([&] { truncdiv(x, x); }, {"truncdiv", "float32"});
+  refused([&] { floordiv(i, 2.5); }, {"floordiv", "float32"});
+  refused([&] { ceildiv(i, 0); }, {"ceildiv", "zero"});
+  refused([&] { ceildiv(x, 2); }, {"ceildiv", "float32"});
+  const Var four("four", Int(32, 4));
+  refused([&] { floormod(four, make_const(Int(32, 4), 0)); }, {"floormod", "zero"});
+  refused([&] { div(i, n); }, {"`/`", "floordiv"});
 }
 
 TEST_F(ExpressionTest, BitsAreOfIntegers) {
@@ -73,6 +111,10 @@ TEST_F(ExpressionTest, BitsAreOfIntegers) {
   refused([&] { ~x; }, {"`~`", "float32"});
   refused([&] { popcount(x); }, {"popcount", "float32"});
   refused([&] { clz(x); }, {"clz", "float32"});
+  refused([&] { popcount(i < n); }, {"popcount", "bool"});
+  refused([&] { clz(i < n); }, {"clz", "bool"});
+  refused([&] { cast(Int(8), i) << 8; }, {"shift", "int8", "0 to 7", "8"});
+  refused([&] { (i < n) << 1; }, {"shift", "bool"});
 }
 
 TEST_F(ExpressionTest, ConditionsAreBool) {
@@ -90,6 +132,34 @@ TEST_F(ExpressionTest, MathematicsIsOnFloats) {
   refused([&] { fmod(i, n); }, {"fmod", "int32"});
   refused([&] { sqrt(i < n); }, {"sqrt", "bool"});
   refused([&] { ldexp(i, 2); }, {"ldexp", "int32"});
+  refused([&] { ldexp(x, 2.5); }, {"ldexp", "exponent", "integer", "float32"});
+  refused([&] { fma(i, i, i); }, {"fma", "int32"});
+  refused([&] { nextafter(Var("h", Float(16)), 1); }, {"nextafter", "float32", "float16"});
+  refused([&] { erf(Var("p", Handle())); }, {"erf", "handle"});
+  const Var four("four", Float(32, 4)), eight("eight", Float(32, 8));
+  refused([&] { pow(four, eight); }, {"float32x4", "float32x8"});
+}
+
+TEST_F(ExpressionTest, CallsOfIntrinsics) {
+  refused([&] { call_intrin(Float(32), intrin::exp); }, {"`exp`", "expected 1", "got 0"});
+  refused([&] { call_intrin(Float(32), intrin::pow, x); }, {"`pow`", "expected 2", "got 1"});
+  refused([&] { call_intrin(Float(32), intrin::exp, i); }, {"`exp`", "floats", "int32"});
+  refused([&] { call_intrin(Float(16), intrin::exp, x); }, {"`exp`", "float16", "x of type float32"});
+  refused([&] { call_intrin(Int(32), intrin::popcount, x); }, {"`popcount`", "integers", "float32"});
+  refused([&] { call_intrin(Int(32), intrin::shift_left, i); }, {"`shift_left`", "expected 2", "got 1"});
+  refused([&] { call_intrin(Int(32), intrin::if_then_else, i, 1, 2); }, {"`if_then_else`", "bool", "int32"});
+  refused([&] { call_intrin(Float(32), intrin::isnan, x); }, {"`isnan`", "bool", "float32"});
+  refused([&] { call_intrin(Int(64), intrin::reinterpret, x); }, {"`reinterpret`", "same width"});
+  refused([&] { call_intrin(Int(32), intrin::call_llvm_intrin, "llvm.x"); }, {"at least 2", "got 1"});
+  refused([&] { call_intrin(Int(32), intrin::ret, 1, 2); }, {"`ret`", "at most 1", "got 2"});
+}
+
+TEST_F(ExpressionTest, CallsOfFunctions) {
+  const char* const null = nullptr;
+  refused([&] { call_extern(Int(32), ""); }, {"call_extern", "no name"});
+  refused([&] { call_extern(Int(32), null); }, {"null pointer"});
+  refused([&] { call_extern(Int(32), "f", null); }, {"null pointer"});
+  refused([&] { call_pure_extern(Float(24), "f", 1); }, {"float24"});
 }
 
 TEST_F(ExpressionTest, PointersAreNoNumbers) {
@@ -120,6 +190,10 @@ TEST_F(ExpressionTest, Reads) {
   refused([&] { A(x, 1); }, {"`A`", "index 0", "integer", "float32"});
   refused([&] { A(1, 2.5f); }, {"`A`", "index 1", "float32"});
   refused([&] { A(i < 3, 1); }, {"`A`", "index 0", "bool"});
+  refused([&] { A(true, 1); }, {"`A`", "index 0", "bool"});
+  refused([&] { A(std::int64_t{1} << 40, 1); }, {"1099511627776", "int32"});
+  refused([&] { te::placeholder({}, "S")(0); }, {"`S`", "0 dimensions", "1 index"});
+  refused([&] { A.region({x, 0}); }, {"`A`", "integer"});
   refused([&] { A(Var("v", Int(32, 4)), 1); }, {"`A`", "only the last index", "int32x4"});
   refused([&] { A(std::vector<Expr>{i}); }, {"`A`", "1 index"});
   refused([&] { A.region({i}); }, {"`A`", "2 dimensions", "1"});
@@ -131,8 +205,22 @@ TEST_F(ExpressionTest, Ranges) {
   refused([&] { Range(i, x); }, {"integer"});
   refused([&] { Range(-2147483647, 2147483647); }, {"more points", "int32"});
   refused([&] { te::reduce_axis({0, 2.5f}, "k"); }, {"range", "integers", "float32"});
+  refused([&] { te::reduce_axis({0, i < 3}, "k"); }, {"range", "integers", "bool"});
+  refused([&] { te::reduce_axis({0, Var("p", Handle())}, "k"); }, {"range", "integers", "handle"});
+  refused(
+      [&] {
+        te::reduce_axis({0, te::sum(I(i), {te::reduce_axis({0, 4}, "r")})}, "k");
+      },
+      {"`k`", "reduction"});
   refused([&] { te::reduce_axis({5, 0}, "k"); }, {"`k`", "5"});
   refused([&] { te::thread_axis({1, 9}, "threadIdx.x"); }, {"threadIdx.x", "begin at 0"});
+  refused([&] { te::thread_axis({0, -4}, "threadIdx.x"); }, {"threadIdx.x", "-4"});
+  refused(
+      [&] {
+        te::thread_axis({0, std::int64_t{1} << 40}, "threadIdx.x");
+      },
+      {"threadIdx.x", "1099511627776"});
+  refused([&] { te::thread_axis(Range::from_min_extent(0, x), "threadIdx.x"); }, {"threadIdx.x", "float32"});
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis("foo.x"); }, {"foo.x", "threadIdx"}));
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis(""); }, {"threadIdx"}));
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis("threadIdx.w"); }, {"threadIdx.w"}));
@@ -153,7 +241,26 @@ TEST_F(ExpressionTest, WhatHasBeenMovedFrom) {
             {4}, {"i"}, [&](Var) { return e; }, "P");
       },
       {"moved from"});
+  refused([&] { A.region({e, 1}); }, {"moved from"});
+  refused([&] { call_extern(Int(32), "f", e); }, {"moved from"});
+  refused([&] { Range(0, e); }, {"moved from"});
   EXPECT_EQ(tir::print_expr(taken), "(i + 1)");
+}
+
+TEST_F(ExpressionTest, AHandleThatHasBeenMovedFromIsNoTrap) {
+  Expr e = i + 1;
+  const Expr taken = std::move(e);
+  EXPECT_TRUE(e.is_moved_from());
+  EXPECT_FALSE(taken.is_moved_from());
+  EXPECT_EQ(e.dtype(), Handle());
+  EXPECT_FALSE(e.same_as(taken));
+  EXPECT_FALSE(tir::print_expr(e).empty());
+  EXPECT_TRUE(arith::simplify(e).is_moved_from());
+  e = taken;
+  EXPECT_TRUE(e.same_as(taken));
+  Expr& self = e;
+  e = std::move(self);
+  EXPECT_TRUE(e.same_as(taken));
 }
 
 TEST_F(ExpressionTest, OtherHandlesStayWhatTheyAreWhenMovedFrom) {

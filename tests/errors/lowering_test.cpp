@@ -27,7 +27,8 @@ TEST(UnboundTest, SizesThatNoArgumentGives) {
   te::Tensor B = te::compute(
       {4}, {"i"}, [&](Var i) { return A(i) * n.astype(Float(32)); }, "B");
   te::Schedule s = te::create_schedule(B);
-  EXPECT_TRUE(refuses<Error>([&] { build(s, {A, B}, Target("llvm")); }, {"`n`", "parameter"}));
+  EXPECT_TRUE(refuses<LowerError>([&] { lower(s, {A, B}); }, {"`n`", "`B`", "arguments"}));
+  EXPECT_NO_THROW(lower(s, {A, n, B}));
 }
 
 TEST(UnrollTest, ExplosionIsRefusedInTime) {
@@ -59,7 +60,9 @@ struct AddTest : ::testing::Test {
 };
 
 TEST_F(AddTest, BuffersOfAnotherKindForATensor) {
-  auto lower_with = [&](const tir::Buffer& b) { lower(s, {A, B}, {.binds = {{A, b}}}); };
+  auto lower_with = [&](const tir::Buffer& b, SourceLocation where = SourceLocation::current()) {
+    lower(s, {A, B}, {.binds = {{A, b}}}, where);
+  };
   refused(
       [&] {
         lower_with(tir::decl_buffer({8, 5}, Float(32), {.name = "b"}));
@@ -73,6 +76,43 @@ TEST_F(AddTest, BuffersOfAnotherKindForATensor) {
       {"`A`", "`b`", "float32", "int32"});
   te::Tensor stranger = te::placeholder({4}, "X");
   refused([&] { lower(s, {A, B}, {.binds = {{stranger, tir::decl_buffer({4})}}}); }, {"binds", "`X`"});
+  refused(
+      [&] {
+        lower_with(tir::decl_buffer({8, 6}, Float(32), {.name = "b", .scope = "shared"}));
+      },
+      {"`A`", "`b`", "shared", "global"});
+}
+
+TEST_F(AddTest, OneBufferPerTensorAndItIsAnArgument) {
+  const tir::Buffer b = tir::decl_buffer({8, 6}, Float(32), {.name = "b"});
+  const tir::Buffer c = tir::decl_buffer({8, 6}, Float(32), {.name = "c"});
+  using Binds = std::vector<std::pair<te::Tensor, tir::Buffer>>;
+  auto lower_with = [&](const std::vector<LowerArgument>& args, const Binds& binds,
+                        SourceLocation where = SourceLocation::current()) {
+    lower(s, args, {.binds = binds}, where);
+  };
+  refused([&] { lower_with({A, B}, {{A, b}, {A, c}}); }, {"`A`", "two buffers", "`b`", "`c`"});
+  refused([&] { lower_with({A, B}, {{A, b}, {B, b}}); }, {"`b`", "twice"});
+  refused([&] { lower_with({B}, {{A, b}}); }, {"`b`", "`A`", "none of the arguments"});
+  refused([&] { lower_with({b, B}, {}); }, {"`A`", "none of the arguments"});
+  EXPECT_NO_THROW(lower_with({b, B}, {{A, b}}));
+}
+
+TEST_F(AddTest, OptionsOfPassesThatAreNoCounts) {
+  auto lower_with = [&](const lowering::LowerOptions& passes,
+                        SourceLocation where = SourceLocation::current()) {
+    lower(s, {A, B}, {.passes = passes}, where);
+  };
+  refused([&] { lower_with({.unroll = {.auto_max_step = -1}}); }, {"unroll.auto_max_step", "0", "-1"});
+  refused([&] { lower_with({.unroll = {.max_statements = 0}}); }, {"unroll.max_statements", "1", "0"});
+  refused([&] { lower_with({.partition = {.max_growth = 0}}); }, {"partition.max_growth", "1", "0"});
+  refused([&] { lower_with({.double_buffer_split = -3}); }, {"double buffers", "-3"});
+  refused([&] { lower_with({.vector_registers = {.bits = -1}}); }, {"vector_registers.bits", "-1"});
+}
+
+TEST_F(AddTest, OutputsThatWouldBeLost) {
+  refused([&] { build(s, {A}); }, {"`B`", "output", "lost"});
+  EXPECT_NO_THROW(lower(s, {A}));
 }
 
 TEST_F(AddTest, NamesAndOptions) {
@@ -101,7 +141,7 @@ TEST(StrayVariableTest, AReductionAxisThatNothingReduces) {
   te::Tensor B = te::compute(
       {8}, {"i"}, [&](Var i) { return A(i, k); }, "B");
   te::Schedule s = te::create_schedule(B);
-  EXPECT_TRUE(refuses<Error>([&] { build(s, {A, B}); }, {"`k`"}));
+  EXPECT_TRUE(refuses<LowerError>([&] { lower(s, {A, B}); }, {"`k`", "`B`", "arguments"}));
 }
 
 TEST_F(AddTest, AStorePredicateOnAnotherStagesAxis) {

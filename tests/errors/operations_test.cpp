@@ -118,6 +118,21 @@ TEST_F(OperationTest, NamesAreNoNullPointers) {
   refused([&] { s.cache_read(B, null, {}); }, {"null pointer"});
 }
 
+TEST_F(OperationTest, NamesInOptionsAreNoNullPointersEither) {
+  const char* const null = nullptr;
+  te::Tensor B = te::compute({8}, {"i"}, plain_function, "B");
+  te::Schedule s = te::create_schedule(B);
+  refused([&] { te::compute({8}, {"i"}, plain_function, "E", {.tag = null}); }, {"null pointer"});
+  refused([&] { tir::decl_buffer({8}, Int(32), {.name = null}); }, {"null pointer"});
+  refused([&] { tir::decl_buffer({8}, Int(32), {.scope = null}); }, {"null pointer"});
+  refused([&] { lower(s, {B}, {.name = null}); }, {"null pointer"});
+  refused([&] { build(s, {B}, Target("llvm"), {.name = null}); }, {"null pointer"});
+  refused([&] { te::create_prim_func({B}, {.name = null}); }, {"null pointer"});
+  refused([&] { s[B].pragma(s[B].axis(0), "import_c", null); }, {"null pointer"});
+  refused([&] { tir::IRBuilder().allocate(Int(32), {4}, null); }, {"null pointer"});
+  refused([&] { te::decl_tensor_intrin(B.op(), {}, {.name = null}); }, {"null pointer"});
+}
+
 // ---- outputs ----------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, OutputsOfOneKind) {
@@ -149,6 +164,41 @@ TEST_F(OperationTest, OutputsOfOneKind) {
       {"compute `E`", "no output"});
 }
 
+TEST_F(OperationTest, ComponentsOfATupleReduction) {
+  using List = std::vector<Expr>;
+  te::Reducer pair = te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) {
+        return List{x[0] + y[0], max(x[1], y[1])};
+      },
+      [](std::span<const DataType> t) {
+        return List{make_const(t[0], 0), min_value(t[1])};
+      },
+      "pair");
+  auto some = [&](const std::function<List(const List&)>& pick,
+                  SourceLocation where = SourceLocation::current()) {
+    te::compute_multi(
+        {8}, {"i"},
+        [&](Var i) {
+          return pick(pair({A(i, k), I(i)}, {k}));
+        },
+        "E", {}, where);
+  };
+  refused([&] { some([](const List& all) { return List{all[1], all[0]}; }); }, {"compute `E`", "in order"});
+  refused([&] { some([](const List& all) { return List{all[0], all[0]}; }); }, {"compute `E`", "in order"});
+  refused([&] { some([](const List& all) { return List{all[0]}; }); }, {"compute `E`", "compute_multi"});
+  refused(
+      [&] {
+        te::compute(
+            {8}, {"i"},
+            [&](Var i) {
+              return pair({A(i, k), I(i)}, {k})[1];
+            },
+            "E");
+      },
+      {"compute `E`", "compute_multi"});
+  EXPECT_NO_THROW(some([](const List& all) { return all; }));
+}
+
 TEST_F(OperationTest, ValuesThatAnArrayCannotHold) {
   refused(
       [&] {
@@ -173,12 +223,9 @@ TEST_F(OperationTest, AReductionIsTheWholeBody) {
             {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}) + 1.0f; }, "E");
       },
       {"compute `E`", "whole body"});
-  refused(
-      [&] {
-        te::compute(
-            {8}, {"i"}, [&](Var i) { return te::sum(te::sum(A(i, k), {k}), {k}); }, "E");
-      },
-      {"compute `E`", "whole body"});
+  refused([&] { te::sum(te::sum(A(0, k), {k}), {k}); }, {"sum", "reduced value", "whole body"});
+  refused([&] { te::sum(A(0, k), {k}, {.where = te::max(A(0, k), {k}) > 0.0f}); },
+          {"sum", "condition", "whole body"});
   refused(
       [&] {
         te::compute(
@@ -192,16 +239,7 @@ TEST_F(OperationTest, AxesOfReductions) {
   refused([&] { te::sum(A(0, k), {}); }, {"sum", "at least one axis"});
   refused([&] { te::sum(A(0, k), {data}); }, {"sum", "`i0`", "reduce_axis"});
   refused([&] { te::max(A(0, k), {thread}); }, {"max", "`threadIdx.x`", "reduce_axis"});
-  refused(
-      [&] {
-        te::compute(
-            {8}, {"i"},
-            [&](Var i) {
-              return te::sum(A(i, k), {k, k});
-            },
-            "E");
-      },
-      {"compute `E`", "`k`", "twice"});
+  refused([&] { te::sum(A(0, k), {k, k}); }, {"sum", "`k`", "twice"});
 }
 
 TEST_F(OperationTest, TermsOfReductions) {
@@ -222,6 +260,7 @@ TEST_F(OperationTest, ConditionsAndInits) {
   refused([&] { te::sum(A(0, k), {k}, {.init = {0.0f, 1.0f}}); }, {"sum", "2 inits", "1"});
   refused([&] { te::sum(A(0, k), {k}, {.init = {I(0)}}); }, {"sum", "init 0", "int32", "float32"});
   refused([&] { te::sum(I(k), {k}, {.init = {make_const(Float(32), 2.5)}}); }, {"sum", "init 0", "int32"});
+  refused([&] { te::sum(A(0, k), {k}, {.init = {A(k, 0)}}); }, {"sum", "init 0", "A[k, 0]", "`k`"});
 }
 
 TEST_F(OperationTest, OwnReducers) {
@@ -247,6 +286,26 @@ TEST_F(OperationTest, OwnReducers) {
   te::Reducer lost = te::comm_reducer(
       first, [](auto) { return List{}; }, "lost");
   refused([&] { lost(A(0, k), {k}); }, {"lost", "identity", "0", "1"});
+}
+
+TEST_F(OperationTest, WhatReducersAreMadeOf) {
+  using List = std::vector<Expr>;
+  using Pair = std::span<const Var>;
+  auto add = [](Pair x, Pair y) { return List{x[0] + y[0]}; };
+  auto zero = [](std::span<const DataType> t) { return List{make_const(t[0], 0)}; };
+  auto combining = [&](const std::function<Expr(Var, Var)>& f) {
+    te::comm_reducer([=](Pair x, Pair y) { return List{f(x[0], y[0])}; }, zero, "r")(A(0, k), {k});
+  };
+  auto starting_at = [&](const Expr& identity, const Expr& term) {
+    te::comm_reducer(
+        add, [=](auto) { return List{identity}; }, "r")(term, {k});
+  };
+  refused([&] { combining([&](Var x, Var) { return te::sum(x, {k}); }); },
+          {"r", "combination", "whole body"});
+  refused([&] { combining([&](Var x, Var) { return x + A(0, 0); }); }, {"r", "combination", "`A`"});
+  refused([&] { starting_at(A(0, 0), A(0, k)); }, {"r", "identity", "`A`", "init"});
+  refused([&] { starting_at(2.5, I(k)); }, {"r", "identity", "float32", "int32"});
+  refused([&] { starting_at(300, cast(Int(8), I(k))); }, {"r", "identity", "int32", "int8"});
 }
 
 // ---- scans ------------------------------------------------------------------------------------------
@@ -280,6 +339,25 @@ TEST_F(ScanErrorTest, StatesInitsAndUpdatesAgree) {
   te::Tensor scalar = te::placeholder({}, "scalar");
   refused([&] { te::scan(scalar, scalar, scalar, {}, "S"); }, {"scan `S`", "time"});
   refused([&] { te::scan(ones({12, 4}), update, state, {X}, "S"); }, {"scan `S`", "12", "10"});
+}
+
+TEST_F(ScanErrorTest, UpdatesReadEarlierSteps) {
+  auto reading = [&](int ahead, SourceLocation where = SourceLocation::current()) {
+    te::Tensor next = te::compute(
+        {10, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t + ahead, i) + X(t, i); }, "next");
+    te::scan(init, next, state, {X}, "S", where);
+  };
+  refused([&] { reading(0); }, {"scan `S`", "update `next`", "`state`", "step t"});
+  refused([&] { reading(1); }, {"scan `S`", "update `next`", "`state`", "(t + 1)"});
+  EXPECT_NO_THROW(reading(-1));
+  te::Tensor blind = te::compute(
+      {10, 4}, {"t", "i"}, [&](Var t, Var i) { return X(t, i); }, "blind");
+  refused([&] { te::scan(init, blind, state, {X}, "S"); }, {"scan `S`", "no update reads state `state`"});
+  refused(
+      [&] {
+        te::scan({init, init}, {update, update}, {state, state}, {X}, "S");
+      },
+      {"scan `S`", "`state`", "twice"});
 }
 
 TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
@@ -317,58 +395,21 @@ TEST_F(OperationTest, Externs) {
           {"extern `E`", "`A`", "float32", "int32"});
 }
 
-// ---- buffers and the IR builder ---------------------------------------------------------------------
-
-TEST_F(OperationTest, Buffers) {
-  refused([&] { tir::decl_buffer({4}, Float(32), {.name = "b", .data_alignment = -1}); },
-          {"`b`", "alignment"});
-  refused([&] { tir::decl_buffer({4}, Float(32), {.name = "b", .offset_factor = -1}); }, {"`b`", "factor"});
-  refused(
-      [&] {
-        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .strides = {1}});
-      },
-      {"`b`", "1 strides", "2 dimensions"});
-  refused(
-      [&] {
-        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .axis_separators = {3}});
-      },
-      {"`b`", "separators"});
-  refused(
-      [&] {
-        tir::decl_buffer({4, 4}, Float(32), {.name = "b", .axis_separators = {1, 0}});
-      },
-      {"`b`", "separators"});
-  refused([&] { tir::decl_buffer({2.5f}, Float(32), {.name = "b"}); }, {"`b`", "integer", "float32"});
-  refused([&] { tir::decl_buffer({-4}, Float(32), {.name = "b"}); }, {"`b`", "-4"});
-  EXPECT_TRUE(refuses<ScheduleError>([&] { tir::decl_buffer({4}, Float(32), {.scope = "sharedd"}); },
-                                     {"sharedd", "shared"}));
-  const Buffer b = tir::decl_buffer({4, 4}, Float(32), {.name = "b"});
-  refused([&] { b.access_ptr("x"); }, {"`b`", "\"x\"", "rw"});
-  refused([&] { b({1}); }, {"`b`", "2 dimensions", "1"});
-  refused([&] { b({1, Expr(2.5f)}); }, {"`b`", "integer", "float32"});
-}
-
-TEST_F(OperationTest, StoresOfTheIrBuilder) {
-  tir::IRBuilder ib;
-  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c");
-  refused([&] { c[0] = I(0); }, {"`c`", "float32", "int32"});
-  refused([&] { c[Expr(2.5f)] = 1.0f; }, {"`c`", "integer", "float32"});
-  const tir::BufferRef two = ib.buffer_ptr(tir::decl_buffer({4, 4}, Float(32), {.name = "two"}));
-  refused([&] { two[{1}] = 1.0f; }, {"`two`", "2 dimensions", "1"});
-}
-
-TEST_F(OperationTest, ScopesOfTheIrBuilder) {
-  tir::IRBuilder ib;
-  auto refused_scope = [&](const std::function<void()>& use, const std::vector<std::string>& parts,
-                           SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(refuses<LowerError>(use, parts, where)) << where.line();
+TEST_F(OperationTest, WhatExternBodiesReturn) {
+  using Buffers = std::span<const Buffer>;
+  auto returning = [&](const Expr& e, SourceLocation where = SourceLocation::current()) {
+    te::extern_op(
+        {8}, {A}, [&](Buffers, Buffers) { return e; }, "E", {}, where);
   };
-  refused_scope([&] { ib.else_scope([] {}); }, {"else_scope", "if_scope"});
-  refused_scope([&] { ib.for_range(0, 4, "i", [&](Var) { ib.get(); }); }, {"get()", "open scope"});
-  refused([&] { ib.if_scope(I(0), [] {}); }, {"if_scope", "bool", "int32"});
-  refused([&] { ib.while_loop(I(0), [] {}); }, {"while_loop", "bool", "int32"});
-  refused([&] { ib.for_range(0, A(0, 0), "i", [](Var) {}); }, {"for_range", "`i`", "integer", "float32"});
-  refused([&] { ib.for_range(0, 4, "i", nullptr); }, {"for_range", "`i`", "empty function"});
+  refused([&] { returning(te::sum(A(0, k), {k})); }, {"extern `E`", "reduction"});
+  refused([&] { returning(A(0, 0)); }, {"extern `E`", "tensor `A`", "buffer"});
+  Expr gone = A(0, 0) + 1.0f;
+  const Expr taken = std::move(gone);
+  refused([&] { returning(gone); }, {"extern `E`", "moved from"});
+  const Buffer wide = tir::decl_buffer({8, 8}, Float(32), {.name = "wide"});
+  auto nothing = [](Buffers, Buffers) { return tir::make_nop(); };
+  refused([&] { te::extern_op({8}, {A}, nothing, "E", {.output_buffers = std::vector{wide}}); },
+          {"extern `E`", "output 0", "[8]", "[8, 8]"});
 }
 
 }  // namespace

@@ -55,6 +55,69 @@ TEST(IRBuilder, GetInsideAScopeIsALowerError) {
   ib.for_range(0, 4, "i", [&](Var) { EXPECT_THROW(ib.get(), LowerError); });
 }
 
+TEST(IRBuilder, AListIndexesTheShapeThatIsAllocated) {
+  IRBuilder ib;
+  auto t = ib.allocate(Float(32), {4, 8, 2}, "t");
+  const Var i("i"), j("j");
+  t[{i, j, 1}] = 0;
+  t[5] = t[{0, 2, 1}];
+  EXPECT_EQ(print_stmt(ib.get()),
+            "allocate(t: Pointer(global float32), float32, [64]), storage_scope = global {\n"
+            "  t_1: Buffer(t, float32, [64], [])[((((i: int32*8) + j: int32)*2) + 1)] = 0f32\n"
+            "  t_1[5] = t_1[5]\n"
+            "}");
+}
+
+TEST(IRBuilder, OneIndexCountsTheElementsOfAMatrix) {
+  const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"});
+  const Buffer one = decl_buffer({}, Float(32), {.name = "one"});
+  IRBuilder ib;
+  ib.buffer_ptr(b)[13] = ib.buffer_ptr(one)[0];
+  EXPECT_EQ(print_stmt(ib.get()), print_stmt(make_store(b, one({}), {1, 5})));
+}
+
+TEST(IRBuilder, CopiesBuildOneProgram) {
+  IRBuilder ib;
+  const IRBuilder other = ib;
+  IRBuilder taken = std::move(ib);
+  IRBuilder(other).emit(call_extern(Int(32), "f"));
+  ib.emit(call_extern(Int(32), "g"));
+  EXPECT_EQ(print_stmt(taken.get()),
+            "@tir.call_extern(\"f\", dtype=int32)\n@tir.call_extern(\"g\", dtype=int32)");
+}
+
+TEST(Buffers, LoadAndStoreNeighbours) {
+  const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"}),
+               v = decl_buffer({4}, Float(32, 2), {.name = "v"});
+  const Expr row = Var("i") * 1;
+  EXPECT_EQ(b.vload({row, 4}, Float(32, 4)).dtype(), Float(32, 4));
+  EXPECT_EQ(print_expr(b.vload({row, 4}, Float(32, 4))), print_expr(b({row, make_ramp(4, 1, 4)})));
+  EXPECT_EQ(print_expr(b.vload({row, 4})), print_expr(b({row, 4})));
+  EXPECT_EQ(print_expr(v.vload({0}, Float(32, 4))), print_expr(v({make_ramp(0, 1, 2)})));
+  const Expr value = Var("x", Float(32, 4));
+  EXPECT_EQ(print_stmt(b.vstore({row, 4}, value)),
+            print_stmt(make_store(b, value, {row, make_ramp(4, 1, 4)})));
+}
+
+TEST(Buffers, OffsetsFollowStridesAndStart) {
+  const Var s("s"), i("i"), j("j");
+  const Buffer compact = decl_buffer({4, 8});
+  const Buffer strided = decl_buffer({4, 8}, Float(32), {.strides = {s, 2}, .elem_offset = 3});
+  EXPECT_EQ(print_expr(compact.offset_of({i, j})), "((i*8) + j)");
+  EXPECT_EQ(print_expr(strided.offset_of({i, j})), "(3 + ((i*s) + (j*2)))");
+  EXPECT_EQ(print_expr(decl_buffer({}).offset_of({})), "0");
+  EXPECT_EQ(decl_buffer({4}, Float(32), {.scope = "shared"}).scope(), StorageScope::Shared);
+}
+
+TEST(Buffers, ThatBroadcastHaveAStrideForEveryDimension) {
+  const Var n("n"), wide("wide", Int(64));
+  const Buffer b = decl_buffer({n, wide}, Float(32), {.kind = BufferKind::AutoBroadcast});
+  ASSERT_EQ(b.strides().size(), 2u);
+  EXPECT_NE(b.strides()[0].as<VarNode>(), nullptr);
+  EXPECT_EQ(b.strides()[1].dtype(), Int(64));
+  EXPECT_TRUE(decl_buffer({}, Float(32), {.kind = BufferKind::AutoBroadcast}).strides().empty());
+}
+
 TEST(Buffers, AccessPointerNamesAnUnknownMode) {
   const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"});
   EXPECT_THROW(b.access_ptr("x"), TypeError);

@@ -43,6 +43,16 @@ TEST(Promotion, WiderWinsAndUnsignedWinsAtEqualWidth) {
   EXPECT_EQ((h + i).dtype(), Float(16));
 }
 
+TEST(Promotion, MathematicsIsInTheCommonTypeOfItsArguments) {
+  const Var four("four", Float(32, 4)), bf("bf", BFloat(16));
+  for (const Expr& e : {hypot(f32, h), hypot(h, f32), hypot(h, bf), pow(f32, i), pow(i, f32), pow(f32, 2)})
+    EXPECT_EQ(e.dtype(), Float(32)) << print_expr(e);
+  EXPECT_EQ(nextafter(f32, d).dtype(), Float(64));
+  EXPECT_EQ(fma(h, i, 2.5).dtype(), Float(16));
+  for (const Expr& e : {pow(four, f32), pow(f32, four), pow(four, 2), fma(f32, h, four)})
+    EXPECT_EQ(e.dtype(), Float(32, 4)) << print_expr(e);
+}
+
 TEST(Operators, IntegersHaveNoSlashAndNoPercent) {
   for (const auto& misuse : {+[] { (void)(i / 2); }, +[] { (void)(i % 2); }}) {
     try {

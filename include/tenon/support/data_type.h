@@ -21,6 +21,8 @@ struct DataType {
 
   /// Throws TypeError for a text that is no type.
   static DataType parse(std::string_view text, std::source_location where = std::source_location::current());
+  /// A null pointer is no text either.
+  static DataType parse(const char* text, std::source_location where = std::source_location::current());
 
   /// "int32", "float32x8", "bool", "bfloat16", "handle".
   std::string str() const;

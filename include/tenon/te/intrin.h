@@ -81,7 +81,7 @@ class TensorIntrinCall {
 struct TensorIntrinOptions {
   /// Buffers for inputs and outputs; one without gets a compact buffer of its own.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
-  std::string name = "tensor_intrin";
+  Name name = "tensor_intrin";
   std::vector<Var> scalar_params = {};
   /// Of the buffers made here: see tir::BufferOptions.
   int default_offset_factor = 1;
@@ -91,7 +91,7 @@ using TensorIntrinFunction = std::function<TensorIntrinBody(std::span<const tir:
                                                             std::span<const tir::Buffer> outputs)>;
 
 /// TypeError: an operation that is no compute on placeholders, buffers of another shape or type, no code at
-/// all.
+/// all, code that accesses other buffers.
 TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction& body,
                                 TensorIntrinOptions options = {},
                                 SourceLocation where = SourceLocation::current());
@@ -99,12 +99,11 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
 /// An operation on regions: for every point of the named first axes, the intrinsic on the regions that the
 /// body gives.
 ///   te::tensor_compute({m, 16}, {"i"}, [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); }, "C")
-Tensor tensor_compute(std::vector<Expr> shape, std::vector<std::string> axes,
-                      IndexFunction<TensorIntrinCall> body, std::string name = "tensor_compute",
-                      std::string tag = "", SourceLocation where = SourceLocation::current());
-std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, std::vector<std::string> axes,
-                                         IndexFunction<TensorIntrinCall> body,
-                                         std::string name = "tensor_compute", std::string tag = "",
-                                         SourceLocation where = SourceLocation::current());
+Tensor tensor_compute(std::vector<Expr> shape, AxisNames axes, IndexFunction<TensorIntrinCall> body,
+                      Name name = "tensor_compute", Name tag = "",
+                      SourceLocation where = SourceLocation::current());
+std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes,
+                                         IndexFunction<TensorIntrinCall> body, Name name = "tensor_compute",
+                                         Name tag = "", SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te

@@ -220,20 +220,27 @@ Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder", DataType 
                    SourceLocation where = SourceLocation::current());
 
 struct ComputeOptions {
-  std::string tag = "";
+  Name tag = "";
   std::map<std::string, std::string> attrs = {};
 };
 
+/// Names of axes as they stand in a call, {"i", "j"}; none is a null pointer (TypeError).
+class AxisNames : public std::vector<std::string> {
+ public:
+  AxisNames() = default;
+  AxisNames(std::initializer_list<Name> names) : std::vector<std::string>(names.begin(), names.end()) {}
+  AxisNames(std::vector<std::string> names) : std::vector<std::string>(std::move(names)) {}
+};
+
 /// TypeError: a body of another arity, names of another number, a reduction that is not the whole body.
-Tensor compute(std::vector<Expr> shape, std::vector<std::string> axes, ComputeBody body,
-               Name name = "compute", ComputeOptions options = {},
-               SourceLocation where = SourceLocation::current());
+Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name = "compute",
+               ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
 Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute", ComputeOptions options = {},
                SourceLocation where = SourceLocation::current());
 
 /// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one tuple
 /// reduction.
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, std::vector<std::string> axes, MultiBody body,
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
                                   Name name = "compute", ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name = "compute",
@@ -272,7 +279,7 @@ struct ExternOptions {
   /// In place of the buffers made here, one per input or output.
   std::optional<std::vector<tir::Buffer>> input_buffers = std::nullopt;
   std::optional<std::vector<tir::Buffer>> output_buffers = std::nullopt;
-  std::string tag = "";
+  Name tag = "";
 };
 Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
                  Name name = "extern", ExternOptions options = {},
@@ -299,8 +306,8 @@ IterVar thread_axis(const Tag& tag, Name name = "", SourceLocation where = Sourc
 IterVar thread_axis(Range range, const Name& tag, Name name = "",
                     SourceLocation where = SourceLocation::current());
 Var var(Name name = "tindex", DataType type = Int(32));
-/// Known to be >= 0.
-Var size_var(Name name = "size", DataType type = Int(32));
+/// Known to be >= 0; an integer (TypeError).
+Var size_var(Name name = "size", DataType type = Int(32), SourceLocation where = SourceLocation::current());
 
 // ---- changing inputs ----------------------------------------------------------------------------
 

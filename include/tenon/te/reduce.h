@@ -44,7 +44,8 @@ class Reducer {
  public:
   using Combine = std::function<std::vector<Expr>(std::span<const Var> x, std::span<const Var> y)>;
   using Identity = std::function<std::vector<Expr>(std::span<const DataType> types)>;
-  Reducer(Combine combine, Identity identity, std::string name);
+  /// As comm_reducer.
+  Reducer(Combine combine, Identity identity, Name name, SourceLocation where = SourceLocation::current());
   // Moving copies, so that a reducer is never empty.
   Reducer(const Reducer&) = default;
   Reducer& operator=(const Reducer&) = default;

@@ -17,7 +17,7 @@ namespace tenon::te {
 using FunctionArgument = std::variant<Tensor, tir::Buffer, Var>;
 
 struct FunctionOptions {
-  std::string name = "main";
+  Name name = "main";
   /// Buffers for tensors, in place of compact ones.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
   /// Each call of a tensor intrinsic runs beside loops that compute what it declares; the first element that

@@ -29,9 +29,10 @@ struct TensorNode;
 /// One dimension of a region: a range, or a single index.
 struct Slice {
   Slice(Range range) : range(std::move(range)) {}
-  Slice(const Operand& index) : range(Range::from_min_extent(index.alone(), 1)) {}
   template <class T>
-  requires std::convertible_to<T, Operand> Slice(const T& index) : Slice(Operand(index)) {}
+  requires std::constructible_from<Operand, const T&, SourceLocation> Slice(
+      const T& index, SourceLocation where = SourceLocation::current())
+      : range(Range::from_min_extent(Operand(index, where).alone(), 1)) {}
   Range range;
 };
 

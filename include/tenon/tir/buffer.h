@@ -1,11 +1,13 @@
 // Buffers: typed, shaped, strided views of memory behind a data pointer.
 #pragma once
 
+#include "tenon/support/name.h"
 #include "tenon/tir/expr.h"
 
 namespace tenon::tir {
 
-/// Whether a dimension of extent 1 may be read with any index (stride 0 at run time).
+/// Whether a dimension of extent 1 may be read with any index (stride 0 at run time). A buffer that
+/// broadcasts and is given no strides gets a variable for each.
 enum class BufferKind : std::uint8_t { Default, AutoBroadcast };
 
 struct BufferNode {
@@ -33,12 +35,12 @@ struct BufferNode {
 };
 
 struct BufferOptions {
-  std::string name = "buffer";
+  Name name = "buffer";
   /// Given: used as the data pointer; its scope then is the buffer's.
   std::optional<Var> data = std::nullopt;
   std::vector<Expr> strides = {};
   std::optional<Expr> elem_offset = std::nullopt;
-  std::string scope = "";
+  Name scope = "";
   int data_alignment = 0;  // 0: the default of 128 bytes
   /// 0: elem_offset is 0. Otherwise elem_offset is a fresh variable that is a multiple of the factor.
   int offset_factor = 0;
@@ -46,7 +48,9 @@ struct BufferOptions {
   std::vector<int> axis_separators = {};
 };
 
-/// Throws TypeError for a negative alignment, separators out of order, strides of another rank.
+/// TypeError: extents, strides or an offset that are no integers or negative, an alignment that is no power
+/// of two, strides of another rank, separators out of order, a data pointer that is none or of other
+/// elements, an offset that is no multiple of its factor.
 Buffer decl_buffer(std::vector<Expr> shape, DataType dtype = Float(32), BufferOptions options = {},
                    SourceLocation where = SourceLocation::current());
 

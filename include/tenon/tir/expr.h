@@ -27,6 +27,11 @@ struct BufferNode;
 struct IterVarNode;
 struct CommReducerNode;
 class Var;
+class Stmt;
+
+/// What a handle refers to that has been moved from: an empty tuple, of type handle, so that nothing that is
+/// asked of such a handle is a crash, and hardly anything takes it for a value.
+extern const ExprNode kMovedFrom;
 
 /// An integer as it stands in a C++ program.
 struct IntegerLiteral {
@@ -52,17 +57,27 @@ class Expr {
   /// An integer constant: int32, or int64 or uint64 where the value needs it; a bool becomes a Bool constant.
   template <std::integral T>
   Expr(T value) : Expr(from_literal(IntegerLiteral(value))) {}
-  /// A float32 constant.
+  /// A float32 constant. TypeError for a number that is finite and would be infinite.
   template <std::floating_point T>
-  Expr(T value) : Expr(from_floating(static_cast<double>(value))) {}
+  Expr(T value, SourceLocation where = SourceLocation::current())
+      : Expr(from_floating(static_cast<double>(value), where)) {}
   /// The variable of an iteration axis.
   Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+  Expr(const Expr&) = default;
+  Expr& operator=(const Expr&) = default;
+  Expr(Expr&& other) noexcept : node_(std::move(other.node_)) { other.leave(); }
+  Expr& operator=(Expr&& other) noexcept {
+    if (this == &other) return *this;
+    node_ = std::move(other.node_);
+    other.leave();
+    return *this;
+  }
 
   const ExprNode& node() const { return *node_; }
-  /// Whether the handle has been moved from. Then it may only be assigned to and destroyed; what takes
-  /// expressions from users says so (TypeError).
-  bool is_moved_from() const { return node_ == nullptr; }
+  /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned to; what takes
+  /// expressions from users refuses it (TypeError).
+  bool is_moved_from() const { return node_.get() == &kMovedFrom; }
   /// Whether no other handle refers to the node.
   bool is_last() const { return node_.use_count() == 1; }
   DataType dtype() const;
@@ -79,7 +94,9 @@ class Expr {
 
  private:
   static Expr from_literal(const IntegerLiteral& value);
-  static Expr from_floating(double value);
+  static Expr from_floating(double value, const SourceLocation& where);
+  /// Refers to kMovedFrom, without owning it: nothing is counted.
+  void leave() { node_ = std::shared_ptr<const ExprNode>(std::shared_ptr<const void>(), &kMovedFrom); }
 };
 
 /// A half-open range [min, min + extent).
@@ -296,16 +313,28 @@ class Buffer {
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
 
-  // What users call; the rest is in BufferNode (buffer.h).
+  // What users call; the rest is in BufferNode (buffer.h). Indices are integers, one per dimension, of which
+  // the last may be a vector (TypeError); constants lie within the shape (BoundError).
   const std::vector<Expr>& shape() const;
   const std::vector<Expr>& strides() const;
   DataType dtype() const;
   const std::string& name() const;
-  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset` in
-  /// elements.
+  StorageScope scope() const;
+  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset`, a scalar
+  /// integer, in elements.
   Expr access_ptr(const Name& mode, Expr offset = 0, SourceLocation where = SourceLocation::current()) const;
-  /// A load; the rank is checked.
+  /// A load.
   Expr operator()(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
+  /// A load of neighbours in a row, as many as the type has lanes, from `begin` on; without a type, of one.
+  /// TypeError: a type of other elements.
+  Expr vload(std::vector<Expr> begin, std::optional<DataType> type = std::nullopt,
+             SourceLocation where = SourceLocation::current()) const;
+  /// A store of as many neighbours in a row as the value has lanes.
+  Stmt vstore(std::vector<Expr> begin, const Expr& value,
+              SourceLocation where = SourceLocation::current()) const;
+  /// The position of an element behind the data pointer, in elements: elem_offset and strides are in it. Any
+  /// constants will do. The buffer has one physical dimension (TypeError).
+  Expr offset_of(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
  private:
   std::shared_ptr<const BufferNode> node_;

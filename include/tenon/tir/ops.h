@@ -210,30 +210,42 @@ class Argument {
  public:
   Argument(const char* text, SourceLocation where = SourceLocation::current())
       : value_(make_string(Name(text, where))) {}
-  Argument(const std::string& text) : value_(make_string(text)) {}
+  Argument(const std::string& text, SourceLocation = SourceLocation::current()) : value_(make_string(text)) {}
   template <class T>
-  requires std::convertible_to<T, Operand> Argument(const T& value) : value_(Operand(value).alone()) {}
+  requires std::constructible_from<Operand, const T&, SourceLocation> Argument(
+      const T& value, SourceLocation where = SourceLocation::current())
+      : value_(Operand(value, where).alone()) {}
   const Expr& expr() const { return value_; }
 
  private:
   Expr value_;
 };
 
-Expr call_extern_list(DataType type, std::string name, std::initializer_list<Argument> args, bool pure);
-Expr call_intrin_list(DataType type, Intrin intrin, std::initializer_list<Argument> args);
+/// The type of a call's value, which stands first in a call and so knows the user's line.
+struct CallType {
+  CallType(DataType type, SourceLocation where = SourceLocation::current()) : type(type), where(where) {}
+  DataType type;
+  SourceLocation where;
+};
 
-/// A C function of the running program, a linked library or an imported source.
+Expr call_extern_list(const CallType& type, std::string name, std::initializer_list<Argument> args,
+                      bool pure);
+Expr call_intrin_list(const CallType& type, Intrin intrin, std::initializer_list<Argument> args);
+
+/// A C function of the running program, a linked library or an imported source. TypeError: an empty name.
 template <class... A>
-Expr call_extern(DataType type, Name name, const A&... args) {
-  return call_extern_list(type, std::move(name), {Argument(args)...}, false);
+Expr call_extern(CallType type, Name name, const A&... args) {
+  return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, false);
 }
 template <class... A>
-Expr call_pure_extern(DataType type, Name name, const A&... args) {
-  return call_extern_list(type, std::move(name), {Argument(args)...}, true);
+Expr call_pure_extern(CallType type, Name name, const A&... args) {
+  return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, true);
 }
+/// TypeError: another number of arguments than the intrinsic has, and of mathematics, bits and choice other
+/// types.
 template <class... A>
-Expr call_intrin(DataType type, Intrin intrin, const A&... args) {
-  return call_intrin_list(type, intrin, {Argument(args)...});
+Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
+  return call_intrin_list(type, intrin, {Argument(args, type.where)...});
 }
 
 }  // namespace tenon::tir

@@ -1,0 +1,150 @@
+#include "tir/check_call.h"
+
+#include <algorithm>
+
+#include "tenon/tir/print.h"
+
+namespace tenon::tir {
+
+namespace {
+
+/// What the types of a call's arguments and of its value have to do with each other.
+enum class Typing : std::uint8_t {
+  Floats,         // all of one floating type
+  FloatAndCount,  // a floating type, and an integer after it
+  FloatTest,      // bool of a floating type
+  Integers,       // all of one integer type
+  BitCount,       // an integer of an integer type
+  Choice,         // of bool, and two values of one type
+  Truth,          // all bool
+  SameWidth,      // another type of the same width
+  Any
+};
+
+struct Shape {
+  std::size_t least;
+  std::optional<std::size_t> most;
+  Typing typing = Typing::Any;
+};
+
+constexpr Shape exactly(std::size_t count, Typing typing = Typing::Any) { return {count, count, typing}; }
+constexpr Shape at_least(std::size_t count) { return {count, std::nullopt, Typing::Any}; }
+
+Shape shape_of(Intrin intrin) {
+  using I = Intrin;
+  auto among = [&](std::initializer_list<Intrin> list) {
+    return std::find(list.begin(), list.end(), intrin) != list.end();
+  };
+  if (among({I::pow, I::atan2, I::fmod, I::hypot, I::copysign, I::nextafter}))
+    return exactly(2, Typing::Floats);
+  if (among({I::fma})) return exactly(3, Typing::Floats);
+  if (among({I::ldexp})) return exactly(2, Typing::FloatAndCount);
+  if (among({I::isnan, I::isinf, I::isfinite})) return exactly(1, Typing::FloatTest);
+  if (among({I::popcount, I::clz})) return exactly(1, Typing::BitCount);
+  if (among({I::shift_left, I::shift_right, I::bitwise_and, I::bitwise_or, I::bitwise_xor}))
+    return exactly(2, Typing::Integers);
+  if (among({I::bitwise_not})) return exactly(1, Typing::Integers);
+  if (among({I::q_multiply_shift})) return exactly(4, Typing::Integers);
+  if (among({I::if_then_else})) return exactly(3, Typing::Choice);
+  if (among({I::likely})) return exactly(1, Typing::Truth);
+  if (among({I::reinterpret})) return exactly(1, Typing::SameWidth);
+  if (among({I::type_annotation, I::tvm_warp_activemask, I::thread_return})) return exactly(0);
+  if (among({I::address_of, I::isnullptr})) return exactly(1);
+  if (among({I::handle_add_byte_offset})) return exactly(2);
+  if (among({I::prefetch})) return exactly(4);
+  if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up, I::tvm_warp_shuffle_down}))
+    return exactly(5);
+  if (among({I::tvm_stack_make_array})) return exactly(6);
+  if (among({I::tvm_stack_make_shape, I::tvm_tuple})) return at_least(0);
+  if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
+  if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
+  if (among({I::tvm_thread_allreduce})) return at_least(4);
+  if (among({I::ret})) return {0, 1, Typing::Any};
+  return exactly(1, Typing::Floats);  // what is left is mathematics of one argument
+}
+
+bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
+  const DataType first = args.empty() ? type : args.front().dtype();
+  auto all_are = [&](DataType wanted) {
+    for (const Expr& e : args)
+      if (e.dtype() != wanted) return false;
+    return true;
+  };
+  switch (typing) {
+    case Typing::Floats:
+      return type.is_floating() && all_are(type);
+    case Typing::FloatAndCount:
+      return type.is_floating() && first == type && args[1].dtype().is_integral() &&
+             args[1].dtype().lanes == type.lanes;
+    case Typing::FloatTest:
+      return first.is_floating() && type == Bool(first.lanes);
+    case Typing::Integers:
+      return type.is_integral() && all_are(type);
+    case Typing::BitCount:
+      return first.is_integral() && !first.is_bool() && type.is_integral() && type.lanes == first.lanes;
+    case Typing::Choice:
+      return first == Bool() && args[1].dtype() == type && args[2].dtype() == type;
+    case Typing::Truth:
+      return type.is_bool() && all_are(type);
+    case Typing::SameWidth:
+      return type.bits * type.lanes == first.bits * first.lanes;
+    case Typing::Any:
+      return true;
+  }
+  internal_error("a typing of no known meaning");
+}
+
+std::string_view text_of(Typing typing) {
+  switch (typing) {
+    case Typing::Floats:
+      return "is on floats, of one type with its value";
+    case Typing::FloatAndCount:
+      return "is on a float, of one type with its value, and an integer";
+    case Typing::FloatTest:
+      return "is on floats and gives bool";
+    case Typing::Integers:
+      return "is on integers, of one type with its value";
+    case Typing::BitCount:
+      return "is on integers and gives an integer";
+    case Typing::Choice:
+      return "is on a scalar bool and two values of its own type";
+    case Typing::Truth:
+      return "is on bool and gives bool";
+    case Typing::SameWidth:
+      return "gives a type of the same width";
+    case Typing::Any:
+      return "is on anything";
+  }
+  internal_error("a typing without a text");
+}
+
+}  // namespace
+
+void check_intrinsic_call(DataType type, Intrin intrin, const std::vector<Expr>& args,
+                          const SourceLocation& where) {
+  const std::string name = "call_intrin of `" + std::string(to_string(intrin)) + "`";
+  const Shape shape = shape_of(intrin);
+  if (args.size() < shape.least || args.size() > shape.most.value_or(args.size())) {
+    const bool is_fixed = shape.most == shape.least;
+    throw TypeError(name + ": expected " +
+                        (is_fixed     ? ""
+                         : shape.most ? "at most "
+                                      : "at least ") +
+                        std::to_string(shape.most.value_or(shape.least)) + " arguments, got " +
+                        std::to_string(args.size()),
+                    where);
+  }
+  if (fits(shape.typing, type, args)) return;
+  std::string list;
+  for (const Expr& e : args) {
+    if (!list.empty()) list += ", ";
+    list += print_expr(e);
+    list += " of type ";
+    list += e.dtype().str();
+  }
+  throw TypeError(name + " with a value of type " + type.str() + ": it " +
+                      std::string(text_of(shape.typing)) + ", got " + list,
+                  where);
+}
+
+}  // namespace tenon::tir
