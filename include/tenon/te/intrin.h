@@ -8,10 +8,10 @@
 //   s[C].tensorize(yi, gemv);
 //
 // Where a stage is tensorized, the loop and all inside of it must compute what the intrinsic declares: the
-// same expression on as many elements, but for dimensions of one element, which either may have without the
-// other, and for the order of operands that may trade places. Lowering says what differs first. Where a split
-// leaves less than the intrinsic takes, the loops of that part stay. Whether the code computes what is
-// declared, LowerOptions::check_intrinsics finds out.
+// same expression on as many elements. Either side may have dimensions of one element to itself, operands may
+// trade places, reduction axes go by their use, and one tensor may be several inputs. Lowering says what
+// differs first. Where a split leaves less than the intrinsic takes, the loops of that part stay. Whether the
+// code computes what is declared, LowerOptions::check_intrinsics finds out.
 //
 // A buffer says which memory the code can take: one without an offset begins where its tensor does, one
 // without strides is compact; strides that are variables get their values from the tensor.
