@@ -143,16 +143,19 @@ class FunctionMaker {
   }
 
   /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it is not
-  /// around still prints; `build` refuses it.)
+  /// around, and whatever a store predicate is on, still prints; `build` refuses it.)
   void check_variables(const Bounds& bounds) const {
     std::unordered_set<const void*> given;
     auto give = [&](const Expr& e) {
       for (const Var& var : free_vars(e)) given.insert(&var.node());
     };
     for (const Bounds::Entry& entry : bounds.entries()) give(entry.axis.var());
-    for (StageId id = 0; id < graph_.size(); ++id)
-      for (const auto& [axis, attributes] : graph_.stage(id).attributes)
+    for (StageId id = 0; id < graph_.size(); ++id) {
+      const StageData& stage = graph_.stage(id);
+      if (stage.store_predicate) give(*stage.store_predicate);
+      for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->var());
+    }
     for (const Var& param : func_.params) give(param);
     // A size that is an expression of others prints as well; `build` refuses it if nothing else gives them.
     for (const BufferParam& param : func_.buffers) {
