@@ -122,7 +122,7 @@ struct RegisterTile {
 RegisterTile choose_tile(const tir::TargetFacts& target) {
   const int lanes = std::max(target.vector_bits / 32, 4);
   const bool has_32_registers = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
-  return {has_32_registers ? 8 : 6, 2, lanes};
+  return {has_32_registers ? 12 : 6, 2, lanes};
 }
 
 Step register_tile(int n, const RegisterTile& tile) {
@@ -144,7 +144,8 @@ Step register_tile(int n, const RegisterTile& tile) {
   S.compute_at(C, it);
   te::IterVar row = S.axis(0);
   auto [vector, lane] = S.split(S.axis(1), tile.lanes);
-  S.reorder({S.reduce_axis(0), row, vector, lane}).unroll(row).unroll(vector).vectorize(lane);
+  auto [steps, step] = S.split(S.reduce_axis(0), 4);
+  S.reorder({steps, step, row, vector, lane}).unroll(step).unroll(row).unroll(vector).vectorize(lane);
 
   return {.name = "register tile",
           .what = std::to_string(tile.rows) + " x " + std::to_string(tile.vectors) + " vectors of " +

@@ -65,6 +65,10 @@ Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context)
   if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
     return *holds ? make_true() : make_false();
   if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context)) return *result;
+  if (is_equal) return e;
+  if (effect_of(e) == Effect::Pure)
+    if (auto result = apply_rules(less_moving_rules(), e, context)) return *result;
+  if (auto result = apply_rules(less_constant_rules(), e, context)) return *result;
   return e;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
 #include "tests/tables/table.h"
 
@@ -161,6 +162,18 @@ TEST(Prove, UnderFacts) {
   EXPECT_FALSE(can_prove(i < n, facts));
   const auto guard = facts.assume(likely(i < n));
   EXPECT_TRUE(can_prove(i < n, facts));
+}
+
+// Elements may be as large as their type, so that a sum of two may wrap where a difference does not.
+TEST(Simplify, ElementsDoNotChangeSidesOfComparisons) {
+  const Buffer a = decl_buffer({4}, Int(64), {.name = "a"});
+  const Expr x = make_load(a, {make_int(Int(32), 0)}), y = make_load(a, {make_int(Int(32), 1)});
+  for (const Expr& e : {3 - y < x, y + 3 < x, x < 3 - y, x < y + 3}) {
+    const Expr simple = simplify(e);
+    EXPECT_TRUE(structural_equal(simple, e)) << simple;
+  }
+  const Var i("i", Int(64)), j("j", Int(64));
+  EXPECT_TRUE(structural_equal(simplify(3 - j < i), make_int(Int(64), 3) < i + j));
 }
 
 TEST(Simplify, ChoicesInConditionsOfChoicesCostInProportion) {

@@ -386,6 +386,41 @@ TEST(RegressionTest, ADoubleBufferThatIsInlinedAway) {
   EXPECT_EQ(compare_with_default(s, {A, C}), "");
 }
 
+// ---- values as large as their types ---------------------------------------------------------------------
+
+// A reducer starts from the least or the greatest value of its type. Terms of a comparison with it must not
+// change sides: the sums would wrap.
+TEST(RegressionTest, ReducersCompareComputedKeysWithTheExtremesOfTheirType) {
+  for (DataType type : {Int(32), Int(64)}) {
+    for (bool is_greatest : {true, false}) {
+      auto best = te::comm_reducer(
+          [=](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+            const Expr first = is_greatest ? x[1] > y[1] : x[1] < y[1];
+            return {select(first, x[0], y[0]), select(first, x[1], y[1])};
+          },
+          [=](std::span<const DataType> t) -> std::vector<Expr> {
+            return {make_const(t[0], -1), is_greatest ? min_value(t[1]) : max_value(t[1])};
+          },
+          "best");
+      te::Tensor A = te::placeholder({6}, "A", type), B = te::placeholder({6}, "B", type);
+      const std::vector<std::function<Expr(const Expr&, const Expr&)>> keys = {
+          [](const Expr& a, const Expr&) { return 3 - a; }, [](const Expr& a, const Expr&) { return 5 + a; },
+          [](const Expr& a, const Expr& b) { return a - b; },
+          [](const Expr& a, const Expr& b) { return a + b; }};
+      for (const auto& key : keys) {
+        te::IterVar k = te::reduce_axis({0, 6}, "k");
+        const std::vector<te::Tensor> C = te::compute_multi(
+            {1}, {"i"},
+            [&](Var) {
+              return best({k.var(), key(A(k), B(k))}, {k});
+            },
+            "C");
+        EXPECT_EQ(compare_with_default(te::create_schedule(C[0]), {A, B, C[0], C[1]}), "") << type.str();
+      }
+    }
+  }
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------
 
 TEST(RegressionTest, ReusedMemoryGrowsToItsLargestTenant) {

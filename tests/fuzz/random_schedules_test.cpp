@@ -15,8 +15,8 @@ void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
     EXPECT_EQ(verdict.wrong, "") << shrink(c, options).describe();
     refused += !verdict.refused.empty();
   }
-  // What is refused shows nothing.
-  EXPECT_LT(refused, static_cast<int>(last - first) / 4);
+  // What is refused shows nothing; a third is what the random primitives make of it.
+  EXPECT_LT(refused, static_cast<int>(last - first) / 3);
 }
 
 TEST(RandomSchedulesTest, InterpretedLoopsComputeTheRightNumbers) { expect_right(0, 300, {}); }

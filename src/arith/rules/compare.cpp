@@ -60,24 +60,33 @@ constexpr Row kLessRows[] = {
     {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
      "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
 
-    // Choices split, constants move.
+    // Choices split.
     {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
     {"max_below", "max(x, y) < z", "x < z && y < z", "", kAgain},
     {"min_above", "z < min(x, y)", "z < x && z < y", "", kAgain},
     {"max_above", "z < max(x, y)", "z < x || z < y", "", kAgain},
+};
+constexpr auto kLessRules = compile<kLessRows>();
 
+constexpr Row kLessMovingRows[] = {
     {"below_difference", "x < c1 - y", "x + y < c1", "", kAgain},
     {"below_sum", "x < c1 + y", "x - y < c1", "", kAgain},
     {"difference_below", "c1 - y < x", "c1 < x + y", "", kAgain},
     {"sum_below", "c1 + y < x", "c1 < x - y", "", kAgain},
+};
+constexpr auto kLessMovingRules = compile<kLessMovingRows>();
+
+constexpr Row kLessConstantRows[] = {
     {"constants", "x + c1 < c2", "x < c2 - c1", "", kAgain},
     {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kAgain},
 };
-constexpr auto kLessRules = compile<kLessRows>();
+constexpr auto kLessConstantRules = compile<kLessConstantRows>();
 
 }  // namespace
 
 RuleTable equal_rules() { return kEqualRules; }
 RuleTable less_rules() { return kLessRules; }
+RuleTable less_moving_rules() { return kLessMovingRules; }
+RuleTable less_constant_rules() { return kLessConstantRules; }
 
 }  // namespace tenon::arith::rules

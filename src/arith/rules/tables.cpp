@@ -16,6 +16,8 @@ std::vector<NamedTable> all_tables() {
       {"max_rules", max_rules()},
       {"equal_rules", equal_rules()},
       {"less_rules", less_rules()},
+      {"less_moving_rules", less_moving_rules()},
+      {"less_constant_rules", less_constant_rules()},
       {"add_any_type_rules", add_any_type_rules()},
       {"sub_any_type_rules", sub_any_type_rules()},
       {"sub_integer_rules", sub_integer_rules()},

@@ -22,6 +22,10 @@ RuleTable min_rules();
 RuleTable max_rules();
 RuleTable equal_rules();
 RuleTable less_rules();
+/// Terms that change sides: the sums may wrap where those that they replace do not. That is for arithmetic of
+/// indices, not for what lies in memory, which may be as large as its type.
+RuleTable less_moving_rules();
+RuleTable less_constant_rules();
 
 // Of all types.
 RuleTable add_any_type_rules();
