@@ -448,6 +448,7 @@ std::string print_stmt(const Stmt& s) {
 }
 
 std::ostream& operator<<(std::ostream& out, const IRModule& module) { return out << print_module(module); }
+std::ostream& operator<<(std::ostream& out, const PrimFunc& func) { return out << print_function(func); }
 std::ostream& operator<<(std::ostream& out, const Stmt& stmt) { return out << print_stmt(stmt); }
 std::ostream& operator<<(std::ostream& out, const Range& range) { return out << print_legacy(range); }
 std::ostream& operator<<(std::ostream& out, const IterVar& axis) { return out << print_legacy(axis); }

@@ -123,6 +123,16 @@ TEST(PrintedStatement, FollowsItsRule) {
   }
 }
 
+TEST(PrintedFunction, IsWhatAModuleOfItAlonePrints) {
+  PrimFunc func{.params = {x}, .buffers = {}, .body = make_evaluate(Expr(x) + 1)};
+  func.attrs.global_symbol = "f";
+  std::ostringstream function, module;
+  function << func;
+  module << IRModule{{{"f", func}}};
+  EXPECT_EQ(function.str(), module.str());
+  EXPECT_NE(function.str().find("(x + 1)"), std::string::npos);
+}
+
 TEST(PrintedBuffer, HasWhatIsNotUsual) {
   auto text = [](const std::vector<Expr>& shape, BufferOptions options) {
     options.name = "B";

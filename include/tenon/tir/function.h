@@ -42,6 +42,8 @@ struct IRModule {
 
 /// The text of print.h (`print_module`), ending in one newline.
 std::ostream& operator<<(std::ostream& out, const IRModule& module);
+/// The text of print.h (`print_function`).
+std::ostream& operator<<(std::ostream& out, const PrimFunc& func);
 std::ostream& operator<<(std::ostream& out, const Expr& e);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 std::ostream& operator<<(std::ostream& out, const IterVar& axis);
