@@ -122,7 +122,7 @@ struct RegisterTile {
 RegisterTile choose_tile(const tir::TargetFacts& target) {
   const int lanes = std::max(target.vector_bits / 32, 4);
   const bool has_32_registers = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
-  return {has_32_registers ? 12 : 6, 2, lanes};
+  return {has_32_registers ? 8 : 6, 2, lanes};
 }
 
 Step register_tile(int n, const RegisterTile& tile) {
