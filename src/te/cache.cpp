@@ -100,7 +100,9 @@ std::span<const IterVar> scheduled_axes(const Operation& op) {
   return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
-Relayout relayout(const StageData& stage, const SourceLocation& where) {
+/// `first_step`: of the update of a scan, whose first axis is time.
+Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
+                  const SourceLocation& where) {
   const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
   AxisRanges ranges;
   arith::Facts facts;
@@ -134,6 +136,9 @@ Relayout relayout(const StageData& stage, const SourceLocation& where) {
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
+  // Loops that time is a part of may begin before the first step, which would read states before the first.
+  if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
+    result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
   for (const IterVar& axis : data_axes)
     set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
   return result;
@@ -200,19 +205,30 @@ CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, con
                               op.where())};
 }
 
-CachedOperation in_two_steps(const StageData& stage, std::string name, const SourceLocation& where) {
+CachedOperation in_two_steps(const StageData& stage, const std::optional<Expr>& first_step, std::string name,
+                             const SourceLocation& where) {
   const Operation& op = stage.op;
   const Compute* compute = op.as<Compute>();
   const TensorCompute* tensor = op.as<TensorCompute>();
   if (!compute && !tensor)
     fail("cache_write", stage, "only the output of a compute or a tensor_compute can be cached on writing",
          where);
-  const Relayout layout = relayout(stage, where);
+  const Relayout layout = relayout(stage, first_step, where);
   if (compute) return in_two_steps(op, *compute, layout, std::move(name));
   if (!layout.predicates.empty())
     fail("cache_write", stage,
          "its loops are split by factors that do not divide them, and an intrinsic has no guard", where);
   return in_two_steps(op, *tensor, layout, std::move(name));
+}
+
+/// If the stage is the update of a scan: the time of its first step.
+std::optional<Expr> first_step_of(const ScheduleData& schedule, StageId id) {
+  for (const StageData& stage : schedule.stages)
+    if (const Scan* scan = stage.op.as<Scan>())
+      for (const Tensor& update : scan->update)
+        if (const std::optional<StageOutput> output = schedule.find(update); output && output->stage == id)
+          return scan->scan_axis.dom()->min;
+  return std::nullopt;
 }
 
 void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors, StageId id,
@@ -248,7 +264,8 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, co
   check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
   check_not_tensorized("cache_write", stage, where);
   check_predicate_stays("cache_write", stage, op.axis(), where);
-  const auto [cache, copy] = in_two_steps(stage, op.name() + "." + std::string(scope), where);
+  const auto [cache, copy] =
+      in_two_steps(stage, first_step_of(schedule, id), op.name() + "." + std::string(scope), where);
 
   schedule.set_op(id, copy);
   reset_loops(schedule, id, "cache_write", where);

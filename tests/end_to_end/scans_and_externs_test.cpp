@@ -53,6 +53,19 @@ TEST_F(ScanTest, WithAStageInsideOfTheUpdate) {
   EXPECT_EQ(compare_with_default(attached, {X, S}, sizes), "");
 }
 
+// Whole rows of the fused loops are cached, and a row may begin before the first step.
+TEST_F(ScanTest, CachedInLoopsThatTimeIsAPartOf) {
+  for (int factor : {3, 4, 9}) {
+    te::Tensor update = te::compute(
+        {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+    te::Tensor S = te::scan(init, update, state, {X}, "S");
+    te::Schedule s = te::create_schedule(S);
+    s[update].split(s[update].fuse(s[update].axis(0), s[update].axis(1)), factor);
+    s.cache_write(update, "global");
+    EXPECT_EQ(compare_with_default(s, {X, S}, sizes), "") << factor;
+  }
+}
+
 TEST_F(ScanTest, ReadByAStageThatIsSplit) {
   te::Tensor update = te::compute(
       {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
