@@ -1,7 +1,6 @@
 #include "codegen/llvm/polynomials.h"
 
-#include <initializer_list>
-
+#include "codegen/llvm/lane_maths.h"
 #include "codegen/llvm/polynomials_in_double.h"
 
 namespace tenon::codegen {
@@ -18,17 +17,9 @@ constexpr float kLog2High = 0.693359375f, kLog2Low = -0x1.bd0106p-13f;
 constexpr float kLog10Of2High = 0.30078125f, kLog10Of2Low = 0x1.04d428p-12f;
 constexpr float kLeastNormal = 0x1p-126f;
 
-/// Emits operations on floats, or on vectors of as many floats as x has.
-class Polynomials {
+class Polynomials : LaneMaths {
  public:
-  Polynomials(llvm::IRBuilderBase& builder, llvm::Value* x)
-      : builder_(builder), guard_(builder), float_(x->getType()) {
-    int_ = builder.getInt32Ty();
-    if (const auto* vector = llvm::dyn_cast<llvm::VectorType>(float_))
-      int_ = llvm::VectorType::get(int_, vector->getElementCount());
-    // Reassociation would take the rounding by kRounder apart.
-    builder_.setFastMathFlags({});
-  }
+  Polynomials(llvm::IRBuilderBase& builder, llvm::Value* x) : LaneMaths(builder, x->getType()) {}
 
   /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
   llvm::Value* exp(llvm::Value* x) {
@@ -93,7 +84,7 @@ class Polynomials {
 
   /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 x) + 1) elsewhere.
   llvm::Value* tanh(llvm::Value* x) {
-    llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    llvm::Value* magnitude = fabs(x);
     llvm::Value* square = builder_.CreateFMul(x, x);
     llvm::Value* p =
         horner(square, {-0x1.75da26p-8f, 0x1.5224f6p-6f, -0x1.b83c1cp-5f, 0x1.110726p-3f, -0x1.555532p-2f});
@@ -107,7 +98,7 @@ class Polynomials {
   /// x + x P(x^2) near zero; elsewhere 1 - exp(Q(x)), Q being the logarithm of 1 - erf. Beyond 3.95 the
   /// result is 1.
   llvm::Value* erf(llvm::Value* x) {
-    llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    llvm::Value* magnitude = fabs(x);
     llvm::Value* p = horner(builder_.CreateFMul(x, x), {-0x1.3a431cp-11f, 0x1.4748a8p-8f, -0x1.b68e2cp-6f,
                                                         0x1.ce1abp-4f, -0x1.8126e8p-2f, 0x1.06eba6p-3f});
     llvm::Value* near_zero = multiply_add(p, x, x);
@@ -128,36 +119,9 @@ class Polynomials {
     llvm::Value* exponent;
   };
 
-  llvm::Constant* number(float value) { return llvm::ConstantFP::get(float_, value); }
-  llvm::Constant* integer(std::int32_t value) {
-    return llvm::ConstantInt::get(int_, static_cast<std::uint32_t>(value));
-  }
-  llvm::Value* bits(llvm::Value* x) { return builder_.CreateBitCast(x, int_); }
-  llvm::Value* from_bits(llvm::Value* x) { return builder_.CreateBitCast(x, float_); }
-
-  /// Fused where the processor can, which then holds for one value and for vectors alike.
-  llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {float_}, {a, b, c});
-  }
-  /// Coefficients from the highest power on.
-  llvm::Value* horner(llvm::Value* x, std::initializer_list<float> coefficients) {
-    llvm::Value* sum = nullptr;
-    for (float c : coefficients) sum = sum ? multiply_add(sum, x, number(c)) : number(c);
-    return sum;
-  }
   llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
   }
-  /// NaN is not below.
-  llvm::Value* choose_below(llvm::Value* x, float limit, llvm::Value* below, llvm::Value* otherwise) {
-    return builder_.CreateSelect(builder_.CreateFCmpOLT(x, number(limit)), below, otherwise);
-  }
-  /// NaN stays.
-  llvm::Value* clamped(llvm::Value* x, float low, float high) {
-    x = choose_below(x, low, number(low), x);
-    return builder_.CreateSelect(builder_.CreateFCmpOGT(x, number(high)), number(high), x);
-  }
-
   /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion would be
   /// undefined.
   llvm::Value* rounded_integer(llvm::Value* shifted) {
@@ -191,7 +155,7 @@ class Polynomials {
     llvm::Value* mantissa =
         from_bits(builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(23))));
     return {builder_.CreateFSub(mantissa, number(1)),
-            builder_.CreateFAdd(builder_.CreateSIToFP(exponent, float_), offset)};
+            builder_.CreateFAdd(builder_.CreateSIToFP(exponent, floats_), offset)};
   }
   /// log(1 + f) = f - f^2 / 2 + f^3 P(f): the last term.
   llvm::Value* cubic_part(llvm::Value* f, llvm::Value* square) {
@@ -202,18 +166,11 @@ class Polynomials {
   }
   /// A logarithm of zero, negative numbers, infinity and NaN.
   llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
-    llvm::Constant* infinity = llvm::ConstantFP::getInfinity(float_);
     llvm::Constant* zero = number(0);
-    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), llvm::ConstantFP::getInfinity(float_, true),
-                              y);
-    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), llvm::ConstantFP::getNaN(float_), y);
-    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity), infinity, y);
+    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
+    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), not_a_number(), y);
+    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity()), infinity(), y);
   }
-
-  llvm::IRBuilderBase& builder_;
-  llvm::IRBuilderBase::FastMathFlagGuard guard_;
-  llvm::Type* float_;
-  llvm::Type* int_;
 };
 
 }  // namespace
