@@ -15,13 +15,13 @@ void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
     EXPECT_EQ(verdict.wrong, "") << shrink(c, options).describe();
     refused += !verdict.refused.empty();
   }
-  // What is refused shows nothing; a third is what the random primitives make of it.
-  EXPECT_LT(refused, static_cast<int>(last - first) / 3);
+  // What is refused shows nothing.
+  EXPECT_LT(refused, static_cast<int>(last - first) / 4);
 }
 
 TEST(RandomSchedulesTest, InterpretedLoopsComputeTheRightNumbers) { expect_right(0, 300, {}); }
 
-TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) { expect_right(300, 340, {.compile = true}); }
+TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) { expect_right(300, 360, {.compile = true}); }
 
 TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {
   EXPECT_EQ(make_case(11).describe(), make_case(11).describe());

@@ -99,6 +99,22 @@ std::string names(const std::vector<Operation>& ops) {
   return text;
 }
 
+/// Twice the elements, by statements of the user's own.
+Tensor doubled(const Tensor& P, const std::string& name) {
+  return extern_op(
+      {kRows, kColumns}, {P},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
+        tir::IRBuilder ib;
+        ib.for_range(0, kRows, "i", [&](Var i) {
+          ib.for_range(0, kColumns, "j", [&](Var j) {
+            ib.emit(outs[0].vstore({i, j}, ins[0].vload({i, j}) * 2.0f));
+          });
+        });
+        return ib.get();
+      },
+      name);
+}
+
 /// A -> B elementwise -> C broadcast -> D injective -> E.
 struct ChainTest : ::testing::Test {
   Tensor A = placeholder({kRows, kColumns}, "A");
@@ -213,18 +229,7 @@ TEST_F(ChainTest, WhatARangeReadsIsInlinedIntoIt) {
 }
 
 TEST_F(ChainTest, WhatAnExternOperationReadsStays) {
-  Tensor X = extern_op(
-      {kRows, kColumns}, {B},
-      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-        tir::IRBuilder ib;
-        ib.for_range(0, kRows, "i", [&](Var i) {
-          ib.for_range(0, kColumns, "j", [&](Var j) {
-            ib.emit(outs[0].vstore({i, j}, ins[0].vload({i, j}) * 2.0f));
-          });
-        });
-        return ib.get();
-      },
-      "X");
+  Tensor X = doubled(B, "X");
   Schedule s = create_schedule(X);
   EXPECT_EQ(names(auto_inline_injective(s)), "");
   EXPECT_EQ(testing::run(s, {A, X}), testing::run(create_schedule(X), {A, X}));
@@ -406,21 +411,6 @@ class RandomGraph {
     Tensor half = matrix(name + ".half", [&](Var t, Var j) { return state(t - 1, j) + scaled(t, j); });
     Tensor update = matrix(name + ".update", [&](Var t, Var j) { return half(t, j) - P(t, j); });
     return scan(init, update, state, {}, name);
-  }
-
-  static Tensor doubled(const Tensor& P, const std::string& name) {
-    return extern_op(
-        {kRows, kColumns}, {P},
-        [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-          tir::IRBuilder ib;
-          ib.for_range(0, kRows, "i", [&](Var i) {
-            ib.for_range(0, kColumns, "j", [&](Var j) {
-              ib.emit(outs[0].vstore({i, j}, ins[0].vload({i, j}) * 2.0f));
-            });
-          });
-          return ib.get();
-        },
-        name);
   }
 
   void touch(Schedule& s) {

@@ -8,8 +8,8 @@
 #include "tenon/te/reduce.h"
 #include "tenon/te/tag_scope.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
+#include "tests/topi/text.h"
 
 namespace tenon::topi {
 namespace {
@@ -18,14 +18,6 @@ using te::placeholder;
 using tir::Expr;
 using tir::Operand;
 using tir::Var;
-
-std::string element(const Tensor& t) { return tir::print_legacy(t.op().body().front()); }
-
-std::string shape(const Tensor& t) {
-  std::string text;
-  for (const Expr& extent : t.shape()) text += (text.empty() ? "" : " ") + tir::print_expr(extent);
-  return text;
-}
 
 struct BroadcastTest : ::testing::Test {
   Tensor A = placeholder({4, 3}, "A"), B = placeholder({4, 3}, "B"), Row = placeholder({3}, "Row");

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "tenon/tir/compare.h"
-#include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
+#include "tests/topi/text.h"
 
 namespace tenon::topi {
 namespace {
@@ -15,8 +15,6 @@ namespace {
 using te::placeholder;
 using tir::Expr;
 using tir::Operand;
-
-std::string element(const Tensor& t) { return tir::print_legacy(t.op().body().front()); }
 
 struct ElementwiseTest : ::testing::Test {
   Tensor A = placeholder({4, 3}, "A"), I = placeholder({4, 3}, "I", Int(32)),

@@ -5,19 +5,13 @@
 
 #include <limits>
 
-#include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
+#include "tests/topi/text.h"
 
 namespace tenon::topi {
 namespace {
 
 using te::placeholder;
-
-std::string shape(const Tensor& t) {
-  std::string text;
-  for (const tir::Expr& extent : t.shape()) text += (text.empty() ? "" : " ") + tir::print_expr(extent);
-  return text;
-}
 
 /// "T_pad injective": name and tag.
 std::string title(const te::Operation& op) { return op.name() + " " + op.tag(); }

@@ -3,19 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
+#include "tests/topi/text.h"
 
 namespace tenon::topi {
 namespace {
 
 using te::placeholder;
-
-std::string shape(const Tensor& t) {
-  std::string text;
-  for (const tir::Expr& extent : t.shape()) text += (text.empty() ? "" : " ") + tir::print_expr(extent);
-  return text;
-}
 
 /// "k0 k2"
 std::string reduced(const Tensor& t) {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tenon/tir/print.h"
 #include "tests/topi/misuse.h"
+#include "tests/topi/text.h"
 
 namespace tenon::topi {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 using te::placeholder;
 using tir::Expr;
 using tir::Var;
-
-std::string element(const Tensor& t) { return tir::print_legacy(t.op().body().front()); }
-
-std::string shape(const Tensor& t) {
-  std::string text;
-  for (const Expr& extent : t.shape()) text += (text.empty() ? "" : " ") + tir::print_expr(extent);
-  return text;
-}
 
 struct TransformTest : ::testing::Test {
   Tensor A = placeholder({2, 3, 4}, "A"), B = placeholder({2, 3, 4}, "B"), S = placeholder({}, "S");
