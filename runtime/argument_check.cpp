@@ -94,8 +94,8 @@ class CallCheck {
     for (const ParamSpec& param : params_)
       list += (list.empty() ? " (" : ", ") + param.name + ": " + runtime::describe(param);
     throw RuntimeError("`" + checker_.spec_.name + "`: expected " + std::to_string(params_.size()) +
-                       (params_.size() == 1 ? " argument" : " arguments") + list + (list.empty() ? "" : ")") +
-                       ", got " + std::to_string(args_.size()));
+                       (params_.size() == 1 ? " argument" : " arguments") + list +
+                       (list.empty() ? "" : ")") + ", got " + std::to_string(args_.size()));
   }
 
   // ---- Scalars ----
@@ -110,11 +110,11 @@ class CallCheck {
     const bool fits_type = above_int64 ? !integer_max(spec.dtype) : fits(value, spec.dtype);
     if (!fits_type) {
       const auto max = integer_max(spec.dtype);
-      refuse(
-          "expected " + spec.dtype.str() + ", which holds " + std::to_string(integer_min(spec.dtype)) +
-          " to " +
-          std::to_string(max ? static_cast<std::uint64_t>(*max) : std::numeric_limits<std::uint64_t>::max()) +
-          ", got " + describe_given(arg));
+      refuse("expected " + spec.dtype.str() + ", which holds " +
+             std::to_string(integer_min(spec.dtype)) + " to " +
+             std::to_string(max ? static_cast<std::uint64_t>(*max)
+                                : std::numeric_limits<std::uint64_t>::max()) +
+             ", got " + describe_given(arg));
     }
     put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
     if (checker_.params_[param_].symbol >= 0)
@@ -172,8 +172,10 @@ class CallCheck {
 
   void check_type_and_shape(const ArraySpec& spec, const DLTensor& tensor) {
     const std::vector<NumberedSize>& sizes = checker_.params_[param_].shape;
-    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) refuse_as_given(expected_type());
-    if (!has_type(tensor.dtype, spec.dtype) || static_cast<std::size_t>(tensor.ndim) != sizes.size())
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+      refuse_as_given(expected_type());
+    if (!has_type(tensor.dtype, spec.dtype) ||
+        static_cast<std::size_t>(tensor.ndim) != sizes.size())
       refuse_as_given(expected_type());
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       const bool wrong_constant =
@@ -196,8 +198,8 @@ class CallCheck {
       if (!is_array(params_[other])) continue;
       const auto& earlier = *static_cast<const DLTensor*>(args_[other].value().p);
       if (earlier.device.device_type == tensor.device.device_type && device_of(earlier) != device)
-        refuse("expected an array on " + device_of(earlier).str() + " like " + name_of_argument(other) +
-               ", got one on " + device.str());
+        refuse("expected an array on " + device_of(earlier).str() + " like " +
+               name_of_argument(other) + ", got one on " + device.str());
     }
   }
 
@@ -226,14 +228,16 @@ class CallCheck {
     const auto shape = shape_of(tensor), strides = strides_of(tensor);
     if (!spec.strides) {
       if (!is_compact(shape, strides))
-        refuse("expected the compact row-major strides " + to_text(compact_strides(shape)) + ", got " +
-               to_text(strides));
+        refuse("expected the compact row-major strides " + to_text(compact_strides(shape)) +
+               ", got " + to_text(strides));
       return;
     }
     const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
     for (std::size_t d = 0; d < sizes.size(); ++d)
-      if (sizes[d].kind == NumberedSize::Kind::Constant && shape[d] > 1 && sizes[d].value != strides[d])
-        refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " + to_text(strides));
+      if (sizes[d].kind == NumberedSize::Kind::Constant && shape[d] > 1 &&
+          sizes[d].value != strides[d])
+        refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " +
+               to_text(strides));
   }
 
   void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
@@ -254,28 +258,32 @@ class CallCheck {
 
   void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset) {
     const auto shape = shape_of(tensor), strides = strides_of(tensor);
-    if (tensor.data == nullptr) refuse_as_given(expected_type() + " with data; its data pointer is null");
+    if (tensor.data == nullptr)
+      refuse_as_given(expected_type() + " with data; its data pointer is null");
     const auto span = touched(shape, strides);
     if (!span) refuse("its strides " + to_text(strides) + " reach further than 64 bits hold");
     if (spec.index_bits == 32 &&
         std::max(-span->first, span->last) > std::numeric_limits<std::int32_t>::max())
-      refuse("expected an array whose positions fit 32 bits, for which the function was compiled, got " +
-             describe_given(args_[param_]) + " with strides " + to_text(strides));
-    const std::uint64_t address =
-        spec.device == DeviceType::OpenCL ? byte_offset : reinterpret_cast<std::uintptr_t>(tensor.data);
+      refuse(
+          "expected an array whose positions fit 32 bits, for which the function was compiled, got " +
+          describe_given(args_[param_]) + " with strides " + to_text(strides));
+    const std::uint64_t address = spec.device == DeviceType::OpenCL
+                                      ? byte_offset
+                                      : reinterpret_cast<std::uintptr_t>(tensor.data);
     const auto excess = address % static_cast<std::uint64_t>(spec.alignment);
     if (excess != 0)
       refuse("expected data aligned to " + std::to_string(spec.alignment) +
              " bytes, got an address that is " + std::to_string(excess) + " bytes past a multiple" +
              (byte_offset != 0 ? " (byte_offset " + std::to_string(byte_offset) + ")" : ""));
     if (spec.access != Access::Read && !elements_are_apart(shape, strides))
-      refuse("it is written, so its elements must lie apart; strides " + to_text(strides) + " of shape " +
-             to_text(shape) + " let them overlap");
+      refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
+             " of shape " + to_text(shape) + " let them overlap");
     memory_[param_] = memory_of(spec, tensor, *span);
   }
 
   static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
-    // Of OpenCL's memory objects we know no address; the handle stands for one, and offsets are within it.
+    // Of OpenCL's memory objects we know no address; the handle stands for one, and offsets are
+    // within it.
     const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
     const auto bytes = static_cast<std::uintptr_t>(spec.dtype.bytes());
     return {base + static_cast<std::uintptr_t>(span.first) * bytes,

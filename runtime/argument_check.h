@@ -1,5 +1,5 @@
-// Checks a call's arguments against the function's specification, and brings them into the form that
-// generated code may rely on (TenonPackedFunction in c_api.h).
+// Checks a call's arguments against the function's specification, and brings them into the form
+// that generated code may rely on (TenonPackedFunction in c_api.h).
 #pragma once
 
 #include <span>

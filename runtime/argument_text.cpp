@@ -10,7 +10,8 @@ std::string describe(DLDataType dtype) {
   try {
     return from_dlpack(dtype).str();
   } catch (const RuntimeError&) {
-    return "DLPack type " + std::to_string(dtype.code) + " of " + std::to_string(dtype.bits) + " bits";
+    return "DLPack type " + std::to_string(dtype.code) + " of " + std::to_string(dtype.bits) +
+           " bits";
   }
 }
 
@@ -29,9 +30,11 @@ Device device_of(const DLTensor& t) {
 
 bool has_type(DLDataType given, DataType expected) {
   const DLDataType wanted = to_dlpack(expected);
-  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes) return true;
+  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes)
+    return true;
   // Before DLPack had a code for them, bools went as unsigned integers of one bit.
-  return expected.is_bool() && given.code == kDLUInt && given.bits == 1 && given.lanes == wanted.lanes;
+  return expected.is_bool() && given.code == kDLUInt && given.bits == 1 &&
+         given.lanes == wanted.lanes;
 }
 
 std::string describe_given(const Argument& arg) {
@@ -48,7 +51,8 @@ std::string describe_given(const Argument& arg) {
       return "null";
     case kTenonTensor: {
       const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
-      if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) return "a tensor without a shape";
+      if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+        return "a tensor without a shape";
       return describe(tensor.dtype) + to_text(shape_of(tensor));
     }
   }

@@ -19,7 +19,8 @@ class CpuApi : public DeviceApi {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
     const std::uint64_t rounded =
         nbytes > kMostBytes ? nbytes : (nbytes + alignment - 1) / alignment * alignment;
-    void* data = nbytes > kMostBytes ? nullptr : std::aligned_alloc(alignment, std::max(rounded, alignment));
+    void* data =
+        nbytes > kMostBytes ? nullptr : std::aligned_alloc(alignment, std::max(rounded, alignment));
     if (data == nullptr) throw RuntimeError("no memory for " + std::to_string(nbytes) + " bytes");
     return data;
   }

@@ -1,4 +1,5 @@
-// The threads that run parallel loops, as set at one moment. A loop keeps the crew that it started with.
+// The threads that run parallel loops, as set at one moment. A loop keeps the crew that it started
+// with.
 #pragma once
 
 #include <memory>
@@ -25,14 +26,17 @@ class Crew {
   std::optional<tbb::task_arena> arena_;
 };
 
-/// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of threads.
+/// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of
+/// threads.
 std::shared_ptr<Crew> current_crew();
 
-/// The number of threads that the text of TENON_NUM_THREADS asks for; throws RuntimeError for another text.
+/// The number of threads that the text of TENON_NUM_THREADS asks for; throws RuntimeError for
+/// another text.
 int parse_num_threads(std::string_view text);
 
-/// How many processors a control group's quota is worth, at least 1, rounded up; none for no quota. `text` is
-/// the file cpu.max of version 2 ("200000 100000") or quota and period of version 1, a blank between.
+/// How many processors a control group's quota is worth, at least 1, rounded up; none for no quota.
+/// `text` is the file cpu.max of version 2 ("200000 100000") or quota and period of version 1, a
+/// blank between.
 std::optional<int> processors_of_quota(std::string_view text);
 
 }  // namespace tenon::runtime

@@ -1,5 +1,6 @@
-// CUDA's driver interface, found when the program runs: no header and no library of CUDA is needed to build.
-// The declarations are those of its documentation; every entry that has two versions is the second.
+// CUDA's driver interface, found when the program runs: no header and no library of CUDA is needed
+// to build. The declarations are those of its documentation; every entry that has two versions is
+// the second.
 #include <map>
 #include <mutex>
 #include <string>
@@ -24,26 +25,28 @@ struct Driver {
   Result (*get_error_string)(Result, const char**) =
       library.function<Result(Result, const char**)>("cuGetErrorString");
   Result (*device_get_count)(int*) = library.function<Result(int*)>("cuDeviceGetCount");
-  Result (*device_get)(CudaDevice*, int) = library.function<Result(CudaDevice*, int)>("cuDeviceGet");
-  Result (*device_get_name)(char*, int,
-                            CudaDevice) = library.function<Result(char*, int, CudaDevice)>("cuDeviceGetName");
+  Result (*device_get)(CudaDevice*,
+                       int) = library.function<Result(CudaDevice*, int)>("cuDeviceGet");
+  Result (*device_get_name)(char*, int, CudaDevice) =
+      library.function<Result(char*, int, CudaDevice)>("cuDeviceGetName");
   Result (*primary_context_retain)(Context*, CudaDevice) =
       library.function<Result(Context*, CudaDevice)>("cuDevicePrimaryCtxRetain");
   Result (*context_set_current)(Context) = library.function<Result(Context)>("cuCtxSetCurrent");
   Result (*context_synchronize)() = library.function<Result()>("cuCtxSynchronize");
-  Result (*mem_alloc)(Address*,
-                      std::size_t) = library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
+  Result (*mem_alloc)(Address*, std::size_t) =
+      library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
   Result (*mem_free)(Address) = library.function<Result(Address)>("cuMemFree_v2");
   // Addresses are unified, so that one call copies in every direction.
-  Result (*memcpy)(Address, Address,
-                   std::size_t) = library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
+  Result (*memcpy)(Address, Address, std::size_t) =
+      library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
 
   void check(Result result, const char* what) const {
     if (result == 0) return;
     const char* reason = nullptr;
     get_error_string(result, &reason);
-    throw RuntimeError("CUDA: " + std::string(what) + " failed: " +
-                       (reason == nullptr ? "error " + std::to_string(result) : std::string(reason)));
+    throw RuntimeError(
+        "CUDA: " + std::string(what) + " failed: " +
+        (reason == nullptr ? "error " + std::to_string(result) : std::string(reason)));
   }
 };
 
@@ -63,7 +66,8 @@ class CudaApi : public DeviceApi {
 
   std::string device_name(int id) override {
     char name[256] = {};
-    driver_.check(driver_.device_get_name(name, sizeof(name) - 1, device(id)), "asking for a device's name");
+    driver_.check(driver_.device_get_name(name, sizeof(name) - 1, device(id)),
+                  "asking for a device's name");
     return name;
   }
 
@@ -100,12 +104,14 @@ class CudaApi : public DeviceApi {
     return device;
   }
 
-  /// Makes the device's primary context, which other CUDA code of the process shares, this thread's.
+  /// Makes the device's primary context, which other CUDA code of the process shares, this
+  /// thread's.
   void use(int id) {
     std::lock_guard lock(mutex_);
     Context& context = contexts_[id];
     if (context == nullptr)
-      driver_.check(driver_.primary_context_retain(&context, device(id)), "taking the device's context");
+      driver_.check(driver_.primary_context_retain(&context, device(id)),
+                    "taking the device's context");
     driver_.check(driver_.context_set_current(context), "taking the device's context");
   }
 

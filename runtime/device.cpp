@@ -21,8 +21,8 @@ Driver load(std::unique_ptr<DeviceApi> (*make)()) {
   }
 }
 
-/// Null for a kind that this runtime does not know. Drivers are never unloaded: other threads may be using
-/// them at exit.
+/// Null for a kind that this runtime does not know. Drivers are never unloaded: other threads may
+/// be using them at exit.
 const Driver* driver_of(DeviceType type) {
   switch (type) {
     case DeviceType::Cpu: {
@@ -69,7 +69,8 @@ std::string Device::why_missing() const {
     const int count = device_api(type).device_count();
     if (id >= 0 && id < count) return "";
     return str() + " does not exist: there " +
-           (count == 1 ? "is 1 device" : "are " + std::to_string(count) + " devices") + " of this kind";
+           (count == 1 ? "is 1 device" : "are " + std::to_string(count) + " devices") +
+           " of this kind";
   } catch (const RuntimeError& error) {
     return error.what();
   }

@@ -1,5 +1,5 @@
-// The kinds of device, each in a file of its own. Making one loads its driver; a RuntimeError says what is
-// missing.
+// The kinds of device, each in a file of its own. Making one loads its driver; a RuntimeError says
+// what is missing.
 #pragma once
 
 #include <memory>

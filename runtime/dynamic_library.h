@@ -11,7 +11,8 @@ class DynamicLibrary {
   enum class Lifetime { UntilDestroyed, OfTheProcess };
 
   /// Throws RuntimeError with the loader's reason.
-  explicit DynamicLibrary(const std::filesystem::path& path, Lifetime lifetime = Lifetime::UntilDestroyed);
+  explicit DynamicLibrary(const std::filesystem::path& path,
+                          Lifetime lifetime = Lifetime::UntilDestroyed);
   ~DynamicLibrary();
   DynamicLibrary(const DynamicLibrary&) = delete;
   DynamicLibrary& operator=(const DynamicLibrary&) = delete;

@@ -19,9 +19,9 @@ int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes,
   return tenon::runtime::without_exceptions([&] {
     std::vector<std::int64_t> index;
     for (int32_t n = 3; n < num_args; ++n) index.push_back(args[n].i);
-    return tenon::runtime::fail(
-        kTenonError, tenon::element_differs(static_cast<const char*>(args[0].p),
-                                            value_of(args[1], type_codes[1]),
-                                            value_of(args[2], type_codes[2]), index));
+    return tenon::runtime::fail(kTenonError,
+                                tenon::element_differs(static_cast<const char*>(args[0].p),
+                                                       value_of(args[1], type_codes[1]),
+                                                       value_of(args[2], type_codes[2]), index));
   });
 }

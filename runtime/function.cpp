@@ -15,7 +15,8 @@ struct Function::State {
   std::shared_ptr<const void> keep_alive;
 
   std::int32_t run(const CheckedArguments& args) const {
-    return call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
+    return call(args.values.data(), args.codes.data(),
+                static_cast<std::int32_t>(args.values.size()));
   }
 };
 
@@ -57,7 +58,8 @@ void Function::call(std::span<const Argument> args, std::optional<SourceLocation
   run(check(args, where), where);
 }
 
-TimeEvaluator Function::time_evaluator(Device device, TimeOptions options, SourceLocation where) const {
+TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
+                                       SourceLocation where) const {
   auto refuse = [&](const std::string& what) {
     throw RuntimeError("time_evaluator of `" + name() + "`: " + what, where);
   };
@@ -96,7 +98,8 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
 }
 
 int TimeEvaluator::larger_number(int number, double seconds, double least) {
-  // What the measurement so far predicts, and one more; at least a step that ends soon if it predicts badly.
+  // What the measurement so far predicts, and one more; at least a step that ends soon if it
+  // predicts badly.
   const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
   const double wanted = std::max(predicted, number * 1.618 + 1);
   return static_cast<int>(std::min<double>(wanted, kMostCalls));

@@ -17,7 +17,8 @@ std::int32_t fail(std::int32_t status, std::string_view message) noexcept {
   try {
     message_of_this_thread().assign(message);
   } catch (...) {
-    message_of_this_thread().clear();  // no memory for the sentence; the status still says that it failed
+    message_of_this_thread()
+        .clear();  // no memory for the sentence; the status still says that it failed
   }
   return status;
 }
@@ -27,5 +28,6 @@ std::int32_t fail(std::int32_t status, std::string_view message) noexcept {
 const char* tenon_last_error(void) { return tenon::runtime::message_of_this_thread().c_str(); }
 
 void tenon_set_last_error(const char* message) {
-  tenon::runtime::fail(kTenonError, message == nullptr ? std::string_view() : std::string_view(message));
+  tenon::runtime::fail(kTenonError,
+                       message == nullptr ? std::string_view() : std::string_view(message));
 }

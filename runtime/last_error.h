@@ -10,11 +10,12 @@
 
 namespace tenon::runtime {
 
-/// Keeps the message for this thread and gives the status back: `return fail(kTenonError, "...")`. Never
-/// throws.
+/// Keeps the message for this thread and gives the status back: `return fail(kTenonError, "...")`.
+/// Never throws.
 std::int32_t fail(std::int32_t status, std::string_view message) noexcept;
 
-/// Runs the function, which returns a status, and turns an exception into a status with its message.
+/// Runs the function, which returns a status, and turns an exception into a status with its
+/// message.
 template <class F>
 std::int32_t without_exceptions(F&& function) noexcept {
   try {

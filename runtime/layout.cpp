@@ -31,7 +31,8 @@ std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape) 
   return count == 0 ? 0 : without_zeros;
 }
 
-std::optional<Span> touched(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+std::optional<Span> touched(std::span<const std::int64_t> shape,
+                            std::span<const std::int64_t> strides) {
   Span span;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     std::int64_t reach = 0;
@@ -53,7 +54,8 @@ bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_
   return true;
 }
 
-bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+bool elements_are_apart(std::span<const std::int64_t> shape,
+                        std::span<const std::int64_t> strides) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> dims;  // |stride|, extent
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0) return true;

@@ -20,13 +20,14 @@ struct Span {
 };
 
 /// Of an array that has elements. Nothing if int64 does not hold it.
-std::optional<Span> touched(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
+std::optional<Span> touched(std::span<const std::int64_t> shape,
+                            std::span<const std::int64_t> strides);
 
 /// Whether the strides are those of row-major order without gaps, where they matter.
 bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 
-/// Whether it is certain that no two elements are the same place: every stride exceeds what the smaller ones
-/// span.
+/// Whether it is certain that no two elements are the same place: every stride exceeds what the
+/// smaller ones span.
 bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 
 }  // namespace tenon::runtime

@@ -13,10 +13,12 @@ std::filesystem::path with_folder(const std::filesystem::path& path) {
 
 class LibraryModule : public ModuleImpl {
  public:
-  explicit LibraryModule(const std::filesystem::path& path) : library_(with_folder(path)), path_(path) {
+  explicit LibraryModule(const std::filesystem::path& path)
+      : library_(with_folder(path)), path_(path) {
     const auto* manifest = static_cast<const char*>(library_.find("tenon_module_manifest"));
     if (manifest == nullptr)
-      throw RuntimeError(path.string() + " is no module of Tenon: it has no `tenon_module_manifest`");
+      throw RuntimeError(path.string() +
+                         " is no module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
     if (auto* slot = static_cast<const TenonRuntimeApi**>(library_.find("tenon_runtime_api_slot")))
       *slot = tenon_runtime_api();
@@ -32,9 +34,11 @@ class LibraryModule : public ModuleImpl {
   void save(const std::filesystem::path& path) const override {
     if (path.extension() != path_.extension())
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +
-                         " can be saved as the same kind of file only, not as " + path.filename().string());
+                         " can be saved as the same kind of file only, not as " +
+                         path.filename().string());
     std::error_code error;
-    std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing, error);
+    std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing,
+                               error);
     if (error) throw RuntimeError(path.string() + " cannot be written: " + error.message());
   }
 

@@ -38,7 +38,8 @@ struct Module::State {
   std::vector<Function> functions;
 };
 
-Module::Module(std::shared_ptr<ModuleImpl> impl) : state_(std::make_shared<State>(std::move(impl))) {}
+Module::Module(std::shared_ptr<ModuleImpl> impl)
+    : state_(std::make_shared<State>(std::move(impl))) {}
 
 const std::shared_ptr<ModuleImpl>& Module::impl() const { return state_->impl; }
 
@@ -50,8 +51,9 @@ Function Module::operator[](const FunctionName& name) const {
   const std::vector<FunctionSpec>& specs = impl()->functions();
   auto spec = std::ranges::find(specs, name.name, &FunctionSpec::name);
   if (spec == specs.end())
-    throw RuntimeError("the module has no function `" + name.name + "`; it has " + list_of(function_names()),
-                       name.where);
+    throw RuntimeError(
+        "the module has no function `" + name.name + "`; it has " + list_of(function_names()),
+        name.where);
   return state_->functions.emplace_back(*spec, impl()->lookup(*spec), impl());
 }
 

@@ -118,12 +118,14 @@ T converted(double value, DataType dtype, const SourceLocation& where) {
     const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
     const double least = dtype.is_uint() ? 0 : -end;
     if (!(value >= least && value < end) || std::trunc(value) != value)
-      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
+                         where);
   }
   const T result = static_cast<T>(value);
   if constexpr (!std::integral<T>)
     if (std::isfinite(value) && std::isinf(static_cast<double>(result)))
-      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(), where);
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
+                         where);
   return result;
 }
 
@@ -131,7 +133,8 @@ T converted(double value, DataType dtype, const SourceLocation& where) {
 
 DLDataType to_dlpack(DataType dtype) {
   auto make = [&](DLDataTypeCode code, int bits) {
-    return DLDataType{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), dtype.lanes};
+    return DLDataType{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits),
+                      dtype.lanes};
   };
   if (dtype.is_bool()) return make(kDLBool, 8);
   switch (dtype.code) {
@@ -172,7 +175,8 @@ DataType from_dlpack(DLDataType dtype) {
   } catch (const TypeError&) {
   }
   throw RuntimeError("no data type for DLPack's code " + std::to_string(dtype.code) + " with " +
-                     std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) + " lanes");
+                     std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +
+                     " lanes");
 }
 
 NDArray NDArray::empty(Shape shape, DataType dtype, Device device, SourceLocation where) {
@@ -206,7 +210,8 @@ NDArray NDArray::zeros(Shape shape, DataType dtype, Device device, SourceLocatio
   return device == cpu(0) ? host : host.copy_to(device, where);
 }
 
-NDArray NDArray::full(Shape shape, DataType dtype, double value, Device device, SourceLocation where) {
+NDArray NDArray::full(Shape shape, DataType dtype, double value, Device device,
+                      SourceLocation where) {
   NDArray host = empty(std::move(shape), dtype, cpu(0), where);
   with_lane_type(dtype, [&]<class T>(T) {
     T* data = host.data<T>();
@@ -237,10 +242,12 @@ NDArray NDArray::from_memory(const void* values, std::size_t count, DataType dty
                              const SourceLocation& where) {
   NDArray array = empty(std::move(shape), dtype, cpu(0), where);
   if (count != static_cast<std::size_t>(array.num_elements()))
-    throw RuntimeError("NDArray::from: " + std::to_string(count) + " values for an array of shape " +
-                           to_text(array.shape()) + ", which has " + std::to_string(array.num_elements()),
+    throw RuntimeError("NDArray::from: " + std::to_string(count) +
+                           " values for an array of shape " + to_text(array.shape()) +
+                           ", which has " + std::to_string(array.num_elements()),
                        where);
-  if (count > 0) std::memcpy(array.dl_tensor().data, values, count * static_cast<std::size_t>(dtype.bytes()));
+  if (count > 0)
+    std::memcpy(array.dl_tensor().data, values, count * static_cast<std::size_t>(dtype.bytes()));
   return array;
 }
 
@@ -259,10 +266,12 @@ Device NDArray::device() const {
 void* NDArray::host_data(DataType expected, const SourceLocation& where) const {
   if (dtype().element() != expected)
     throw RuntimeError(
-        "data<T>(): the array is " + describe(*this) + ", its elements are no " + expected.str(), where);
+        "data<T>(): the array is " + describe(*this) + ", its elements are no " + expected.str(),
+        where);
   if (device().type != DeviceType::Cpu)
-    throw RuntimeError("data<T>(): the array is on " + device().str() + "; copy_to(cpu(0)) gives one to read",
-                       where);
+    throw RuntimeError(
+        "data<T>(): the array is on " + device().str() + "; copy_to(cpu(0)) gives one to read",
+        where);
   return static_cast<char*>(storage_->tensor.data) + storage_->tensor.byte_offset;
 }
 
@@ -275,31 +284,36 @@ NDArray NDArray::copy_to(Device device, SourceLocation where) const {
 void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
   if (dtype() != target.dtype() || shape() != target.shape())
     throw RuntimeError(
-        "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target), where);
+        "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target),
+        where);
   if (num_elements() == 0) return;
   const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
   if (is_compact() && target.is_compact()) {
-    const DeviceType api = on_host || device().type == DeviceType::Cpu ? target.device().type : device().type;
+    const DeviceType api =
+        on_host || device().type == DeviceType::Cpu ? target.device().type : device().type;
     const DLTensor &from = dl_tensor(), &to = target.dl_tensor();
     const auto bytes = static_cast<std::uint64_t>(num_elements() * dtype().bytes());
     return device_api(api).copy({device(), from.data, from.byte_offset},
                                 {target.device(), to.data, to.byte_offset}, bytes);
   }
   if (!on_host)
-    throw RuntimeError("copy_to: strided arrays are copied in the host's memory only; this is from " +
-                           device().str() + " to " + target.device().str(),
-                       where);
+    throw RuntimeError(
+        "copy_to: strided arrays are copied in the host's memory only; this is from " +
+            device().str() + " to " + target.device().str(),
+        where);
   copy_strided(*this, target);
 }
 
-NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset, SourceLocation where) const {
+NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset,
+                      SourceLocation where) const {
   const std::string what = "view of shape " + to_text(shape) + ", strides " + to_text(strides) +
                            ", byte offset " + to_text(byte_offset);
   if (shape.size() != strides.size())
     throw RuntimeError(what + ": as many strides as extents are needed", where);
   if (byte_offset % bytes_of_lane(dtype()) != 0)
-    throw RuntimeError(what + ": the offset is no multiple of the " + std::to_string(bytes_of_lane(dtype())) +
-                           " bytes of an element of " + dtype().element().str(),
+    throw RuntimeError(what + ": the offset is no multiple of the " +
+                           std::to_string(bytes_of_lane(dtype())) + " bytes of an element of " +
+                           dtype().element().str(),
                        where);
   if (bytes_of(shape, dtype(), where) > 0) {
     const auto span = touched(shape, strides);
@@ -330,7 +344,9 @@ DLManagedTensor* NDArray::to_dlpack() const {
   auto* exported = new Exported{.managed = {}, .array = *this};
   exported->managed.dl_tensor = dl_tensor();
   exported->managed.manager_ctx = exported;
-  exported->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
+  exported->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Exported*>(self->manager_ctx);
+  };
   return &exported->managed;
 }
 
@@ -356,11 +372,13 @@ ByteRange bytes_touched(const Shape& shape, const Shape& strides, std::uint64_t 
   ByteRange range;
   const auto offset = static_cast<std::int64_t>(byte_offset);
   const auto span = touched(shape, strides);
-  const bool fits = offset >= 0 && span && !__builtin_mul_overflow(span->first, bytes, &range.first) &&
+  const bool fits = offset >= 0 && span &&
+                    !__builtin_mul_overflow(span->first, bytes, &range.first) &&
                     !__builtin_mul_overflow(span->last + 1, bytes, &range.end) &&
                     !__builtin_add_overflow(range.first, offset, &range.first) &&
                     !__builtin_add_overflow(range.end, offset, &range.end);
-  if (!fits) throw RuntimeError("from_dlpack of a tensor whose strides or offset do not fit 64 bits", where);
+  if (!fits)
+    throw RuntimeError("from_dlpack of a tensor whose strides or offset do not fit 64 bits", where);
   return range;
 }
 
@@ -375,19 +393,22 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
   check_element_type(dtype, where);
   check_device({static_cast<DeviceType>(t.device.device_type), t.device.device_id}, where);
   Shape shape(t.shape, t.shape + t.ndim);
-  Shape strides = t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);
+  Shape strides =
+      t.strides == nullptr ? compact_strides(shape) : Shape(t.strides, t.strides + t.ndim);
   ByteRange range;
   if (bytes_of(shape, dtype, where) > 0) {
     range = bytes_touched(shape, strides, t.byte_offset, dtype.bytes(), where);
     if (t.data == nullptr)
-      throw RuntimeError("from_dlpack of a tensor " + dtype.str() + to_text(shape) + " without data", where);
+      throw RuntimeError(
+          "from_dlpack of a tensor " + dtype.str() + to_text(shape) + " without data", where);
     // Of OpenCL's memory objects the handle is no address.
     const std::uintptr_t start =
         t.device.device_type == kDLOpenCL ? 0 : reinterpret_cast<std::uintptr_t>(t.data);
     if ((start + t.byte_offset) % static_cast<std::uintptr_t>(bytes_of_lane(dtype)) != 0)
-      throw RuntimeError("from_dlpack of a tensor whose data is not aligned to its elements, of type " +
-                             dtype.element().str(),
-                         where);
+      throw RuntimeError(
+          "from_dlpack of a tensor whose data is not aligned to its elements, of type " +
+              dtype.element().str(),
+          where);
   }
   std::shared_ptr<void> memory(tensor, [](void* p) {
     auto* managed = static_cast<DLManagedTensor*>(p);

@@ -37,7 +37,8 @@ struct Driver {
   GetDeviceIds* get_device_ids = library.function<GetDeviceIds>("clGetDeviceIDs");
   using GetDeviceInfo = Result(DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
   GetDeviceInfo* get_device_info = library.function<GetDeviceInfo>("clGetDeviceInfo");
-  using CreateContext = Context(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*, Result*);
+  using CreateContext = Context(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
+                                Result*);
   CreateContext* create_context = library.function<CreateContext>("clCreateContext");
   using CreateQueue = Queue(Context, DeviceId, Bits, Result*);
   CreateQueue* create_queue = library.function<CreateQueue>("clCreateCommandQueue");
@@ -48,8 +49,8 @@ struct Driver {
   using Read = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
                       const void*, void*);
   Read* read = library.function<Read>("clEnqueueReadBuffer");
-  using Write = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*, std::uint32_t,
-                       const void*, void*);
+  using Write = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
+                       std::uint32_t, const void*, void*);
   Write* write = library.function<Write>("clEnqueueWriteBuffer");
   using Copy = Result(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
                       const void*, void*);
@@ -59,7 +60,8 @@ struct Driver {
 };
 
 void check(Result result, const std::string& what) {
-  if (result != 0) throw RuntimeError("OpenCL: " + what + " failed with error " + std::to_string(result));
+  if (result != 0)
+    throw RuntimeError("OpenCL: " + what + " failed with error " + std::to_string(result));
 }
 
 class OpenClApi : public DeviceApi {
@@ -85,8 +87,8 @@ class OpenClApi : public DeviceApi {
 
   void* allocate(int id, std::uint64_t nbytes, std::uint64_t) override {
     Result result = 0;
-    Memory memory = driver_.create_buffer(open(id).context, kReadWrite, std::max<std::uint64_t>(nbytes, 1),
-                                          nullptr, &result);
+    Memory memory = driver_.create_buffer(open(id).context, kReadWrite,
+                                          std::max<std::uint64_t>(nbytes, 1), nullptr, &result);
     check(result, "allocating " + std::to_string(nbytes) + " bytes");
     return memory;
   }
@@ -105,7 +107,9 @@ class OpenClApi : public DeviceApi {
     check(driver_.finish(queue), "copying");
   }
 
-  void synchronize(int id) override { check(driver_.finish(open(id).queue), "waiting for the device"); }
+  void synchronize(int id) override {
+    check(driver_.finish(open(id).queue), "waiting for the device");
+  }
 
  private:
   struct OpenDevice {
@@ -120,7 +124,8 @@ class OpenClApi : public DeviceApi {
     if (result == kDeviceNotFound || count == 0) return;
     check(result, "counting devices");
     std::vector<DeviceId> ids(count);
-    check(driver_.get_device_ids(platform, kAnyDevice, count, ids.data(), nullptr), "listing devices");
+    check(driver_.get_device_ids(platform, kAnyDevice, count, ids.data(), nullptr),
+          "listing devices");
     for (DeviceId id : ids) devices_.push_back({.id = id});
   }
 
@@ -143,15 +148,17 @@ class OpenClApi : public DeviceApi {
     return device;
   }
 
-  Result enqueue(Queue queue, const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) {
+  Result enqueue(Queue queue, const MemoryPlace& from, const MemoryPlace& to,
+                 std::uint64_t nbytes) {
     if (from.device.type != DeviceType::OpenCL)
       return driver_.write(queue, to.data, kBlocking, to.byte_offset, nbytes,
-                           static_cast<const char*>(from.data) + from.byte_offset, 0, nullptr, nullptr);
+                           static_cast<const char*>(from.data) + from.byte_offset, 0, nullptr,
+                           nullptr);
     if (to.device.type != DeviceType::OpenCL)
       return driver_.read(queue, from.data, kBlocking, from.byte_offset, nbytes,
                           static_cast<char*>(to.data) + to.byte_offset, 0, nullptr, nullptr);
-    return driver_.copy(queue, from.data, to.data, from.byte_offset, to.byte_offset, nbytes, 0, nullptr,
-                        nullptr);
+    return driver_.copy(queue, from.data, to.data, from.byte_offset, to.byte_offset, nbytes, 0,
+                        nullptr, nullptr);
   }
 
   Driver driver_;

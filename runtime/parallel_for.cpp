@@ -1,6 +1,6 @@
-// Parallel loops on TBB. Three things are ours: an error of a body reaches the caller, a nested loop runs
-// inline while the loops around it keep all threads busy, and a thread that waits for its loop takes no
-// foreign work, so that the stack is never deeper than the static nest.
+// Parallel loops on TBB. Three things are ours: an error of a body reaches the caller, a nested
+// loop runs inline while the loops around it keep all threads busy, and a thread that waits for its
+// loop takes no foreign work, so that the stack is never deeper than the static nest.
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
@@ -17,9 +17,9 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The failure that a loop reports, of all that its sub-ranges had. Which sub-ranges ran before the loop
-/// stopped depends on timing; of those that failed, the first of the loop counts, and a reason counts more
-/// than "cancelled".
+/// The failure that a loop reports, of all that its sub-ranges had. Which sub-ranges ran before the
+/// loop stopped depends on timing; of those that failed, the first of the loop counts, and a reason
+/// counts more than "cancelled".
 class Failure {
  public:
   void record(std::int64_t begin, std::int32_t status, const char* message) {
@@ -73,8 +73,8 @@ std::int32_t run_body(TenonLoopBody body, void* closure, std::int64_t begin, std
   tenon_set_last_error(nullptr);
   const std::int32_t status = without_exceptions([&] { return body(closure, begin, end); });
   if (status != kTenonOk && *tenon_last_error() == 0) {
-    fail(status,
-         "the body of a parallel loop returned status " + std::to_string(status) + " and left no message");
+    fail(status, "the body of a parallel loop returned status " + std::to_string(status) +
+                     " and left no message");
   }
   return status;
 }
@@ -101,7 +101,8 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
     run_sub_range(loop, r.begin(), r.end());
   };
   loop.crew->arena().execute([&] {
-    // Isolated: while it waits here, this thread takes work of this loop and of loops inside it only.
+    // Isolated: while it waits here, this thread takes work of this loop and of loops inside it
+    // only.
     tbb::this_task_arena::isolate(
         [&] { tbb::parallel_for(range, sub_range, tbb::auto_partitioner(), loop.context); });
   });
@@ -117,10 +118,15 @@ std::int32_t parallel_for(TenonLoopBody body, void* closure, std::int64_t begin,
   if (__builtin_sub_overflow(end, begin, &extent))
     return fail(kTenonInvalidArgument, "a parallel loop of more than 2^63 - 1 iterations");
   const Loop* parent = current_loop;
-  if (extent == 1 || in_parallel_region() || saturated(parent)) return run_body(body, closure, begin, end);
+  if (extent == 1 || in_parallel_region() || saturated(parent))
+    return run_body(body, closure, begin, end);
   std::shared_ptr<Crew> crew = parent != nullptr ? parent->crew : current_crew();
   if (crew->threads() == 1) return run_body(body, closure, begin, end);
-  Loop loop{.body = body, .closure = closure, .crew = std::move(crew), .parent = parent, .waiting = extent};
+  Loop loop{.body = body,
+            .closure = closure,
+            .crew = std::move(crew),
+            .parent = parent,
+            .waiting = extent};
   return run_in_arena(loop, begin, end);
 }
 

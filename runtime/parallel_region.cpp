@@ -1,8 +1,9 @@
 // Persistent parallel regions: tasks that run at the same time and may wait for each other.
 //
-// TBB promises no concurrency (a task may start after another has ended), so a barrier inside its tasks could
-// wait for ever. A region therefore has threads of its own. They are all there before the first task starts:
-// if the system gives fewer than asked for, the region has as many tasks as there are threads.
+// TBB promises no concurrency (a task may start after another has ended), so a barrier inside its
+// tasks could wait for ever. A region therefore has threads of its own. They are all there before
+// the first task starts: if the system gives fewer than asked for, the region has as many tasks as
+// there are threads.
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -58,8 +59,10 @@ class Team {
 
  private:
   std::int32_t refuse() const {
-    if (status_ != kTenonOk) return fail(kTenonCancelled, "a barrier gave up because another task failed");
-    return fail(kTenonError, "a task left its parallel region while another waited for it in a barrier");
+    if (status_ != kTenonOk)
+      return fail(kTenonCancelled, "a barrier gave up because another task failed");
+    return fail(kTenonError,
+                "a task left its parallel region while another waited for it in a barrier");
   }
 
   const int size_;
@@ -128,7 +131,8 @@ std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
 
 std::int32_t parallel_launch(TenonTaskBody body, void* closure, std::int32_t num_tasks) {
   if (num_tasks < 0 || num_tasks > kMaxThreads)
-    return fail(kTenonInvalidArgument, "a parallel region of " + std::to_string(num_tasks) + " tasks");
+    return fail(kTenonInvalidArgument,
+                "a parallel region of " + std::to_string(num_tasks) + " tasks");
   const bool nested = in_parallel_loop() || in_parallel_region();
   return launch(body, closure, nested ? 1 : num_tasks == 0 ? current_crew()->threads() : num_tasks);
 }

@@ -63,10 +63,12 @@ std::string write(const ParamSpec& param) {
   return match(
       param.type,
       [&](const ArraySpec& a) {
-        return "array " + quoted(param.name) + " " + std::string(name_of(a.access)) + " " + a.dtype.str() +
-               " " + write(a.shape) + " " + (a.strides ? write(*a.strides) : "compact") + " align " +
-               std::to_string(a.alignment) + " device " + std::to_string(static_cast<int>(a.device)) +
-               " offset " + (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
+        return "array " + quoted(param.name) + " " + std::string(name_of(a.access)) + " " +
+               a.dtype.str() + " " + write(a.shape) + " " +
+               (a.strides ? write(*a.strides) : "compact") + " align " +
+               std::to_string(a.alignment) + " device " +
+               std::to_string(static_cast<int>(a.device)) + " offset " +
+               (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
       },
       [&](const ScalarSpec& s) { return "scalar " + quoted(param.name) + " " + s.dtype.str(); });
 }
@@ -148,7 +150,8 @@ class LineReader {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw RuntimeError("a module's manifest cannot be read: the line `" + std::string(line_) + "` " + what);
+    throw RuntimeError("a module's manifest cannot be read: the line `" + std::string(line_) +
+                       "` " + what);
   }
 
  private:
@@ -156,7 +159,8 @@ class LineReader {
   T parse_number(std::string_view text) {
     T value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) fail("has no number where one belongs");
+    if (error != std::errc{} || end != text.data() + text.size())
+      fail("has no number where one belongs");
     return value;
   }
 
@@ -192,7 +196,8 @@ ParamSpec read_array(LineReader& line) {
     array.strides = line.sizes_after_bracket();
   else if (strides != "compact")
     line.fail("has no strides");
-  if (array.strides && array.strides->size() != array.shape.size()) line.fail("has strides of another rank");
+  if (array.strides && array.strides->size() != array.shape.size())
+    line.fail("has strides of another rank");
   line.expect("align");
   array.alignment = line.number<int>();
   if (array.alignment < 1) line.fail("has an alignment below 1");
@@ -241,7 +246,8 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
     const std::size_t length = std::min(text.find('\n'), text.size());
     LineReader line(text.substr(0, length));
     if (first) {
-      if (text.substr(0, length) != kFirstLine) line.fail("is not `" + std::string(kFirstLine) + "`");
+      if (text.substr(0, length) != kFirstLine)
+        line.fail("is not `" + std::string(kFirstLine) + "`");
       first = false;
     } else {
       const std::string_view what = line.word();
@@ -253,7 +259,8 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
         functions.back().params.push_back(read_array(line));
       } else if (what == "scalar") {
         std::string name = line.name();
-        functions.back().params.push_back({.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+        functions.back().params.push_back(
+            {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
       } else {
         line.fail("begins with an unknown word");
       }

@@ -60,7 +60,8 @@ class SystemLibrary : public ModuleImpl {
     std::size_t n = 0;
     for (FunctionSpec& function : parse_manifest(registration.manifest)) {
       if (std::ranges::find(functions_, function.name, &FunctionSpec::name) != functions_.end())
-        throw RuntimeError("system_library: two objects of this program define function `" + function.name +
+        throw RuntimeError("system_library: two objects of this program define function `" +
+                           function.name +
                            "`; compile them with different prefixes (-system-lib=<prefix>)");
       functions_.push_back(std::move(function));
       addresses_.push_back(registration.functions[n++]);

@@ -26,7 +26,8 @@ std::string contents(const char* path) {
 }
 
 int processors_of_this_process() {
-  int processors = tbb::info::default_concurrency();  // respects the affinity mask, and so the cpuset
+  int processors =
+      tbb::info::default_concurrency();  // respects the affinity mask, and so the cpuset
   std::string quota = contents("/sys/fs/cgroup/cpu.max");
   if (quota.empty()) {
     quota = contents("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + " " +
@@ -65,7 +66,8 @@ class Setting {
 
   static int default_num_threads() {
     const char* variable = std::getenv("TENON_NUM_THREADS");
-    return variable != nullptr && *variable != 0 ? parse_num_threads(variable) : processors_of_this_process();
+    return variable != nullptr && *variable != 0 ? parse_num_threads(variable)
+                                                 : processors_of_this_process();
   }
 
   static inline std::atomic<bool> in_child_ = false;

@@ -17,7 +17,8 @@ Timing Timing::of(std::vector<double> results) {
 
   Timing timing;
   timing.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
-  timing.median = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  timing.median =
+      sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   timing.min = sorted.front();
   timing.max = sorted.back();
   double squares = 0;

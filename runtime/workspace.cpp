@@ -1,5 +1,5 @@
-// Workspaces: temporary memory of generated code. Every thread keeps the blocks that were given back on it,
-// so that a loop that allocates in every iteration asks the system once.
+// Workspaces: temporary memory of generated code. Every thread keeps the blocks that were given
+// back on it, so that a loop that allocates in every iteration asks the system once.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -51,7 +51,8 @@ class Pool {
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       const BlockHeader& block = *header_of(*it);
       // A block of more than twice the size stays for those that need it.
-      if (block.capacity < nbytes || block.capacity / 2 > nbytes || block.alignment < alignment) continue;
+      if (block.capacity < nbytes || block.capacity / 2 > nbytes || block.alignment < alignment)
+        continue;
       if (best == free_.end() || block.capacity <= header_of(*best)->capacity) best = it;
     }
     if (best == free_.end()) return fresh(nbytes, alignment);
@@ -79,7 +80,8 @@ class Pool {
     if (start == nullptr) return nullptr;
     // The header fits the gap: the alignment is at least kMemoryAlignment.
     void* data = static_cast<char*>(start) + alignment;
-    *header_of(data) = {.magic = kMagic, .capacity = nbytes, .alignment = alignment, .start = start};
+    *header_of(data) = {
+        .magic = kMagic, .capacity = nbytes, .alignment = alignment, .start = start};
     return data;
   }
 
@@ -98,7 +100,8 @@ void* allocate_on_cpu(std::uint64_t nbytes, std::uint64_t alignment) {
   void* data = nullptr;
   if (nbytes <= kMostBytes) {
     const std::uint64_t step = std::max(kGranule, alignment);
-    data = pool_of_this_thread().allocate(std::max(step, (nbytes + step - 1) / step * step), alignment);
+    data = pool_of_this_thread().allocate(std::max(step, (nbytes + step - 1) / step * step),
+                                          alignment);
   }
   if (data == nullptr)
     throw RuntimeError("a workspace of " + std::to_string(nbytes) + " bytes cannot be allocated");
@@ -106,8 +109,10 @@ void* allocate_on_cpu(std::uint64_t nbytes, std::uint64_t alignment) {
 }
 
 void* allocate(Device device, std::uint64_t nbytes, std::int32_t alignment) {
-  if (alignment < 0 || (alignment != 0 && !std::has_single_bit(static_cast<std::uint32_t>(alignment))))
-    throw RuntimeError("the alignment of a workspace is a power of two, got " + std::to_string(alignment));
+  if (alignment < 0 ||
+      (alignment != 0 && !std::has_single_bit(static_cast<std::uint32_t>(alignment))))
+    throw RuntimeError("the alignment of a workspace is a power of two, got " +
+                       std::to_string(alignment));
   const std::uint64_t at_least = std::max<std::uint64_t>(kMemoryAlignment, alignment);
   if (device.type == DeviceType::Cpu) return allocate_on_cpu(nbytes, at_least);
   return device_api(device.type).allocate(device.id, nbytes, at_least);
@@ -125,7 +130,8 @@ void give_back(Device device, void* data) {
 
 }  // namespace tenon::runtime
 
-void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nbytes, int32_t alignment) {
+void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nbytes,
+                            int32_t alignment) {
   using namespace tenon::runtime;
   void* data = nullptr;
   without_exceptions([&] {

@@ -2,8 +2,8 @@
 # Installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build ccache python3 libboost-graph-dev libboost-program-options-dev libtbb-dev
-          libgtest-dev libopenblas-dev)
+packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
+          libboost-program-options-dev libtbb-dev libgtest-dev libopenblas-dev)
 llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

@@ -8,17 +8,19 @@
 //                                          for k
 //                                            B[i] += A.shared[i, k]
 //
-// The copy is a stage of its own, between A and its readers. It can be attached inside a loop of the reader
-// (compute_at) so that it holds only what that loop needs: then data that is read many times is fetched once,
-// or laid out the way the inner loops want it. As it stands here, the copy is as large as A itself: on a CPU
-// "shared" is plain memory and 4 MB are no matter, but no GPU has so much shared memory.
+// The copy is a stage of its own, between A and its readers. It can be attached inside a loop of
+// the reader (compute_at) so that it holds only what that loop needs: then data that is read many
+// times is fetched once, or laid out the way the inner loops want it. As it stands here, the copy
+// is as large as A itself: on a CPU "shared" is plain memory and 4 MB are no matter, but no GPU has
+// so much shared memory.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "cache_read: reads a tensor through a copy in nearer memory."};
+  const ProgramSettings settings{.about =
+                                     "cache_read: reads a tensor through a copy in nearer memory."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

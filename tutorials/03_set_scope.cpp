@@ -5,16 +5,17 @@
 //   for i: B[i] = sum of A[i, ...]       (the same loops)
 //   for i: C[i] = B[i] + 10
 //
-// No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the stage
-// itself. "shared" is the memory that the threads of a GPU's block share, "local" are a thread's registers;
-// on a CPU all of them are plain memory.
+// No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the
+// stage itself. "shared" is the memory that the threads of a GPU's block share, "local" are a
+// thread's registers; on a CPU all of them are plain memory.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "set_scope: says in which memory the results of a stage live."};
+  const ProgramSettings settings{
+      .about = "set_scope: says in which memory the results of a stage live."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

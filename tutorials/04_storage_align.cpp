@@ -4,11 +4,11 @@
 //   allocate A.shared [1024 * 1024]                 allocate A.shared [1024 * 1108]
 //   A.shared[ax0*1024 + ax1] = A[ax0*1024 + ax1]    A.shared[ax0*1108 + ax1] = A[ax0*1024 + ax1]
 //
-// 1108 is the least stride from 1024 on that leaves 8 when divided by 100. A GPU's shared memory lies in 32
-// banks of 4 bytes, and threads that walk down a column whose stride is a multiple of 32 all hit the same
-// bank; on a CPU, rows that lie a power of two apart compete for the same lines of the cache. Factor 32 and
-// offset 1 is what one would choose against the banks: 1108 % 32 is 20, which still leaves four threads to a
-// bank.
+// 1108 is the least stride from 1024 on that leaves 8 when divided by 100. A GPU's shared memory
+// lies in 32 banks of 4 bytes, and threads that walk down a column whose stride is a multiple of 32
+// all hit the same bank; on a CPU, rows that lie a power of two apart compete for the same lines of
+// the cache. Factor 32 and offset 1 is what one would choose against the banks: 1108 % 32 is 20,
+// which still leaves four threads to a bank.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

@@ -7,21 +7,23 @@
 //     B[0] = sum of B.rf[threadIdx.x]
 //          over all threads
 //
-// Where the reader's loop needs only a part of the producer, only that part is computed and stored there:
-// B.rf shrinks from 32 elements to 1, which each thread keeps for itself. The producer is nested inside its
-// consumer; whether anything runs in parallel is up to the loops that it is nested in.
+// Where the reader's loop needs only a part of the producer, only that part is computed and stored
+// there: B.rf shrinks from 32 elements to 1, which each thread keeps for itself. The producer is
+// nested inside its consumer; whether anything runs in parallel is up to the loops that it is
+// nested in.
 //
-// Before the compute_at, B.rf is computed outside the threads: a GPU has no kernel for it. And every thread
-// stores the same B[0]; beside the program stands one where a single thread stores (see
-// 20_set_store_predicate).
+// Before the compute_at, B.rf is computed outside the threads: a GPU has no kernel for it. And
+// every thread stores the same B[0]; beside the program stands one where a single thread stores
+// (see 20_set_store_predicate).
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "compute_at: computes a stage inside a loop of its reader.",
-                                 .size_means = "the number of elements"};
+  const ProgramSettings settings{
+      .about = "compute_at: computes a stage inside a loop of its reader.",
+      .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");

@@ -9,9 +9,9 @@
 //
 // (The 0 is for indices outside of A.)
 //
-// It saves the memory of the stage and a pass over it, and costs the expression once per read: 9 times here.
-// Good for cheap expressions such as padding, scaling, or the sum in relu(A + B); a stage that holds a
-// reduction cannot be inlined.
+// It saves the memory of the stage and a pass over it, and costs the expression once per read: 9
+// times here. Good for cheap expressions such as padding, scaling, or the sum in relu(A + B); a
+// stage that holds a reduction cannot be inlined.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     te::Tensor Apad = te::compute(
         {n + 2 * pad, n + 2 * pad}, {"yy", "xx"},
         [&](Var yy, Var xx) {
-          return if_then_else(all(yy >= pad, yy < pad + n, xx >= pad, xx < pad + n), A(yy - pad, xx - pad),
-                              0.0f);
+          return if_then_else(all(yy >= pad, yy < pad + n, xx >= pad, xx < pad + n),
+                              A(yy - pad, xx - pad), 0.0f);
         },
         "Apad");
     te::IterVar ry = te::reduce_axis({0, k}, "ry");

@@ -6,16 +6,18 @@
 //     B[0] = sum of B.rf[0]                    for threadIdx.x
 //          over all threads                      B[0] = sum of B.rf[threadIdx.x] over all threads
 //
-// Every stage starts out at root. There each element is computed once, whatever the readers' loops repeat,
-// and the whole tensor is stored: the opposite end from compute_inline, with compute_at in between.
+// Every stage starts out at root. There each element is computed once, whatever the readers' loops
+// repeat, and the whole tensor is stored: the opposite end from compute_inline, with compute_at in
+// between.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "compute_root: computes a stage by itself, before its readers.",
-                                 .size_means = "the number of elements"};
+  const ProgramSettings settings{
+      .about = "compute_root: computes a stage by itself, before its readers.",
+      .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");

@@ -5,9 +5,9 @@
 //     for k.inner                            B[0] += A[k.outer.k.inner.fused]
 //       B[0] += A[k.outer*32 + k.inner]
 //
-// The loops must be neighbours, the outer one first. One long loop is easier to share among threads than two
-// short ones: fuse, then parallel. Fusing what a split has made gives the loop from before, and the index
-// shows it.
+// The loops must be neighbours, the outer one first. One long loop is easier to share among threads
+// than two short ones: fuse, then parallel. Fusing what a split has made gives the loop from
+// before, and the index shows it.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

@@ -5,9 +5,10 @@
 //     B[0] += A[k]           for k.inner in 0..32
 //                              B[0] += A[k.outer*32 + k.inner]
 //
-// By itself it changes nothing. The new loops can then be reordered, vectorized, unrolled, run in parallel or
-// bound to the blocks and threads of a GPU, or another stage can be computed at one of them. A factor that
-// does not divide the extent is legal: the last turn of the outer loop is guarded (try --size=100).
+// By itself it changes nothing. The new loops can then be reordered, vectorized, unrolled, run in
+// parallel or bound to the blocks and threads of a GPU, or another stage can be computed at one of
+// them. A factor that does not divide the extent is legal: the last turn of the outer loop is
+// guarded (try --size=100).
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

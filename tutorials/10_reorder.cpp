@@ -7,9 +7,10 @@
 //         for j.inner                            for i.inner
 //           C[i, j] = A[i, j] + B[i, j]            C[i, j] = A[i, j] + B[i, j]
 //
-// The listed loops trade places among themselves. The order decides what is reused while it is still in the
-// cache, and what the innermost loop walks along: here it ends up walking down a column, which is the slow
-// way, as --time shows. Reductions may be reordered too; their sums are then added up in another order.
+// The listed loops trade places among themselves. The order decides what is reused while it is
+// still in the cache, and what the innermost loop walks along: here it ends up walking down a
+// column, which is the slow way, as --time shows. Reductions may be reordered too; their sums are
+// then added up in another order.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

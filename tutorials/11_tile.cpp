@@ -8,16 +8,17 @@
 //                                                  for K
 //                                                    C[i, j] += A[i, K] * B[K, j]
 //
-// The result is computed tile by tile, and what a tile reads is shared by its elements. How much that helps
-// depends on the loops inside: with K innermost every element still walks down a whole column of B. See
-// matmul_ladder for the order that makes a tile pay.
+// The result is computed tile by tile, and what a tile reads is shared by its elements. How much
+// that helps depends on the loops inside: with K innermost every element still walks down a whole
+// column of B. See matmul_ladder for the order that makes a tile pay.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "tile: splits two loops and puts both inner loops innermost."};
+  const ProgramSettings settings{.about =
+                                     "tile: splits two loops and puts both inner loops innermost."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

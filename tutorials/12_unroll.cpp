@@ -7,9 +7,10 @@
 //         C[i, j] = A[i, j] + B[i, j]        for j_2: C[i.outer*4 + 2, j_2] = ...
 //                                            for j_3: C[i.outer*4 + 3, j_3] = ...
 //
-// There is no loop counter to keep, indices become constants, and the processor sees independent work side by
-// side. It helps most for short innermost loops, above all when the results can then stay in registers. Long
-// bodies fill the instruction cache, so the extent must be a constant and should be small.
+// There is no loop counter to keep, indices become constants, and the processor sees independent
+// work side by side. It helps most for short innermost loops, above all when the results can then
+// stay in registers. Long bodies fill the instruction cache, so the extent must be a constant and
+// should be small.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

@@ -5,9 +5,9 @@
 //     for y.inner in 0..32                   C[x, y..y+31] = A[x, y..y+31] + B[x, y..y+31]
 //       C[x, y] = A[x, y] + B[x, y]
 //
-// ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a constant
-// extent, any one (6 lanes are fine), and must not carry a reduction. It pays where the lanes lie side by
-// side in memory: then a load or a store of a register serves them all.
+// ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a
+// constant extent, any one (6 lanes are fine), and must not carry a reduction. It pays where the
+// lanes lie side by side in memory: then a load or a store of a register serves them all.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

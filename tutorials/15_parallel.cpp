@@ -6,17 +6,18 @@
 //     for l                      parallel for l
 //       B[i] += A[i, l]            B[i] += A[i, l]
 //
-// The loop must be long enough to be worth handing out, and its iterations must not touch the same elements.
-// Here, as the example is commonly shown, they do: all of them add to B[i], updates are lost, and `build`
-// refuses the schedule. Beside it stands what was meant, the rows in parallel. (To share out a reduction
-// itself, rfactor it first: see 19_rfactor.)
+// The loop must be long enough to be worth handing out, and its iterations must not touch the same
+// elements. Here, as the example is commonly shown, they do: all of them add to B[i], updates are
+// lost, and `build` refuses the schedule. Beside it stands what was meant, the rows in parallel.
+// (To share out a reduction itself, rfactor it first: see 19_rfactor.)
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "parallel: shares the iterations of a loop among threads."};
+  const ProgramSettings settings{.about =
+                                     "parallel: shares the iterations of a loop among threads."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

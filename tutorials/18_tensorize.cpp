@@ -7,12 +7,14 @@
 //         C[i, j] = 0
 //         for k: C[i, j] += A[i, k] * B[j, k]
 //
-// The operation is declared as a small computation of its own and the code that performs it; Tenon checks
-// that the loops compute the same, and passes the regions. That is how matrix instructions of a processor, or
-// hand-written kernels, enter a schedule. Here it is a C function of this very program.
+// The operation is declared as a small computation of its own and the code that performs it; Tenon
+// checks that the loops compute the same, and passes the regions. That is how matrix instructions
+// of a processor, or hand-written kernels, enter a schedule. Here it is a C function of this very
+// program.
 //
-// gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts at zero.
-// Beside it stands one that declares how to start (reset) and how to add (update) and needs no such promise.
+// gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts
+// at zero. Beside it stands one that declares how to start (reset) and how to add (update) and
+// needs no such promise.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -38,10 +40,12 @@ te::TensorIntrin intrin_gemv(int m, int l, bool starts_by_itself) {
   te::IterVar k = te::reduce_axis({0, l}, "k");
   te::Tensor c = te::compute(
       {m}, {"i"}, [&](Var i) { return te::sum(a(k) * b(i, k), {k}); }, "c");
-  tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), {.name = "A", .strides = {1}, .offset_factor = 1});
-  tir::Buffer Bb = tir::decl_buffer(b.shape(), b.dtype(),
-                                    {.name = "B", .strides = {te::var("s1"), 1}, .offset_factor = 1});
-  tir::Buffer Cb = tir::decl_buffer(c.shape(), c.dtype(), {.name = "C", .strides = {1}, .offset_factor = 1});
+  tir::Buffer Ab =
+      tir::decl_buffer(a.shape(), a.dtype(), {.name = "A", .strides = {1}, .offset_factor = 1});
+  tir::Buffer Bb = tir::decl_buffer(
+      b.shape(), b.dtype(), {.name = "B", .strides = {te::var("s1"), 1}, .offset_factor = 1});
+  tir::Buffer Cb =
+      tir::decl_buffer(c.shape(), c.dtype(), {.name = "C", .strides = {1}, .offset_factor = 1});
 
   auto body = [&](std::span<const tir::Buffer> ins,
                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {

@@ -1,5 +1,5 @@
-// rfactor: reduces in two steps, first into a new tensor that keeps one of the reduction's loops, then over
-// that.
+// rfactor: reduces in two steps, first into a new tensor that keeps one of the reduction's loops,
+// then over that.
 //
 //   before                       after
 //   B[0] = 0                     for k.inner
@@ -8,10 +8,11 @@
 //       B[0] += A[k]             B[0] = 0
 //                                for k.inner.v: B[0] += B.rf[k.inner.v]
 //
-// The iterations of a reduction all add to the same element, so they can be neither vectorized nor run in
-// parallel. After rfactor the loop k.inner is a data axis of B.rf: its iterations are independent, and it may
-// be either. The factor_axis of the call is the place of the new axis in the shape of B.rf. Sums are added up
-// in another order, so the last bits of a result in floating point may change.
+// The iterations of a reduction all add to the same element, so they can be neither vectorized nor
+// run in parallel. After rfactor the loop k.inner is a data axis of B.rf: its iterations are
+// independent, and it may be either. The factor_axis of the call is the place of the new axis in
+// the shape of B.rf. Sums are added up in another order, so the last bits of a result in floating
+// point may change.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

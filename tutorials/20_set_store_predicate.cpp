@@ -7,16 +7,18 @@
 //
 // Meant for threads that all hold the same result, of which one should store it.
 //
-// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is about
-// nothing: it prints, and `build` refuses it. The program beside it binds the reduction to threadIdx.x first.
+// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is
+// about nothing: it prints, and `build` refuses it. The program beside it binds the reduction to
+// threadIdx.x first.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "set_store_predicate: stores only where a condition holds.",
-                                 .size_means = "the number of elements"};
+  const ProgramSettings settings{
+      .about = "set_store_predicate: stores only where a condition holds.",
+      .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n}, "A");

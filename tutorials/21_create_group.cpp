@@ -8,12 +8,12 @@
 //     for k: F[i] += E[i, k]           E[i, k] = D[0] + B[i, k]
 //                                      F[i] += E[i, k]
 //
-// What is done to the group is done to all of them: here D and E move into the loop over k with one call, and
-// D shrinks to one element.
+// What is done to the group is done to all of them: here D and E move into the loop over k with one
+// call, and D shrinks to one element.
 //
-// E is an argument of this program, as it is commonly shown, and F, for which it is all done, is not: F would
-// be computed into memory of its own and lost, so that `build` refuses both schedules. Beside them stands the
-// program with F as its result, in which E is one element as well.
+// E is an argument of this program, as it is commonly shown, and F, for which it is all done, is
+// not: F would be computed into memory of its own and lost, so that `build` refuses both schedules.
+// Beside them stands the program with F as its result, in which E is one element as well.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

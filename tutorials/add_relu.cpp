@@ -1,8 +1,8 @@
 // relu(A + B) in one pass: eight elements at a time, shared among the threads.
 //
 // As two operations, each would walk over all of memory. As one expression the sum never leaves the
-// registers: a schedule cannot be better than the pass over A, B and C that is left, so it is the memory that
-// sets the time.
+// registers: a schedule cannot be better than the pass over A, B and C that is left, so it is the
+// memory that sets the time.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 

@@ -1,9 +1,9 @@
 // argmax: operations of several outputs, and reductions of tuples.
 //
-// The position of a row's largest element cannot be found without the element: the two are reduced together.
-// A reducer says how two pairs combine, and from which pair to start; compute_multi gives one tensor for each
-// component. All new values are computed before any of them is stored, so that the second does not see what
-// became of the first.
+// The position of a row's largest element cannot be found without the element: the two are reduced
+// together. A reducer says how two pairs combine, and from which pair to start; compute_multi gives
+// one tensor for each component. All new values are computed before any of them is stored, so that
+// the second does not see what became of the first.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -13,7 +13,8 @@ using namespace tenon;
 
 namespace {
 
-/// The same in plain C++, for --check: where each row of `values` has its largest element, and which it is.
+/// The same in plain C++, for --check: where each row of `values` has its largest element, and
+/// which it is.
 Reference largest_of_rows(int values, int positions) {
   return [=](std::span<const runtime::NDArray> arrays) {
     const std::int64_t rows = arrays[values].shape()[0], columns = arrays[values].shape()[1];
@@ -55,8 +56,8 @@ void pairs_of_inputs(ScheduleProgram& program) {
   program.show("pairs", te::create_schedule(T), {I, A, T[0], T[1]});
 }
 
-/// The position is the loop itself. Where only it is wanted, the value is an output no less, and an array of
-/// its own if it is no argument.
+/// The position is the loop itself. Where only it is wanted, the value is an output no less, and an
+/// array of its own if it is no argument.
 void position_alone(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -74,9 +75,10 @@ void position_alone(ScheduleProgram& program) {
   program.show("position", s, {A, T[0]});
 }
 
-/// Schedules know tuples: rfactor of both outputs gives each of eight strands a pair of its own. The pairs
-/// combine in another order than the loop's, so where a row has its largest element twice, another of the two
-/// positions may win: this reducer takes the smaller one, whatever the order.
+/// Schedules know tuples: rfactor of both outputs gives each of eight strands a pair of its own.
+/// The pairs combine in another order than the loop's, so where a row has its largest element
+/// twice, another of the two positions may win: this reducer takes the smaller one, whatever the
+/// order.
 void in_strands(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer first_max = te::comm_reducer(
@@ -124,7 +126,8 @@ void sums_and_differences(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "argmax: operations of several outputs, reductions of tuples."};
+  const ProgramSettings settings{
+      .about = "argmax: operations of several outputs, reductions of tuples."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     pairs_of_inputs(program);
     position_alone(program);

@@ -1,20 +1,22 @@
 // A convolution: 64 filters of 3 x 3 over 3 channels of an image, with a border of zeros.
 //
-// As declared, there are two stages: the image with its border, and the sums over channel, row and column of
-// each filter. The first text is how they run without a word about how. The second keeps the sums of sixteen
-// neighbours of an output row in a vector while it walks over the filter, and shares the filters among the
-// threads; the image with its border is small enough to stay a stage of its own.
+// As declared, there are two stages: the image with its border, and the sums over channel, row and
+// column of each filter. The first text is how they run without a word about how. The second keeps
+// the sums of sixteen neighbours of an output row in a vector while it walks over the filter, and
+// shares the filters among the threads; the image with its border is small enough to stay a stage
+// of its own.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "A 3 x 3 convolution over an image of 3 channels with 64 filters.",
-                                 .size_means = "the height and the width of the image",
-                                 .size = 224,
-                                 .check_size = 16,
-                                 .greatest_size = 4096};
+  const ProgramSettings settings{
+      .about = "A 3 x 3 convolution over an image of 3 channels with 64 filters.",
+      .size_means = "the height and the width of the image",
+      .size = 224,
+      .check_size = 16,
+      .greatest_size = 4096};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int height = program.size(), width = program.size();
     const int batch = 1, channels = 3, filters = 64, kernel = 3, pad = 1;

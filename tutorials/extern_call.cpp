@@ -3,9 +3,10 @@
 //   te::extern_op(shape, inputs, body)   a stage whose body is given: loops made with tir::IRBuilder, or a
 //   call call_pure_extern(type, "f", x)       a call in an expression, once per element
 //
-// Tenon does not look inside: such a stage has no axes to be split. It is placed, its inputs are computed
-// before it, and the stages around it are scheduled like any others. The functions called are found in this
-// program here; build's option `link` names libraries, the pragmas import_c and import_llvm bring source.
+// Tenon does not look inside: such a stage has no axes to be split. It is placed, its inputs are
+// computed before it, and the stages around it are scheduled like any others. The functions called
+// are found in this program here; build's option `link` names libraries, the pragmas import_c and
+// import_llvm bring source.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -30,31 +31,31 @@ float tutorial_cube_root(float x) { return std::cbrt(x); }
 
 namespace {
 
-/// A loop that runs until something holds: how many steps each number takes to 1, halved if it is even and
-/// else tripled and one added. The outer loop is made parallel where it is written.
+/// A loop that runs until something holds: how many steps each number takes to 1, halved if it is
+/// even and else tripled and one added. The outer loop is made parallel where it is written.
 void statements(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A", Int(32));
-  te::Tensor Steps =
-      te::extern_op({n}, {A},
-                    [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-                      tir::IRBuilder ib;
-                      auto number = ib.buffer_ptr(ins[0]), steps = ib.buffer_ptr(outs[0]);
-                      ib.for_range(0, n, "i",
-                                   [&](Var i) {
-                                     auto x = ib.allocate(Int(32), {1}, "x", "local");
-                                     x[0] = abs(number[i]) + 1;
-                                     steps[i] = 0;
-                                     ib.while_loop(x[0] != 1, [&] {
-                                       ib.if_scope(floormod(x[0], 2) == 0, [&] { x[0] = floordiv(x[0], 2); });
-                                       ib.else_scope([&] { x[0] = x[0] * 3 + 1; });
-                                       steps[i] = steps[i] + 1;
-                                     });
-                                   },
-                                   {.kind = ForKind::Parallel});
-                      return ib.get();
-                    },
-                    "Steps", {.dtype = Int(32)});
+  te::Tensor Steps = te::extern_op(
+      {n}, {A},
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
+        tir::IRBuilder ib;
+        auto number = ib.buffer_ptr(ins[0]), steps = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, n, "i",
+                     [&](Var i) {
+                       auto x = ib.allocate(Int(32), {1}, "x", "local");
+                       x[0] = abs(number[i]) + 1;
+                       steps[i] = 0;
+                       ib.while_loop(x[0] != 1, [&] {
+                         ib.if_scope(floormod(x[0], 2) == 0, [&] { x[0] = floordiv(x[0], 2); });
+                         ib.else_scope([&] { x[0] = x[0] * 3 + 1; });
+                         steps[i] = steps[i] + 1;
+                       });
+                     },
+                     {.kind = ForKind::Parallel});
+        return ib.get();
+      },
+      "Steps", {.dtype = Int(32)});
   const Reference reference = [](std::span<const runtime::NDArray> arrays) {
     const int* number = arrays[0].data<int>();
     int* steps = arrays[1].data<int>();
@@ -67,7 +68,8 @@ void statements(ScheduleProgram& program) {
   program.show("statements", te::create_schedule({Steps}), {A, Steps}, {.reference = reference});
 }
 
-/// A library's routine between two stages: the negated matrix, its rows sorted by C++, the result doubled.
+/// A library's routine between two stages: the negated matrix, its rows sorted by C++, the result
+/// doubled.
 void routine(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -97,13 +99,14 @@ void routine(ScheduleProgram& program) {
   program.show("a routine", s, {A, Doubled}, {.reference = reference});
 }
 
-/// A function per element, inside an expression: "pure", because its result depends on x alone, so that calls
-/// may be left out or done once for several reads.
+/// A function per element, inside an expression: "pure", because its result depends on x alone, so
+/// that calls may be left out or done once for several reads.
 void function_of_elements(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A");
   te::Tensor Root = te::compute(
-      {n}, {"i"}, [&](Var i) { return call_pure_extern(Float(32), "tutorial_cube_root", A(i)) + 1.0f; },
+      {n}, {"i"},
+      [&](Var i) { return call_pure_extern(Float(32), "tutorial_cube_root", A(i)) + 1.0f; },
       "Root");
   te::Schedule s = te::create_schedule({Root});
   s[Root].parallel(s[Root].split(s[Root].axis(0), 64).outer);
@@ -119,8 +122,8 @@ void function_of_elements(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about =
-                                     "Statements of your own, and functions of C, as parts of a program."};
+  const ProgramSettings settings{
+      .about = "Statements of your own, and functions of C, as parts of a program."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     statements(program);
     routine(program);

@@ -1,4 +1,5 @@
-// A matrix product of bytes by a kernel that the program brings along as source, in C or as LLVM's IR.
+// A matrix product of bytes by a kernel that the program brings along as source, in C or as LLVM's
+// IR.
 //
 //   for i
 //     for j.outer
@@ -6,18 +7,20 @@
 //       for k.outer
 //         for k in 0..4: add_scaled_row(C[i, 16 of them], A[i, k], W[k, 16 of them])
 //
-// The function need not be in this program or in a library: a pragma of the tensorized axis (or of any around
-// it) gives its text, and it becomes part of the generated module. There it can be inlined, and what is
-// specific to a processor, such as vectors of sixteen numbers, can be said as its compiler says it.
+// The function need not be in this program or in a library: a pragma of the tensorized axis (or of
+// any around it) gives its text, and it becomes part of the generated module. There it can be
+// inlined, and what is specific to a processor, such as vectors of sixteen numbers, can be said as
+// its compiler says it.
 //
 //   s[C].pragma(j, "import_c", text)        compiled by the C compiler of this machine
 //   s[C].pragma(j, "import_llvm", text)     or the name of a file with such text
 //
-// The code of an intrinsic may be a mixture: here the reset is loops, and the update calls the function once
-// for each of four rows. Unsigned bytes times signed ones, summed up in 32 bits, is what processors have
-// instructions for; a processor's would be declared in the same way.
+// The code of an intrinsic may be a mixture: here the reset is loops, and the update calls the
+// function once for each of four rows. Unsigned bytes times signed ones, summed up in 32 bits, is
+// what processors have instructions for; a processor's would be declared in the same way.
 //
-// Neither the columns nor the rows of W need be multiples of sixteen and four: what is left keeps its loops.
+// Neither the columns nor the rows of W need be multiples of sixteen and four: what is left keeps
+// its loops.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -52,13 +55,14 @@ define i32 @add_scaled_row(ptr %c, ptr %a, ptr %w) alwaysinline {
 
 /// c[j] = sum over k of a[k] w[k, j].
 te::TensorIntrin rows_of_bytes() {
-  te::Tensor a = te::placeholder({kDepth}, "a", UInt(8)), w = te::placeholder({kDepth, kLanes}, "w", Int(8));
+  te::Tensor a = te::placeholder({kDepth}, "a", UInt(8)),
+             w = te::placeholder({kDepth, kLanes}, "w", Int(8));
   te::IterVar k = te::reduce_axis({0, kDepth}, "k");
   te::Tensor c = te::compute(
-      {kLanes}, {"j"}, [&](Var j) { return te::sum(cast(Int(32), a(k)) * cast(Int(32), w(k, j)), {k}); },
-      "c");
-  tir::Buffer Wb = tir::decl_buffer(w.shape(), w.dtype(),
-                                    {.name = "W", .strides = {te::var("w_stride"), 1}, .offset_factor = 1});
+      {kLanes}, {"j"},
+      [&](Var j) { return te::sum(cast(Int(32), a(k)) * cast(Int(32), w(k, j)), {k}); }, "c");
+  tir::Buffer Wb = tir::decl_buffer(
+      w.shape(), w.dtype(), {.name = "W", .strides = {te::var("w_stride"), 1}, .offset_factor = 1});
 
   auto code = [](std::span<const tir::Buffer> ins,
                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
@@ -78,17 +82,19 @@ te::TensorIntrin rows_of_bytes() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "A product of bytes by a kernel given as source, with tails.",
-                                 .size = 250,
-                                 .check_size = 45,
-                                 .least_size = 16};
+  const ProgramSettings settings{
+      .about = "A product of bytes by a kernel given as source, with tails.",
+      .size = 250,
+      .check_size = 45,
+      .least_size = 16};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A", UInt(8)), W = te::placeholder({n, n}, "W", Int(8));
     te::IterVar k = te::reduce_axis({0, n}, "k");
     te::Tensor C = te::compute(
         {n, n}, {"i", "j"},
-        [&](Var i, Var j) { return te::sum(cast(Int(32), A(i, k)) * cast(Int(32), W(k, j)), {k}); }, "C");
+        [&](Var i, Var j) { return te::sum(cast(Int(32), A(i, k)) * cast(Int(32), W(k, j)), {k}); },
+        "C");
 
     te::Schedule s = te::create_schedule({C});
     auto [jo, ji] = s[C].split(s[C].axis(1), kLanes);

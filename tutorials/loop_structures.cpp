@@ -5,10 +5,11 @@
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "The loops of a matrix product, as declared, split, and tiled.",
-                                 .size = 8,
-                                 .check_size = 8,
-                                 .greatest_size = 1024};
+  const ProgramSettings settings{
+      .about = "The loops of a matrix product, as declared, split, and tiled.",
+      .size = 8,
+      .check_size = 8,
+      .greatest_size = 1024};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

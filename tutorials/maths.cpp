@@ -1,11 +1,11 @@
 // Functions of mathematics in expressions: exp, tanh, sigmoid, erf, rounding, bits.
 //
-// They are written as in C++ and apply to the elements' own type: exp of a float16 is rounded to float16. In
-// a vector they apply to every lane. Functions of floats refuse integers (cast first); popcount and clz are
-// for integers only.
+// They are written as in C++ and apply to the elements' own type: exp of a float16 is rounded to
+// float16. In a vector they apply to every lane. Functions of floats refuse integers (cast first);
+// popcount and clz are for integers only.
 //
-// Every schedule here is checked with the tolerance beside it, a few units in the last place of its type:
-// against the interpreter, and some against the functions of C++ in double precision.
+// Every schedule here is checked with the tolerance beside it, a few units in the last place of its
+// type: against the interpreter, and some against the functions of C++ in double precision.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -29,8 +29,9 @@ Reference of_each(const std::function<double(double)>& f) {
 }
 
 /// y = f(x), eight elements at a time.
-void elementwise(ScheduleProgram& program, const std::string& name, DataType type, const Tolerance& tolerance,
-                 const std::function<Expr(const Expr&)>& f, const Reference& reference = {}) {
+void elementwise(ScheduleProgram& program, const std::string& name, DataType type,
+                 const Tolerance& tolerance, const std::function<Expr(const Expr&)>& f,
+                 const Reference& reference = {}) {
   const int n = program.size();
   te::Tensor X = te::placeholder({n}, "X", type);
   te::Tensor Y = te::compute(
@@ -45,13 +46,15 @@ void elementwise(ScheduleProgram& program, const std::string& name, DataType typ
 /// The functions that neurons are made of. Inputs are from 0 to 1, hence the shifts.
 void activations(ScheduleProgram& program) {
   elementwise(
-      program, "sigmoid", Float(32), kSingle, [](const Expr& x) { return sigmoid(x * 8.0f - 4.0f); },
+      program, "sigmoid", Float(32), kSingle,
+      [](const Expr& x) { return sigmoid(x * 8.0f - 4.0f); },
       of_each([](double x) { return 1 / (1 + std::exp(4 - 8 * x)); }));
   elementwise(
       program, "tanh", Float(32), kSingle, [](const Expr& x) { return tanh(x * 8.0f - 4.0f); },
       of_each([](double x) { return std::tanh(8 * x - 4); }));
   elementwise(
-      program, "softplus", Float(32), kSingle, [](const Expr& x) { return log(exp(x * 8.0f - 4.0f) + 1.0f); },
+      program, "softplus", Float(32), kSingle,
+      [](const Expr& x) { return log(exp(x * 8.0f - 4.0f) + 1.0f); },
       of_each([](double x) { return std::log(std::exp(8 * x - 4) + 1); }));
   elementwise(
       program, "gelu", Float(32), kSingle,
@@ -75,12 +78,14 @@ void rounding_and_bits(ScheduleProgram& program) {
     return floor(x * 9.0f) + ceil(x * 7.0f) * 10.0f + trunc(x * -5.0f) * 100.0f +
            nearbyint(x * 4.0f) * 1000.0f;
   });
-  elementwise(program, "bits", Int(32), kExact,
-              [](const Expr& x) { return popcount(x) * 100 + clz(x & 255) + ((x >> 1) ^ (x << 2)); });
+  elementwise(program, "bits", Int(32), kExact, [](const Expr& x) {
+    return popcount(x) * 100 + clz(x & 255) + ((x >> 1) ^ (x << 2));
+  });
 }
 
-/// Softmax of each row: the largest element, which keeps exp from overflowing; the exponentials; their sum;
-/// the quotients. Four stages of which three are computed row by row, inside of the last one's loop.
+/// Softmax of each row: the largest element, which keeps exp from overflowing; the exponentials;
+/// their sum; the quotients. Four stages of which three are computed row by row, inside of the last
+/// one's loop.
 void softmax(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor X = te::placeholder({n, n}, "X");
@@ -103,8 +108,9 @@ void softmax(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "Functions of mathematics: their types, vectors of them, softmax.",
-                                 .size_means = "the number of elements, and of rows and columns for softmax"};
+  const ProgramSettings settings{
+      .about = "Functions of mathematics: their types, vectors of them, softmax.",
+      .size_means = "the number of elements, and of rows and columns for softmax"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     activations(program);
     types(program);

@@ -1,9 +1,10 @@
-// The matmul ladder: C = A B in single precision, the same te::compute under eight schedules, each a step
-// above the one before. Every step is printed, checked against a plain reference, and timed.
+// The matmul ladder: C = A B in single precision, the same te::compute under eight schedules, each
+// a step above the one before. Every step is printed, checked against a plain reference, and timed.
 //
-// The first six steps are those of the usual course on schedules; their texts are known. The seventh lays B
-// out the way the loops read it, and the eighth keeps a tile of C in registers through the whole reduction:
-// the number of rows and vectors of that tile is what the target's registers hold.
+// The first six steps are those of the usual course on schedules; their texts are known. The
+// seventh lays B out the way the loops read it, and the eighth keeps a tile of C in registers
+// through the whole reduction: the number of rows and vectors of that tile is what the target's
+// registers hold.
 #include <tenon/driver/command_line.h>
 #include <tenon/tenon.h>
 
@@ -13,7 +14,8 @@ using namespace tenon;
 
 namespace {
 
-// ---- what is computed -------------------------------------------------------------------------------
+// ---- what is computed
+// -------------------------------------------------------------------------------
 
 Matmul declare(int n) {
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -39,7 +41,9 @@ Matmul declare_packed(int n, int width) {
   te::IterVar k = te::reduce_axis({0, n}, "k");
   te::Tensor C = te::compute(
       {n, n}, {"i", "j"},
-      [&](Var i, Var j) { return te::sum(A(i, k) * packed(floordiv(j, width), k, floormod(j, width)), {k}); },
+      [&](Var i, Var j) {
+        return te::sum(A(i, k) * packed(floordiv(j, width), k, floormod(j, width)), {k});
+      },
       "C");
   return {A, B, packed, C};
 }
@@ -106,15 +110,17 @@ Step packed(int n, int lanes) {
   auto [ko, ki] = C.split(C.reduce_axis(0), 16);
   auto [jio, jii] = C.split(ji, lanes);
   C.reorder({io, jo, ko, ii, ki, jio, jii}).unroll(jio).vectorize(jii).parallel(io);
-  return {.name = "packed B",
-          .what = "B is laid out in panels that are read from front to back, in vectors as wide as they come",
-          .matmul = m,
-          .schedule = s,
-          .is_parallel = true};
+  return {
+      .name = "packed B",
+      .what =
+          "B is laid out in panels that are read from front to back, in vectors as wide as they come",
+      .matmul = m,
+      .schedule = s,
+      .is_parallel = true};
 }
 
-/// A tile of C that stays in registers: rows x vectors of accumulators, and room for two vectors of B and an
-/// element of A.
+/// A tile of C that stays in registers: rows x vectors of accumulators, and room for two vectors of
+/// B and an element of A.
 struct RegisterTile {
   int rows, vectors, lanes;
 };
@@ -132,7 +138,8 @@ Step register_tile(int n, const RegisterTile& tile) {
   te::Tensor sums = s.cache_write(m.C, "local");
   schedule_packing(s, *m.packed, tile.lanes);
 
-  // Threads take bands of 8 tiles down. A band of A and a panel of B stay in the second cache meanwhile.
+  // Threads take bands of 8 tiles down. A band of A and a panel of B stay in the second cache
+  // meanwhile.
   te::Stage C = s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), tile.rows, width);
   auto [band, it] = C.split(io, 8);
@@ -145,11 +152,16 @@ Step register_tile(int n, const RegisterTile& tile) {
   te::IterVar row = S.axis(0);
   auto [vector, lane] = S.split(S.axis(1), tile.lanes);
   auto [steps, step] = S.split(S.reduce_axis(0), 4);
-  S.reorder({steps, step, row, vector, lane}).unroll(step).unroll(row).unroll(vector).vectorize(lane);
+  S.reorder({steps, step, row, vector, lane})
+      .unroll(step)
+      .unroll(row)
+      .unroll(vector)
+      .vectorize(lane);
 
   return {.name = "register tile",
-          .what = std::to_string(tile.rows) + " x " + std::to_string(tile.vectors) + " vectors of " +
-                  std::to_string(tile.lanes) + " sums stay in registers, and are stored once",
+          .what = std::to_string(tile.rows) + " x " + std::to_string(tile.vectors) +
+                  " vectors of " + std::to_string(tile.lanes) +
+                  " sums stay in registers, and are stored once",
           .matmul = m,
           .schedule = s,
           .is_parallel = true};
@@ -157,27 +169,30 @@ Step register_tile(int n, const RegisterTile& tile) {
 
 std::vector<Step> steps(int n, const Target& target) {
   const int lanes = std::max(target.facts().vector_bits / 32, 4);
-  return {naive(n),
-          tiled(n),
-          course(n, Course::Reordered, "reordered", "along the rows of B, four of them at a time"),
-          course(n, Course::Vectorised, "vectorised", "eight columns at once"),
-          course(n, Course::Parallel, "parallel", "the bands of 32 rows are shared among the threads"),
-          course(n, Course::Unrolled, "unrolled", "the four steps of the inner reduction are written out"),
-          packed(n, lanes),
-          register_tile(n, choose_tile(target.facts()))};
+  return {
+      naive(n),
+      tiled(n),
+      course(n, Course::Reordered, "reordered", "along the rows of B, four of them at a time"),
+      course(n, Course::Vectorised, "vectorised", "eight columns at once"),
+      course(n, Course::Parallel, "parallel", "the bands of 32 rows are shared among the threads"),
+      course(n, Course::Unrolled, "unrolled",
+             "the four steps of the inner reduction are written out"),
+      packed(n, lanes),
+      register_tile(n, choose_tile(target.facts()))};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about =
-                                     "The matmul ladder: one computation, eight schedules, each printed, "
-                                     "checked and timed. With --emit,\n"
-                                     "--check or --time only what they name is done.",
-                                 .size_means = "the number of rows and columns of the matrices",
-                                 .size = 1024,
-                                 .check_size = 1024,
-                                 .greatest_size = 8192};
+  const ProgramSettings settings{
+      .about =
+          "The matmul ladder: one computation, eight schedules, each printed, "
+          "checked and timed. With --emit,\n"
+          "--check or --time only what they name is done.",
+      .size_means = "the number of rows and columns of the matrices",
+      .size = 1024,
+      .check_size = 1024,
+      .greatest_size = 8192};
   return run_command_line(argc, argv, settings, [&](const CommandLineOptions& options) {
     const int n = options.size.value_or(settings.size);
     return climb(steps(n, options.target), n, options);

@@ -1,21 +1,23 @@
-// A matrix product by a micro kernel: a function that multiplies small tiles, as processors' makers and
-// libraries have them.
+// A matrix product by a micro kernel: a function that multiplies small tiles, as processors' makers
+// and libraries have them.
 //
 //   for i.outer, j.outer
 //     micro_kernel_reset(C[4 x 16 of it])
 //     for k.outer
 //       micro_kernel_update(C[4 x 16 of it], A[4 x 8 of it], B[8 x 16 of it])
 //
-// The intrinsic says what it computes as a small compute of its own, and gives up to three pieces of code:
-// the body does the whole, the reset starts a tile and the update adds to it. As the reduction here is cut
-// into pieces of eight, the tile is reset once in front of them and updated for each.
+// The intrinsic says what it computes as a small compute of its own, and gives up to three pieces
+// of code: the body does the whole, the reset starts a tile and the update adds to it. As the
+// reduction here is cut into pieces of eight, the tile is reset once in front of them and updated
+// for each.
 //
-// A tile is no block of memory: its rows lie as far apart as those of the whole matrix. The buffers of the
-// intrinsic say so with a variable for the stride, which the code passes on to the kernel.
+// A tile is no block of memory: its rows lie as far apart as those of the whole matrix. The buffers
+// of the intrinsic say so with a variable for the stride, which the code passes on to the kernel.
 //
-// Sizes need not be multiples of the tile's: where less is left than a tile, the loops stay as they were.
-// With {.check_intrinsics = true}, build runs each call of the kernel beside the loops that it stands for,
-// and reports the first element that differs: what to try when a kernel of one's own gives wrong numbers.
+// Sizes need not be multiples of the tile's: where less is left than a tile, the loops stay as they
+// were. With {.check_intrinsics = true}, build runs each call of the kernel beside the loops that
+// it stands for, and reports the first element that differs: what to try when a kernel of one's own
+// gives wrong numbers.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -30,10 +32,12 @@ constexpr int kRows = 4, kColumns = 16, kDepth = 8;
 extern "C" {
 
 /// Rows of c, a and b lie so many elements apart. What the functions return nobody looks at.
-int micro_kernel_update(float* c, int c_stride, const float* a, int a_stride, const float* b, int b_stride) {
+int micro_kernel_update(float* c, int c_stride, const float* a, int a_stride, const float* b,
+                        int b_stride) {
   for (int i = 0; i < kRows; ++i)
     for (int k = 0; k < kDepth; ++k)
-      for (int j = 0; j < kColumns; ++j) c[i * c_stride + j] += a[i * a_stride + k] * b[k * b_stride + j];
+      for (int j = 0; j < kColumns; ++j)
+        c[i * c_stride + j] += a[i * a_stride + k] * b[k * b_stride + j];
   return 0;
 }
 
@@ -48,15 +52,18 @@ namespace {
 
 /// A part of a matrix: it begins anywhere, and its rows lie any distance apart.
 tir::Buffer part_of_matrix(const te::Tensor& tensor, const std::string& stride) {
-  return tir::decl_buffer(tensor.shape(), tensor.dtype(),
-                          {.name = tensor.name(), .strides = {te::var(stride), 1}, .offset_factor = 1});
+  return tir::decl_buffer(
+      tensor.shape(), tensor.dtype(),
+      {.name = tensor.name(), .strides = {te::var(stride), 1}, .offset_factor = 1});
 }
 
 te::TensorIntrin micro_kernel() {
-  te::Tensor a = te::placeholder({kRows, kDepth}, "a"), b = te::placeholder({kDepth, kColumns}, "b");
+  te::Tensor a = te::placeholder({kRows, kDepth}, "a"),
+             b = te::placeholder({kDepth, kColumns}, "b");
   te::IterVar k = te::reduce_axis({0, kDepth}, "k");
   te::Tensor c = te::compute(
-      {kRows, kColumns}, {"i", "j"}, [&](Var i, Var j) { return te::sum(a(i, k) * b(k, j), {k}); }, "c");
+      {kRows, kColumns}, {"i", "j"}, [&](Var i, Var j) { return te::sum(a(i, k) * b(k, j), {k}); },
+      "c");
 
   auto code = [](std::span<const tir::Buffer> ins,
                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
@@ -77,10 +84,11 @@ te::TensorIntrin micro_kernel() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "A matrix product by a hand-written micro kernel, with tails.",
-                                 .size = 500,
-                                 .check_size = 45,
-                                 .least_size = 16};
+  const ProgramSettings settings{
+      .about = "A matrix product by a hand-written micro kernel, with tails.",
+      .size = 500,
+      .check_size = 45,
+      .least_size = 16};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A"), B = te::placeholder({n, n}, "B");

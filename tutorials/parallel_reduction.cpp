@@ -1,10 +1,12 @@
-// Reductions in parallel: rfactor makes part of a reduction a data axis, whose iterations are independent.
+// Reductions in parallel: rfactor makes part of a reduction a data axis, whose iterations are
+// independent.
 //
 //   B[i] = sum of A[i, k]     for all i, but few of them: the parallelism is in k
 //
-// Threads, or the lanes of a vector, must not all add to one element. So each gets an element of its own in a
-// new tensor B.rf, and a second, small reduction combines those. Sums are then added up in another order,
-// which is why it is a schedule's business to ask for it, and not the compiler's to do it.
+// Threads, or the lanes of a vector, must not all add to one element. So each gets an element of
+// its own in a new tensor B.rf, and a second, small reduction combines those. Sums are then added
+// up in another order, which is why it is a schedule's business to ask for it, and not the
+// compiler's to do it.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -35,8 +37,8 @@ void factored(ScheduleProgram& program) {
   program.show("factored", s, {A, B});
 }
 
-/// On a CPU: the new axis is the last of B.rf (factor_axis = 1), so that its elements lie side by side, and
-/// runs as one vector of partial sums per row.
+/// On a CPU: the new axis is the last of B.rf (factor_axis = 1), so that its elements lie side by
+/// side, and runs as one vector of partial sums per row.
 void partial_sums_in_a_vector(ScheduleProgram& program) {
   auto [A, B, s] = row_sums(program);
   auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
@@ -69,8 +71,9 @@ void blocks_in_parallel(ScheduleProgram& program) {
   program.show("in parallel", s, {A, B});
 }
 
-/// On a GPU: 32 rows to a block, 16 threads to a row. Each thread adds up its part in a register (B.rf is
-/// computed inside of the thread's loop), the 16 of a row combine theirs, and one of them stores.
+/// On a GPU: 32 rows to a block, 16 threads to a row. Each thread adds up its part in a register
+/// (B.rf is computed inside of the thread's loop), the 16 of a row combine theirs, and one of them
+/// stores.
 void across_threads(ScheduleProgram& program) {
   auto [A, B, s] = row_sums(program);
   auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
@@ -88,9 +91,10 @@ void across_threads(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "Reductions in parallel: rfactor for vectors, threads and GPUs.",
-                                 .size_means = "the number of rows; there are twice as many columns",
-                                 .greatest_size = 8192};
+  const ProgramSettings settings{
+      .about = "Reductions in parallel: rfactor for vectors, threads and GPUs.",
+      .size_means = "the number of rows; there are twice as many columns",
+      .greatest_size = 8192};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     factored(program);
     partial_sums_in_a_vector(program);

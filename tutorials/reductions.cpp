@@ -4,9 +4,9 @@
 //   te::all, te::any                         of Bool
 //   te::comm_reducer(...)                    of your own
 //
-// Each becomes two statements: the element starts as the identity of the operation (0 for sums, the least
-// value for max), and every point of the reduction's loops is combined with it. A reduction is the whole body
-// of its stage: what is to be done with the result is another stage.
+// Each becomes two statements: the element starts as the identity of the operation (0 for sums, the
+// least value for max), and every point of the reduction's loops is combined with it. A reduction
+// is the whole body of its stage: what is to be done with the result is another stage.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -35,8 +35,8 @@ void largest_element(ScheduleProgram& program) {
   program.show("max", te::create_schedule({B}), {A, B});
 }
 
-/// A shortest path by one more step: min over k of A[i, k] + W[k, j]. Data axes and the reduction are loops
-/// alike, to be split and reordered: here a vector of j is kept going over all k.
+/// A shortest path by one more step: min over k of A[i, k] + W[k, j]. Data axes and the reduction
+/// are loops alike, to be split and reordered: here a vector of j is kept going over all k.
 void shortest_paths(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -53,7 +53,8 @@ void shortest_paths(ScheduleProgram& program) {
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
         b[i * n + j] = a[i * n] + w[j];
-        for (int l = 1; l < n; ++l) b[i * n + j] = std::min(b[i * n + j], a[i * n + l] + w[l * n + j]);
+        for (int l = 1; l < n; ++l)
+          b[i * n + j] = std::min(b[i * n + j], a[i * n + l] + w[l * n + j]);
       }
   };
   program.print("=== min: of sums, a vector at a time ===\n");
@@ -87,8 +88,8 @@ void start_value(ScheduleProgram& program) {
   program.show("init", te::create_schedule({B}), {A, B});
 }
 
-/// Products of numbers near one, and whether anything in a row is large: a result of type Bool, which is
-/// stored as a byte.
+/// Products of numbers near one, and whether anything in a row is large: a result of type Bool,
+/// which is stored as a byte.
 void products_and_tests(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -100,7 +101,8 @@ void products_and_tests(ScheduleProgram& program) {
   te::Tensor Small = te::compute(
       {n}, {"i"}, [&](Var i) { return te::all(A(i, k) < 0.99f, {k}); }, "Small");
   program.print("=== prod, any, all: three results of one matrix ===\n");
-  program.show("prod, any, all", te::create_schedule({Growth, Large, Small}), {A, Growth, Large, Small});
+  program.show("prod, any, all", te::create_schedule({Growth, Large, Small}),
+               {A, Growth, Large, Small});
 }
 
 /// A reduction of your own: how two values combine, and what is neutral. It must be associative and
@@ -108,8 +110,11 @@ void products_and_tests(ScheduleProgram& program) {
 void bit_parities(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer parity = te::comm_reducer(
-      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> { return {x[0] ^ y[0]}; },
-      [](std::span<const DataType> type) -> std::vector<Expr> { return {make_const(type[0], 0)}; }, "parity");
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        return {x[0] ^ y[0]};
+      },
+      [](std::span<const DataType> type) -> std::vector<Expr> { return {make_const(type[0], 0)}; },
+      "parity");
   te::Tensor A = te::placeholder({n, n}, "A", Int(32));
   te::IterVar k = te::reduce_axis({0, n}, "k");
   te::Tensor B = te::compute(
@@ -117,7 +122,8 @@ void bit_parities(ScheduleProgram& program) {
   const Reference reference = [n](Arrays arrays) {
     const int* a = arrays[0].data<int>();
     int* b = arrays[1].data<int>();
-    for (int i = 0; i < n; ++i) b[i] = std::accumulate(a + i * n, a + (i + 1) * n, 0, std::bit_xor<>());
+    for (int i = 0; i < n; ++i)
+      b[i] = std::accumulate(a + i * n, a + (i + 1) * n, 0, std::bit_xor<>());
   };
   program.print("=== your own: the parity of each bit ===\n");
   program.show("parity", te::create_schedule({B}), {A, B}, {.reference = reference});
@@ -126,8 +132,8 @@ void bit_parities(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about =
-                                     "Reductions: min, max, products, conditions, start values, your own."};
+  const ProgramSettings settings{
+      .about = "Reductions: min, max, products, conditions, start values, your own."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     largest_element(program);
     shortest_paths(program);

@@ -3,8 +3,9 @@
 //   state[t, i] = init[t, i]                          for the first times
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// A placeholder stands for the state where the update reads it. The time is a loop that no schedule can take
-// apart; what is computed at one time are stages like any others. The result is the whole history.
+// A placeholder stands for the state where the update reads it. The time is a loop that no schedule
+// can take apart; what is computed at one time are stages like any others. The result is the whole
+// history.
 //
 // The sizes here are symbolic: one function for arrays of any size (see symbolic_shapes).
 #include <tenon/driver/schedule_program.h>
@@ -30,7 +31,8 @@ struct RunningSums {
     const Reference reference = [=](std::span<const runtime::NDArray> arrays) {
       const float* x = arrays[0].data<float>();
       float* sum = arrays[1].data<float>();
-      for (int e = 0; e < times * columns; ++e) sum[e] = (e < columns ? 0 : sum[e - columns]) + x[e];
+      for (int e = 0; e < times * columns; ++e)
+        sum[e] = (e < columns ? 0 : sum[e - columns]) + x[e];
     };
     return {.values = {{m, times}, {n, columns}}, .reference = reference};
   }
@@ -43,8 +45,9 @@ void one_state(ScheduleProgram& program) {
   program.show("one state", te::create_schedule(p.sums), {p.X, p.sums}, p.sized(program));
 }
 
-/// The columns are independent, so that eight of them can go on at a time: vectors where the rows turn out to
-/// be packed. The text has the guard of the last eight; compiled code needs it for those only.
+/// The columns are independent, so that eight of them can go on at a time: vectors where the rows
+/// turn out to be packed. The text has the guard of the last eight; compiled code needs it for
+/// those only.
 void in_vectors(ScheduleProgram& program) {
   const RunningSums p;
   te::Schedule s = te::create_schedule(p.sums);
@@ -67,8 +70,8 @@ void on_threads(ScheduleProgram& program) {
   program.show("on threads", s, {p.X, p.sums}, p.sized(program));
 }
 
-/// Two states that read each other's past: a position and a speed, driven by a force. Force is an input, so
-/// it is listed, and Pull is a stage inside of the update, computed where it is needed.
+/// Two states that read each other's past: a position and a speed, driven by a force. Force is an
+/// input, so it is listed, and Pull is a stage inside of the update, computed where it is needed.
 void two_states(ScheduleProgram& program) {
   const int times = program.size(), bodies = 16;
   const float step = 0.1f;
@@ -79,11 +82,14 @@ void two_states(ScheduleProgram& program) {
   te::Tensor v0 = te::compute(
       {1, bodies}, {"t", "b"}, [&](Var, Var) { return make_const(Float(32), 0.0); }, "v0");
   te::Tensor Pull = te::compute(
-      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return Force(t, b) - x(t - 1, b) * 0.5f; }, "Pull");
+      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return Force(t, b) - x(t - 1, b) * 0.5f; },
+      "Pull");
   te::Tensor x1 = te::compute(
-      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return x(t - 1, b) + v(t - 1, b) * step; }, "x1");
+      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return x(t - 1, b) + v(t - 1, b) * step; },
+      "x1");
   te::Tensor v1 = te::compute(
-      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return v(t - 1, b) + Pull(t, b) * step; }, "v1");
+      {times, bodies}, {"t", "b"}, [&](Var t, Var b) { return v(t - 1, b) + Pull(t, b) * step; },
+      "v1");
   std::vector<te::Tensor> history = te::scan({x0, v0}, {x1, v1}, {x, v}, {Force}, "history");
   te::Schedule s = te::create_schedule(history);
   s[Pull].compute_at(s[v1], s[v1].axis(1));
@@ -94,9 +100,10 @@ void two_states(ScheduleProgram& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "scan: computations over time, of one state and of two.",
-                                 .size_means = "the number of times, and of columns where there are any",
-                                 .greatest_size = 8192};
+  const ProgramSettings settings{
+      .about = "scan: computations over time, of one state and of two.",
+      .size_means = "the number of times, and of columns where there are any",
+      .greatest_size = 8192};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     one_state(program);
     in_vectors(program);

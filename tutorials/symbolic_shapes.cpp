@@ -1,12 +1,12 @@
 // Symbolic shapes: one function for arrays of many sizes.
 //
-// A size that is a variable is read from the arrays at each call; sizes with the same variable must agree.
-// So may be strides: a shape of variables stands for arrays that are not packed, too, and every index is
-// multiplied by a stride. Buffers of your own, given as `binds`, say more: that rows lie packed, where the
-// first element is, which multiple an address is of.
+// A size that is a variable is read from the arrays at each call; sizes with the same variable must
+// agree. So may be strides: a shape of variables stands for arrays that are not packed, too, and
+// every index is multiplied by a stride. Buffers of your own, given as `binds`, say more: that rows
+// lie packed, where the first element is, which multiple an address is of.
 //
-// Splits of a loop whose length is unknown leave a guard on the inner loop. Compiled code has two copies of
-// such a loop: one without the guard for all whole turns, one for the rest.
+// Splits of a loop whose length is unknown leave a guard on the inner loop. Compiled code has two
+// copies of such a loop: one without the guard for all whole turns, one for the rest.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -39,8 +39,8 @@ void sum(ScheduleProgram& program) {
   program.show("a sum", s, {A, B}, {.values = {{n, program.size()}}});
 }
 
-/// Rows that are known to be packed, by buffers that say so, can be read as vectors. The buffers are what is
-/// passed, and `binds` says which tensor each one is.
+/// Rows that are known to be packed, by buffers that say so, can be read as vectors. The buffers
+/// are what is passed, and `binds` says which tensor each one is.
 void packed_rows(ScheduleProgram& program) {
   Var n = te::size_var("n"), m = te::size_var("m");
   te::Tensor A = te::placeholder({n, m}, "A");
@@ -52,21 +52,27 @@ void packed_rows(ScheduleProgram& program) {
   auto [jo, ji] = s[B].split(s[B].axis(1), 8);
   s[B].vectorize(ji).parallel(s[B].axis(0));
   program.print("=== packed rows: eight elements at a time ===\n");
-  program.show("packed rows", s, {Ab, Bb},
-               {.binds = {{A, Ab}, {B, Bb}}, .values = {{n, program.size()}, {m, program.size() + 3}}});
+  program.show(
+      "packed rows", s, {Ab, Bb},
+      {.binds = {{A, Ab}, {B, Bb}}, .values = {{n, program.size()}, {m, program.size() + 3}}});
 }
 
-/// A column of a matrix as an array of its own: elements `st` apart, from `off` elements into the memory on.
+/// A column of a matrix as an array of its own: elements `st` apart, from `off` elements into the
+/// memory on.
 void strided_input(ScheduleProgram& program) {
   Var stride = te::var("st"), offset = te::var("off");
   te::Tensor A = te::placeholder({64}, "A");
   te::Tensor B = te::compute(
       {64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
-  tir::Buffer Ab = tir::decl_buffer(
-      {64}, Float(32),
-      {.name = "Ab", .strides = {stride}, .elem_offset = offset, .data_alignment = 16, .offset_factor = 4});
+  tir::Buffer Ab = tir::decl_buffer({64}, Float(32),
+                                    {.name = "Ab",
+                                     .strides = {stride},
+                                     .elem_offset = offset,
+                                     .data_alignment = 16,
+                                     .offset_factor = 4});
   program.print("=== strided: an input with gaps ===\n");
-  program.show("strided", te::create_schedule({B}), {Ab, B}, {.binds = {{A, Ab}}, .values = {{stride, 3}}});
+  program.show("strided", te::create_schedule({B}), {Ab, B},
+               {.binds = {{A, Ab}}, .values = {{stride, 3}}});
 }
 
 /// A scalar is an argument like an array.

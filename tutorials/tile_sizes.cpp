@@ -1,8 +1,8 @@
 // Which tile is best for a matrix product? Measured, not guessed: try `tile_sizes --time`.
 //
-// Tiles by themselves do not pay here; vectors along the rows of B and C do. They cannot be had as it is
-// often written, by vectorizing an axis that tile has split already: that axis is no loop any more, and Tenon
-// says so. The loops to be named are those that tile returns.
+// Tiles by themselves do not pay here; vectors along the rows of B and C do. They cannot be had as
+// it is often written, by vectorizing an axis that tile has split already: that axis is no loop any
+// more, and Tenon says so. The loops to be named are those that tile returns.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
       show("tile " + std::to_string(tile), s);
     }
 
-    // The loop over k stays where it is, inside of j's: each of its turns multiplies one element of A with
-    // eight of B.
+    // The loop over k stays where it is, inside of j's: each of its turns multiplies one element of
+    // A with eight of B.
     te::Schedule eight = te::create_schedule({C});
     eight[C].vectorize(eight[C].tile(eight[C].axis(0), eight[C].axis(1), 32, 8).y_inner);
     show("tile 32 x 8, vectorized", eight);
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
     try {
       s[C].vectorize(s[C].axis(1));
     } catch (const ScheduleError& error) {
-      program.print("=== tile 32, vectorized, as it is often written: refused ===\n", error.what(), "\n");
+      program.print("=== tile 32, vectorized, as it is often written: refused ===\n", error.what(),
+                    "\n");
     }
     // The reduction outside of the vector, so that 32 sums go on side by side.
     s[C].reorder({io, jo, ii, s[C].reduce_axis(0), ji}).vectorize(ji);

@@ -1,11 +1,11 @@
-// Arithmetic on whole tensors: every row of a matrix normalized, to mean 0 and variance 1, then scaled and
-// shifted by a vector.
+// Arithmetic on whole tensors: every row of a matrix normalized, to mean 0 and variance 1, then
+// scaled and shifted by a vector.
 //
-// The operators + - * / and the functions of topi declare an operation each, named after what they do. Shapes
-// go together as they do in other array languages: a dimension of extent 1, or one that is missing in front,
-// is repeated. Eleven operations are too many to be computed one by one: each would write an array for the
-// next one to read. But what an operation does is known, and so automatic inlining writes all that are no
-// reductions where they are read.
+// The operators + - * / and the functions of topi declare an operation each, named after what they
+// do. Shapes go together as they do in other array languages: a dimension of extent 1, or one that
+// is missing in front, is repeated. Eleven operations are too many to be computed one by one: each
+// would write an array for the next one to read. But what an operation does is known, and so
+// automatic inlining writes all that are no reductions where they are read.
 #include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
 
@@ -53,8 +53,9 @@ Reference in_plain_loops(int n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "Rows of a matrix normalized, by arithmetic on whole tensors.",
-                                 .size_means = "the number of rows and of columns"};
+  const ProgramSettings settings{
+      .about = "Rows of a matrix normalized, by arithmetic on whole tensors.",
+      .size_means = "the number of rows and of columns"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     const Normalization norm = declare(n);
@@ -70,7 +71,8 @@ int main(int argc, char** argv) {
     program.show("inlined", s, norm.args(), options);
 
     // Both sums of a row while it is in the cache, and the rows shared among the threads.
-    for (const te::Tensor& sum : {norm.Total, norm.Squares}) s[sum].compute_at(s[norm.Y], s[norm.Y].axis(0));
+    for (const te::Tensor& sum : {norm.Total, norm.Squares})
+      s[sum].compute_at(s[norm.Y], s[norm.Y].axis(0));
     s[norm.Y].parallel(s[norm.Y].axis(0));
     program.print("=== by rows: sums and quotients of a row at a time, rows in parallel ===\n");
     program.show("by rows", s, norm.args(), options);

@@ -1,6 +1,6 @@
-// Division and remainder of canonical sums by a constant c > 1. Of a sum, the part whose scales c divides
-// leaves the division, and vanishes from the remainder; a single piece (x mod u) div l has its own rules, in
-// `divide` and `reduce`.
+// Division and remainder of canonical sums by a constant c > 1. Of a sum, the part whose scales c
+// divides leaves the division, and vanishes from the remainder; a single piece (x mod u) div l has
+// its own rules, in `divide` and `reduce`.
 
 #include "arith/canonicalizer.h"
 #include "arith/rule_proofs.h"
@@ -66,10 +66,11 @@ bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
 
 /// scale * ((x mod u) div l) div c.
 ///   c | scale:  the scale is divided, exactly.
-///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that keeps u a
-///   multiple of the divisor it is a piece again, if l*k >= u it is 0, else x mod u becomes the index. A
-///   negative scale is moved into the divisor only of a whole index: s*x div (s*k) == x div k is the same
-///   rational number rounded, but rounding downwards first (l > 1) and dividing by k < 0 after is not.
+///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that
+///   keeps u a multiple of the divisor it is a piece again, if l*k >= u it is 0, else x mod u
+///   becomes the index. A negative scale is moved into the divisor only of a whole index: s*x div
+///   (s*k) == x div k is the same rational number rounded, but rounding downwards first (l > 1) and
+///   dividing by k < 0 after is not.
 Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) {
@@ -100,9 +101,10 @@ Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
 
 /// scale * ((x mod u) div l) mod c.
 ///   c | scale:  nothing remains.
-///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z mod (l*k))
-///   div l; l*k takes the place of a modulus u that is its multiple, and changes nothing if u divides it. For
-///   k < 0 the first holds still, the second does not (l > 1): only of a whole index.
+///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z
+///   mod (l*k)) div l; l*k takes the place of a modulus u that is its multiple, and changes nothing
+///   if u divides it. For k < 0 the first holds still, the second does not (l > 1): only of a whole
+///   index.
 Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) return nothing(term.dtype());

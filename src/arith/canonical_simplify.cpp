@@ -64,7 +64,8 @@ bool is_index_arithmetic(BinaryOp op) {
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
   Expr result = to_expr(visit(e));
-  if (!result.same_as(e) && result.node().hash == e.node().hash && structural_equal(result, e)) return e;
+  if (!result.same_as(e) && result.node().hash == e.node().hash && structural_equal(result, e))
+    return e;
   return result;
 }
 
@@ -164,10 +165,12 @@ Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
   // One point: its source where the condition holds, else nothing but the identity.
   auto index = static_cast<std::size_t>(node->value_index);
   const ReduceNode& reduction = *node->reduction;
-  return simplify(
-      make_select(reduction.condition, reduction.source[index], reduction.combiner->identity[index]));
+  return simplify(make_select(reduction.condition, reduction.source[index],
+                              reduction.combiner->identity[index]));
 }
 
-Expr canonical_simplify(const Expr& e, const Facts& facts) { return Canonicalizer(facts).simplify(e); }
+Expr canonical_simplify(const Expr& e, const Facts& facts) {
+  return Canonicalizer(facts).simplify(e);
+}
 
 }  // namespace tenon::arith

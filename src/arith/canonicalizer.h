@@ -1,5 +1,5 @@
-// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are written back as
-// text.
+// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are
+// written back as text.
 #pragma once
 
 #include <variant>
@@ -9,7 +9,8 @@
 
 namespace tenon::arith {
 
-/// What a sub-tree has become. A plain Expr is opaque to arithmetic around it, unless it is a constant.
+/// What a sub-tree has become. A plain Expr is opaque to arithmetic around it, unless it is a
+/// constant.
 using Canonical = std::variant<Expr, Term, Sum>;
 
 /// The value as an expression.

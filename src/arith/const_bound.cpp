@@ -18,10 +18,12 @@ constexpr std::int64_t kMinus = Bound::kMinusInfinity;
 
 bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
 
-// ---- arithmetic on ends; what leaves the range of int64 is infinite ---------------------------------------
+// ---- arithmetic on ends; what leaves the range of int64 is infinite
+// ---------------------------------------
 
 std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
-  if (overflowed || value == std::numeric_limits<std::int64_t>::min()) return is_positive ? kPlus : kMinus;
+  if (overflowed || value == std::numeric_limits<std::int64_t>::min())
+    return is_positive ? kPlus : kMinus;
   return value;
 }
 
@@ -66,13 +68,20 @@ std::int64_t shift_right_ends(std::int64_t x, std::int64_t y) {
   return x >> std::clamp<std::int64_t>(y, 0, 63);
 }
 
-// ---- intervals --------------------------------------------------------------------------------------------
+// ---- intervals
+// --------------------------------------------------------------------------------------------
 
-Bound hull(const Bound& a, const Bound& b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
+Bound hull(const Bound& a, const Bound& b) {
+  return {std::min(a.min, b.min), std::max(a.max, b.max)};
+}
 
-Bound add(const Bound& a, const Bound& b) { return {add_ends(a.min, b.min), add_ends(a.max, b.max)}; }
+Bound add(const Bound& a, const Bound& b) {
+  return {add_ends(a.min, b.min), add_ends(a.max, b.max)};
+}
 
-Bound subtract(const Bound& a, const Bound& b) { return {add_ends(a.min, -b.max), add_ends(a.max, -b.min)}; }
+Bound subtract(const Bound& a, const Bound& b) {
+  return {add_ends(a.min, -b.max), add_ends(a.max, -b.min)};
+}
 
 /// Of an operation that is monotone in each operand: the extremes are at the corners.
 template <class Op>
@@ -82,9 +91,9 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
   return {min, max};
 }
 
-/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans zero is
-/// taken in two halves. In place of a half that would be zero alone stand all values of the type, as in the
-/// known tables.
+/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans
+/// zero is taken in two halves. In place of a half that would be zero alone stand all values of the
+/// type, as in the known tables.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > 0 || b.max < 0) return at_corners(a, b, op);
@@ -120,7 +129,8 @@ Bound bitwise_and(const Bound& a, const Bound& b, DataType type) {
   return Bound::of_type(type);
 }
 
-// ---- expressions ------------------------------------------------------------------------------------------
+// ---- expressions
+// ------------------------------------------------------------------------------------------
 
 class BoundOf {
  public:
@@ -146,9 +156,11 @@ class BoundOf {
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Ramp& n) {
           const Bound base = self(n.base), stride = self(n.stride);
-          return hull(base, add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
+          return hull(base,
+                      add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
         },
-        [&](const Call& n) { return of_call(e, n); }, [&](const auto&) { return Bound::of_type(e.dtype()); });
+        [&](const Call& n) { return of_call(e, n); },
+        [&](const auto&) { return Bound::of_type(e.dtype()); });
   }
 
   /// What does not fit wraps, and may then be anything.
@@ -169,26 +181,38 @@ class BoundOf {
   }
 
   Bound of_binary(const Expr& e, const Binary& n) const {
-    if (is_comparison(n.op) || n.op == BinaryOp::And || n.op == BinaryOp::Or || n.op == BinaryOp::Div)
+    if (is_comparison(n.op) || n.op == BinaryOp::And || n.op == BinaryOp::Or ||
+        n.op == BinaryOp::Div)
       return Bound::of_type(e.dtype());
     const Bound a = (*this)(n.a), b = (*this)(n.b);
     switch (n.op) {
-      case BinaryOp::Add: return add(a, b);
-      case BinaryOp::Sub: return subtract(a, b);
-      case BinaryOp::Mul: return at_corners(a, b, multiply_ends);
-      case BinaryOp::TruncDiv: return divide(a, b, e.dtype(), truncate_divide_ends);
-      case BinaryOp::FloorDiv: return divide(a, b, e.dtype(), floor_divide_ends);
-      case BinaryOp::TruncMod: return trunc_mod(a, b, e.dtype());
-      case BinaryOp::FloorMod: return floor_mod(a, b, e.dtype());
-      case BinaryOp::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
-      case BinaryOp::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
-      default: return Bound::of_type(e.dtype());
+      case BinaryOp::Add:
+        return add(a, b);
+      case BinaryOp::Sub:
+        return subtract(a, b);
+      case BinaryOp::Mul:
+        return at_corners(a, b, multiply_ends);
+      case BinaryOp::TruncDiv:
+        return divide(a, b, e.dtype(), truncate_divide_ends);
+      case BinaryOp::FloorDiv:
+        return divide(a, b, e.dtype(), floor_divide_ends);
+      case BinaryOp::TruncMod:
+        return trunc_mod(a, b, e.dtype());
+      case BinaryOp::FloorMod:
+        return floor_mod(a, b, e.dtype());
+      case BinaryOp::Min:
+        return {std::min(a.min, b.min), std::min(a.max, b.max)};
+      case BinaryOp::Max:
+        return {std::max(a.min, b.min), std::max(a.max, b.max)};
+      default:
+        return Bound::of_type(e.dtype());
     }
   }
 
   /// Index arithmetic knows a few operators on bits; of other calls only the type is known.
   Bound of_call(const Expr& e, const Call& n) const {
-    if (n.is(Intrin::bitwise_and)) return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
+    if (n.is(Intrin::bitwise_and))
+      return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
     if (n.is(Intrin::shift_right))
       return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
     if (n.is(Intrin::shift_left)) {
@@ -218,7 +242,9 @@ ConstBound Bound::to_const_bound() const {
   return b;
 }
 
-Bound intersect(const Bound& a, const Bound& b) { return {std::max(a.min, b.min), std::min(a.max, b.max)}; }
+Bound intersect(const Bound& a, const Bound& b) {
+  return {std::max(a.min, b.min), std::min(a.max, b.max)};
+}
 
 Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }
 

@@ -1,6 +1,7 @@
-// deduce_bound: a comparison is turned into `left >= limit`, `left <= limit` or `left == limit` with the
-// variable in left; both sides are relaxed to their worst case; then left is taken apart from the outside in,
-// and what is taken off goes over to the limit, until the variable stands alone.
+// deduce_bound: a comparison is turned into `left >= limit`, `left <= limit` or `left == limit`
+// with the variable in left; both sides are relaxed to their worst case; then left is taken apart
+// from the outside in, and what is taken off goes over to the limit, until the variable stands
+// alone.
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
@@ -42,8 +43,8 @@ Expr plus_constant(const Expr& e, std::int64_t value) {
   return fold(op, e, make_int(e.dtype(), value < 0 ? -value : value));
 }
 
-/// The condition with the side that uses the variable on the left; nullopt if it is no comparison of
-/// integers.
+/// The condition with the side that uses the variable on the left; nullopt if it is no comparison
+/// of integers.
 std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
   const Binary* node = condition.as<Binary>();
   if (!node || !is_comparison(node->op) || !node->a.dtype().is_int()) return std::nullopt;
@@ -71,7 +72,8 @@ std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
 }
 
 /// The hardest case over all values of the relaxed variables.
-std::optional<Comparison> worst_case(const Comparison& c, const IntervalMap& relaxed, const Facts& facts) {
+std::optional<Comparison> worst_case(const Comparison& c, const IntervalMap& relaxed,
+                                     const Facts& facts) {
   Interval left = values_of(c.left, relaxed, facts);
   Interval limit = values_of(c.limit, relaxed, facts);
   if (left.is_empty() || limit.is_empty()) return std::nullopt;
@@ -130,8 +132,9 @@ class Deducer {
     return true;
   }
 
-  /// target * factor ? limit. With q = floordiv(limit, factor): target <= q is enough for `<=`, and target >=
-  /// q + 1 (or q, if nothing was cut off) for `>=`; a negative factor turns the relation round.
+  /// target * factor ? limit. With q = floordiv(limit, factor): target <= q is enough for `<=`, and
+  /// target >= q + 1 (or q, if nothing was cut off) for `>=`; a negative factor turns the relation
+  /// round.
   bool undo_product(const Expr& factor) {
     Interval values = values_of(factor, hint_, facts_);
     bool is_positive = values.min() && can_prove_at_least(*values.min(), 1, facts_);

@@ -43,15 +43,23 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   if (a.has_value() == b.has_value()) return std::nullopt;
   const std::int64_t c = a ? *a : *b;
   const Expr& e = a ? n->b : n->a;
-  if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c <= Bound::kMinusInfinity) return std::nullopt;
+  if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c <= Bound::kMinusInfinity)
+    return std::nullopt;
   // What a load gives may have changed by the time the expression is met again.
   if (effect_of(e) != Effect::Pure) return std::nullopt;
   Bound bound;
   switch (n->op) {
-    case BinaryOp::Le: (a ? bound.min : bound.max) = c; break;
-    case BinaryOp::Lt: a ? bound.min = c + 1 : bound.max = c - 1; break;
-    case BinaryOp::Eq: bound = Bound::exactly(c); break;
-    default: return std::nullopt;
+    case BinaryOp::Le:
+      (a ? bound.min : bound.max) = c;
+      break;
+    case BinaryOp::Lt:
+      a ? bound.min = c + 1 : bound.max = c - 1;
+      break;
+    case BinaryOp::Eq:
+      bound = Bound::exactly(c);
+      break;
+    default:
+      return std::nullopt;
   }
   return Facts::State::BoundFact{e, bound};
 }
@@ -81,15 +89,24 @@ Expr negated(const Expr& condition) {
   const Binary* n = condition.as<Binary>();
   if (!n) return make_not(condition);
   switch (n->op) {
-    case BinaryOp::Or: return make_binary(BinaryOp::And, negated(n->a), negated(n->b));
-    case BinaryOp::And: return make_binary(BinaryOp::Or, negated(n->a), negated(n->b));
-    case BinaryOp::Lt: return make_binary(BinaryOp::Le, n->b, n->a);
-    case BinaryOp::Le: return make_binary(BinaryOp::Lt, n->b, n->a);
-    case BinaryOp::Gt: return make_binary(BinaryOp::Le, n->a, n->b);
-    case BinaryOp::Ge: return make_binary(BinaryOp::Lt, n->a, n->b);
-    case BinaryOp::Eq: return make_binary(BinaryOp::Ne, n->a, n->b);
-    case BinaryOp::Ne: return make_binary(BinaryOp::Eq, n->a, n->b);
-    default: return make_not(condition);
+    case BinaryOp::Or:
+      return make_binary(BinaryOp::And, negated(n->a), negated(n->b));
+    case BinaryOp::And:
+      return make_binary(BinaryOp::Or, negated(n->a), negated(n->b));
+    case BinaryOp::Lt:
+      return make_binary(BinaryOp::Le, n->b, n->a);
+    case BinaryOp::Le:
+      return make_binary(BinaryOp::Lt, n->b, n->a);
+    case BinaryOp::Gt:
+      return make_binary(BinaryOp::Le, n->a, n->b);
+    case BinaryOp::Ge:
+      return make_binary(BinaryOp::Lt, n->a, n->b);
+    case BinaryOp::Eq:
+      return make_binary(BinaryOp::Ne, n->a, n->b);
+    case BinaryOp::Ne:
+      return make_binary(BinaryOp::Eq, n->a, n->b);
+    default:
+      return make_not(condition);
   }
 }
 
@@ -98,15 +115,19 @@ Facts::State::Literal literal(const Expr& e, bool holds) {
   return {e, holds};
 }
 
-bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) { return !old || *old == bound; }
+bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) {
+  return !old || *old == bound;
+}
 
 void check_rebinding(bool is_allowed, const Var& var) {
-  internal_check(is_allowed, "the variable `" + var.name() + "` is bound twice, to different values");
+  internal_check(is_allowed,
+                 "the variable `" + var.name() + "` is bound twice, to different values");
 }
 
 }  // namespace
 
-// ---- the state --------------------------------------------------------------------------------------------
+// ---- the state
+// --------------------------------------------------------------------------------------------
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
   ++version;
@@ -158,7 +179,8 @@ void Facts::State::undo_to(std::size_t mark) {
 
 namespace {
 
-/// Bounds come first: the condition itself is simplified under them, and what they decide needs no literal.
+/// Bounds come first: the condition itself is simplified under them, and what they decide needs no
+/// literal.
 std::size_t enter(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
   const std::size_t mark = state.undo.size();
@@ -180,7 +202,8 @@ Assumption Assumption::of_settled(const Facts& facts, const Expr& condition) {
 }
 Assumption::~Assumption() { state_.undo_to(mark_); }
 
-// ---- Facts ------------------------------------------------------------------------------------------------
+// ---- Facts
+// ------------------------------------------------------------------------------------------------
 
 Facts::Facts() : state_(std::make_unique<State>()) {}
 Facts::Facts(Facts&&) noexcept = default;
@@ -218,7 +241,9 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   known.value = simple;
 }
 
-void Facts::bind_bound(const Var& var, ConstBound bound) { state_->get(var).bound = Bound::of(bound); }
+void Facts::bind_bound(const Var& var, ConstBound bound) {
+  state_->get(var).bound = Bound::of(bound);
+}
 
 Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {
   other.facts_ = nullptr;

@@ -11,7 +11,8 @@
 
 namespace tenon::arith {
 
-/// ConstBound in the form the analyses compute with: an infinite end is the greatest or least value.
+/// ConstBound in the form the analyses compute with: an infinite end is the greatest or least
+/// value.
 struct Bound {
   static constexpr std::int64_t kPlusInfinity = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t kMinusInfinity = -kPlusInfinity;

@@ -38,7 +38,8 @@ Range Interval::to_range(const Range& otherwise, const Facts& facts) const {
   if (!is_bounded()) return otherwise;
   if (is_point()) return Range::from_min_extent(simplify(*min_, facts), make_int(min_->dtype(), 1));
   Expr end = combine(BinaryOp::Add, *max_, make_int(max_->dtype(), 1));
-  return Range::from_min_extent(simplify(*min_, facts), simplify(combine(BinaryOp::Sub, end, *min_), facts));
+  return Range::from_min_extent(simplify(*min_, facts),
+                                simplify(combine(BinaryOp::Sub, end, *min_), facts));
 }
 
 // ---- IntervalMap --------------------------------------------------------------------------------
@@ -62,7 +63,8 @@ Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
   return fold(op, both.a, both.b);
 }
 
-std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a, const std::optional<Expr>& b) {
+std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a,
+                                    const std::optional<Expr>& b) {
   if (!a || !b) return std::nullopt;
   return combine(op, *a, *b);
 }

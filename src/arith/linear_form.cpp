@@ -7,8 +7,8 @@ using namespace tir;
 
 namespace {
 
-/// coefficients[i] * vars[i] + base, where an absent part is zero. Sparse: most variables occur in few
-/// places.
+/// coefficients[i] * vars[i] + base, where an absent part is zero. Sparse: most variables occur in
+/// few places.
 struct Partial {
   struct Entry {
     std::size_t var;
@@ -19,7 +19,8 @@ struct Partial {
   std::optional<Expr> base;
 };
 
-std::optional<Expr> combined(BinaryOp op, const std::optional<Expr>& a, const std::optional<Expr>& b) {
+std::optional<Expr> combined(BinaryOp op, const std::optional<Expr>& a,
+                             const std::optional<Expr>& b) {
   if (a && b) return combine(op, *a, *b);
   if (a || op == BinaryOp::Add) return a ? a : b;
   if (!b) return std::nullopt;
@@ -31,8 +32,10 @@ Partial add(BinaryOp op, const Partial& a, const Partial& b) {
   Partial sum{{}, combined(op, a.base, b.base)};
   std::size_t i = 0, j = 0;
   while (i < a.entries.size() || j < b.entries.size()) {
-    bool from_a = j == b.entries.size() || (i < a.entries.size() && a.entries[i].var <= b.entries[j].var);
-    bool from_b = i == a.entries.size() || (j < b.entries.size() && b.entries[j].var <= a.entries[i].var);
+    bool from_a =
+        j == b.entries.size() || (i < a.entries.size() && a.entries[i].var <= b.entries[j].var);
+    bool from_b =
+        i == a.entries.size() || (j < b.entries.size() && b.entries[j].var <= a.entries[i].var);
     std::size_t var = from_a ? a.entries[i].var : b.entries[j].var;
     std::optional<Expr> left, right;
     if (from_a) left = a.entries[i++].coefficient;
@@ -67,8 +70,8 @@ class Linearizer {
       if (it != index_.end()) return Partial{{{it->second, make_int(e.dtype(), 1)}}, std::nullopt};
     }
     const Binary* node = e.as<Binary>();
-    bool is_arithmetic =
-        node && (node->op == BinaryOp::Add || node->op == BinaryOp::Sub || node->op == BinaryOp::Mul);
+    bool is_arithmetic = node && (node->op == BinaryOp::Add || node->op == BinaryOp::Sub ||
+                                  node->op == BinaryOp::Mul);
     if (!is_arithmetic) {
       bool uses = uses_var(e, [&](const Expr& var) { return index_.contains(&var.node()); });
       return uses ? std::nullopt : std::optional(Partial{{}, e});
@@ -96,7 +99,8 @@ std::optional<LinearForm> linear_form(const Expr& e, const std::vector<Var>& var
   if (!partial) return std::nullopt;
   LinearForm form{{}, partial->base ? *partial->base : make_int(e.dtype(), 0)};
   for (const Var& var : vars) form.coefficients.push_back(make_int(var.dtype(), 0));
-  for (const Partial::Entry& entry : partial->entries) form.coefficients[entry.var] = entry.coefficient;
+  for (const Partial::Entry& entry : partial->entries)
+    form.coefficients[entry.var] = entry.coefficient;
   return form;
 }
 

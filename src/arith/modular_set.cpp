@@ -29,7 +29,8 @@ ModularSet exactly(std::int64_t value) { return {0, value}; }
 /// Products that leave int64 say nothing.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
   std::int64_t p = 0;
-  if (__builtin_mul_overflow(a, b, &p) || p == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  if (__builtin_mul_overflow(a, b, &p) || p == std::numeric_limits<std::int64_t>::min())
+    return std::nullopt;
   return p;
 }
 
@@ -45,9 +46,11 @@ ModularSet subtract(const ModularSet& a, const ModularSet& b) {
   return normalized(std::gcd(a.coeff, b.coeff), base);
 }
 
-/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three are multiples of gcd(pq, pm, qn).
+/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three are multiples of gcd(pq, pm,
+/// qn).
 ModularSet multiply(const ModularSet& a, const ModularSet& b) {
-  const auto pq = product(a.coeff, b.coeff), pm = product(a.coeff, b.base), qn = product(a.base, b.coeff);
+  const auto pq = product(a.coeff, b.coeff), pm = product(a.coeff, b.base),
+             qn = product(a.base, b.coeff);
   const auto nm = product(a.base, b.base);
   if (!pq || !pm || !qn || !nm) return kEverything;
   return normalized(std::gcd(*pq, std::gcd(*pm, *qn)), *nm);
@@ -76,7 +79,8 @@ class ModularSetOf {
           const Facts::State::OfVar* known = state_.find(e);
           return known && known->modular ? *known->modular : kEverything;
         },
-        [&](const Cast& n) { return of_cast(e.dtype(), n); }, [&](const Binary& n) { return of_binary(n); },
+        [&](const Cast& n) { return of_cast(e.dtype(), n); },
+        [&](const Binary& n) { return of_binary(n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Call& n) { return of_call(n); }, [&](const auto&) { return kEverything; });
   }
@@ -93,11 +97,15 @@ class ModularSetOf {
 
   ModularSet of_binary(const Binary& n) const {
     switch (n.op) {
-      case BinaryOp::Add: return add((*this)(n.a), (*this)(n.b));
-      case BinaryOp::Sub: return subtract((*this)(n.a), (*this)(n.b));
-      case BinaryOp::Mul: return multiply((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Add:
+        return add((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Sub:
+        return subtract((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Mul:
+        return multiply((*this)(n.a), (*this)(n.b));
       case BinaryOp::Min:
-      case BinaryOp::Max: return hull((*this)(n.a), (*this)(n.b));
+      case BinaryOp::Max:
+        return hull((*this)(n.a), (*this)(n.b));
       case BinaryOp::TruncDiv:
       case BinaryOp::FloorDiv: {
         const ModularSet divisor = (*this)(n.b);
@@ -110,7 +118,8 @@ class ModularSetOf {
         if (divisor.coeff != 0 || divisor.base == 0) return kEverything;
         return remainder(n.a, divisor.base, n.op == BinaryOp::FloorMod);
       }
-      default: return kEverything;
+      default:
+        return kEverything;
     }
   }
 
@@ -159,8 +168,8 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   constexpr ModularSet kNothing{0, 1};
   if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
-  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference of the
-  // bases.
+  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference
+  // of the bases.
   const Bezout solution = bezout(a.coeff, b.coeff);
   const std::int64_t difference = b.base - a.base;
   if (difference % solution.gcd != 0) return kNothing;
@@ -172,8 +181,12 @@ ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   return normalized(*coeff, *step + a.base);
 }
 
-ModularSet modular_set_of(const Expr& e, const Facts::State& state) { return ModularSetOf(state)(e); }
+ModularSet modular_set_of(const Expr& e, const Facts::State& state) {
+  return ModularSetOf(state)(e);
+}
 
-ModularSet modular_set(const Expr& e, const Facts& facts) { return modular_set_of(e, facts.state()); }
+ModularSet modular_set(const Expr& e, const Facts& facts) {
+  return modular_set_of(e, facts.state());
+}
 
 }  // namespace tenon::arith

@@ -1,7 +1,7 @@
-// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index must be a sum
-// of pieces of domain variables that fit together like the digits of a number: each piece's scale is the size
-// of all below it. Then the index takes every value from its least to its greatest one, and dimensions that
-// share no digit are independent.
+// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index
+// must be a sum of pieces of domain variables that fit together like the digits of a number: each
+// piece's scale is the size of all below it. Then the index takes every value from its least to its
+// greatest one, and dimensions that share no digit are independent.
 
 #include <algorithm>
 
@@ -39,7 +39,8 @@ class RegionEstimate {
  public:
   explicit RegionEstimate(const std::vector<std::pair<Var, Range>>& domain) {
     for (const auto& [var, range] : domain) {
-      std::optional<std::int64_t> min = constant_int(range.min), extent = constant_int(range.extent);
+      std::optional<std::int64_t> min = constant_int(range.min),
+                                  extent = constant_int(range.extent);
       if (!min || !extent) {
         is_known_ = false;
         return;
@@ -53,7 +54,8 @@ class RegionEstimate {
     uses_.resize(domain_.size());
   }
 
-  std::optional<std::vector<Interval>> operator()(const std::vector<Range>& region, const Expr& predicate) {
+  std::optional<std::vector<Interval>> operator()(const std::vector<Range>& region,
+                                                  const Expr& predicate) {
     if (!is_known_) return std::nullopt;
     if (is_empty_) return std::vector<Interval>(region.size(), Interval::empty());
     std::vector<Number> numbers;
@@ -68,7 +70,8 @@ class RegionEstimate {
     if (!is_true(predicate) && !add_limits(predicate, numbers)) return std::nullopt;
     std::vector<Interval> result;
     for (std::size_t i = 0; i < region.size(); ++i) {
-      std::optional<Interval> touched = touched_by(numbers[i], *constant_int(region[i].extent), limits_[i]);
+      std::optional<Interval> touched =
+          touched_by(numbers[i], *constant_int(region[i].extent), limits_[i]);
       if (!touched) return std::nullopt;
       result.push_back(*touched);
     }
@@ -98,9 +101,12 @@ class RegionEstimate {
       if (term.is_whole()) number.base.add(term.scale * domain.min);
       std::int64_t end = std::min(domain.extent, term.upper);
       std::int64_t count = ceil_divide(end, term.lower);
-      if (count > 1) number.digits.push_back({it->second, term.lower, term.upper, term.scale, count});
+      if (count > 1)
+        number.digits.push_back({it->second, term.lower, term.upper, term.scale, count});
     }
-    auto by_scale = [](const Digit& a, const Digit& b) { return std::abs(a.scale) < std::abs(b.scale); };
+    auto by_scale = [](const Digit& a, const Digit& b) {
+      return std::abs(a.scale) < std::abs(b.scale);
+    };
     std::stable_sort(number.digits.begin(), number.digits.end(), by_scale);
     return number;
   }
@@ -120,8 +126,8 @@ class RegionEstimate {
     return true;
   }
 
-  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension uses its
-  /// variables.
+  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension
+  /// uses its variables.
   bool add_limits(const Expr& predicate, const std::vector<Number>& numbers) {
     if (const Binary* both = as_binary(predicate, BinaryOp::And)) {
       return add_limits(both->a, numbers) && add_limits(both->b, numbers);
@@ -171,9 +177,9 @@ class RegionEstimate {
 
 }  // namespace
 
-std::optional<std::vector<Interval>> region_lower_bound(const std::vector<Range>& region,
-                                                        const std::vector<std::pair<Var, Range>>& domain,
-                                                        const Expr& predicate, const Facts&) {
+std::optional<std::vector<Interval>> region_lower_bound(
+    const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
+    const Expr& predicate, const Facts&) {
   return RegionEstimate(domain)(region, predicate);
 }
 

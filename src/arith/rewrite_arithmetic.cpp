@@ -21,17 +21,28 @@ struct Tables {
 
 std::optional<Tables> tables_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return Tables{add_vector_rules, add_rules, add_any_type_rules};
-    case BinaryOp::Sub: return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
-    case BinaryOp::Mul: return Tables{mul_vector_rules, mul_rules, nullptr};
-    case BinaryOp::Div: return Tables{div_vector_rules, nullptr, nullptr};
-    case BinaryOp::TruncDiv: return Tables{trunc_div_vector_rules, trunc_div_rules, nullptr};
-    case BinaryOp::TruncMod: return Tables{trunc_mod_vector_rules, trunc_mod_rules, nullptr};
-    case BinaryOp::FloorDiv: return Tables{floor_div_vector_rules, floor_div_rules, nullptr};
-    case BinaryOp::FloorMod: return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
-    case BinaryOp::Min: return Tables{min_vector_rules, min_rules, min_any_type_rules};
-    case BinaryOp::Max: return Tables{max_vector_rules, max_rules, max_any_type_rules};
-    default: return std::nullopt;
+    case BinaryOp::Add:
+      return Tables{add_vector_rules, add_rules, add_any_type_rules};
+    case BinaryOp::Sub:
+      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
+    case BinaryOp::Mul:
+      return Tables{mul_vector_rules, mul_rules, nullptr};
+    case BinaryOp::Div:
+      return Tables{div_vector_rules, nullptr, nullptr};
+    case BinaryOp::TruncDiv:
+      return Tables{trunc_div_vector_rules, trunc_div_rules, nullptr};
+    case BinaryOp::TruncMod:
+      return Tables{trunc_mod_vector_rules, trunc_mod_rules, nullptr};
+    case BinaryOp::FloorDiv:
+      return Tables{floor_div_vector_rules, floor_div_rules, nullptr};
+    case BinaryOp::FloorMod:
+      return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
+    case BinaryOp::Min:
+      return Tables{min_vector_rules, min_rules, min_any_type_rules};
+    case BinaryOp::Max:
+      return Tables{max_vector_rules, max_rules, max_any_type_rules};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -72,11 +83,13 @@ std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Fac
 std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
   switch (n.op) {
     case BinaryOp::Min:
-    case BinaryOp::Max: return decide_by_bounds(n, context.facts);
+    case BinaryOp::Max:
+      return decide_by_bounds(n, context.facts);
     case BinaryOp::FloorDiv:
       if (auto result = apply_rules(floor_div_first_rules(), e, context)) return result;
       return eliminate_residue(n, context.facts);
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -110,7 +123,8 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
   return e;
 }
 
-// ---- floor division of x*c1 + y by c2 ---------------------------------------------------------------------
+// ---- floor division of x*c1 + y by c2
+// ---------------------------------------------------------------------
 
 namespace {
 
@@ -160,16 +174,19 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
     return can_prove(Claim{Claim::Relation::Equal, whole, 0}, facts) ? make_int(type, 0) : whole;
   };
 
-  // x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part adds a known amount.
-  const Expr residue = floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
+  // x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part adds a known
+  // amount.
+  const Expr residue =
+      floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
   const Bound bound = bound_of(residue, facts.state());
   if (bound.is_point() && fits(bound.min, type))
     return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
 
-  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e: the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <= (a-1)*c1,
-  // e < c1.
+  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e: the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
+  // (a-1)*c1, e < c1.
   const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
-  if (is_multiple && can_prove(Claim{Claim::Relation::Below, floormod(sum->rest, n.b), sum->scale}, facts))
+  if (is_multiple &&
+      can_prove(Claim{Claim::Relation::Below, floormod(sum->rest, n.b), sum->scale}, facts))
     return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();
   return std::nullopt;
 }

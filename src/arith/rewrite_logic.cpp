@@ -11,7 +11,8 @@ namespace {
 
 enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
 
-/// How a lies to b, as far as the constant bounds and the modular set of their simplified difference tell.
+/// How a lies to b, as far as the constant bounds and the modular set of their simplified
+/// difference tell.
 Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
   const Expr difference = context.visit(fold(BinaryOp::Sub, a, b));
   const Bound bound = bound_of(difference, context.facts.state());
@@ -20,26 +21,33 @@ Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
   if (bound.max < 0) return Order::Less;
   if (bound.min >= 0) return Order::AtLeast;
   if (bound.max <= 0) return Order::AtMost;
-  return modular_set_of(difference, context.facts.state()).base != 0 ? Order::Different : Order::Unknown;
+  return modular_set_of(difference, context.facts.state()).base != 0 ? Order::Different
+                                                                     : Order::Unknown;
 }
 
 std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
   switch (order_of(n.a, n.b, context)) {
-    case Order::Equal: return true;
+    case Order::Equal:
+      return true;
     case Order::Different:
     case Order::Greater:
-    case Order::Less: return false;
-    default: return std::nullopt;
+    case Order::Less:
+      return false;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
   switch (order_of(n.a, n.b, context)) {
-    case Order::Less: return true;
+    case Order::Less:
+      return true;
     case Order::Equal:
     case Order::Greater:
-    case Order::AtLeast: return false;
-    default: return std::nullopt;
+    case Order::AtLeast:
+      return false;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -59,12 +67,14 @@ Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context)
     return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
   }
   if (e.dtype().is_vector())
-    if (auto result = apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
+    if (auto result =
+            apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
       return *result;
   if (!n.a.dtype().is_index()) return e;
   if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
     return *holds ? make_true() : make_false();
-  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context)) return *result;
+  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context))
+    return *result;
   if (is_equal) return e;
   if (effect_of(e) == Effect::Pure)
     if (auto result = apply_rules(less_moving_rules(), e, context)) return *result;

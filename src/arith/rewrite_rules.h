@@ -1,4 +1,5 @@
-// The parts of rewrite_node, by family of operators. Each takes a node whose children are visited already.
+// The parts of rewrite_node, by family of operators. Each takes a node whose children are visited
+// already.
 #pragma once
 
 #include "arith/rewrite_step.h"
@@ -6,10 +7,12 @@
 
 namespace tenon::arith {
 
-/// Visits an expression that a rule asks to be rewritten again, unless too many such visits are under way.
+/// Visits an expression that a rule asks to be rewritten again, unless too many such visits are
+/// under way.
 Expr rewrite_again(const Expr& e, RewriteContext& context);
 /// The first table with a rule that fits gives the result; nullopt if none does.
-std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e, RewriteContext& context);
+std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
+                                RewriteContext& context);
 
 /// What folding of constants makes of `a op b`, if it makes anything of it.
 std::optional<Expr> folded(tir::BinaryOp op, const Expr& a, const Expr& b);

@@ -28,14 +28,18 @@ Expr rewrite_variable(const Expr& e, const RewriteContext& context) {
 /// Comparisons the other way round are written with < and <= before they are looked at.
 std::optional<Expr> turned_comparison(const Binary& n) {
   switch (n.op) {
-    case BinaryOp::Gt: return fold(BinaryOp::Lt, n.b, n.a);
-    case BinaryOp::Ge: return fold(BinaryOp::Le, n.b, n.a);
-    case BinaryOp::Ne: return !fold(BinaryOp::Eq, n.a, n.b);
+    case BinaryOp::Gt:
+      return fold(BinaryOp::Lt, n.b, n.a);
+    case BinaryOp::Ge:
+      return fold(BinaryOp::Le, n.b, n.a);
+    case BinaryOp::Ne:
+      return !fold(BinaryOp::Eq, n.a, n.b);
     case BinaryOp::Le:
       // Of floats not: neither order holds of a NaN.
       if (!n.a.dtype().is_integral()) return std::nullopt;
       return !fold(BinaryOp::Lt, n.b, n.a);
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -48,7 +52,8 @@ Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
   if (!e.dtype().is_bool()) return rewrite_arithmetic(node, inside, context);
   if (const auto holds = decide(node, context))
     return *holds ? make_true(e.dtype().lanes) : make_false(e.dtype().lanes);
-  if (n.op == BinaryOp::And || n.op == BinaryOp::Or) return rewrite_connective(node, inside, context);
+  if (n.op == BinaryOp::And || n.op == BinaryOp::Or)
+    return rewrite_connective(node, inside, context);
   return rewrite_comparison(node, inside, context);
 }
 
@@ -61,7 +66,8 @@ Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
   return rewrite_not(node, context);
 }
 
-// ---- choices: each branch is visited under its condition --------------------------------------------------
+// ---- choices: each branch is visited under its condition
+// --------------------------------------------------
 
 struct Choice {
   Expr condition, if_true, if_false;
@@ -72,8 +78,8 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
   return context.visit(e);
 }
 
-/// A comparison of floats that has been visited: it has no bounds of integers in it, and another visit, which
-/// would go through all choices inside, finds nothing to change.
+/// A comparison of floats that has been visited: it has no bounds of integers in it, and another
+/// visit, which would go through all choices inside, finds nothing to change.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
@@ -94,12 +100,14 @@ Choice visit_choice(const Choice& c, RewriteContext& context) {
     return {condition, std::move(if_true), visit_under_settled(c.if_false, otherwise, context)};
   }
   Expr if_true = visit_under(c.if_true, condition, context);
-  Expr if_false = visit_under(c.if_false, rewrite_simplify(make_not(condition), context.facts), context);
+  Expr if_false =
+      visit_under(c.if_false, rewrite_simplify(make_not(condition), context.facts), context);
   return {condition, std::move(if_true), std::move(if_false)};
 }
 
 bool is_unchanged(const Choice& a, const Choice& b) {
-  return a.condition.same_as(b.condition) && a.if_true.same_as(b.if_true) && a.if_false.same_as(b.if_false);
+  return a.condition.same_as(b.condition) && a.if_true.same_as(b.if_true) &&
+         a.if_false.same_as(b.if_false);
 }
 
 Expr rewrite_select(const Expr& e, const Select& n, RewriteContext& context) {
@@ -116,14 +124,18 @@ Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context)
   const Choice c = visit_choice(old, context);
   if (is_true(c.condition)) return c.if_true;
   if (is_false(c.condition)) return c.if_false;
-  return is_unchanged(c, old) ? e : make_call(e.dtype(), n.callee, {c.condition, c.if_true, c.if_false});
+  return is_unchanged(c, old)
+             ? e
+             : make_call(e.dtype(), n.callee, {c.condition, c.if_true, c.if_false});
 }
 
-// ---- calls ------------------------------------------------------------------------------------------------
+// ---- calls
+// ------------------------------------------------------------------------------------------------
 
 /// ceil of a constant, or of the logarithm of one: the number of steps of a reduction tree.
 std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
-  if (const FloatImm* n = argument.as<FloatImm>()) return make_float(e.dtype(), std::ceil(n->value));
+  if (const FloatImm* n = argument.as<FloatImm>())
+    return make_float(e.dtype(), std::ceil(n->value));
   const Call* logarithm = as_call(argument, Intrin::log2);
   const FloatImm* n = logarithm ? logarithm->args[0].as<FloatImm>() : nullptr;
   if (!n || n->value <= 0) return std::nullopt;
@@ -141,7 +153,8 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
   }
   if ((call.is(Intrin::shift_left) || call.is(Intrin::shift_right)) && call.args[0].as<IntImm>() &&
       call.args[1].as<IntImm>())
-    return call.is(Intrin::shift_left) ? call.args[0] << call.args[1] : call.args[0] >> call.args[1];
+    return call.is(Intrin::shift_left) ? call.args[0] << call.args[1]
+                                       : call.args[0] >> call.args[1];
   if (call.is(Intrin::ceil))
     if (std::optional<Expr> constant = rewrite_ceil(node, call.args[0])) return *constant;
   return node;
@@ -180,13 +193,16 @@ Expr rewrite_cast(const Expr& e, const Cast& n, RewriteContext& context) {
 }  // namespace
 
 RewriteContext::RewriteContext(const Facts& facts)
-    : facts(facts), visit([this](const Expr& e) { return rewrite_node(e, *this); }), uses_literals(true) {}
+    : facts(facts),
+      visit([this](const Expr& e) { return rewrite_node(e, *this); }),
+      uses_literals(true) {}
 
 Expr rewrite_node(const Expr& e, RewriteContext& context) {
   if (is_stack_low()) return with_deep_stack([&] { return rewrite_node(e, context); });
   return tenon::match(
       e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
-      [&](const StringImm&) { return e; }, [&](const VarNode&) { return rewrite_variable(e, context); },
+      [&](const StringImm&) { return e; },
+      [&](const VarNode&) { return rewrite_variable(e, context); },
       [&](const Cast& n) { return rewrite_cast(e, n, context); },
       [&](const Binary& n) { return rewrite_binary(e, n, context); },
       [&](const Not& n) { return rewrite_negation(e, n, context); },
@@ -205,7 +221,8 @@ Expr rewrite_again(const Expr& e, RewriteContext& context) {
   return result;
 }
 
-std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e, RewriteContext& context) {
+std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
+                                RewriteContext& context) {
   std::optional<rules::Applied> applied = rules::apply(table, e, context.facts);
   if (!applied) return std::nullopt;
   return applied->again ? rewrite_again(applied->result, context) : applied->result;

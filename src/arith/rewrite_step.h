@@ -1,7 +1,8 @@
 // One step of the rewriter, shared by the two passes of `simplify`.
 //
-// The rewriter visits a tree with itself as the visitor of children; the canonical pass visits sums,
-// products, divisions and remainders on its own, and gives every other node here, with itself as the visitor:
+// The rewriter visits a tree with itself as the visitor of children; the canonical pass visits
+// sums, products, divisions and remainders on its own, and gives every other node here, with itself
+// as the visitor:
 //
 //   RewriteContext context{facts, [&](const Expr& child) { return canonical(child); }};
 //   Expr result = rewrite_node(e, context);
@@ -15,10 +16,12 @@ namespace tenon::arith {
 
 struct RewriteContext {
   const Facts& facts;
-  /// Simplifies a child, and again the result of a rule that asks for it (to the depth of kMaxRewriteDepth).
+  /// Simplifies a child, and again the result of a rule that asks for it (to the depth of
+  /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether conditions that are literally known to hold are replaced. The canonical pass leaves that to the
-  /// rewriter: a condition that it has only just put in order is found by the next `simplify`.
+  /// Whether conditions that are literally known to hold are replaced. The canonical pass leaves
+  /// that to the rewriter: a condition that it has only just put in order is found by the next
+  /// `simplify`.
   bool uses_literals = false;
   /// How many rules that ask for another visit are under way.
   int depth = 0;
@@ -33,8 +36,8 @@ struct RewriteContext {
 
 inline constexpr int kMaxRewriteDepth = 5;
 
-/// Visits the children of `e` (branches of a choice under its condition), then applies the rules at its root.
-/// A variable gets its bound value; a cast, a call, a let, a reduction their own rules.
+/// Visits the children of `e` (branches of a choice under its condition), then applies the rules at
+/// its root. A variable gets its bound value; a cast, a call, a let, a reduction their own rules.
 Expr rewrite_node(const Expr& e, RewriteContext& context);
 
 }  // namespace tenon::arith

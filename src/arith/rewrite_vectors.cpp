@@ -25,7 +25,8 @@ bool is_division(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryO
 bool is_truncating(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod; }
 
 std::optional<RampDivision> as_ramp_division(const Binary& n) {
-  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod) return std::nullopt;
+  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod)
+    return std::nullopt;
   const Ramp* ramp = n.a.as<Ramp>();
   const Broadcast* broadcast = n.b.as<Broadcast>();
   if (!ramp || !broadcast) return std::nullopt;
@@ -35,8 +36,8 @@ std::optional<RampDivision> as_ramp_division(const Binary& n) {
   return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
 }
 
-/// The stride is a multiple of the divisor: the quotients rise evenly, the remainders are equal. A truncated
-/// division needs values of one sign.
+/// The stride is a multiple of the divisor: the quotients rise evenly, the remainders are equal. A
+/// truncated division needs values of one sign.
 Expr with_dividing_stride(const RampDivision& d) {
   if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);

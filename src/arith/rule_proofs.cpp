@@ -41,11 +41,13 @@ bool can_prove(const Claim& claim, const Facts& facts) {
   return holds;
 }
 
-// ---- the memory -------------------------------------------------------------------------------------------
+// ---- the memory
+// -------------------------------------------------------------------------------------------
 
 std::size_t ProofMemory::Hash::operator()(const Claim& claim) const {
   const auto relation = static_cast<std::size_t>(claim.relation);
-  return claim.e.node().hash ^ (static_cast<std::size_t>(claim.bound) * 3 + relation) * 0x9e3779b97f4a7c15u;
+  return claim.e.node().hash ^
+         (static_cast<std::size_t>(claim.bound) * 3 + relation) * 0x9e3779b97f4a7c15u;
 }
 
 std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t version) {

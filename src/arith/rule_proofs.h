@@ -1,6 +1,7 @@
-// The proofs that conditions of rules ask for. A proof rewrites an expression, and the rules that this tries
-// ask for proofs again: each claim is settled once as long as the facts stay as they are, and what one proof
-// may start is limited, so that the cost of nested minima and the like does not double with every level.
+// The proofs that conditions of rules ask for. A proof rewrites an expression, and the rules that
+// this tries ask for proofs again: each claim is settled once as long as the facts stay as they
+// are, and what one proof may start is limited, so that the cost of nested minima and the like does
+// not double with every level.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ bool can_prove(const Claim& claim, const Facts& facts);
 
 class ProofMemory {
  public:
-  /// Proofs that one proof may start, those that these start among them. The known tables need 60 at most.
+  /// Proofs that one proof may start, those that these start among them. The known tables need 60
+  /// at most.
   static constexpr int kMostNested = 300;
 
   std::optional<bool> find(const Claim& claim, std::uint64_t version);

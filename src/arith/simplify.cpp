@@ -38,7 +38,8 @@ Range simplify(const Range& r, const Facts& facts) {
   return Range::from_min_extent(simplify(r.min, facts), simplify(r.extent, facts));
 }
 
-// ---- proofs -----------------------------------------------------------------------------------------------
+// ---- proofs
+// -----------------------------------------------------------------------------------------------
 
 bool can_prove(const Expr& condition, const Facts& facts) {
   if (is_true(condition)) return true;
@@ -53,7 +54,8 @@ bool can_prove_equal(const Expr& a, const Expr& b, const Facts& facts) {
   const IntImm* y = b.as<IntImm>();
   if (x && y) return x->value == y->value;
   const Promoted p = promote(a, b);
-  return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, p.a, p.b), make_int(p.a.dtype(), 0)), facts);
+  return can_prove(fold(BinaryOp::Eq, fold(BinaryOp::Sub, p.a, p.b), make_int(p.a.dtype(), 0)),
+                   facts);
 }
 
 bool can_prove_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {

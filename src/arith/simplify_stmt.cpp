@@ -26,10 +26,12 @@ bool is_same_view(const Buffer& a, const Buffer& b) {
 /// B[i] = B[i].
 bool is_without_effect(const Store& store) {
   const Load* load = store.value.as<Load>();
-  return load && is_same_view(load->buffer, store.buffer) && are_equal(load->indices, store.indices);
+  return load && is_same_view(load->buffer, store.buffer) &&
+         are_equal(load->indices, store.indices);
 }
 
-/// Integers of no effect are worth repeating: what they are added to becomes simpler. Others stay shared.
+/// Integers of no effect are worth repeating: what they are added to becomes simpler. Others stay
+/// shared.
 bool is_inlined(const Expr& value) {
   if (is_constant(value) || value.as<VarNode>()) return true;
   return value.dtype().is_int() && effect_of(value) == Effect::Pure;
@@ -55,11 +57,12 @@ class StmtSimplifier {
 
   Stmt children(const Stmt& s) {
     return map_children(
-        s, [this](const Expr& e) { return simple(e); }, [this](const Stmt& c) { return (*this)(c); });
+        s, [this](const Expr& e) { return simple(e); },
+        [this](const Stmt& c) { return (*this)(c); });
   }
 
-  /// The range as it stands is known as numbers; that the variable lies in it is also a literal fact, for the
-  /// guards that repeat it with symbols.
+  /// The range as it stands is known as numbers; that the variable lies in it is also a literal
+  /// fact, for the guards that repeat it with symbols.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
     const auto lower = facts_.assume(n.var >= n.min);
@@ -96,7 +99,8 @@ class StmtSimplifier {
     return value.same_as(n.value) && body.same_as(n.body) ? s : make_stmt(Let{n.var, value, body});
   }
 
-  /// A thread runs over its extent, but the launch says so only in numbers: a guard `threadIdx.x < n` stays.
+  /// A thread runs over its extent, but the launch says so only in numbers: a guard `threadIdx.x <
+  /// n` stays.
   Stmt attribute(const Stmt& s, const Attr& n) {
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
     if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))

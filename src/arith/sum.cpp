@@ -11,11 +11,15 @@ using namespace tir;
 namespace {
 
 std::int64_t wrapped_sum(DataType type, std::int64_t a, std::int64_t b) {
-  return wrap(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)), type);
+  return wrap(
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)),
+      type);
 }
 
 std::int64_t wrapped_product(DataType type, std::int64_t a, std::int64_t b) {
-  return wrap(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)), type);
+  return wrap(
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)),
+      type);
 }
 
 bool is_least(DataType type, std::int64_t value) { return value == integer_min(type); }
@@ -57,8 +61,8 @@ void Sum::add(std::int64_t value) { constant_ = wrapped_sum(type_, constant_, va
 void Sum::add(Term term, std::int64_t factor) {
   if (term.scale == 0) return;
   term.multiply(factor);
-  auto place =
-      std::find_if(terms_.begin(), terms_.end(), [&](const Term& own) { return own.same_index(term); });
+  auto place = std::find_if(terms_.begin(), terms_.end(),
+                            [&](const Term& own) { return own.same_index(term); });
   for (; place != terms_.end(); ++place) {
     if (!place->same_index(term) || term.lower > place->lower) break;
     if (term.lower == place->lower && term.upper == place->upper && term.allows(place->rounding)) {
@@ -98,10 +102,11 @@ Sum::Parts Sum::separate(std::int64_t divisor) const {
 namespace {
 
 /// Two pieces of one index become one where they meet:
-///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c        for s, c >= 1, times any common factor,
-/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y with y = x div c. Both
-/// identities hold with x mod u in the place of x when c*s divides u, and for both roundings (truncation:
-/// take signs apart).
+///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c        for s, c >= 1, times any common
+///   factor,
+/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y with y = x div
+/// c. Both identities hold with x mod u in the place of x when c*s divides u, and for both
+/// roundings (truncation: take signs apart).
 bool meet(const Term& high, const Term& low) {
   return high.lower == low.upper && low.scale != 0 && high.scale % low.scale == 0 &&
          high.lower == (high.scale / low.scale) * low.lower && high.allows(low.rounding);
@@ -141,7 +146,9 @@ class Chain {
  public:
   explicit Chain(DataType type) : type_(type) {}
   void add(const Expr& e) { so_far_ = so_far_ ? fold(BinaryOp::Add, *so_far_, e) : e; }
-  void subtract(const Expr& e) { so_far_ = fold(BinaryOp::Sub, so_far_ ? *so_far_ : make_int(type_, 0), e); }
+  void subtract(const Expr& e) {
+    so_far_ = fold(BinaryOp::Sub, so_far_ ? *so_far_ : make_int(type_, 0), e);
+  }
   Expr result() const { return so_far_ ? *so_far_ : make_int(type_, 0); }
 
  private:
@@ -149,11 +156,11 @@ class Chain {
   std::optional<Expr> so_far_;
 };
 
-/// The chain of a sum whose terms are in order. `on_step` sees every intermediate value and may stop the
-/// work.
+/// The chain of a sum whose terms are in order. `on_step` sees every intermediate value and may
+/// stop the work.
 template <class OnStep>
-std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms, std::int64_t constant,
-                                OnStep on_step) {
+std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
+                                std::int64_t constant, OnStep on_step) {
   Chain chain(type);
   // The least integer has no negation, so it is added like a positive one.
   for (const Term& term : terms) {

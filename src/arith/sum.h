@@ -2,7 +2,8 @@
 //
 //   ((x*8) + floordiv(floormod(y, 64), 16)) + 3      ==  Sum{ {x, 1, none, 8}, {y, 16, 64, 1}; 3 }
 //
-// Values are of one index type (int32 or int64) and taken not to overflow; scales and constants wrap.
+// Values are of one index type (int32 or int64) and taken not to overflow; scales and constants
+// wrap.
 #pragma once
 
 #include <limits>
@@ -47,7 +48,8 @@ class Sum {
   explicit Sum(Term term) : type_(term.dtype()) { terms_.push_back(std::move(term)); }
 
   DataType dtype() const { return type_; }
-  /// Terms of one index stand together, by descending divisor; indices are in order of first appearance.
+  /// Terms of one index stand together, by descending divisor; indices are in order of first
+  /// appearance.
   const std::vector<Term>& terms() const { return terms_; }
   std::int64_t constant() const { return constant_; }
   bool is_zero() const { return terms_.empty() && constant_ == 0; }
@@ -81,8 +83,8 @@ struct Sum::Parts {
   Sum divisible, rest;
 };
 
-/// Whether casting index by index gives the same values: a widening, or no step of the evaluation leaves the
-/// type.
+/// Whether casting index by index gives the same values: a widening, or no step of the evaluation
+/// leaves the type.
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
 

@@ -1,6 +1,6 @@
-// Interval evaluation: every node maps the intervals of its operands to one that contains its values.
-// Operands that no relaxed variable touches stay as they are, so that an untouched expression is a point of
-// itself.
+// Interval evaluation: every node maps the intervals of its operands to one that contains its
+// values. Operands that no relaxed variable touches stay as they are, so that an untouched
+// expression is a point of itself.
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
@@ -42,7 +42,8 @@ Interval subtract(const Interval& a, const Interval& b) {
                  combine_if_both(BinaryOp::Sub, a.max(), b.min()));
 }
 
-/// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the factor.
+/// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the
+/// factor.
 Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& facts) {
   // Zero divided is zero, where the division has a meaning.
   auto scaled = [&](const Expr& end) { return is_zero(end) ? end : combine(op, end, factor); };
@@ -92,7 +93,8 @@ Interval floor_remainder(const Interval& a, const Interval& b, const Facts& fact
     Expr greatest = combine(BinaryOp::FloorDiv, *a.max(), divisor);
     if (can_prove(combine(BinaryOp::Eq, greatest, least), facts)) {
       Expr below = combine(BinaryOp::Mul, divisor, least);
-      return Interval::of(combine(BinaryOp::Sub, *a.min(), below), combine(BinaryOp::Sub, *a.max(), below));
+      return Interval::of(combine(BinaryOp::Sub, *a.min(), below),
+                          combine(BinaryOp::Sub, *a.max(), below));
     }
   }
   return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
@@ -123,7 +125,8 @@ Interval greatest(const Interval& a, const Interval& b) {
 /// Whether arithmetic in the type may wrap; that of indices is taken not to.
 bool may_wrap(DataType type) { return !type.is_int() || type.bits < 32; }
 
-Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, const Facts& facts) {
+Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
+               const Facts& facts) {
   if (a.is_empty()) return a;
   if (b.is_empty()) return b;
   if (a.is_point() && b.is_point()) return Interval::point(combine(op, *a.min(), *b.min()));
@@ -170,7 +173,8 @@ class Evaluator {
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
     return match(
         e.node().value, [&](const IntImm&) { return Interval::point(e); },
-        [&](const VarNode&) { return variable(e); }, [&](const Cast& node) { return cast_of(node, e); },
+        [&](const VarNode&) { return variable(e); },
+        [&](const Cast& node) { return cast_of(node, e); },
         [&](const Binary& node) { return binary(node, e); },
         [&](const Select& node) {
           Interval if_false = (*this)(node.if_false);
@@ -199,8 +203,8 @@ class Evaluator {
     return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
   }
 
-  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such steps
-  /// cannot be longer than the map unless it is a circle.
+  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such
+  /// steps cannot be longer than the map unless it is a circle.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);
@@ -216,7 +220,9 @@ class Evaluator {
     return result;
   }
 
-  static bool is_itself(const Interval& s, const Expr& e) { return s.is_point() && s.min()->same_as(e); }
+  static bool is_itself(const Interval& s, const Expr& e) {
+    return s.is_point() && s.min()->same_as(e);
+  }
 
   Interval binary(const Binary& node, const Expr& e) {
     Interval a = (*this)(node.a);

@@ -14,8 +14,8 @@ using namespace tir;
 
 namespace {
 
-/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for something
-/// else says so in its buffer.
+/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for
+/// something else says so in its buffer.
 constexpr int kArrayAlignment = 64;
 
 /// How the body uses every data pointer.
@@ -124,8 +124,9 @@ class SignatureMaker {
   static const Expr* as_variable(const Expr& size) {
     if (size.as<VarNode>()) return &size;
     const Cast* cast = size.as<Cast>();
-    return cast && cast->value.as<VarNode>() && size.dtype().bits >= cast->value.dtype().bits ? &cast->value
-                                                                                              : nullptr;
+    return cast && cast->value.as<VarNode>() && size.dtype().bits >= cast->value.dtype().bits
+               ? &cast->value
+               : nullptr;
   }
 
   void bind_sizes(int param, const Buffer& buffer) {
@@ -172,7 +173,8 @@ class SignatureMaker {
                               .message = "argument " + std::to_string(param + 1) + " `" +
                                          param_names_[static_cast<std::size_t>(param)] + "` of `" +
                                          func_.attrs.global_symbol + "`: " + name +
-                                         std::to_string(dimension) + " is not " + print_expr(size)});
+                                         std::to_string(dimension) + " is not " +
+                                         print_expr(size)});
     return runtime::AnySize{};
   }
 
@@ -191,7 +193,8 @@ class SignatureMaker {
     const Buffer& buffer = param.declared;
     runtime::ArraySpec spec{.dtype = buffer->dtype};
     for (int d = 0; d < buffer->rank(); ++d)
-      spec.shape.push_back(size_of(buffer->shape[static_cast<std::size_t>(d)], n, ArrayPart::Extent, d));
+      spec.shape.push_back(
+          size_of(buffer->shape[static_cast<std::size_t>(d)], n, ArrayPart::Extent, d));
     if (!buffer->strides.empty()) {
       spec.strides.emplace();
       for (int d = 0; d < buffer->rank(); ++d)
@@ -204,10 +207,11 @@ class SignatureMaker {
     spec.access = !use.writes ? runtime::Access::Read
                   : use.reads ? runtime::Access::ReadWrite
                               : runtime::Access::Write;
-    spec.alignment =
-        buffer->data_alignment == BufferNode::kDefaultAlignment ? kArrayAlignment : buffer->data_alignment;
-    const bool has_fixed_size =
-        std::ranges::all_of(buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
+    spec.alignment = buffer->data_alignment == BufferNode::kDefaultAlignment
+                         ? kArrayAlignment
+                         : buffer->data_alignment;
+    const bool has_fixed_size = std::ranges::all_of(
+        buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
     return spec;
   }
@@ -217,9 +221,10 @@ class SignatureMaker {
       if (bound_.contains(&var.node()) || var.dtype().is_handle()) return;
       const std::string& name = var.name();
       const bool is_thread = name.starts_with("threadIdx.") || name.starts_with("blockIdx.");
-      throw LowerError("function `" + func_.attrs.global_symbol + "` uses variable `" + name + "`, " +
-                       (is_thread ? "the index of a thread to which no loop is bound; bind a loop to it first"
-                                  : "which is neither a parameter nor an extent or stride of one"));
+      throw LowerError(
+          "function `" + func_.attrs.global_symbol + "` uses variable `" + name + "`, " +
+          (is_thread ? "the index of a thread to which no loop is bound; bind a loop to it first"
+                     : "which is neither a parameter nor an extent or stride of one"));
     };
     for (const Var& var : free_vars(func_.body)) check(var);
     for (const SizeCheck& size : result_.checks)

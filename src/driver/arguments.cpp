@@ -35,7 +35,8 @@ class ArgumentMaker {
     const std::vector<te::Tensor> bound = tensors_among({buffer}, options_.binds);
     const bool is_output = !bound.empty() && !bound[0].op().as<te::Placeholder>();
     const NDArray::Shape shape = values_of(buffer->shape, buffer->name);
-    if (buffer->strides.empty()) return {buffer->name, is_output, filled(shape, buffer->dtype, is_output)};
+    if (buffer->strides.empty())
+      return {buffer->name, is_output, filled(shape, buffer->dtype, is_output)};
     const NDArray::Shape strides = values_of(buffer->strides, buffer->name);
     std::int64_t span = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) span += (shape[d] - 1) * strides[d];
@@ -59,7 +60,8 @@ class ArgumentMaker {
   NDArray::Shape values_of(const std::vector<tir::Expr>& sizes, const std::string& argument) const {
     NDArray::Shape result;
     for (const tir::Expr& size : sizes)
-      result.push_back(tir::evaluate_int(size, [&](const tir::Var& var) { return value_of(var, argument); }));
+      result.push_back(
+          tir::evaluate_int(size, [&](const tir::Var& var) { return value_of(var, argument); }));
     return result;
   }
 
@@ -86,8 +88,9 @@ std::vector<CallArgument> make_arguments(const std::vector<LowerArgument>& args,
   return call;
 }
 
-std::vector<te::Tensor> tensors_among(const std::vector<LowerArgument>& args,
-                                      const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds) {
+std::vector<te::Tensor> tensors_among(
+    const std::vector<LowerArgument>& args,
+    const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds) {
   std::vector<te::Tensor> tensors;
   for (const LowerArgument& arg : args)
     match(

@@ -49,14 +49,16 @@ class BufferWatch {
   void start(const tir::PrimFunc& loops) {
     has_started_ = true;
     tir::walk(loops.body, [&](const tir::Realize& realize) {
-      BufferSize size{realize.buffer.name(), realize.buffer->scope(), realize.buffer->dtype, {}, Expr(0)};
-      for (const tir::Range& range : realize.bounds) size.required.push_back(arith::simplify(range.extent));
+      BufferSize size{
+          realize.buffer.name(), realize.buffer->scope(), realize.buffer->dtype, {}, Expr(0)};
+      for (const tir::Range& range : realize.bounds)
+        size.required.push_back(arith::simplify(range.extent));
       watched_.push_back({realize.buffer, std::nullopt, std::move(size)});
     });
   }
 
-  /// Every buffer that is realized is allocated, but for the parameters'; in the same order, among what was
-  /// allocated by hand.
+  /// Every buffer that is realized is allocated, but for the parameters'; in the same order, among
+  /// what was allocated by hand.
   void find_memory(const tir::PrimFunc& before, const tir::PrimFunc& after) {
     std::vector<tir::Var> memory;
     tir::walk(after.body, [&](const tir::Allocate& allocate) { memory.push_back(allocate.data); });
@@ -83,9 +85,10 @@ class BufferWatch {
   }
 
   static bool is_parameter(const tir::PrimFunc& func, const tir::Buffer& buffer) {
-    return std::any_of(func.buffers.begin(), func.buffers.end(), [&](const tir::BufferParam& param) {
-      return param.buffer.same_as(buffer) || param.declared.same_as(buffer);
-    });
+    return std::any_of(func.buffers.begin(), func.buffers.end(),
+                       [&](const tir::BufferParam& param) {
+                         return param.buffer.same_as(buffer) || param.declared.same_as(buffer);
+                       });
   }
 
   void measure(const tir::PrimFunc& func) {
@@ -105,7 +108,8 @@ class BufferWatch {
 
 std::string box(const std::vector<Expr>& extents) {
   std::string text = "[";
-  for (const Expr& extent : extents) text.append(text.size() > 1 ? ", " : "").append(tir::print_expr(extent));
+  for (const Expr& extent : extents)
+    text.append(text.size() > 1 ? ", " : "").append(tir::print_expr(extent));
   text += "]";
   if (extents.size() > 1) text.append(" = ").append(tir::print_expr(product(extents)));
   return text;
@@ -113,7 +117,8 @@ std::string box(const std::vector<Expr>& extents) {
 
 }  // namespace
 
-std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
+                                     const std::vector<LowerArgument>& args,
                                      const LowerOptions& options, SourceLocation where) {
   BufferWatch watch;
   LowerOptions watched = options;

@@ -21,7 +21,8 @@ lowering::LowerOptions::VectorRegisters registers_of(const tir::TargetFacts& tar
   return {.bits = target.vector_bits, .for_sums = has_32 ? 16 : 8};
 }
 
-/// The option makes a text that is known with this fault; as code it would ask for data that nobody reads.
+/// The option makes a text that is known with this fault; as code it would ask for data that nobody
+/// reads.
 void refuse_legacy_text(const lowering::LowerOptions& passes, const SourceLocation& where) {
   if (!passes.legacy_prefetch_index) return;
   throw LowerError(
@@ -41,7 +42,8 @@ tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passe
 }
 
 /// The functions as lower makes them: those that are multi-dimensional still are lowered.
-tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options, const SourceLocation& where) {
+tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
+                      const SourceLocation& where) {
   const LowerFunctionOptions passes = {.instrument_bounds = options.instrument_bounds,
                                        .passes = options.passes};
   tir::IRModule result;
@@ -72,15 +74,17 @@ void check_kind(const Target& target, const SourceLocation& where) {
     case tir::TargetKind::Cuda:
     case tir::TargetKind::OpenCl:
       throw TargetError(
-          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm", where);
+          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm",
+          where);
   }
 }
 
 /// Of functions that have been lowered.
-codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules, const BuildOptions& options,
-                                  const SourceLocation& where) {
+codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
+                                  const BuildOptions& options, const SourceLocation& where) {
   if (options.opt_level < 0 || options.opt_level > 3)
-    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level), where);
+    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level),
+                      where);
   for (const TargetedModule& part : modules) check_kind(part.target, where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -122,8 +126,8 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules, const Buil
   return compile_lowered(ready, options, where);
 }
 
-codegen::Artifact compile(const tir::IRModule& module, const Target& target, const BuildOptions& options,
-                          SourceLocation where) {
+codegen::Artifact compile(const tir::IRModule& module, const Target& target,
+                          const BuildOptions& options, SourceLocation where) {
   return compile(std::vector<TargetedModule>{{module, target}}, options, where);
 }
 
@@ -147,8 +151,8 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
   return compile_lowered({{module, target}}, options, where);
 }
 
-runtime::Module build(const tir::IRModule& module, const Target& target, const BuildOptions& options,
-                      SourceLocation where) {
+runtime::Module build(const tir::IRModule& module, const Target& target,
+                      const BuildOptions& options, SourceLocation where) {
   return load(compile(module, target, options, where), options, where);
 }
 

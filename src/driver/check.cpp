@@ -17,7 +17,8 @@ namespace {
 using runtime::NDArray;
 
 /// The operations that compute arguments, each once.
-std::vector<te::Operation> computed(const std::vector<LowerArgument>& args, const ArgumentOptions& options) {
+std::vector<te::Operation> computed(const std::vector<LowerArgument>& args,
+                                    const ArgumentOptions& options) {
   std::vector<te::Operation> ops;
   for (const te::Tensor& tensor : tensors_among(args, options.binds)) {
     const te::Operation op = tensor.op();
@@ -36,15 +37,17 @@ void interpret(const tir::IRModule& module, const std::vector<CallArgument>& cal
 
 bool calls_c_functions(const tir::IRModule& module) {
   bool found = false;
-  tir::walk(module.functions.begin()->second.body,
-            [&](const tir::Call& call) { found |= std::holds_alternative<tir::ExternCallee>(call.callee); });
+  tir::walk(module.functions.begin()->second.body, [&](const tir::Call& call) {
+    found |= std::holds_alternative<tir::ExternCallee>(call.callee);
+  });
   return found;
 }
 
-/// What the arguments must be after the program has run: as the interpreter leaves them with the default
-/// schedule, and as the reference does.
+/// What the arguments must be after the program has run: as the interpreter leaves them with the
+/// default schedule, and as the reference does.
 std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument>& args,
-                                                 const CheckOptions& options, const SourceLocation& where) {
+                                                 const CheckOptions& options,
+                                                 const SourceLocation& where) {
   ArgumentOptions arguments = options.arguments;
   arguments.outputs_start_at_zero = false;
   const std::vector<te::Operation> outputs = computed(args, arguments);
@@ -63,7 +66,8 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
   }
   if (truths.empty())
     throw LowerError(
-        "check: the program calls C functions, which the interpreter cannot run; give a reference", where);
+        "check: the program calls C functions, which the interpreter cannot run; give a reference",
+        where);
   return truths;
 }
 
@@ -71,7 +75,8 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
 class Elements {
  public:
   explicit Elements(const NDArray& array)
-      : array_(array.is_compact() ? array : array.copy_to(cpu(0))), dtype_(array.dtype().element()) {}
+      : array_(array.is_compact() ? array : array.copy_to(cpu(0))),
+        dtype_(array.dtype().element()) {}
 
   double operator[](std::int64_t n) const {
     const DLTensor& tensor = array_.dl_tensor();
@@ -130,8 +135,9 @@ bool binds_threads(const te::Schedule& schedule, SourceLocation where) {
 namespace {
 
 /// Runs the schedule on the arguments; returns whether it was the interpreter that did.
-bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args, const CheckOptions& options,
-         const std::vector<CallArgument>& call, const SourceLocation& where) {
+bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+         const CheckOptions& options, const std::vector<CallArgument>& call,
+         const SourceLocation& where) {
   const auto& binds = options.arguments.binds;
   const te::StageGraph graph = te::freeze(schedule, where);
   if (!runs_on_device(graph)) {
@@ -149,8 +155,8 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args, c
 void note_worst(CheckReport& report, const CallArgument& actual, const CallArgument& expected,
                 const Tolerance& tolerance, const SourceLocation& where) {
   // What is no output must not have been touched.
-  const Comparison compared =
-      compare(*actual.array(), *expected.array(), actual.is_output ? tolerance : Tolerance{0, 0}, where);
+  const Comparison compared = compare(*actual.array(), *expected.array(),
+                                      actual.is_output ? tolerance : Tolerance{0, 0}, where);
   if (!actual.is_output && compared.fine()) return;
   const bool is_worse =
       compared.wrong > report.worst.wrong ||

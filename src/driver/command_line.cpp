@@ -48,7 +48,8 @@ constexpr std::array<OptionText, 9> kOptions = {{
      "print the loops, the loops before any pass, LLVM's IR or assembler"},
     {"target", Takes::Value, "TARGET", "what to compile for; \"llvm -mcpu=native\" unless said"},
     {"size", Takes::Value, "N", ""},
-    {"threads", Takes::Value, "N", "threads of parallel loops; as many as there are processors unless said"},
+    {"threads", Takes::Value, "N",
+     "threads of parallel loops; as many as there are processors unless said"},
     {"check", Takes::Nothing, "", "run every schedule and compare its results with the truth"},
     {"time", Takes::Nothing, "", "run every schedule and print its time"},
     {"dump-after", Takes::Values, "PASS|all",
@@ -69,11 +70,13 @@ po::options_description describe_options(const ProgramSettings& settings) {
         options.add_options()(option.name, help);
         break;
       case Takes::Value:
-        options.add_options()(option.name, po::value<std::string>()->value_name(option.value), help);
+        options.add_options()(option.name, po::value<std::string>()->value_name(option.value),
+                              help);
         break;
       case Takes::Values:
         options.add_options()(
-            option.name, po::value<std::vector<std::string>>()->composing()->value_name(option.value), help);
+            option.name,
+            po::value<std::vector<std::string>>()->composing()->value_name(option.value), help);
         break;
     }
   }
@@ -83,7 +86,8 @@ po::options_description describe_options(const ProgramSettings& settings) {
 std::string known_options() {
   std::vector<std::string> known;
   for (const OptionText& option : kOptions)
-    known.push_back("--" + std::string(option.name) + (*option.value == '\0' ? "" : "=") + option.value);
+    known.push_back("--" + std::string(option.name) + (*option.value == '\0' ? "" : "=") +
+                    option.value);
   return "Known: " + joined(known, ", ") + ".";
 }
 
@@ -109,7 +113,8 @@ std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {
   for (const std::string& pass : wanted) {
     if (pass == "all") return known;
     if (std::find(known.begin(), known.end(), pass) == known.end())
-      throw UsageError("unknown pass --dump-after='" + pass + "'. Known: all, " + joined(known, ", ") + ".");
+      throw UsageError("unknown pass --dump-after='" + pass + "'. Known: all, " +
+                       joined(known, ", ") + ".");
     if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
   }
   return passes;
@@ -127,11 +132,15 @@ po::variables_map parse_words(int argc, char** argv, const po::options_descripti
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   po::variables_map values;
   try {
-    const po::parsed_options parsed =
-        po::command_line_parser(argc, argv).options(options).style(style).allow_unregistered().run();
+    const po::parsed_options parsed = po::command_line_parser(argc, argv)
+                                          .options(options)
+                                          .style(style)
+                                          .allow_unregistered()
+                                          .run();
     for (const po::option& option : parsed.options)
       if (option.unregistered || option.position_key != -1)
-        throw UsageError("unknown option '" + option.original_tokens.at(0) + "'. " + known_options());
+        throw UsageError("unknown option '" + option.original_tokens.at(0) + "'. " +
+                         known_options());
     po::store(parsed, values);
   } catch (const po::error& error) {
     throw UsageError(std::string(error.what()) + ". " + known_options());
@@ -139,7 +148,8 @@ po::variables_map parse_words(int argc, char** argv, const po::options_descripti
   return values;
 }
 
-std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv, const ProgramSettings& settings) {
+std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
+                                                   const ProgramSettings& settings) {
   const po::variables_map values = parse_words(argc, argv, describe_options(settings));
   if (values.contains("help")) return HelpWanted{};
   auto text = [&](const char* name) { return values[name].as<std::string>(); };
@@ -161,15 +171,16 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv, const 
 void print_help(const std::string& program, const ProgramSettings& settings) {
   std::cout << "usage: " << program << " [options]\n\n"
             << settings.about << "\n\n"
-            << describe_options(settings) << "\nPasses, in their order: " << joined(pass_names(), ", ")
-            << ".\n";
+            << describe_options(settings)
+            << "\nPasses, in their order: " << joined(pass_names(), ", ") << ".\n";
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body) {
-  const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
+  const std::string program =
+      argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
   try {
     const auto parsed = parse(argc, argv, settings);
     if (std::holds_alternative<HelpWanted>(parsed)) {
@@ -191,13 +202,15 @@ int run_command_line(int argc, char** argv, const ProgramSettings& settings,
 
 lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::string title) {
   if (options_.dump_after.empty() && !options_.time_passes) return passes;
-  passes.on_pass = [this, title = std::move(title)](const lowering::LowerOptions::PassReport& report) {
+  passes.on_pass = [this,
+                    title = std::move(title)](const lowering::LowerOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
     if (options_.time_passes) times_.add(report.pass, report.time);
     const std::vector<std::string>& wanted = options_.dump_after;
     if (std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
-    err_ << "=== " << title << " after " << pass << " ===\n" << tir::IRModule{{{"main", report.after}}};
+    err_ << "=== " << title << " after " << pass << " ===\n"
+         << tir::IRModule{{{"main", report.after}}};
   };
   return passes;
 }

@@ -17,15 +17,16 @@ void StepTimes::add(std::string_view step, std::chrono::nanoseconds time) {
 
 void StepTimes::print(std::ostream& out) const {
   std::vector<Row> sorted = rows_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) { return a.time > b.time; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Row& a, const Row& b) { return a.time > b.time; });
   std::chrono::nanoseconds sum{0};
   for (const Row& row : sorted) sum += row.time;
   auto line = [&](const std::string& name, std::chrono::nanoseconds time) {
     const double milliseconds = std::chrono::duration<double, std::milli>(time).count();
     const double share = sum.count() > 0 ? 100.0 * double(time.count()) / double(sum.count()) : 0;
     out << std::left << std::setw(36) << name << std::right << std::fixed << std::setw(12)
-        << std::setprecision(3) << milliseconds << " ms" << std::setw(8) << std::setprecision(1) << share
-        << " %\n";
+        << std::setprecision(3) << milliseconds << " ms" << std::setw(8) << std::setprecision(1)
+        << share << " %\n";
   };
   for (const Row& row : sorted) line(row.step, row.time);
   line("all steps", sum);

@@ -15,12 +15,14 @@ bool is_flat(const tir::BufferParam& array) { return !array.declared.same_as(arr
 void check_parameters(const tir::PrimFunc& func, const std::string& what) {
   for (const tir::BufferParam& array : func.buffers) {
     const std::string text = what + "array `" + array.declared->name + "`";
-    const auto places = std::count_if(func.params.begin(), func.params.end(),
-                                      [&](const tir::Var& param) { return param.same_as(array.param); });
+    const auto places =
+        std::count_if(func.params.begin(), func.params.end(),
+                      [&](const tir::Var& param) { return param.same_as(array.param); });
     if (places == 0)
       throw LowerError(text + " stands for `" + array.param.name() + "`, which is no parameter");
     if (func.buffer_of(array.param) != &array)
-      throw LowerError(text + ": parameter `" + array.param.name() + "` stands for another array as well");
+      throw LowerError(text + ": parameter `" + array.param.name() +
+                       "` stands for another array as well");
     if (!array.param.dtype().is_handle())
       throw LowerError(text + ": parameter `" + array.param.name() + "` must be a handle, is " +
                        array.param.dtype().str());
@@ -42,9 +44,9 @@ void check_function(const tir::PrimFunc& func, const std::string& name) {
       tir::verify(func, lowered ? tir::Form::Lowered : tir::Form::MultiDimensional);
   if (violations.empty()) return;
   throw LowerError(what + violations.front().what + " (" + violations.front().where + ")" +
-                   (violations.size() == 1
-                        ? ""
-                        : "; and " + std::to_string(violations.size() - 1) + " more faults like this"));
+                   (violations.size() == 1 ? ""
+                                           : "; and " + std::to_string(violations.size() - 1) +
+                                                 " more faults like this"));
 }
 
 }  // namespace tenon

@@ -11,7 +11,9 @@ struct DeviceLoop {
   SourceLocation where;
 };
 
-bool is_of_device(const std::optional<tir::ThreadTag>& thread) { return thread && !thread->is_virtual(); }
+bool is_of_device(const std::optional<tir::ThreadTag>& thread) {
+  return thread && !thread->is_virtual();
+}
 
 /// The first one: an axis that is bound to a thread, or a thread around a whole scan.
 std::optional<DeviceLoop> find_device_loop(const te::StageGraph& graph) {
@@ -19,7 +21,8 @@ std::optional<DeviceLoop> find_device_loop(const te::StageGraph& graph) {
     const te::StageData& stage = graph.stage(id);
     for (const tir::IterVar& axis : stage.leaf_iter_vars) {
       const te::AxisAttributes* said = stage.attributes_of(axis);
-      if (is_of_device(axis.thread())) return DeviceLoop{stage, axis, *axis.thread(), stage.op.where()};
+      if (is_of_device(axis.thread()))
+        return DeviceLoop{stage, axis, *axis.thread(), stage.op.where()};
       if (said && said->thread && is_of_device(said->thread->thread()))
         return DeviceLoop{stage, axis, *said->thread->thread(), said->where};
     }
@@ -34,8 +37,8 @@ bool runs_on_device(const te::StageGraph& graph) { return find_device_loop(graph
 void refuse_device_threads(const te::StageGraph& graph) {
   const std::optional<DeviceLoop> loop = find_device_loop(graph);
   if (!loop) return;
-  throw TargetError("build: axis `" + loop->axis.name() + "` of stage `" + loop->stage.origin_op.name() +
-                        "` is bound to `" + loop->thread.str() +
+  throw TargetError("build: axis `" + loop->axis.name() + "` of stage `" +
+                        loop->stage.origin_op.name() + "` is bound to `" + loop->thread.str() +
                         "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll",
                     loop->where);
 }

@@ -14,18 +14,20 @@ void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArg
     if (const std::optional<te::StageId> stage = graph.find(tensor.op())) {
       passed.push_back(*stage);
     } else if (!tensor.op().as<te::Placeholder>()) {
-      throw LowerError("build: no stage computes argument `" + tensor.name() +
-                           "`, so that its array would never be written: it is inlined, or not part of the "
-                           "schedule; leave it out of the arguments, or compute it at root",
-                       where);
+      throw LowerError(
+          "build: no stage computes argument `" + tensor.name() +
+              "`, so that its array would never be written: it is inlined, or not part of the "
+              "schedule; leave it out of the arguments, or compute it at root",
+          where);
     }
   }
   for (te::StageId output : graph.outputs()) {
     if (std::find(passed.begin(), passed.end(), output) != passed.end()) continue;
-    throw LowerError("build: `" + graph.stage(output).origin_op.name() +
-                         "` is an output of the schedule and none of the arguments, so that its result would "
-                         "be lost; pass it, or create the schedule of what is passed",
-                     where);
+    throw LowerError(
+        "build: `" + graph.stage(output).origin_op.name() +
+            "` is an output of the schedule and none of the arguments, so that its result would "
+            "be lost; pass it, or create the schedule of what is passed",
+        where);
   }
 }
 

@@ -21,12 +21,15 @@ auto timed(const LowerOptions& options, std::string_view step, F run) {
 
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                              const LowerOptions& options, SourceLocation where) {
-  const te::StageGraph graph = timed(options, "freeze", [&] { return te::freeze(schedule, where); });
+  const te::StageGraph graph =
+      timed(options, "freeze", [&] { return te::freeze(schedule, where); });
   const te::Bounds bounds = timed(options, "infer-bound", [&] { return te::infer_bound(graph); });
   return timed(options, "schedule-ops", [&] {
-    return te::schedule_ops(
-        graph, bounds, args,
-        {.name = options.name, .binds = options.binds, .check_intrinsics = options.check_intrinsics}, where);
+    return te::schedule_ops(graph, bounds, args,
+                            {.name = options.name,
+                             .binds = options.binds,
+                             .check_intrinsics = options.check_intrinsics},
+                            where);
   });
 }
 
@@ -36,15 +39,17 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
   passes.simple_mode |= options.simple_mode;
   passes.instrument_bounds |= options.instrument_bounds;
   tir::PrimFunc func = with_user_line(where, [&] {
-    return with_deep_stack(
-        [&] { return lowering::run_pipeline(lower_to_loops(schedule, args, options, where), passes); });
+    return with_deep_stack([&] {
+      return lowering::run_pipeline(lower_to_loops(schedule, args, options, where), passes);
+    });
   });
   tir::IRModule module;
   module.functions.emplace(options.name, std::move(func));
   return module;
 }
 
-tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options, SourceLocation where) {
+tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options,
+                    SourceLocation where) {
   lowering::LowerOptions passes = options.passes;
   passes.simple_mode |= options.simple_mode;
   passes.instrument_bounds |= options.instrument_bounds;
@@ -53,14 +58,15 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
   const std::string name = named.attrs.global_symbol;
   if (name.empty()) throw LowerError("lower: the name of a function must not be empty", where);
   tir::IRModule module;
-  module.functions.emplace(name, with_user_line(where, [&] {
-                             return with_deep_stack([&] {
-                               check_function(named, name);
-                               if (!named.buffers.empty() && is_lowered(named))
-                                 throw LowerError("lower: function `" + name + "` has been lowered already");
-                               return lowering::run_pipeline(std::move(named), passes);
-                             });
-                           }));
+  module.functions.emplace(
+      name, with_user_line(where, [&] {
+        return with_deep_stack([&] {
+          check_function(named, name);
+          if (!named.buffers.empty() && is_lowered(named))
+            throw LowerError("lower: function `" + name + "` has been lowered already");
+          return lowering::run_pipeline(std::move(named), passes);
+        });
+      }));
   return module;
 }
 

@@ -8,22 +8,25 @@ using tir::IterKind;
 
 void refuse(const te::StageData& stage, const tir::IterVar& axis, const std::string& what,
             const SourceLocation& where) {
-  throw ScheduleError("build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() + "` " + what,
-                      where);
+  throw ScheduleError(
+      "build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() + "` " + what, where);
 }
 
-void check_axis(const te::StageData& stage, const tir::IterVar& axis, const te::AxisAttributes& said) {
+void check_axis(const te::StageData& stage, const tir::IterVar& axis,
+                const te::AxisAttributes& said) {
   if (axis.kind() == IterKind::Reduce && said.kind == IterKind::Parallelized)
     refuse(stage, axis,
            "carries a reduction and is parallel, so that its iterations race for the result; "
            "rfactor the axis first, and run the new data axis in parallel",
            said.where);
-  const bool over_blocks = said.thread && said.thread->thread() && said.thread->thread()->is_block();
+  const bool over_blocks =
+      said.thread && said.thread->thread() && said.thread->thread()->is_block();
   if (axis.kind() == IterKind::Reduce && over_blocks)
-    refuse(stage, axis,
-           "carries a reduction and is bound to " + said.thread->name() +
-               ": blocks cannot reduce together; rfactor the axis first, and bind the new data axis",
-           said.where);
+    refuse(
+        stage, axis,
+        "carries a reduction and is bound to " + said.thread->name() +
+            ": blocks cannot reduce together; rfactor the axis first, and bind the new data axis",
+        said.where);
 }
 
 /// Threads of one tag are the same; of virtual threads, each axis is its own.
@@ -44,11 +47,12 @@ void refuse_races(const te::StageGraph& graph) {
       if (!said->thread || !said->thread->thread()) continue;
       for (const auto& [other, first] : bound)
         if (is_same_thread(other, *said->thread))
-          refuse(stage, axis,
-                 "is bound to " + said->thread->thread()->str() + ", and so is axis `" + first.name() +
-                     "`: only their diagonal would be computed; fuse the axes, or bind one to another thread "
-                     "axis",
-                 said->where);
+          refuse(
+              stage, axis,
+              "is bound to " + said->thread->thread()->str() + ", and so is axis `" + first.name() +
+                  "`: only their diagonal would be computed; fuse the axes, or bind one to another thread "
+                  "axis",
+              said->where);
       bound.emplace_back(*said->thread, axis);
     }
   }

@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-/// Throws ScheduleError with stage, axis, line and the way out, for a reduction that runs in parallel or over
-/// blocks, and for a thread axis that is bound to two loops of one stage.
+/// Throws ScheduleError with stage, axis, line and the way out, for a reduction that runs in
+/// parallel or over blocks, and for a thread axis that is bound to two loops of one stage.
 void refuse_races(const te::StageGraph& graph);
 
 }  // namespace tenon

@@ -107,19 +107,22 @@ class RegionChecker {
   }
 
   void read(const Expr& e) {
-    if (const Load* n = e.as<Load>()) check_order({n->buffer->data, n->buffer->name, false}, nullptr);
+    if (const Load* n = e.as<Load>())
+      check_order({n->buffer->data, n->buffer->name, false}, nullptr);
     for_each_child(e, [&](const Expr& child) { read(child); });
   }
 
-  /// One of two uses fills what the other one needs, in another loop, which other tasks may not have
-  /// finished.
+  /// One of two uses fills what the other one needs, in another loop, which other tasks may not
+  /// have finished.
   void check_order(const Use& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
-      if (earlier.loop == loop || earlier.use.is_write == use.is_write || !earlier.use.data.same_as(use.data))
+      if (earlier.loop == loop || earlier.use.is_write == use.is_write ||
+          !earlier.use.data.same_as(use.data))
         continue;
       const std::string first = "the loop over `" + earlier.loop->var.name() + "`";
-      refuse((use.is_write ? first + " may still read `" : first + " may still fill `") + use.buffer +
-             "` when " + (loop ? "the loop over `" + loop->var.name() + "`" : "a statement of another task") +
+      refuse((use.is_write ? first + " may still read `" : first + " may still fill `") +
+             use.buffer + "` when " +
+             (loop ? "the loop over `" + loop->var.name() + "`" : "a statement of another task") +
              (use.is_write ? " fills it" : " reads it") +
              "; the pragma parallel_barrier_when_finish on the first one makes all tasks wait");
     }
@@ -138,7 +141,8 @@ class RegionChecker {
 
 void refuse_region_races(const PrimFunc& func) {
   walk(func.body, [](const Attr& n) {
-    if (n.kind == AttrKind::Pragma && n.key == "parallel_launch_point") RegionChecker().check(n.body);
+    if (n.kind == AttrKind::Pragma && n.key == "parallel_launch_point")
+      RegionChecker().check(n.body);
   });
 }
 

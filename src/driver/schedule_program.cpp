@@ -57,8 +57,8 @@ void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule
 }
 
 void ScheduleProgram::show_beside(const std::string& name, const te::Schedule& schedule,
-                                  const std::vector<LowerArgument>& args, const ShowOptions& options,
-                                  SourceLocation where) {
+                                  const std::vector<LowerArgument>& args,
+                                  const ShowOptions& options, SourceLocation where) {
   if (!options_.check) return;
   print("--------- beside it: ", name, " ---------\n");
   show(name, schedule, args, options, where);
@@ -71,7 +71,8 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
   switch (options_.emit.value_or(Emit::Simple)) {
     case Emit::Simple:
       print(reports_.lower(name, schedule, args,
-                           {.simple_mode = true, .binds = options.binds, .passes = options.passes}, where));
+                           {.simple_mode = true, .binds = options.binds, .passes = options.passes},
+                           where));
       return;
     case Emit::Loops: {
       const tir::PrimFunc loops =
@@ -100,9 +101,9 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
                                              .reference = options.reference,
                                              .on_step = reports_.steps()},
                                             where);
-  const std::string what = counted(report.worst.elements) + " of " + report.argument + ", largest error " +
-                           printed("%.2g", report.worst.largest_error) + " (" + way_of(report, target()) +
-                           ")";
+  const std::string what = counted(report.worst.elements) + " of " + report.argument +
+                           ", largest error " + printed("%.2g", report.worst.largest_error) + " (" +
+                           way_of(report, target()) + ")";
   if (report.fine()) {
     out_ << "check " << name << ": right; " << what << std::endl;
   } else {
@@ -111,8 +112,8 @@ void ScheduleProgram::check(const std::string& name, const te::Schedule& schedul
 }
 
 void ScheduleProgram::check_refused(const std::string& name, const te::Schedule& schedule,
-                                    const std::vector<LowerArgument>& args, const ShowOptions& options,
-                                    const SourceLocation& where) {
+                                    const std::vector<LowerArgument>& args,
+                                    const ShowOptions& options, const SourceLocation& where) {
   try {
     build(schedule, args, target(), build_options(name, options), where);
     fail("check " + name + ": build accepted it, and should not have");
@@ -121,8 +122,8 @@ void ScheduleProgram::check_refused(const std::string& name, const te::Schedule&
   } catch (const Error& error) {
     const std::string reason = error.what();
     if (reason.find(*options.refused_for) == std::string::npos)
-      return fail("check " + name + ": build refused it for another reason than '" + *options.refused_for +
-                  "': " + reason);
+      return fail("check " + name + ": build refused it for another reason than '" +
+                  *options.refused_for + "': " + reason);
     out_ << "check " << name << ": refused; " << reason << std::endl;
   }
 }
@@ -138,26 +139,32 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
     out_ << "time " << name << ": not timed, because it binds threads of a GPU" << std::endl;
     return;
   }
-  const runtime::Module module = build(schedule, args, target(), build_options(name, options), where);
+  const runtime::Module module =
+      build(schedule, args, target(), build_options(name, options), where);
   const std::vector<CallArgument> call = make_arguments(args, argument_options(options), where);
   const runtime::Timing timing =
       module["main"]
           .time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
           .evaluate(as_call(call));
   out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms"
-       << (options.operations > 0 ? printed(", %.1f GFLOPS", options.operations / timing.median / 1e9) : "")
-       << " (least " << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads() << " thread"
-       << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe() << ")" << std::endl;
+       << (options.operations > 0
+               ? printed(", %.1f GFLOPS", options.operations / timing.median / 1e9)
+               : "")
+       << " (least " << printed("%.4g", timing.min * 1e3) << " ms, " << runtime::num_threads()
+       << " thread" << (runtime::num_threads() == 1 ? "" : "s") << ", " << target().describe()
+       << ")" << std::endl;
 }
 
 BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowOptions& options) {
-  return {
-      .binds = options.binds, .passes = reports_.watch(options.passes, name), .on_step = reports_.steps()};
+  return {.binds = options.binds,
+          .passes = reports_.watch(options.passes, name),
+          .on_step = reports_.steps()};
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
   for (const std::string& warning : schedule.warnings())
-    if (phase_ == Phase::Show && warned_.insert(warning).second) err_ << "warning: " << warning << std::endl;
+    if (phase_ == Phase::Show && warned_.insert(warning).second)
+      err_ << "warning: " << warning << std::endl;
 }
 
 void ScheduleProgram::fail(const std::string& message) {

@@ -46,8 +46,8 @@ const std::string& checked_prefix(const std::string& prefix, const SourceLocatio
                                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
                        !std::isdigit(static_cast<unsigned char>(prefix.front()));
   if (is_name) return prefix;
-  throw TargetError("-system-lib=`" + prefix + "`: the prefix must be a name in C: letters, digits and _",
-                    where);
+  throw TargetError(
+      "-system-lib=`" + prefix + "`: the prefix must be a name in C: letters, digits and _", where);
 }
 
 Request parse(const std::string& text, const SourceLocation& where) {
@@ -59,14 +59,17 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (k.name == name) kind = &k;
     known += (known.empty() ? "" : ", ") + std::string(k.name);
   }
-  if (!kind) throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
+  if (!kind)
+    throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
   Request request{kind->kind, {}, {}, {}, {}, {}};
   for (std::size_t n = 1; n < words.size(); ++n) {
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
-    const bool is_known = (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
+    const bool is_known =
+        (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
     if (!is_known || !key.starts_with('-')) {
-      const std::string keys = kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
+      const std::string keys =
+          kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
       throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys, where);
     }
     for (std::size_t m = 1; m < n; ++m)
@@ -116,7 +119,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
   if (cpu == "native") {
     if (!is_host)
-      throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple, where);
+      throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple,
+                        where);
     facts.cpu = host.name;
     facts.features = host.features;
   } else {
@@ -129,10 +133,10 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   for (const std::string& feature : request.features) {
     const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
     if (!has_sign || !codegen::is_known_feature(feature.substr(1), facts.triple))
-      throw TargetError(
-          "feature `" + feature + "` is unknown; write +name or -name, such as " +
-              similar(has_sign ? feature.substr(1) : feature, codegen::known_features(facts.triple)),
-          where);
+      throw TargetError("feature `" + feature + "` is unknown; write +name or -name, such as " +
+                            similar(has_sign ? feature.substr(1) : feature,
+                                    codegen::known_features(facts.triple)),
+                        where);
     facts.features.push_back(feature);
   }
   facts.vector_bits = codegen::vector_bits(facts);
@@ -145,7 +149,8 @@ tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& wher
   facts.arch = request.arch.value_or("sm_70");
   const bool is_arch = facts.arch.starts_with("sm_") && facts.arch.size() > 3 &&
                        facts.arch.find_first_not_of("0123456789a", 3) == std::string::npos;
-  if (!is_arch) throw TargetError("`" + facts.arch + "` is no CUDA architecture; write sm_90", where);
+  if (!is_arch)
+    throw TargetError("`" + facts.arch + "` is no CUDA architecture; write sm_90", where);
   return facts;
 }
 

@@ -11,8 +11,8 @@ template <class E>
   throw E(error.what(), where);
 }
 
-/// What `run` returns. A mistake of the user's that names no line is thrown again with this one; others pass
-/// through.
+/// What `run` returns. A mistake of the user's that names no line is thrown again with this one;
+/// others pass through.
 template <class F>
 auto with_user_line(const SourceLocation& where, F run) {
   try {

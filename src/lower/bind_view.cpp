@@ -17,8 +17,8 @@ class Binder {
   /// True if the variable was free until now.
   bool bind(const Expr& formal, const Expr& actual, const std::string& what) {
     if (formal.as<VarNode>() && !value_of(formal)) {
-      const bool is_cut =
-          formal.dtype() != actual.dtype() && formal.dtype().is_integral() && actual.dtype().is_integral();
+      const bool is_cut = formal.dtype() != actual.dtype() && formal.dtype().is_integral() &&
+                          actual.dtype().is_integral();
       result_.values.emplace_back(Var::of(formal), is_cut ? cast(formal.dtype(), actual) : actual);
       return true;
     }
@@ -27,11 +27,13 @@ class Binder {
     return false;
   }
 
-  void check(const Expr& condition, const std::string& what, const Expr& formal, const Expr& actual) {
+  void check(const Expr& condition, const std::string& what, const Expr& formal,
+             const Expr& actual) {
     const Expr simple = arith::simplify(condition, facts_);
     if (is_true(simple)) return;
     const std::string text = "buffer `" + declared_->name + "`: " + what + " is declared as " +
-                             print_expr(formal) + ", but the memory it stands for has " + print_expr(actual);
+                             print_expr(formal) + ", but the memory it stands for has " +
+                             print_expr(actual);
     if (is_false(simple)) throw LowerError(text);
     result_.checks.push_back({simple, text});
   }
@@ -74,17 +76,17 @@ DataType type_in_memory(const Buffer& buffer) {
 
 void check_kind(const Buffer& declared, const Buffer& piece) {
   if (type_in_memory(declared) != type_in_memory(piece))
-    throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() + " cannot stand for `" +
-                     piece->name + "` of " + piece->dtype.str());
+    throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() +
+                     " cannot stand for `" + piece->name + "` of " + piece->dtype.str());
   const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;
   if (pointer && pointer->scope && *pointer->scope != piece->scope())
     throw LowerError("buffer `" + declared->name + "` is declared in scope \"" +
-                     std::string(to_string(*pointer->scope)) + "\", `" + piece->name + "` lives in \"" +
-                     std::string(to_string(piece->scope())) + "\"");
+                     std::string(to_string(*pointer->scope)) + "\", `" + piece->name +
+                     "` lives in \"" + std::string(to_string(piece->scope())) + "\"");
   if (declared->shape.size() > piece->shape.size())
-    throw LowerError("buffer `" + declared->name + "` has " + std::to_string(declared->shape.size()) +
-                     " dimensions, the region of `" + piece->name + "` has " +
-                     std::to_string(piece->shape.size()));
+    throw LowerError("buffer `" + declared->name + "` has " +
+                     std::to_string(declared->shape.size()) + " dimensions, the region of `" +
+                     piece->name + "` has " + std::to_string(piece->shape.size()));
 }
 
 }  // namespace
@@ -96,25 +98,30 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   if (is_zero(declared->elem_offset) && !is_zero(piece->elem_offset))
     throw LowerError("buffer `" + declared->name +
                      "` is declared without an offset but stands for a piece that begins at " +
-                     print_expr(piece->elem_offset) + " of its memory: declare it with offset_factor = 1");
+                     print_expr(piece->elem_offset) +
+                     " of its memory: declare it with offset_factor = 1");
   binder.bind(declared->data, piece->data, "the data pointer");
   binder.bind_offset(declared->elem_offset, piece->elem_offset);
   const std::size_t missing = piece->shape.size() - declared->shape.size();
   for (std::size_t n = 0; n < missing; ++n)
     binder.check(piece->shape[n] == 1, "a dimension that is left out", 1, piece->shape[n]);
   for (std::size_t n = 0; n < declared->shape.size(); ++n)
-    binder.bind_size(declared->shape[n], piece->shape[n + missing], "shape[" + std::to_string(n) + "]");
+    binder.bind_size(declared->shape[n], piece->shape[n + missing],
+                     "shape[" + std::to_string(n) + "]");
   if (declared->strides.empty()) {
     if (!piece->strides.empty())
-      throw LowerError("buffer `" + declared->name + "` is declared compact but stands for a piece of `" +
-                       piece->name + "` with strides: declare its strides as variables");
+      throw LowerError("buffer `" + declared->name +
+                       "` is declared compact but stands for a piece of `" + piece->name +
+                       "` with strides: declare its strides as variables");
     return binder.take();
   }
-  const std::vector<Expr> strides = piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
+  const std::vector<Expr> strides =
+      piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
   for (std::size_t n = 0; n < declared->strides.size(); ++n) {
     // A dimension of one element is stepped over never, so whatever stride was declared is right.
     if (is_one(piece->shape[n + missing]) && !declared->strides[n].as<VarNode>()) continue;
-    binder.bind_size(declared->strides[n], strides[n + missing], "strides[" + std::to_string(n) + "]");
+    binder.bind_size(declared->strides[n], strides[n + missing],
+                     "strides[" + std::to_string(n) + "]");
   }
   return binder.take();
 }

@@ -12,8 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// Equality of two nodes whose children are known to be equal. Variables, buffers, producers and reducers by
-/// identity.
+/// Equality of two nodes whose children are known to be equal. Variables, buffers, producers and
+/// reducers by identity.
 bool same_head(const ExprNode& a, const ExprNode& b) {
   if (a.dtype != b.dtype || a.value.index() != b.value.index()) return false;
   return match(
@@ -24,11 +24,13 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
       },
       [&](const StringImm& x) { return x.value == std::get<StringImm>(b.value).value; },
       [&](const VarNode&) { return &a == &b; }, [&](const Cast&) { return true; },
-      [&](const Binary& x) { return x.op == std::get<Binary>(b.value).op; }, [&](const Not&) { return true; },
-      [&](const Select&) { return true; },
+      [&](const Binary& x) { return x.op == std::get<Binary>(b.value).op; },
+      [&](const Not&) { return true; }, [&](const Select&) { return true; },
       [&](const Ramp& x) { return x.lanes == std::get<Ramp>(b.value).lanes; },
       [&](const Broadcast& x) { return x.lanes == std::get<Broadcast>(b.value).lanes; },
-      [&](const Shuffle& x) { return x.vectors.size() == std::get<Shuffle>(b.value).vectors.size(); },
+      [&](const Shuffle& x) {
+        return x.vectors.size() == std::get<Shuffle>(b.value).vectors.size();
+      },
       [&](const LetExpr& x) { return x.var.same_as(std::get<LetExpr>(b.value).var); },
       [&](const Call& x) {
         const Call& y = std::get<Call>(b.value);
@@ -71,7 +73,8 @@ ComputationId ComputationPool::id_of(const Expr& e) {
   return id;
 }
 
-ComputationPool::Entry ComputationPool::make_entry(const Expr& e, std::vector<ComputationId> children) const {
+ComputationPool::Entry ComputationPool::make_entry(const Expr& e,
+                                                   std::vector<ComputationId> children) const {
   Entry entry{.expr = e, .children = std::move(children)};
   for (ComputationId child : entry.children) {
     entry.size += entries_[child].size;

@@ -1,5 +1,5 @@
-// Expressions by number, for passes that look for equal ones: equal trees have one number, whatever nodes
-// they are made of.
+// Expressions by number, for passes that look for equal ones: equal trees have one number, whatever
+// nodes they are made of.
 //
 //   ComputationPool pool;
 //   pool.id_of(x * 4 + y) == pool.id_of(x * 4 + y)      // two trees, one number
@@ -24,11 +24,13 @@ class ComputationPool {
   ComputationId id_of(const tir::Expr& e);
   const tir::Expr& expr(ComputationId id) const { return entries_[id].expr; }
   /// Direct sub-expressions, left to right.
-  const std::vector<ComputationId>& children(ComputationId id) const { return entries_[id].children; }
+  const std::vector<ComputationId>& children(ComputationId id) const {
+    return entries_[id].children;
+  }
   /// The number of nodes of the tree; a double, because shared trees can be exponentially large.
   double size(ComputationId id) const { return entries_[id].size; }
-  /// Whether a let may hold it: no constant, variable, ramp, broadcast, call or load, and no call or load
-  /// inside.
+  /// Whether a let may hold it: no constant, variable, ramp, broadcast, call or load, and no call
+  /// or load inside.
   bool is_eligible(ComputationId id) const { return entries_[id].eligible; }
   bool contains_let(ComputationId id) const { return entries_[id].contains_let; }
   /// The legacy text, which orders computations of equal size.
@@ -57,7 +59,8 @@ class ComputationPool {
   std::unordered_map<const tir::ExprNode*, ComputationId> by_node_;
   /// Candidates of one structural hash.
   std::unordered_multimap<std::size_t, ComputationId> by_hash_;
-  /// Keeps nodes alive whose address is a key of by_node_ but whose expression is another, equal one.
+  /// Keeps nodes alive whose address is a key of by_node_ but whose expression is another, equal
+  /// one.
   std::vector<tir::Expr> aliases_;
 };
 

@@ -87,7 +87,8 @@ void ComputationCounter::add(const Expr& e, ComputationTable& table) {
       for (ComputationId child : pool_.children(*it)) occurrences[child] += times;
     }
   }
-  for (auto it = computations.rbegin(); it != computations.rend(); ++it) table.add(*it, occurrences.at(*it));
+  for (auto it = computations.rbegin(); it != computations.rend(); ++it)
+    table.add(*it, occurrences.at(*it));
 }
 
 void ComputationCounter::add(const Stmt& s, ComputationTable& table) {
@@ -120,7 +121,8 @@ ComputationTable ComputationCounter::make_common(const Stmt& s) {
     const ComputationTable condition = table_of(branch->condition);
     if (condition.items().empty() && !branch->else_case) return result;
     const ComputationTable then_case = table_of(branch->then_case);
-    const ComputationTable else_case = branch->else_case ? table_of(*branch->else_case) : ComputationTable();
+    const ComputationTable else_case =
+        branch->else_case ? table_of(*branch->else_case) : ComputationTable();
     add_common(condition, {&then_case, &else_case}, result);
     add_common(then_case, {&condition, &else_case}, result);
   }

@@ -1,4 +1,5 @@
-// How often a statement or an expression computes what: the candidates of common subexpression elimination.
+// How often a statement or an expression computes what: the candidates of common subexpression
+// elimination.
 #pragma once
 
 #include <memory>

@@ -9,8 +9,9 @@ namespace tenon::lowering {
 namespace {
 
 constexpr std::array kDevice = {
-    Pass{"synchronize-threads", synchronize_threads, tir::Form::Lowered,
-         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
+    Pass{
+        "synchronize-threads", synchronize_threads, tir::Form::Lowered,
+        "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 
 }  // namespace

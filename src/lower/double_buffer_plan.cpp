@@ -80,13 +80,15 @@ class Planner {
  private:
   void search(const Stmt& s, bool is_plain) {
     if (s.as<For>() || s.as<Store>() || s.as<Evaluate>()) return;
-    if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer) allocations_.emplace(&n->data.node(), n);
+    if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer)
+      allocations_.emplace(&n->data.node(), n);
     if (const Attr* n = s.as<Attr>()) {
       if (is_mark(*n)) {
         found_.push_back({marked_filling(*n), is_plain});
         return;
       }
-      is_plain = is_plain && n->kind != AttrKind::ThreadExtent && n->kind != AttrKind::VirtualThread;
+      is_plain =
+          is_plain && n->kind != AttrKind::ThreadExtent && n->kind != AttrKind::VirtualThread;
     } else if (!s.as<Seq>() && !s.as<Allocate>()) {
       is_plain = false;
     }
@@ -96,8 +98,8 @@ class Planner {
 
   bool can_run_ahead(const MarkedFilling& filling) const {
     if (loop_.kind != ForKind::Serial && loop_.kind != ForKind::Unrolled) {
-      // Iterations side by side may share nothing; two are one after the other here, because the last is
-      // taken out.
+      // Iterations side by side may share nothing; two are one after the other here, because the
+      // last is taken out.
       const auto extent = constant_int(loop_.extent);
       if (!extent || *extent > 2) return false;
     }
@@ -110,11 +112,13 @@ class Planner {
     };
     for (const Var& data : filling.data) {
       const Node node = &data.node();
-      if (outside.written().contains(node) || outside.bare().contains(node) || inside.bare().contains(node)) {
+      if (outside.written().contains(node) || outside.bare().contains(node) ||
+          inside.bare().contains(node)) {
         return false;
       }
     }
-    // Nothing that the rest of the loop computes or defines may be needed, nothing else may be written.
+    // Nothing that the rest of the loop computes or defines may be needed, nothing else may be
+    // written.
     for (Node node : inside.used()) {
       if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
         return false;
@@ -127,7 +131,8 @@ class Planner {
 
   static void add_outside(const Stmt& s, const Stmt& filling, Footprint& footprint) {
     if (s.same_as(filling)) return;
-    if (const Attr* n = s.as<Attr>(); n && is_mark(*n)) return add_outside(n->body, filling, footprint);
+    if (const Attr* n = s.as<Attr>(); n && is_mark(*n))
+      return add_outside(n->body, filling, footprint);
     if (const Seq* n = s.as<Seq>()) {
       for (const Stmt& child : n->stmts) add_outside(child, filling, footprint);
     } else if (const Allocate* n = s.as<Allocate>()) {
@@ -147,7 +152,8 @@ class Planner {
       if (found == allocations_.end() || found->second->extents.size() != 1) return std::nullopt;
       Expr size = found->second->extents.front();
       if (uses_var(size, loop_.var)) {
-        const auto bound = extent_bound(size, {{loop_.var, Range::from_min_extent(loop_.min, loop_.extent)}});
+        const auto bound =
+            extent_bound(size, {{loop_.var, Range::from_min_extent(loop_.min, loop_.extent)}});
         if (!bound) return std::nullopt;
         size = *bound;
       }

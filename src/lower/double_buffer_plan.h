@@ -17,11 +17,12 @@ struct DoubleBufferGroup {
   std::vector<Member> members;
 };
 
-/// The groups marked in the body of the loop (not in loops inside it) whose filling can run ahead of their
-/// use.
+/// The groups marked in the body of the loop (not in loops inside it) whose filling can run ahead
+/// of their use.
 std::vector<DoubleBufferGroup> plan_double_buffers(const tir::For& loop);
 
-/// The data pointers that an attribute and those directly inside it mark, and the statement that fills them.
+/// The data pointers that an attribute and those directly inside it mark, and the statement that
+/// fills them.
 struct MarkedFilling {
   std::vector<tir::Var> data;
   tir::Stmt filling;

@@ -22,15 +22,15 @@ struct ConstantLoop {
   std::int64_t extent;
 };
 
-/// The loops whose variables the extent uses, if those are all its variables, with constant ranges and few
-/// points.
+/// The loops whose variables the extent uses, if those are all its variables, with constant ranges
+/// and few points.
 std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
                                                         const std::vector<RangedVar>& loops) {
   std::vector<ConstantLoop> result;
   std::int64_t points = 1;
   for (const Var& var : free_vars(extent)) {
-    const auto loop =
-        std::find_if(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
+    const auto loop = std::find_if(loops.begin(), loops.end(),
+                                   [&](const RangedVar& l) { return l.var.same_as(var); });
     if (loop == loops.end()) return std::nullopt;
     const auto min = constant_int(loop->range.min), count = constant_int(loop->range.extent);
     if (!min || !count || *count <= 0 || *count > kMaxPoints / points) return std::nullopt;
@@ -79,7 +79,8 @@ std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar
   if (values.is_empty() || !values.max()) return std::nullopt;
   const Expr bound = arith::simplify(*values.max(), facts);
   const bool uses_loop = uses_var(bound, [&](const Expr& var) {
-    return std::any_of(loops.begin(), loops.end(), [&](const RangedVar& l) { return l.var.same_as(var); });
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const RangedVar& l) { return l.var.same_as(var); });
   });
   if (uses_loop) return std::nullopt;
   return bound;

@@ -23,7 +23,8 @@ void collect_terms(const Expr& e, std::vector<Expr>& terms) {
 Expr times(const std::optional<Expr>& a, const Expr& b) { return a ? *a * b : b; }
 std::optional<Expr> plus(const std::optional<Expr>& a, const Expr& b) { return a ? *a + b : b; }
 
-/// (rest + floordiv(x, k)*inner) * outer  +  floormod(x, k)  ==  rest*outer + x   where inner*outer == k.
+/// (rest + floordiv(x, k)*inner) * outer  +  floormod(x, k)  ==  rest*outer + x   where inner*outer
+/// == k.
 std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainder) {
   const Binary* factor = as_binary(product, BinaryOp::Mul);
   if (!factor) return std::nullopt;
@@ -73,8 +74,9 @@ std::optional<Expr> merge_once(const Expr& sum) {
   return std::nullopt;
 }
 
-/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found before
-/// simplification, which may reduce the coefficients in one of the parts so that the two no longer meet.
+/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found
+/// before simplification, which may reduce the coefficients in one of the parts so that the two no
+/// longer meet.
 Expr merge_quotients(const Expr& sum) {
   Expr e = sum;
   if (const Binary* add = as_binary(e, BinaryOp::Add)) {
@@ -90,15 +92,18 @@ Expr merge_quotients(const Expr& sum) {
   return e;
 }
 
-/// Whether positions in the buffer can go past int32 for all that its constant extents and strides say.
+/// Whether positions in the buffer can go past int32 for all that its constant extents and strides
+/// say.
 bool is_beyond_int32(const Buffer& buffer) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
   for (const Expr& stride : buffer->strides)
     if (constant_int(stride).value_or(0) > kMost) return true;
   for (std::size_t n = buffer->shape.size(); n-- > 0;) {
-    const std::int64_t extent = std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
-    const std::int64_t step = buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
+    const std::int64_t extent =
+        std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
+    const std::int64_t step =
+        buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
     // The last element is at size - 1, so that a size of kMost + 1 still fits.
     if (extent > (kMost + 1) / std::max<std::int64_t>(step, 1)) return true;
     size = std::max(size, extent * step);
@@ -131,8 +136,8 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
   for (std::size_t n = 0; n < indices.size(); ++n) {
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
-    sum =
-        buffer->strides.empty() ? sum * buffer->shape[n] + indices[n] : sum + indices[n] * buffer->strides[n];
+    sum = buffer->strides.empty() ? sum * buffer->shape[n] + indices[n]
+                                  : sum + indices[n] * buffer->strides[n];
     if (n > 0) sum = merge_quotients(sum);
   }
   if (!is_zero(buffer->elem_offset)) result.back() = result.back() + buffer->elem_offset;
@@ -146,7 +151,8 @@ Buffer flat_buffer(const Buffer& buffer) {
   return make_buffer(std::move(node));
 }
 
-Buffer slice(const Buffer& given, const std::vector<Expr>& begins, const std::vector<Expr>& extents) {
+Buffer slice(const Buffer& given, const std::vector<Expr>& begins,
+             const std::vector<Expr>& extents) {
   const Buffer buffer = widened(given);
   BufferNode node = *buffer.get();
   node.elem_offset = flat_index(buffer, begins).back();
@@ -154,10 +160,12 @@ Buffer slice(const Buffer& given, const std::vector<Expr>& begins, const std::ve
   node.name = buffer->name + "_slice";
   node.offset_factor = 1;
   if (node.strides.empty()) {
-    // Contiguous if, behind the first dimension that is longer than one element, every dimension is whole.
+    // Contiguous if, behind the first dimension that is longer than one element, every dimension is
+    // whole.
     bool is_inside = false, is_contiguous = true;
     for (std::size_t n = 0; n < extents.size(); ++n) {
-      if (is_inside && !(is_zero(begins[n]) && is_zero(arith::simplify(extents[n] - buffer->shape[n]))))
+      if (is_inside &&
+          !(is_zero(begins[n]) && is_zero(arith::simplify(extents[n] - buffer->shape[n]))))
         is_contiguous = false;
       if (!is_one(extents[n])) is_inside = true;
     }

@@ -73,7 +73,8 @@ class Finder {
     split_conjunction(condition, parts);
     for (const Expr& part : parts) {
       const Binary* comparison = part.as<Binary>();
-      if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure) continue;
+      if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure)
+        continue;
       if (!uses_var(part, var_) || !seen_.insert(&part.node()).second) continue;
       if (uses_var(part, [&](const Expr& var) { return unknown_.contains(&var.node()); })) continue;
       conditions.push_back(part);
@@ -86,13 +87,13 @@ class Finder {
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
 
-/// Whether the condition surely holds for every value of the variable in [begin, end). Only asked of constant
-/// ends, where it is easily answered, as a second opinion on the deduction.
+/// Whether the condition surely holds for every value of the variable in [begin, end). Only asked
+/// of constant ends, where it is easily answered, as a second opinion on the deduction.
 bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
                    Facts& facts) {
   const Var inside = var.fresh();
-  facts.bind(inside,
-             Range::from_min_extent(make_int(var.dtype(), begin), make_int(var.dtype(), end - begin)));
+  facts.bind(inside, Range::from_min_extent(make_int(var.dtype(), begin),
+                                            make_int(var.dtype(), end - begin)));
   return arith::can_prove(substitute_folding(condition, {{&var.node(), inside}}), facts);
 }
 
@@ -112,7 +113,8 @@ class SpanBuilder {
   void add(const Expr& condition) {
     const Expr simple = arith::simplify(condition, facts_);
     if (!uses_var(simple, loop_.var)) return;
-    const std::optional<Interval> where = arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
+    const std::optional<Interval> where =
+        arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
     if (!where || where->is_empty()) return;
     std::optional<Expr> begin = where->min(), end;
     if (where->max()) end = arith::simplify(*where->max() + 1, facts_);
@@ -134,10 +136,12 @@ class SpanBuilder {
 
  private:
   bool is_confirmed(const Expr& condition, const Expr& begin, const Expr& end) {
-    const std::optional<std::int64_t> first = constant_int(arith::simplify(max(begin, loop_.min), facts_));
+    const std::optional<std::int64_t> first =
+        constant_int(arith::simplify(max(begin, loop_.min), facts_));
     const std::optional<std::int64_t> last =
         constant_int(arith::simplify(min(end, loop_.min + loop_.extent), facts_));
-    return !first || !last || (*first < *last && holds_between(condition, loop_.var, *first, *last, facts_));
+    return !first || !last ||
+           (*first < *last && holds_between(condition, loop_.var, *first, *last, facts_));
   }
 
   const For& loop_;
@@ -166,7 +170,8 @@ class Remover {
     if (settled_.contains(&e.node())) return make_true();
     const Expr result = map_children(e, [&](const Expr& c) { return expr(c); });
     if (result.same_as(e)) return e;
-    if (const Binary* both = as_binary(result, BinaryOp::And)) return fold(BinaryOp::And, both->a, both->b);
+    if (const Binary* both = as_binary(result, BinaryOp::And))
+      return fold(BinaryOp::And, both->a, both->b);
     if (const Call* call = as_call(result, Intrin::likely); call && is_true(call->args[0]))
       return make_true();
     if (const Call* call = as_call(result, Intrin::if_then_else); call && is_true(call->args[0]))
@@ -179,7 +184,8 @@ class Remover {
   Stmt stmt(const Stmt& s) {
     const Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
-    if (const If* branch = result.as<If>(); branch && is_true(branch->condition)) return branch->then_case;
+    if (const If* branch = result.as<If>(); branch && is_true(branch->condition))
+      return branch->then_case;
     return result;
   }
 

@@ -9,7 +9,8 @@ namespace tenon::lowering {
 
 using namespace tir;
 
-InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst, const std::vector<Var>& sharing_threads)
+InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
+                               const std::vector<Var>& sharing_threads)
     : dst_(dst), loops_(sharing_threads) {
   if (!s.as<Attr>() && !s.as<For>() && !s.as<If>() && !s.as<While>() && !s.as<Store>()) {
     all_safe_ = false;
@@ -82,10 +83,11 @@ void InPlaceSources::load(const Expr& self, const Load& n) {
     all_safe_ = false;
     return;
   }
-  const bool at_same_index = current_ && current_->value.dtype() == self.dtype() &&
-                             current_->indices.size() == n.indices.size() &&
-                             std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
-                                        [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+  const bool at_same_index =
+      current_ && current_->value.dtype() == self.dtype() &&
+      current_->indices.size() == n.indices.size() &&
+      std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
+                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
   if (!at_same_index) unsafe_.insert(&src.node());
   ++index_depth_;
   for (const Expr& index : n.indices) expr(index);

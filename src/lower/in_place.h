@@ -1,4 +1,5 @@
-// Whether a statement may write one buffer into the memory of another that it reads: dst[i] = f(src[i]).
+// Whether a statement may write one buffer into the memory of another that it reads: dst[i] =
+// f(src[i]).
 #pragma once
 
 #include <unordered_set>
@@ -9,13 +10,14 @@ namespace tenon::lowering {
 
 /// Examines one statement that writes `dst`, once for all candidates.
 ///
-/// Safe are sources that are read only in the value of the single store to dst, at exactly its index, with
-/// its type, and are not written; where dst is not read, nothing is indexed by memory, no code is opaque, and
-/// each element of dst is written once: every loop (and every thread that shares the memory) around the store
-/// takes part in its index.
+/// Safe are sources that are read only in the value of the single store to dst, at exactly its
+/// index, with its type, and are not written; where dst is not read, nothing is indexed by memory,
+/// no code is opaque, and each element of dst is written once: every loop (and every thread that
+/// shares the memory) around the store takes part in its index.
 class InPlaceSources {
  public:
-  InPlaceSources(const tir::Stmt& s, const tir::Var& dst, const std::vector<tir::Var>& sharing_threads);
+  InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
+                 const std::vector<tir::Var>& sharing_threads);
   bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
 
  private:

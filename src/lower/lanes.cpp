@@ -31,7 +31,8 @@ bool is_lane_wise(Intrin intrin) {
   }
 }
 
-/// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes + var.
+/// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
+/// var.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int lanes) {
   const arith::Facts nothing;
   std::unordered_map<const BufferNode*, Buffer> spread;
@@ -114,9 +115,11 @@ Expr Lanes::expr(const Expr& e) {
         const Expr value = expr(n.value);
         const Ramp* ramp = value.as<Ramp>();
         // Indices do not overflow, so that a widened ramp is a ramp.
-        if (ramp && e.dtype().is_int() && value.dtype().is_int() && e.dtype().bits > value.dtype().bits)
+        if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
+            e.dtype().bits > value.dtype().bits)
           return make_ramp(cast(e.dtype(), ramp->base), cast(e.dtype(), ramp->stride), ramp->lanes);
-        return value.same_as(n.value) ? e : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
+        return value.same_as(n.value) ? e
+                                      : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
       },
       [&](const Binary& n) { return binary(n, e); },
       [&](const Not& n) {
@@ -145,9 +148,10 @@ Expr Lanes::sum(const Binary& op, const Expr& a, const Expr& b) {
   const Ramp* a_ramp = a.as<Ramp>();
   const Ramp* b_ramp = b.as<Ramp>();
   if (a.dtype().is_scalar() && b_ramp)
-    return make_ramp(fold(op.op, a, b_ramp->base), fold(op.op, make_int(a.dtype(), 0), b_ramp->stride),
-                     lanes);
-  if (b.dtype().is_scalar() && a_ramp) return make_ramp(fold(op.op, a_ramp->base, b), a_ramp->stride, lanes);
+    return make_ramp(fold(op.op, a, b_ramp->base),
+                     fold(op.op, make_int(a.dtype(), 0), b_ramp->stride), lanes);
+  if (b.dtype().is_scalar() && a_ramp)
+    return make_ramp(fold(op.op, a_ramp->base, b), a_ramp->stride, lanes);
   const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
   return is_refused_ ? a : fold(op.op, wide_a, wide_b);
 }
@@ -180,11 +184,13 @@ Expr Lanes::binary(const Binary& op, const Expr& self) {
 }
 
 Expr Lanes::select(const Select& select, const Expr& self) {
-  const Expr condition = expr(select.condition), a = expr(select.if_true), b = expr(select.if_false);
-  if (is_refused_ ||
-      (condition.same_as(select.condition) && a.same_as(select.if_true) && b.same_as(select.if_false)))
+  const Expr condition = expr(select.condition), a = expr(select.if_true),
+             b = expr(select.if_false);
+  if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
+                      b.same_as(select.if_false)))
     return self;
-  const int lanes = std::max({int{condition.dtype().lanes}, int{a.dtype().lanes}, int{b.dtype().lanes}});
+  const int lanes =
+      std::max({int{condition.dtype().lanes}, int{a.dtype().lanes}, int{b.dtype().lanes}});
   const Expr wide_condition = broadcast_to(condition, lanes), wide_a = broadcast_to(a, lanes),
              wide_b = broadcast_to(b, lanes);
   return is_refused_ ? self : make_select(wide_condition, wide_a, wide_b);
@@ -206,12 +212,13 @@ Expr Lanes::if_then_else(const Call& call, const Expr& self) {
   // Lanes of which only some evaluate a side: not a thing that vectors do.
   if (is_refused_ || condition.dtype().is_vector()) return refuse(self);
   const Expr a = expr(call.args[1]), b = expr(call.args[2]);
-  if (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2])) return self;
+  if (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2]))
+    return self;
   const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
   const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_
-             ? self
-             : make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else, {condition, wide_a, wide_b});
+  return is_refused_ ? self
+                     : make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else,
+                                 {condition, wide_a, wide_b});
 }
 
 Expr Lanes::call(const Call& call, const Expr& self) {
@@ -226,13 +233,15 @@ Expr Lanes::call(const Call& call, const Expr& self) {
   if (is_refused_ || is_same) return self;
   const Intrin* intrin = std::get_if<Intrin>(&call.callee);
   if (!intrin || !is_lane_wise(*intrin)) {
-    // A ramp inside an argument that is itself a scalar (an index, say) is a change that calls can bear.
+    // A ramp inside an argument that is itself a scalar (an index, say) is a change that calls can
+    // bear.
     for (std::size_t n = 0; n < args.size(); ++n)
       if (args[n].dtype().lanes != call.args[n].dtype().lanes) return refuse(self);
     return make_call(self.dtype(), call.callee, std::move(args));
   }
   for (Expr& arg : args) arg = broadcast_to(arg, lanes);
-  return is_refused_ ? self : make_call(self.dtype().with_lanes(lanes), call.callee, std::move(args));
+  return is_refused_ ? self
+                     : make_call(self.dtype().with_lanes(lanes), call.callee, std::move(args));
 }
 
 Expr Lanes::load(const Load& load, const Expr& self) {
@@ -263,7 +272,8 @@ Stmt Lanes::by_lanes(const Stmt& s) {
   if (const Evaluate* n = s.as<Evaluate>()) {
     const Expr value = expr(n->value);
     // An effect happens once per lane; a prefetch is only a hint.
-    const bool is_effect = effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
+    const bool is_effect =
+        effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
     return is_refused_ || is_effect ? refuse(s) : make_evaluate(value);
   }
   if (s.as<While>() || s.as<Assert>()) return refuse(s);
@@ -290,7 +300,8 @@ Stmt Lanes::store(const Store& store, const Stmt& self) {
   if (is_fixed && (!is_same || reads(store.value, store.buffer->data))) return refuse(self);
   if (is_same) return self;
   const int element_lanes = store.buffer->dtype.lanes;
-  const int lanes = std::max(int{value.dtype().lanes}, element_lanes * indices.back().dtype().lanes);
+  const int lanes =
+      std::max(int{value.dtype().lanes}, element_lanes * indices.back().dtype().lanes);
   indices.back() = broadcast_to(indices.back(), lanes / element_lanes);
   const Expr wide = broadcast_to(value, lanes);
   return is_refused_ ? self : make_store(store.buffer, wide, indices);

@@ -1,4 +1,5 @@
-// One loop as lanes of a vector: expressions and statements with the loop's variable replaced by a ramp.
+// One loop as lanes of a vector: expressions and statements with the loop's variable replaced by a
+// ramp.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -11,8 +12,8 @@ class Lanes {
   /// Lane n is the iteration min + n.
   Lanes(tir::Var var, tir::Expr min, int lanes);
 
-  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes becomes a
-  /// serial loop over a variable `<name>.s`.
+  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes
+  /// becomes a serial loop over a variable `<name>.s`.
   tir::Stmt stmt(const tir::Stmt& s);
 
  private:
@@ -45,7 +46,8 @@ class Lanes {
   int lanes_;
   tir::Expr ramp_;
   arith::Facts facts_;
-  /// Variables of the lets around whose values differ between lanes, and the vectors of those values.
+  /// Variables of the lets around whose values differ between lanes, and the vectors of those
+  /// values.
   tir::VarMap lets_;
   bool is_refused_ = false;
 };

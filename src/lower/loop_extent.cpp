@@ -18,8 +18,8 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive,
   if (enclosing.any_in(loop.extent)) return std::nullopt;
   throw LowerError(std::string(primitive) + " of loop `" + loop.var.name() +
                    "`: it needs a constant number of iterations, " + "this one has " +
-                   print_expr(loop.extent) + "; split it by a constant and " + std::string(primitive) +
-                   " the inner part");
+                   print_expr(loop.extent) + "; split it by a constant and " +
+                   std::string(primitive) + " the inner part");
 }
 
 }  // namespace tenon::lowering

@@ -1,6 +1,7 @@
-// Loops that a user marked to be vectorised or unrolled must have a constant number of iterations. One whose
-// extent varies with the loops around it (a producer computed where its size depends on the place) is done as
-// a plain loop instead; one whose extent is a symbol of the whole function is the user's mistake.
+// Loops that a user marked to be vectorised or unrolled must have a constant number of iterations.
+// One whose extent varies with the loops around it (a producer computed where its size depends on
+// the place) is done as a plain loop instead; one whose extent is a symbol of the whole function is
+// the user's mistake.
 #pragma once
 
 #include <string_view>
@@ -23,8 +24,9 @@ class EnclosingVars {
   std::unordered_set<const tir::ExprNode*> vars_;
 };
 
-/// The extent if it is a constant that an int holds. Otherwise nullopt where the loop may be done as a plain
-/// one, and LowerError ("vectorize of loop `i`: ...") where no enclosing variable is to blame.
+/// The extent if it is a constant that an int holds. Otherwise nullopt where the loop may be done
+/// as a plain one, and LowerError ("vectorize of loop `i`: ...") where no enclosing variable is to
+/// blame.
 std::optional<int> constant_extent(const tir::For& loop, std::string_view primitive,
                                    const EnclosingVars& enclosing);
 

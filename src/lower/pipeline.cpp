@@ -37,8 +37,9 @@ namespace {
 constexpr std::array kLowering = {
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
          "a window moves along dimensions; a prefetch must see where elements end up"},
-    Pass{"inject-prefetch", inject_prefetch, Form::MultiDimensional,
-         "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
+    Pass{
+        "inject-prefetch", inject_prefetch, Form::MultiDimensional,
+        "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
     Pass{"flatten-storage", flatten_storage, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat,
@@ -47,28 +48,36 @@ constexpr std::array kLowering = {
          "before the first simplification, so that it works in the types that the code will use"},
     Pass{"simplify", simplify, Form::Flat,
          "guards and indices in normal form, so that loops can be taken apart by them"},
-    Pass{"partition-loops", partition_loops, Form::Flat,
-         "before vectorisation, which a guard would make serial; not for the text that readers know",
-         [](const LowerOptions& options) { return !options.simple_mode; }},
-    Pass{"vectorize-loops", vectorize_loops, Form::Flat,
-         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
-         "are gone"},
-    Pass{"inject-virtual-threads", inject_virtual_threads, Form::Flat,
-         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
-         "memory"},
-    Pass{"inject-double-buffers", inject_double_buffers, Form::Flat,
-         "after virtual threads, whose copies are filled together; before storage is planned, because it "
-         "doubles memory"},
-    Pass{"rewrite-storage", rewrite_storage, Form::Flat,
-         "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
-         "hide lifetimes",
-         [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
+    Pass{
+        "partition-loops", partition_loops, Form::Flat,
+        "before vectorisation, which a guard would make serial; not for the text that readers know",
+        [](const LowerOptions& options) { return !options.simple_mode; }},
+    Pass{
+        "vectorize-loops", vectorize_loops, Form::Flat,
+        "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
+        "are gone"},
+    Pass{
+        "inject-virtual-threads", inject_virtual_threads, Form::Flat,
+        "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
+        "memory"},
+    Pass{
+        "inject-double-buffers", inject_double_buffers, Form::Flat,
+        "after virtual threads, whose copies are filled together; before storage is planned, because it "
+        "doubles memory"},
+    Pass{
+        "rewrite-storage", rewrite_storage, Form::Flat,
+        "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
+        "hide lifetimes",
+        [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
     Pass{"unroll-loops", unroll_loops, Form::Lowered,
          "the copies profit from the simplification that follows"},
-    Pass{"renormalize-splits", renormalize_splits, Form::Lowered,
-         "brings guards of split axes into the form that simplification can share with their indices"},
-    Pass{"simplify", simplify, Form::Lowered, "what vectors, copies and unrolled iterations brought in"},
-    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "simplification leaves empty branches and loops"},
+    Pass{
+        "renormalize-splits", renormalize_splits, Form::Lowered,
+        "brings guards of split axes into the form that simplification can share with their indices"},
+    Pass{"simplify", simplify, Form::Lowered,
+         "what vectors, copies and unrolled iterations brought in"},
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered,
+         "simplification leaves empty branches and loops"},
     Pass{
         "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
         "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
@@ -91,11 +100,12 @@ constexpr std::array kHost = {
         "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "
         "registers are counted in whole ones",
         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
-    Pass{"jam-loops", jam_loops, Form::Lowered,
-         "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
-         "which "
-         "proofs know best",
-         [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
+    Pass{
+        "jam-loops", jam_loops, Form::Lowered,
+        "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
+        "which "
+        "proofs know best",
+        [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
     Pass{"localize-sums", localize_sums, Form::Lowered,
          "after loops were jammed, which sets sums side by side that then stay in place together",
          [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
@@ -117,8 +127,8 @@ void check_options(const LowerOptions& options) {
                          Row{"vector_registers.bits", options.vector_registers.bits, 0},
                          Row{"vector_registers.for_sums", options.vector_registers.for_sums, 0}})
     if (row.value < row.least)
-      throw LowerError(std::string("option passes.") + row.name + " is " + std::to_string(row.least) +
-                       " or more, got " + std::to_string(row.value));
+      throw LowerError(std::string("option passes.") + row.name + " is " +
+                       std::to_string(row.least) + " or more, got " + std::to_string(row.value));
 }
 
 std::string text_of(const std::vector<tir::Violation>& violations) {
@@ -141,8 +151,8 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const LowerOptions& op
   }
 }
 
-/// What is wrong with a function before the first pass: a thread's variable used where no thread is, say.
-/// Texts of such programs are printed all the same; whoever compiles them refuses.
+/// What is wrong with a function before the first pass: a thread's variable used where no thread
+/// is, say. Texts of such programs are printed all the same; whoever compiles them refuses.
 std::set<std::string> faults_of(const PrimFunc& func) {
   std::set<std::string> faults;
   for (const tir::Violation& violation : tir::verify(func, Form::MultiDimensional))
@@ -153,8 +163,9 @@ std::set<std::string> faults_of(const PrimFunc& func) {
 void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
            const std::set<std::string>& old_faults) {
   std::vector<tir::Violation> violations = tir::verify(after, pass.form);
-  std::erase_if(violations,
-                [&](const tir::Violation& violation) { return old_faults.contains(violation.what); });
+  std::erase_if(violations, [&](const tir::Violation& violation) {
+    return old_faults.contains(violation.what);
+  });
   if (violations.empty()) return;
   throw PassFailure(std::string(pass.name), text_of(violations), tir::print_function(before),
                     tir::print_function(after));

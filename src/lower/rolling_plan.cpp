@@ -13,7 +13,9 @@ using namespace tir;
 
 namespace {
 
-bool runs_in_order(const For& loop) { return loop.kind == ForKind::Serial || loop.kind == ForKind::Unrolled; }
+bool runs_in_order(const For& loop) {
+  return loop.kind == ForKind::Serial || loop.kind == ForKind::Unrolled;
+}
 
 Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
 
@@ -23,7 +25,8 @@ Expr shifted(const Expr& e, const Var& var, int shift) {
 }
 
 void conjuncts(const Expr& condition, std::vector<Expr>& result) {
-  if (const Call* call = as_call(condition, Intrin::likely)) return conjuncts(call->args[0], result);
+  if (const Call* call = as_call(condition, Intrin::likely))
+    return conjuncts(call->args[0], result);
   if (const Binary* both = as_binary(condition, BinaryOp::And)) {
     conjuncts(both->a, result);
     return conjuncts(both->b, result);
@@ -50,7 +53,8 @@ class StoreCheck {
       has_store_ = true;
       ok_ = ok_ && guards_fit(*n);
     }
-    if (const BufferView* n = s.as<BufferView>(); n && n->source.same_as(realize_.buffer)) ok_ = false;
+    if (const BufferView* n = s.as<BufferView>(); n && n->source.same_as(realize_.buffer))
+      ok_ = false;
     if (const Prefetch* n = s.as<Prefetch>(); n && n->buffer.same_as(realize_.buffer)) ok_ = false;
     const std::size_t before = guards_.size();
     if (const If* n = s.as<If>()) {
@@ -100,7 +104,8 @@ class StoreCheck {
   bool is_of_element(const Expr& guard, const Store& n) const {
     if (!uses_position(guard, n)) return true;
     const Binary* comparison = guard.as<Binary>();
-    if (!comparison || !is_comparison(comparison->op) || !comparison->a.dtype().is_index()) return false;
+    if (!comparison || !is_comparison(comparison->op) || !comparison->a.dtype().is_index())
+      return false;
     Expr rest = comparison->a - comparison->b;
     for (std::size_t d = 0; d < slides_.size(); ++d) {
       if (!slides_[d]) continue;
@@ -111,17 +116,19 @@ class StoreCheck {
       const auto guard_step = constant_int(of_guard->coefficients[0]),
                  step = constant_int(of_index->coefficients[0]);
       if (!guard_step || !step || *step == 0 || *guard_step % *step != 0) return false;
-      rest = arith::simplify(rest - n.indices[d] * make_int(rest.dtype(), *guard_step / *step), facts_);
+      rest = arith::simplify(rest - n.indices[d] * make_int(rest.dtype(), *guard_step / *step),
+                             facts_);
     }
     return !uses_position(rest, n);
   }
 
-  /// Whether it uses a loop that a dimension moves along, or a variable that tells elements of such a
-  /// dimension apart.
+  /// Whether it uses a loop that a dimension moves along, or a variable that tells elements of such
+  /// a dimension apart.
   bool uses_position(const Expr& e, const Store& n) const {
     return uses_var(e, [&](const Expr& var) {
       for (std::size_t d = 0; d < slides_.size(); ++d) {
-        if (slides_[d] && uses_var(n.indices[d], Var::of(var)) && !uses_var(slides_[d]->begin, Var::of(var)))
+        if (slides_[d] && uses_var(n.indices[d], Var::of(var)) &&
+            !uses_var(slides_[d]->begin, Var::of(var)))
           return true;
         if (slides_[d] && slides_[d]->loop.var.same_as(var)) return true;
       }
@@ -181,7 +188,8 @@ class Planner {
     const Range& bound = realize_.bounds[d];
     const Expr step = arith::simplify(shifted(bound.min, loop.var, 1) - bound.min, facts_);
     if (!arith::can_prove_at_least(step, 0, facts_)) return false;
-    const Expr overlap = arith::simplify(shifted(bound.min, loop.var, -1) + bound.extent - bound.min, facts_);
+    const Expr overlap =
+        arith::simplify(shifted(bound.min, loop.var, -1) + bound.extent - bound.min, facts_);
     plan.slides.back() = Slide{loop, bound.min, overlap};
     if (along == plan.loop) {
       const auto size = constant_int(bound.extent);
@@ -192,7 +200,8 @@ class Planner {
       return true;
     }
     const Expr last = loop.min + loop.extent - one_like(loop.extent);
-    const Expr begin = arith::simplify(substitute(bound.min, {{&loop.var.node(), loop.min}}), facts_);
+    const Expr begin =
+        arith::simplify(substitute(bound.min, {{&loop.var.node(), loop.min}}), facts_);
     const Expr end = substitute(bound.min, {{&loop.var.node(), last}}) + bound.extent;
     plan.bounds.back() = Range::from_min_extent(begin, arith::simplify(end - begin, facts_));
     return true;

@@ -30,9 +30,10 @@ struct RollingPlan {
   std::vector<tir::Range> bounds;
 };
 
-/// `loops`: the loops around the realize, outermost first, that nothing but sequences and memory lies
-/// between.
-std::optional<RollingPlan> plan_rolling(const tir::Realize& realize, const std::vector<tir::For>& loops,
+/// `loops`: the loops around the realize, outermost first, that nothing but sequences and memory
+/// lies between.
+std::optional<RollingPlan> plan_rolling(const tir::Realize& realize,
+                                        const std::vector<tir::For>& loops,
                                         const arith::Facts& facts);
 
 }  // namespace tenon::lowering

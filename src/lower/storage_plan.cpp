@@ -114,7 +114,8 @@ class Planner {
       if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;
       const StorageBlock& block = plan_.blocks[*plan_.block_of[src]];
       if (block.scope != dst.scope() || block.place != dst.place ||
-          element_of(block) != dst.node.dtype.element() || block.constant_bits != dst.constant_bits()) {
+          element_of(block) != dst.node.dtype.element() ||
+          block.constant_bits != dst.constant_bits()) {
         continue;
       }
       if (!sources) sources.emplace(s, dst.node.data, dst.sharing_threads);

@@ -11,7 +11,8 @@ using namespace tir;
 
 StorageScope Allocation::scope() const {
   const VarNode* var = node.data.as<VarNode>();
-  return var && var->pointer ? var->pointer->scope.value_or(StorageScope::Global) : StorageScope::Global;
+  return var && var->pointer ? var->pointer->scope.value_or(StorageScope::Global)
+                             : StorageScope::Global;
 }
 
 std::optional<std::int64_t> Allocation::constant_bits() const {
@@ -64,7 +65,8 @@ class TimelineMaker {
           scope(s, [&] {
             expr(n.min), expr(n.extent);
             const bool is_private = n.kind == ForKind::Parallel;
-            inside({&s.node(), n.var, Range::from_min_extent(n.min, n.extent), is_private, {}}, n.body);
+            inside({&s.node(), n.var, Range::from_min_extent(n.min, n.extent), is_private, {}},
+                   n.body);
           });
         },
         [&](const Let& n) {
@@ -82,9 +84,15 @@ class TimelineMaker {
         },
         [&](const While& n) { scope(s, [&] { expr(n.condition), stmt(n.body); }); },
         [&](const Assert& n) { scope(s, [&] { expr(n.condition), stmt(n.body); }); },
-        [&](const Realize&) { internal_error("rewrite_storage wants flat memory, found a realize"); },
-        [&](const BufferView&) { internal_error("rewrite_storage wants flat memory, found a buffer view"); },
-        [&](const Prefetch&) { internal_error("rewrite_storage wants flat memory, found a prefetch"); });
+        [&](const Realize&) {
+          internal_error("rewrite_storage wants flat memory, found a realize");
+        },
+        [&](const BufferView&) {
+          internal_error("rewrite_storage wants flat memory, found a buffer view");
+        },
+        [&](const Prefetch&) {
+          internal_error("rewrite_storage wants flat memory, found a prefetch");
+        });
   }
 
   void store(const Store& n) {
@@ -94,9 +102,11 @@ class TimelineMaker {
   }
 
   void attr(const Stmt& s, const Attr& n) {
-    if (const auto* axis = std::get_if<IterVar>(&n.subject); axis && n.kind == AttrKind::ThreadExtent) {
-      Definition thread{&s.node(), axis->var(), Range::from_min_extent(make_int(n.value.dtype(), 0), n.value),
-                        !in_kernel_, axis->thread()};
+    if (const auto* axis = std::get_if<IterVar>(&n.subject);
+        axis && n.kind == AttrKind::ThreadExtent) {
+      Definition thread{&s.node(), axis->var(),
+                        Range::from_min_extent(make_int(n.value.dtype(), 0), n.value), !in_kernel_,
+                        axis->thread()};
       if (in_kernel_) {
         operands(s, n.value);
         return inside(std::move(thread), n.body);

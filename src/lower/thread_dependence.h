@@ -11,8 +11,8 @@ namespace tenon::lowering {
 
 class ThreadDependence {
  public:
-  /// Everything that is written or defined in `body` from `thread`, directly, through other variables or
-  /// memory, or under a condition that depends on it.
+  /// Everything that is written or defined in `body` from `thread`, directly, through other
+  /// variables or memory, or under a condition that depends on it.
   ThreadDependence(const tir::Stmt& body, const tir::Var& thread);
 
   bool depends(const tir::Var& var) const { return dependent_.contains(&var.node()); }

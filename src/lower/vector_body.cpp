@@ -27,9 +27,11 @@ class BodyReader {
       return stmt(n->body);
     }
     if (const Seq* n = s.as<Seq>())
-      return std::all_of(n->stmts.begin(), n->stmts.end(), [&](const Stmt& part) { return stmt(part); });
+      return std::all_of(n->stmts.begin(), n->stmts.end(),
+                         [&](const Stmt& part) { return stmt(part); });
     const For* n = s.as<For>();
-    if (!n || n->kind != ForKind::Serial || !constant_int(n->min) || !constant_int(n->extent)) return false;
+    if (!n || n->kind != ForKind::Serial || !constant_int(n->min) || !constant_int(n->extent))
+      return false;
     body_.loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
     around_.push_back(n);
     const bool fine = stmt(n->body);
@@ -45,8 +47,8 @@ class BodyReader {
     bool fine = access(n.buffer, n.indices[0], true);
     walk(n.value, [&](const Load& load) {
       fine = fine && load.indices.size() == 1 && access(load.buffer, load.indices[0], false);
-      reads_target |=
-          load.buffer->data.same_as(n.buffer->data) && structural_equal(load.indices[0], n.indices[0]);
+      reads_target |= load.buffer->data.same_as(n.buffer->data) &&
+                      structural_equal(load.indices[0], n.indices[0]);
     });
     if (fine && reads_target) add_sum(n);
     return fine;
@@ -82,10 +84,12 @@ class BodyReader {
   void add_sum(const Store& n) {
     const Expr index = substitute(n.indices[0], lets_);
     std::int64_t additions = 1;
-    for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var); ++loop)
+    for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var);
+         ++loop)
       additions *= *constant_int((*loop)->extent);
     for (VectorSum& sum : body_.sums) {
-      if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index)) continue;
+      if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index))
+        continue;
       sum.additions += additions;
       return;
     }
@@ -122,8 +126,8 @@ class Independence {
     const std::int64_t extent = *constant_int(loop.extent);
     distance_ = Var("distance", var_.dtype());
     facts_.bind(var_, Range::from_min_extent(loop.min, loop.extent));
-    facts_.bind(distance_,
-                Range::from_min_extent(make_int(var_.dtype(), 1), make_int(var_.dtype(), extent - 1)));
+    facts_.bind(distance_, Range::from_min_extent(make_int(var_.dtype(), 1),
+                                                  make_int(var_.dtype(), extent - 1)));
     set(later_, var_, var_ + distance_);
     for (const VectorBody::Loop& inner : body.loops) {
       const Var other = inner.var.fresh();

@@ -1,5 +1,5 @@
-// What a loop's body does to memory, for bodies that are nothing but vectors stored in serial loops: the kind
-// whose iterations and sums can be rearranged.
+// What a loop's body does to memory, for bodies that are nothing but vectors stored in serial
+// loops: the kind whose iterations and sums can be rearranged.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace tenon::lowering {
 
-/// The elements first, ..., first + count - 1 of a flat buffer, or some of them. Lets of the body are
-/// inlined.
+/// The elements first, ..., first + count - 1 of a flat buffer, or some of them. Lets of the body
+/// are inlined.
 struct Access {
   tir::Buffer buffer;
   tir::Expr first;
@@ -40,9 +40,9 @@ struct VectorBody {
   std::size_t stores = 0;
 };
 
-/// nullopt for a body that holds anything else than serial loops of constant extents, lets, and stores of
-/// vectors whose values and indices are computed without side effects, contiguous or with a constant positive
-/// stride.
+/// nullopt for a body that holds anything else than serial loops of constant extents, lets, and
+/// stores of vectors whose values and indices are computed without side effects, contiguous or with
+/// a constant positive stride.
 std::optional<VectorBody> read_vector_body(const tir::Stmt& s);
 
 /// Vector registers of the given width that the value takes.
@@ -51,8 +51,8 @@ int registers_for(DataType dtype, int vector_bits);
 /// Whether two accesses touch no common element, whatever the values that the facts allow.
 bool are_apart(const Access& a, const Access& b, const arith::Facts& facts);
 
-/// Whether the loop's iterations touch nothing that another one writes, so that they may run in any order. Of
-/// a loop of constant extent.
+/// Whether the loop's iterations touch nothing that another one writes, so that they may run in any
+/// order. Of a loop of constant extent.
 bool has_independent_iterations(const tir::For& loop, const VectorBody& body);
 
 /// Whether memory is known under two names, which nothing here can tell apart.

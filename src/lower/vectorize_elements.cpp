@@ -102,12 +102,14 @@ class ElementVectorizer {
       if (const Renewed* renewed = renew(*n)) {
         std::vector<Expr> extents = n->extents;
         extents.back() = divided(extents.back(), renewed->lanes);
-        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes), std::move(extents),
-                                  n->condition, stmt(n->body), n->double_buffer});
+        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes),
+                                  std::move(extents), n->condition, stmt(n->body),
+                                  n->double_buffer});
       }
     } else if (const Store* n = s.as<Store>()) {
       if (const Renewed* renewed = find(n->buffer->data)) {
-        return make_store(renewed_buffer(n->buffer, *renewed), expr(n->value), indices(n->indices, *renewed));
+        return make_store(renewed_buffer(n->buffer, *renewed), expr(n->value),
+                          indices(n->indices, *renewed));
       }
     }
     return map_children(
@@ -131,7 +133,8 @@ class ElementVectorizer {
     const Usage* usage = usages_.find(n.data);
     if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return nullptr;
     const int lanes = usage->access->lanes;
-    if (lanes == 1 || usage->access->element() != usage->element || n.dtype.is_bool()) return nullptr;
+    if (lanes == 1 || usage->access->element() != usage->element || n.dtype.is_bool())
+      return nullptr;
     const arith::ModularSet extent = arith::modular_set(usage->last_extent, arith::Facts());
     if (extent.coeff % lanes != 0 || extent.base % lanes != 0) return nullptr;
     const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
@@ -153,7 +156,8 @@ class ElementVectorizer {
   }
 
   Buffer renewed_buffer(const Buffer& buffer, const Renewed& renewed) {
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end()) return found->second;
+    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
+      return found->second;
     BufferNode node = *buffer.get();
     node.data = renewed.data;
     node.dtype = node.dtype.with_lanes(renewed.lanes);

@@ -1,4 +1,5 @@
-// Makes temporaries that are only accessed by whole aligned vectors of one width into temporaries of vectors.
+// Makes temporaries that are only accessed by whole aligned vectors of one width into temporaries
+// of vectors.
 //
 //   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...   =>   allocate(B, float32x4, [16]); B[j] = ...
 #pragma once

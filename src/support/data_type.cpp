@@ -11,13 +11,16 @@ namespace {
 
 DataType checked(DataType::Code code, int bits, int lanes, bool width_exists, std::string_view name,
                  const SourceLocation& where) {
-  if (!width_exists) throw TypeError("there is no type " + std::string(name) + std::to_string(bits), where);
+  if (!width_exists)
+    throw TypeError("there is no type " + std::string(name) + std::to_string(bits), where);
   if (lanes < 1 || lanes > std::numeric_limits<std::uint16_t>::max())
     throw TypeError("a vector type needs 1 to 65535 lanes, got " + std::to_string(lanes), where);
   return {code, static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
 }
 
-bool is_power_of_two_byte_width(int bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+bool is_power_of_two_byte_width(int bits) {
+  return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
 
 /// Takes a number off the front of the text.
 std::optional<int> take_number(std::string_view& text) {
@@ -37,7 +40,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 }  // namespace
 
 DataType Float(int bits, int lanes, SourceLocation where) {
-  return checked(DataType::Code::Float, bits, lanes, bits == 16 || bits == 32 || bits == 64, "float", where);
+  return checked(DataType::Code::Float, bits, lanes, bits == 16 || bits == 32 || bits == 64,
+                 "float", where);
 }
 DataType BFloat(int bits, int lanes, SourceLocation where) {
   return checked(DataType::Code::BFloat, bits, lanes, bits == 16, "bfloat", where);
@@ -46,8 +50,8 @@ DataType Int(int bits, int lanes, SourceLocation where) {
   return checked(DataType::Code::Int, bits, lanes, is_power_of_two_byte_width(bits), "int", where);
 }
 DataType UInt(int bits, int lanes, SourceLocation where) {
-  return checked(DataType::Code::UInt, bits, lanes, bits == 1 || is_power_of_two_byte_width(bits), "uint",
-                 where);
+  return checked(DataType::Code::UInt, bits, lanes, bits == 1 || is_power_of_two_byte_width(bits),
+                 "uint", where);
 }
 DataType Bool(int lanes, SourceLocation where) { return UInt(1, lanes, where); }
 DataType Handle() { return {DataType::Code::Handle, 64, 1}; }
@@ -58,7 +62,9 @@ DataType DataType::parse(const char* text, SourceLocation where) {
 
 DataType DataType::parse(std::string_view text, SourceLocation where) {
   std::string_view rest = text;
-  auto fail = [&]() -> DataType { throw TypeError("`" + std::string(text) + "` is no data type", where); };
+  auto fail = [&]() -> DataType {
+    throw TypeError("`" + std::string(text) + "` is no data type", where);
+  };
   if (rest == "handle") return Handle();
   int lanes = 1;
   auto finish = [&](auto make, int bits) -> DataType {
@@ -74,8 +80,10 @@ DataType DataType::parse(std::string_view text, SourceLocation where) {
     auto bits = take_number(rest);
     return bits ? finish(make, *bits) : fail();
   };
-  if (take_prefix(rest, "bfloat")) return with_bits([&](int b, int n) { return BFloat(b, n, where); });
-  if (take_prefix(rest, "float")) return with_bits([&](int b, int n) { return Float(b, n, where); });
+  if (take_prefix(rest, "bfloat"))
+    return with_bits([&](int b, int n) { return BFloat(b, n, where); });
+  if (take_prefix(rest, "float"))
+    return with_bits([&](int b, int n) { return Float(b, n, where); });
   if (take_prefix(rest, "uint")) return with_bits([&](int b, int n) { return UInt(b, n, where); });
   if (take_prefix(rest, "int")) return with_bits([&](int b, int n) { return Int(b, n, where); });
   return fail();
@@ -94,7 +102,8 @@ std::string DataType::str() const {
 std::int64_t integer_min(DataType type) {
   internal_check(type.is_integral(), "integer_min of a type that is no integer");
   if (type.is_uint()) return 0;
-  return type.bits == 64 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t{1} << (type.bits - 1));
+  return type.bits == 64 ? std::numeric_limits<std::int64_t>::min()
+                         : -(std::int64_t{1} << (type.bits - 1));
 }
 
 std::optional<std::int64_t> integer_max(DataType type) {

@@ -42,16 +42,18 @@ bool is_stack_low() {
 void run_on_deep_stack(const std::function<void()>& f) {
   pthread_attr_t attributes;
   pthread_t thread;
-  const bool is_prepared =
-      pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, kStackBytes) == 0;
+  const bool is_prepared = pthread_attr_init(&attributes) == 0 &&
+                           pthread_attr_setstacksize(&attributes, kStackBytes) == 0;
   const bool is_started =
-      is_prepared && pthread_create(&thread, &attributes, call, const_cast<std::function<void()>*>(&f)) == 0;
+      is_prepared &&
+      pthread_create(&thread, &attributes, call, const_cast<std::function<void()>*>(&f)) == 0;
   if (is_prepared) pthread_attr_destroy(&attributes);
   if (is_started) {
     pthread_join(thread, nullptr);
     return;
   }
-  if (is_stack_low()) throw Error("an expression or a program is nested too deep for the stacks to be had");
+  if (is_stack_low())
+    throw Error("an expression or a program is nested too deep for the stacks to be had");
   f();
 }
 

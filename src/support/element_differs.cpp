@@ -16,8 +16,8 @@ std::string text_of(const ElementValue& value) {
 
 }  // namespace
 
-std::string element_differs(std::string_view what, const ElementValue& actual, const ElementValue& expected,
-                            std::span<const std::int64_t> index) {
+std::string element_differs(std::string_view what, const ElementValue& actual,
+                            const ElementValue& expected, std::span<const std::int64_t> index) {
   std::string text(what);
   text += ": element [";
   for (std::size_t n = 0; n < index.size(); ++n) {

@@ -33,13 +33,14 @@ std::uint16_t narrow(double value, Format format) {
   const int least_exponent = 1 - format.bias();
   const int exponent = std::max(std::ilogb(magnitude), least_exponent);
   if (exponent > format.bias()) return with_sign(format.infinity());
-  // In units of the last place. Scaling by a power of two is exact here: magnitudes are cut off at the top
-  // above, and small ones grow.
+  // In units of the last place. Scaling by a power of two is exact here: magnitudes are cut off at
+  // the top above, and small ones grow.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
-  // A carry out of the fraction goes into the exponent, up to infinity; a subnormal number has units below
-  // the hidden bit, which takes the exponent field's 1 away again.
+  // A carry out of the fraction goes into the exponent, up to infinity; a subnormal number has
+  // units below the hidden bit, which takes the exponent field's 1 away again.
   const int hidden = 1 << format.fraction_bits;
-  return with_sign(((exponent + format.bias()) << format.fraction_bits) + static_cast<int>(units) - hidden);
+  return with_sign(((exponent + format.bias()) << format.fraction_bits) + static_cast<int>(units) -
+                   hidden);
 }
 
 float widen(std::uint16_t bits, Format format) {
@@ -64,7 +65,9 @@ Float16 Float16::from_bits(std::uint16_t bits) {
 }
 
 BFloat16::BFloat16(double value) : bits(narrow(value, kBFloat16)) {}
-BFloat16::operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+BFloat16::operator float() const {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 BFloat16 BFloat16::from_bits(std::uint16_t bits) {
   BFloat16 result;
   result.bits = bits;

@@ -47,7 +47,8 @@ std::vector<Operation> scan_body(const Operation& scan, SourceLocation where) {
   check_scan("scan_body", scan, where);
   const StageGraph graph = freeze(create_schedule(scan, where), where);
   std::vector<Operation> body;
-  for (StageId stage : stages_of_step(graph, *graph.find(scan))) body.push_back(graph.stage(stage).op);
+  for (StageId stage : stages_of_step(graph, *graph.find(scan)))
+    body.push_back(graph.stage(stage).op);
   return body;
 }
 

@@ -1,5 +1,5 @@
-// The last step of schedule_ops: buffers whose stages have a layout of their own (transform_layout) are
-// accessed, and for arguments declared, in that layout.
+// The last step of schedule_ops: buffers whose stages have a layout of their own (transform_layout)
+// are accessed, and for arguments declared, in that layout.
 #pragma once
 
 #include "tenon/te/relation.h"
@@ -16,7 +16,8 @@ struct StoredLayout {
   SourceLocation where;
 };
 
-/// Throws ScheduleError if statements see such a buffer as a block of memory (extern operations, intrinsics).
+/// Throws ScheduleError if statements see such a buffer as a block of memory (extern operations,
+/// intrinsics).
 tir::PrimFunc apply_layouts(tir::PrimFunc func, const std::vector<StoredLayout>& layouts);
 
 }  // namespace tenon::te

@@ -14,8 +14,8 @@ namespace tenon::te {
 
 namespace {
 
-/// The operation as an expression of its inputs; null if it is none. What has an effect is none: in its
-/// readers, it would happen as often as they read it.
+/// The operation as an expression of its inputs; null if it is none. What has an effect is none: in
+/// its readers, it would happen as often as they read it.
 const Compute* as_expression(const Operation& op) {
   const Compute* compute = op.as<Compute>();
   if (!compute || compute->body.size() != 1 || compute->reduction()) return nullptr;
@@ -25,7 +25,8 @@ const Compute* as_expression(const Operation& op) {
 using ReadTest = std::function<bool(const tir::ProducerLoad& load)>;
 
 /// Whether the test holds for every read; shared parts are looked at once.
-bool all_reads(const Expr& e, const ReadTest& test, std::unordered_set<const tir::ExprNode*>& seen) {
+bool all_reads(const Expr& e, const ReadTest& test,
+               std::unordered_set<const tir::ExprNode*>& seen) {
   if (!seen.insert(&e.node()).second) return true;
   const tir::ProducerLoad* load = e.as<tir::ProducerLoad>();
   if (load && !test(*load)) return false;
@@ -82,19 +83,21 @@ namespace {
 
 bool is_untouched(const StageData& stage) {
   const std::vector<IterVar> loops = loops_of(stage.op);
-  const bool has_its_loops =
-      std::equal(loops.begin(), loops.end(), stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
-                 [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
+  const bool has_its_loops = std::equal(
+      loops.begin(), loops.end(), stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
+      [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
   return has_its_loops && stage.op.same_as(stage.origin_op) && stage.relations.empty() &&
-         stage.attributes.empty() && std::holds_alternative<AttachRoot>(stage.attach) && !stage.scope &&
-         !stage.store_predicate && !stage.double_buffer && !stage.rolling_buffer && !stage.group &&
-         !stage.layout;
+         stage.attributes.empty() && std::holds_alternative<AttachRoot>(stage.attach) &&
+         !stage.scope && !stage.store_predicate && !stage.double_buffer && !stage.rolling_buffer &&
+         !stage.group && !stage.layout;
 }
 
-bool is_inlined(const StageData& stage) { return std::holds_alternative<AttachInline>(stage.attach); }
+bool is_inlined(const StageData& stage) {
+  return std::holds_alternative<AttachInline>(stage.attach);
+}
 
-/// The stages that must have loops and memory of their own, because others are computed in them or because
-/// they are prefetched.
+/// The stages that must have loops and memory of their own, because others are computed in them or
+/// because they are prefetched.
 std::set<StageId> find_needed(const ScheduleData& schedule) {
   std::set<StageId> needed;
   auto need_target = [&](const Attach& attach) {
@@ -131,12 +134,13 @@ bool takes_expressions(const StageData& reader) {
 
 // ---- how large it becomes -----------------------------------------------------------------------
 
-/// Operations that a stage may be written out to. Past it code is slow to make and slow to run, and well past
-/// it compute_inline refuses.
+/// Operations that a stage may be written out to. Past it code is slow to make and slow to run, and
+/// well past it compute_inline refuses.
 constexpr double kMaxWritten = 1 << 16;
 
-/// Operations of an expression with all inlined reads written out: by itself, and for every operation that
-/// stands for the n-th axis of its stage. In floating point, where what explodes becomes infinite.
+/// Operations of an expression with all inlined reads written out: by itself, and for every
+/// operation that stands for the n-th axis of its stage. In floating point, where what explodes
+/// becomes infinite.
 struct WrittenSize {
   double nodes = 0;
   std::vector<double> axes;
@@ -149,7 +153,8 @@ struct WrittenSize {
 
 class InlinedSizes {
  public:
-  explicit InlinedSizes(const ScheduleData& schedule) : schedule_(schedule), sizes_(schedule.stages.size()) {}
+  explicit InlinedSizes(const ScheduleData& schedule)
+      : schedule_(schedule), sizes_(schedule.stages.size()) {}
 
   /// Remembers the size of an inlined stage. What it reads is inlined or is not, for good.
   void settle(StageId id) { sizes_[static_cast<std::size_t>(id)] = of_body(id); }
@@ -227,7 +232,8 @@ class InlinedSizes {
 
 class AutoInline {
  public:
-  AutoInline(const Schedule& schedule, bool (*is_of_kind)(const Operation&), const SourceLocation& where)
+  AutoInline(const Schedule& schedule, bool (*is_of_kind)(const Operation&),
+             const SourceLocation& where)
       : schedule_(schedule),
         data_(schedule.data()),
         is_of_kind_(is_of_kind),
@@ -264,7 +270,8 @@ class AutoInline {
     return false;
   }
 
-  /// The stages whose loops the expression would stand in, by way of readers that are inlined themselves.
+  /// The stages whose loops the expression would stand in, by way of readers that are inlined
+  /// themselves.
   std::vector<StageId> final_readers(StageId id) const {
     std::vector<StageId> found, pending{id};
     std::set<StageId> seen;

@@ -22,19 +22,22 @@ void check_not_bound(std::string_view primitive, const StageData& stage, const I
                      const SourceLocation& where) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
-    fail(primitive, stage, axis, "the axis is bound to `" + attributes->thread->name() + "`", where);
+    fail(primitive, stage, axis, "the axis is bound to `" + attributes->thread->name() + "`",
+         where);
 }
 
 /// Threads that reduce together sum up all that they hold, in an order of their own.
-void check_reduces_together(const StageData& stage, const IterVar& axis, const SourceLocation& where) {
+void check_reduces_together(const StageData& stage, const IterVar& axis,
+                            const SourceLocation& where) {
   AxisMarks from_data;
   for (const IterVar& data : stage.op.axis()) from_data.set(data, 1);
   mark_reached(stage.relations, from_data);
   if (from_data.value_or(axis, 0) != 0)
-    fail("bind", stage, axis,
-         "it runs over elements of the output as well as over their reduction, and threads that reduce "
-         "together would mix the elements; bind the axes apart, or fuse reduction axes alone",
-         where);
+    fail(
+        "bind", stage, axis,
+        "it runs over elements of the output as well as over their reduction, and threads that reduce "
+        "together would mix the elements; bind the axes apart, or fuse reduction axes alone",
+        where);
   const Compute* compute = stage.op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
   if (!reduction) return;
@@ -86,7 +89,8 @@ std::string text_of(const AxisAttributes& attributes) {
 void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where) {
   const std::string warning = text + " (at " + to_string(where) + ")";
   std::vector<std::string>& warnings = schedule.warnings;
-  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+    warnings.push_back(warning);
 }
 
 void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
@@ -97,8 +101,8 @@ void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, cons
     const std::string lost = text_of(*attributes);
     if (lost.empty()) continue;
     warn_once(schedule,
-              std::string(primitive) + " of " + describe(stage, axis) + ": what was said of it (" + lost +
-                  ") no longer holds; say it of a loop that came of it",
+              std::string(primitive) + " of " + describe(stage, axis) + ": what was said of it (" +
+                  lost + ") no longer holds; say it of a loop that came of it",
               where);
   }
 }
@@ -107,13 +111,15 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "vectorize", where);
   const IterVar axis = require_leaf("vectorize", stage, given, where);
   if (axis.kind() == IterKind::Reduce)
-    fail("vectorize", stage, axis,
-         "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a "
-         "data axis",
-         where);
+    fail(
+        "vectorize", stage, axis,
+        "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a "
+        "data axis",
+        where);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
     fail("vectorize", stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) + "; only a data axis can be vectorized",
+         "the axis is " + std::string(to_string(axis.kind())) +
+             "; only a data axis can be vectorized",
          where);
   check_not_bound("vectorize", stage, axis, where);
   check_not_tensorized("vectorize", stage, axis, where);
@@ -137,14 +143,17 @@ Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
   const IterVar axis = require_leaf("parallel", stage, given, where);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
     fail("parallel", stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) + "; its iterations cannot run at once", where);
+         "the axis is " + std::string(to_string(axis.kind())) +
+             "; its iterations cannot run at once",
+         where);
   check_not_bound("parallel", stage, axis, where);
   if (axis.kind() == IterKind::Reduce)
-    warn_once(*schedule_,
-              "parallel of " + describe(stage, axis) +
-                  ": the axis carries a reduction, so its iterations race for the result; build refuses "
-                  "this, rfactor avoids it",
-              where);
+    warn_once(
+        *schedule_,
+        "parallel of " + describe(stage, axis) +
+            ": the axis carries a reduction, so its iterations race for the result; build refuses "
+            "this, rfactor avoids it",
+        where);
   check_not_tensorized("parallel", stage, axis, where);
   mark(stage, axis, where).kind = IterKind::Parallelized;
   return *this;
@@ -159,33 +168,37 @@ Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation wh
              " axis; an axis is bound to one made by te::thread_axis",
          where);
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
-    fail("bind", stage, axis, "the axis is " + std::string(to_string(axis.kind())) + " and cannot be bound",
-         where);
-  if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
     fail("bind", stage, axis,
-         "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
-         "common; "
-         "leave the loop as it is, or rfactor it and bind the new data axis",
-         where);
+         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be bound", where);
+  if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
+    fail(
+        "bind", stage, axis,
+        "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
+        "common; "
+        "leave the loop as it is, or rfactor it and bind the new data axis",
+        where);
   if (axis.kind() == IterKind::Reduce) check_reduces_together(stage, axis, where);
   check_not_tensorized("bind", stage, axis, where);
   const AxisAttributes* before = stage.attributes_of(axis);
   if (before && before->kind)
     fail("bind", stage, axis,
-         "the axis is already " + std::string(to_string(*before->kind)) + ", and a loop runs in one way",
+         "the axis is already " + std::string(to_string(*before->kind)) +
+             ", and a loop runs in one way",
          where);
   if (before && before->thread && !before->thread->same_as(thread))
     warn_once(*schedule_,
-              "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: it was bound to `" +
-                  before->thread->name() + "`, which no longer holds",
+              "bind of " + describe(stage, axis) + " to `" + thread.name() +
+                  "`: it was bound to `" + before->thread->name() + "`, which no longer holds",
               where);
   for (const auto& [other, attributes] : stage.attributes)
     if (attributes.thread && attributes.thread->same_as(thread) && !other.same_as(axis) &&
         stage.has_leaf(other))
-      warn_once(*schedule_,
-                "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: axis `" + other.name() +
-                    "` is bound to the same thread, so only their diagonal is computed; build refuses this",
-                where);
+      warn_once(
+          *schedule_,
+          "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: axis `" +
+              other.name() +
+              "` is bound to the same thread, so only their diagonal is computed; build refuses this",
+          where);
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_block())
     warn_once(*schedule_,
               "bind of " + describe(stage, axis) + " to `" + thread.name() +
@@ -226,19 +239,23 @@ Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand&
   return *this;
 }
 
-Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin, SourceLocation where) const {
+Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin,
+                       SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "tensorize", where);
   const IterVar axis = require_leaf("tensorize", stage, given, where);
   if (!stage.op.as<Compute>())
-    fail("tensorize", stage, axis, "only the loops of a compute can be replaced by an intrinsic", where);
+    fail("tensorize", stage, axis, "only the loops of a compute can be replaced by an intrinsic",
+         where);
   if (std::holds_alternative<AttachInline>(stage.attach))
     fail("tensorize", stage, axis, "the stage is inlined and has no loops", where);
   if (const AxisAttributes* said = stage.attributes_of(axis); said && said->thread)
     fail("tensorize", stage, axis,
-         "it is bound to `" + said->thread->name() + "`, but one thread calls the intrinsic", where);
+         "it is bound to `" + said->thread->name() + "`, but one thread calls the intrinsic",
+         where);
   for (const auto& [other, attributes] : stage.attributes)
     if (attributes.kind == IterKind::Tensorized && !other.same_as(axis) && stage.has_leaf(other))
-      fail("tensorize", stage, axis, "the stage is already tensorized at axis `" + other.name() + "`", where);
+      fail("tensorize", stage, axis,
+           "the stage is already tensorized at axis `" + other.name() + "`", where);
   AxisAttributes& attributes = mark(stage, axis, where);
   attributes.kind = IterKind::Tensorized;
   attributes.intrin = intrin;

@@ -37,8 +37,8 @@ bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
     const Range dom = *axis.dom();
     Expr min = f(dom.min), extent = f(dom.extent);
     if (min.same_as(dom.min) && extent.same_as(dom.extent)) continue;
-    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(), axis.kind(),
-                   axis.thread());
+    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(),
+                   axis.kind(), axis.thread());
     changed = true;
   }
   return changed;
@@ -46,7 +46,8 @@ bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
 
 }  // namespace
 
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f, ReduceDomains domains) {
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f,
+                             ReduceDomains domains) {
   const tir::Reduce* reduce = bodies.empty() ? nullptr : bodies.front().as<tir::Reduce>();
   std::vector<Expr> result = bodies;
   if (!reduce) {
@@ -78,7 +79,8 @@ bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>&
   if (!seen.insert(&e.node()).second) return false;
   if (e.as<tir::Reduce>()) return true;
   bool found = false;
-  tir::for_each_child(e, [&](const Expr& child) { found = found || contains_reduction(child, seen); });
+  tir::for_each_child(e,
+                      [&](const Expr& child) { found = found || contains_reduction(child, seen); });
   return found;
 }
 

@@ -16,7 +16,8 @@ namespace tenon::te {
 namespace {
 
 /// "A.shared", "A.shared.d" if that is taken, ...
-std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor, std::string_view scope) {
+std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
+                            std::string_view scope) {
   std::string name = tensor.name() + "." + std::string(scope);
   auto taken = [&] {
     return std::any_of(schedule.known_ops.begin(), schedule.known_ops.end(),
@@ -44,18 +45,21 @@ Operation make_copy(const Tensor& source, std::string name, const SourceLocation
 
 }  // namespace
 
-Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
-                            SourceLocation where) const {
+Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
+                            const std::vector<Operation>& readers, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
-  const tir::StorageScope parsed = parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
+  const tir::StorageScope parsed =
+      parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
   std::vector<StageId> reader_ids;
-  for (const Operation& reader : readers) reader_ids.push_back(schedule.require(reader, "cache_read", where));
+  for (const Operation& reader : readers)
+    reader_ids.push_back(schedule.require(reader, "cache_read", where));
   if (readers.empty()) reader_ids = readers_of(schedule, cached);
   if (reader_ids.empty())
     throw ScheduleError("cache_read of tensor `" + tensor.name() + "`: no stage reads it", where);
 
-  const Operation copy = make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
+  const Operation copy =
+      make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
   auto to_copy = [&](const Tensor& read) -> std::optional<Tensor> {
     if (schedule.find(read) == cached) return copy.output(0);
     return std::nullopt;
@@ -66,7 +70,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope, const std::
     Operation op = replace_inputs(stage.op, to_copy);
     if (op.same_as(stage.op))
       throw ScheduleError(
-          "cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it", where);
+          "cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it",
+          where);
     changed.emplace_back(reader, std::move(op));
   }
 
@@ -123,7 +128,8 @@ Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
     if (contains(stage.op.reduce_axis(), leaf)) continue;
     if (leaf.kind() != IterKind::DataParallel)
       fail("cache_write", stage, leaf,
-           "the loop is part of a split or fused reduction axis; call cache_write before changing reduction "
+           "the loop is part of a split or fused reduction axis; call cache_write before changing "
+           "reduction "
            "axes",
            where);
     const Range& range = ranges.at(leaf);
@@ -136,7 +142,8 @@ Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  // Loops that time is a part of may begin before the first step, which would read states before the first.
+  // Loops that time is a part of may begin before the first step, which would read states before
+  // the first.
   if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
     result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
   for (const IterVar& axis : data_axes)
@@ -152,10 +159,13 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
   // Beyond the end of an axis, inputs have no elements to read.
-  auto only_inside = [&](const Expr& e) { return tir::if_then_else(inside, e, zero_of(e.dtype())); };
+  auto only_inside = [&](const Expr& e) {
+    return tir::if_then_else(inside, e, zero_of(e.dtype()));
+  };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
-    for (const Expr& predicate : layout.predicates) guarded.condition = guarded.condition && predicate;
+    for (const Expr& predicate : layout.predicates)
+      guarded.condition = guarded.condition && predicate;
     for (Expr& init : guarded.init)
       if (init.as<tir::ProducerLoad>()) init = only_inside(init);
     return components_of(std::make_shared<const tir::ReduceNode>(std::move(guarded)));
@@ -179,9 +189,10 @@ std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& inde
 CachedOperation in_two_steps(const Operation& op, const Compute& compute, const Relayout& layout,
                              std::string name) {
   const ComputeOptions options{op.tag(), op.attrs()};
-  const Operation cache =
-      make_compute(std::move(name), layout.axes, cached_bodies(compute, layout), options, op.where());
-  return {cache, make_compute(op.name(), compute.axis, reads_of(cache, layout.index), options, op.where())};
+  const Operation cache = make_compute(std::move(name), layout.axes, cached_bodies(compute, layout),
+                                       options, op.where());
+  return {cache, make_compute(op.name(), compute.axis, reads_of(cache, layout.index), options,
+                              op.where())};
 }
 
 CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, const Relayout& layout,
@@ -201,44 +212,47 @@ CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, con
   for (Expr& scalar : cached.scalar_inputs) scalar = tir::substitute(scalar, layout.root_values);
   const Operation cache =
       make_operation(std::move(name), op.tag(), std::move(cached), op.where(), op.attrs());
-  return {cache, make_compute(op.name(), std::move(copied), reads_of(cache, index), {op.tag(), op.attrs()},
-                              op.where())};
+  return {cache, make_compute(op.name(), std::move(copied), reads_of(cache, index),
+                              {op.tag(), op.attrs()}, op.where())};
 }
 
-CachedOperation in_two_steps(const StageData& stage, const std::optional<Expr>& first_step, std::string name,
-                             const SourceLocation& where) {
+CachedOperation in_two_steps(const StageData& stage, const std::optional<Expr>& first_step,
+                             std::string name, const SourceLocation& where) {
   const Operation& op = stage.op;
   const Compute* compute = op.as<Compute>();
   const TensorCompute* tensor = op.as<TensorCompute>();
   if (!compute && !tensor)
-    fail("cache_write", stage, "only the output of a compute or a tensor_compute can be cached on writing",
-         where);
+    fail("cache_write", stage,
+         "only the output of a compute or a tensor_compute can be cached on writing", where);
   const Relayout layout = relayout(stage, first_step, where);
   if (compute) return in_two_steps(op, *compute, layout, std::move(name));
   if (!layout.predicates.empty())
     fail("cache_write", stage,
-         "its loops are split by factors that do not divide them, and an intrinsic has no guard", where);
+         "its loops are split by factors that do not divide them, and an intrinsic has no guard",
+         where);
   return in_two_steps(op, *tensor, layout, std::move(name));
 }
 
 /// If the stage is the update of a scan: the time of its first step.
 std::optional<Expr> first_step_of(const ScheduleData& schedule, StageId id) {
-  for (const StageData& stage : schedule.stages)
-    if (const Scan* scan = stage.op.as<Scan>())
-      for (const Tensor& update : scan->update)
-        if (const std::optional<StageOutput> output = schedule.find(update); output && output->stage == id)
-          return scan->scan_axis.dom()->min;
-  return std::nullopt;
+  const StageData* stage = scan_of_state(schedule, id);
+  if (!stage) return std::nullopt;
+  const Scan& scan = *stage->op.as<Scan>();
+  const bool is_update =
+      std::any_of(scan.update.begin(), scan.update.end(),
+                  [&](const Tensor& update) { return schedule.find(update.op()) == id; });
+  return is_update ? std::optional<Expr>(scan.scan_axis.dom()->min) : std::nullopt;
 }
 
-void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors, StageId id,
-                           const SourceLocation& where) {
+void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors,
+                           StageId id, const SourceLocation& where) {
   const StageData& stage = schedule.stage(id);
   const auto outputs = static_cast<std::size_t>(stage.op.num_outputs());
   for (std::size_t n = 0; n < tensors.size(); ++n) {
     const StageOutput output = schedule.require(tensors[n], "cache_write", where);
     if (output.stage != id)
-      fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation", where);
+      fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation",
+           where);
     if (output.index != static_cast<int>(n))
       fail("cache_write", stage, "the outputs must be listed in order, each once", where);
   }

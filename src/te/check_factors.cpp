@@ -43,7 +43,8 @@ Stmt check_factors(const Program& program, Stmt body) {
       const bool is_known = std::any_of(checked.begin(), checked.end(), [&](const Expr& known) {
         return structural_equal(known, count.value);
       });
-      if (constant_int(count.value) || is_known || arith::can_prove(is_positive, program.facts)) continue;
+      if (constant_int(count.value) || is_known || arith::can_prove(is_positive, program.facts))
+        continue;
       checked.push_back(count.value);
       std::string text(count.primitive);
       text += " of " + describe(split->parent, stage) + ": the " + std::string(count.what) + " `" +

@@ -5,8 +5,9 @@
 
 namespace tenon::te {
 
-/// The statement behind checks that every factor and number of parts which is no constant is positive: loops
-/// made with another one would run wild. Without such factors, the statement itself.
+/// The statement behind checks that every factor and number of parts which is no constant is
+/// positive: loops made with another one would run wild. Without such factors, the statement
+/// itself.
 Stmt check_factors(const Program& program, Stmt body);
 
 }  // namespace tenon::te

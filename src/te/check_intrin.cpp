@@ -9,7 +9,8 @@ using namespace tir;
 
 namespace {
 
-/// By which sums in another order differ: a share of the expected value, and as much at values near 0.
+/// By which sums in another order differ: a share of the expected value, and as much at values near
+/// 0.
 double tolerance_of(DataType type) {
   if (type.bits >= 64) return 1e-9;
   return type.bits >= 32 ? 1e-3 : 5e-2;
@@ -110,7 +111,8 @@ class Check {
     const Loops loops(op_.axis, lowered_);
     std::vector<Stmt> stores;
     for (std::size_t k = 0; k < expected_.size(); ++k) {
-      const Expr& start = reduction.init.empty() ? reduction.combiner->identity[k] : reduction.init[k];
+      const Expr& start =
+          reduction.init.empty() ? reduction.combiner->identity[k] : reduction.init[k];
       stores.push_back(make_store(expected_[k], on_views(start, loops.vars), loops.indices));
     }
     return wrap(loops.shells, make_seq(std::move(stores)));
@@ -132,7 +134,8 @@ class Check {
       old.push_back(make_load(expected_[k], loops.indices));
       sources.push_back(on_views(reduction->source[k], loops.vars));
     }
-    Stmt update = store_together(expected_, combine(*reduction->combiner, old, sources), loops.indices);
+    Stmt update =
+        store_together(expected_, combine(*reduction->combiner, old, sources), loops.indices);
     const Expr condition = on_views(reduction->condition, loops.vars);
     if (!is_true(condition)) update = make_stmt(If{condition, update, std::nullopt});
     return wrap(loops.shells, wrap(inner.shells, update));
@@ -142,7 +145,8 @@ class Check {
     const Loops loops(op_.axis, lowered_);
     const Expr is = actual(k, loops), should_be = make_load(expected_[k], loops.indices);
     const std::string what = call_.what + " (" + std::string(name_of(call_.part)) + ")";
-    if (is.dtype().is_scalar()) return wrap(loops.shells, report_unless_same(k, loops, what, is, should_be));
+    if (is.dtype().is_scalar())
+      return wrap(loops.shells, report_unless_same(k, loops, what, is, should_be));
     std::vector<Stmt> lanes;
     for (int l = 0; l < is.dtype().lanes; ++l)
       lanes.push_back(report_unless_same(k, loops, what + ", lane " + std::to_string(l),
@@ -150,20 +154,21 @@ class Check {
     return wrap(loops.shells, make_seq(std::move(lanes)));
   }
 
-  Stmt report_unless_same(std::size_t k, const Loops& loops, const std::string& what, const Expr& is,
-                          const Expr& should_be) const {
+  Stmt report_unless_same(std::size_t k, const Loops& loops, const std::string& what,
+                          const Expr& is, const Expr& should_be) const {
     const DataType wide = is.dtype().is_floating() ? Float(64) : Int(64);
-    std::vector<Expr> arguments{make_string(std::string(kElementDiffers)), make_string(what), cast(wide, is),
-                                cast(wide, should_be)};
+    std::vector<Expr> arguments{make_string(std::string(kElementDiffers)), make_string(what),
+                                cast(wide, is), cast(wide, should_be)};
     for (const Expr& index : place(k, loops)) arguments.push_back(index);
-    const Stmt report = make_evaluate(make_call(Int(32), Intrin::tvm_call_packed, std::move(arguments)));
+    const Stmt report =
+        make_evaluate(make_call(Int(32), Intrin::tvm_call_packed, std::move(arguments)));
     return make_stmt(If{!is_same(is, should_be), report, std::nullopt});
   }
 
   /// The intrinsic's expression, reading the views.
   Expr on_views(const Expr& e, const VarMap& vars) const {
-    const Expr loads =
-        rewrite(substitute(e, vars), [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
+    const Expr loads = rewrite(
+        substitute(e, vars), [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
           const Tensor tensor = Tensor::of(load);
           for (std::size_t n = 0; n < call_.inputs.size(); ++n)
             if (call_.intrin.inputs[n].same_as(tensor))
@@ -183,8 +188,8 @@ class Check {
 
 }  // namespace
 
-Stmt with_check(const CheckedCall& call, const Stmt& code, const std::function<Expr(const Expr&)>& lowered,
-                Program& program) {
+Stmt with_check(const CheckedCall& call, const Stmt& code,
+                const std::function<Expr(const Expr&)>& lowered, Program& program) {
   return Check(call, lowered, program).around(code);
 }
 

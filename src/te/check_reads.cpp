@@ -25,7 +25,8 @@ struct Affine {
 
   void add(const Affine& other, std::int64_t factor) {
     constant += factor * other.constant;
-    for (std::size_t n = 0; n < coefficients.size(); ++n) coefficients[n] += factor * other.coefficients[n];
+    for (std::size_t n = 0; n < coefficients.size(); ++n)
+      coefficients[n] += factor * other.coefficients[n];
   }
 };
 
@@ -83,7 +84,8 @@ class ReadChecker {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
     // Under a condition a read may never happen.
     if (const Select* select = e.as<Select>()) return visit(select->condition);
-    if (const Call* call = e.as<Call>(); call && call->is(Intrin::if_then_else)) return visit(call->args[0]);
+    if (const Call* call = e.as<Call>(); call && call->is(Intrin::if_then_else))
+      return visit(call->args[0]);
     if (const Binary* binary = e.as<Binary>();
         binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or))
       return visit(binary->a);
@@ -107,9 +109,10 @@ class ReadChecker {
       if (!extent || !form) continue;
       const Values ends = ends_of(*form, box_);
       if (is_fine(ends, *extent)) continue;
-      throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() + "` at index " +
-                           std::to_string(dim) + " from " + std::to_string(ends.min) + " to " +
-                           std::to_string(ends.max) + ", but this dimension has " + std::to_string(*extent) +
+      throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
+                           "` at index " + std::to_string(dim) + " from " +
+                           std::to_string(ends.min) + " to " + std::to_string(ends.max) +
+                           ", but this dimension has " + std::to_string(*extent) +
                            " elements; read it under if_then_else, or change the shape",
                        op_.where());
     }
@@ -131,10 +134,12 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   for (const IterVar& axis : op.root_iter_vars()) {
     const Range* range = bounds.find(axis);
     if (!range) return std::nullopt;
-    const std::optional<std::int64_t> min = constant_int(range->min), extent = constant_int(range->extent);
+    const std::optional<std::int64_t> min = constant_int(range->min),
+                                      extent = constant_int(range->extent);
     if (!min || !extent || *extent < 1) return std::nullopt;
     Values values{*min, *min + *extent - 1};
-    // A range may reach beyond the axis' own domain; the points there are guarded, and read nothing.
+    // A range may reach beyond the axis' own domain; the points there are guarded, and read
+    // nothing.
     if (axis.dom()) {
       const std::optional<std::int64_t> first = constant_int(axis.dom()->min);
       const std::optional<std::int64_t> length = constant_int(axis.dom()->extent);

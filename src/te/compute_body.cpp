@@ -8,7 +8,8 @@ using namespace tir;
 
 namespace {
 
-std::vector<Expr> element_indices(const StageData& stage, const Program& program, const VarMap& vars) {
+std::vector<Expr> element_indices(const StageData& stage, const Program& program,
+                                  const VarMap& vars) {
   std::vector<Expr> indices;
   for (const IterVar& axis : stage.op.axis()) indices.push_back(program.lower(axis.var(), vars));
   return indices;
@@ -44,7 +45,8 @@ Stmt store_together(const std::vector<Buffer>& buffers, std::vector<Expr> values
   for (std::size_t k = 0; k < values.size(); ++k)
     stores.push_back(make_store(buffers[k], values[k], indices));
   Stmt all = make_seq(std::move(stores));
-  for (std::size_t k = kept.size(); k-- > 0;) all = make_stmt(Let{kept[k].first, kept[k].second, all});
+  for (std::size_t k = kept.size(); k-- > 0;)
+    all = make_stmt(Let{kept[k].first, kept[k].second, all});
   return all;
 }
 
@@ -75,7 +77,8 @@ ReductionBody make_reduction(const StageData& stage, Program& program, const Com
   const std::vector<Buffer> buffers = output_buffers(stage, program);
 
   const std::vector<Expr> init_indices = element_indices(stage, program, nest.init->vars);
-  const std::vector<Expr>& start = reduction.init.empty() ? reduction.combiner->identity : reduction.init;
+  const std::vector<Expr>& start =
+      reduction.init.empty() ? reduction.combiner->identity : reduction.init;
   std::vector<Stmt> inits;
   for (std::size_t k = 0; k < buffers.size(); ++k) {
     inits.push_back(make_store(buffers[k], program.lower(start[k], nest.init->vars), init_indices));

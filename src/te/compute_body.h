@@ -15,12 +15,12 @@ struct ReductionBody {
   Stmt update;
 };
 
-/// All new values of an update come from the old ones: where a later output reads an earlier one, its value
-/// is kept before that is stored.
+/// All new values of an update come from the old ones: where a later output reads an earlier one,
+/// its value is kept before that is stored.
 ReductionBody make_reduction(const StageData& stage, Program& program, const ComputeNest& nest);
 
-/// buffers[k][indices] = values[k] as if at once: a value that reads a buffer stored before it is computed
-/// first.
+/// buffers[k][indices] = values[k] as if at once: a value that reads a buffer stored before it is
+/// computed first.
 Stmt store_together(const std::vector<tir::Buffer>& buffers, std::vector<Expr> values,
                     const std::vector<Expr>& indices);
 

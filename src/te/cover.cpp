@@ -14,13 +14,15 @@ namespace {
 /// Nodes of minimum and extent together. The hulls of a hand-written schedule have a dozen.
 constexpr std::size_t kReadable = 48;
 
-bool is_readable(const Range& range) { return node_count(range.min) + node_count(range.extent) <= kReadable; }
+bool is_readable(const Range& range) {
+  return node_count(range.min) + node_count(range.extent) <= kReadable;
+}
 
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// A simpler expression that lies at least as far out: of two that an end is clamped to, one alone is an end
-/// as well.
+/// A simpler expression that lies at least as far out: of two that an end is clamped to, one alone
+/// is an end as well.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;

@@ -10,10 +10,11 @@ namespace tenon::te {
 using tir::Expr;
 using tir::Range;
 
-/// The box hull of the sets; `declared` where nothing bounded is known. Simplified without facts, so that the
-/// text is the one that readers know. Where that grows out of hand, as it does along a chain of stages whose
-/// indices are clamped, the clamps are dropped: a tile and a halo of constant size instead, or all of
-/// `declared` if that is no more.
-Range cover(const std::vector<arith::Interval>& sets, const Range& declared, const arith::Facts& facts);
+/// The box hull of the sets; `declared` where nothing bounded is known. Simplified without facts,
+/// so that the text is the one that readers know. Where that grows out of hand, as it does along a
+/// chain of stages whose indices are clamped, the clamps are dropped: a tile and a halo of constant
+/// size instead, or all of `declared` if that is no more.
+Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
+            const arith::Facts& facts);
 
 }  // namespace tenon::te

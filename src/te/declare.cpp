@@ -18,10 +18,12 @@ std::string count(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-void check_no_reduction_inside(const std::string& what, const Expr& body, const SourceLocation& where) {
+void check_no_reduction_inside(const std::string& what, const Expr& body,
+                               const SourceLocation& where) {
   bool nested = false;
   if (body.as<tir::Reduce>()) {
-    tir::for_each_child(body, [&](const Expr& child) { nested = nested || contains_reduction(child); });
+    tir::for_each_child(body,
+                        [&](const Expr& child) { nested = nested || contains_reduction(child); });
   } else {
     nested = contains_reduction(body);
   }
@@ -33,7 +35,8 @@ void check_no_reduction_inside(const std::string& what, const Expr& body, const 
         where);
 }
 
-void check_components(const std::string& what, const std::vector<Expr>& bodies, const SourceLocation& where) {
+void check_components(const std::string& what, const std::vector<Expr>& bodies,
+                      const SourceLocation& where) {
   const tir::Reduce* first = bodies.front().as<tir::Reduce>();
   for (const Expr& body : bodies)
     if ((body.as<tir::Reduce>() != nullptr) != (first != nullptr))
@@ -43,15 +46,15 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies, 
   const tir::CommReducerNode& combiner = *reduction->combiner;
   for (std::size_t n = 0; n < reduction->source.size(); ++n)
     if (combiner.result[n].dtype() != reduction->source[n].dtype())
-      throw TypeError(what + ": " + combiner.name + " of " + reduction->source[n].dtype().str() + " gives " +
-                          combiner.result[n].dtype().str() + "; cast the terms" +
+      throw TypeError(what + ": " + combiner.name + " of " + reduction->source[n].dtype().str() +
+                          " gives " + combiner.result[n].dtype().str() + "; cast the terms" +
                           (reduction->source[n].dtype().is_bool() ? ", or use all or any" : ""),
                       where);
   bool in_order = reduction->source.size() == bodies.size();
   for (std::size_t n = 0; n < bodies.size(); ++n) {
     const tir::Reduce* component = bodies[n].as<tir::Reduce>();
-    in_order =
-        in_order && component->reduction.get() == reduction && component->value_index == static_cast<int>(n);
+    in_order = in_order && component->reduction.get() == reduction &&
+               component->value_index == static_cast<int>(n);
   }
   if (in_order) return;
   throw TypeError(
@@ -62,7 +65,8 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies, 
       where);
 }
 
-std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector<std::string>& names) {
+std::vector<IterVar> make_axes(const std::vector<Expr>& shape,
+                               const std::vector<std::string>& names) {
   std::vector<IterVar> axes;
   for (std::size_t n = 0; n < shape.size(); ++n) {
     const DataType type = shape[n].dtype();
@@ -73,9 +77,11 @@ std::vector<IterVar> make_axes(const std::vector<Expr>& shape, const std::vector
 }
 
 template <class Result>
-std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape, std::vector<std::string> names,
-                                                  bool named, const IndexFunction<Result>& body,
-                                                  const std::string& what, const SourceLocation& where) {
+std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape,
+                                                  std::vector<std::string> names, bool named,
+                                                  const IndexFunction<Result>& body,
+                                                  const std::string& what,
+                                                  const SourceLocation& where) {
   check_shape(shape, what, where);
   std::vector<IterVar> axes = declare_axes(shape, std::move(names), named, what, where);
   check_arity(body.arity(), axes.size(), what, where);
@@ -97,13 +103,14 @@ Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool
   const std::string what = "compute `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
   options.tag = declared_tag(std::move(options.tag));
-  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options), where)
+  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options),
+                      where)
       .output(0);
 }
 
-std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names, bool named,
-                                 const MultiBody& body, std::string name, ComputeOptions options,
-                                 const SourceLocation& where) {
+std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names,
+                                 bool named, const MultiBody& body, std::string name,
+                                 ComputeOptions options, const SourceLocation& where) {
   const std::string what = "compute_multi `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
   options.tag = declared_tag(std::move(options.tag));
@@ -130,15 +137,18 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
                           " is a reduction; compute it first, and pass its "
                           "value as a variable",
                       where);
-    if (const tir::IntImm* big = extent.as<tir::IntImm>(); big && extent.dtype().is_uint() && big->value < 0)
+    if (const tir::IntImm* big = extent.as<tir::IntImm>();
+        big && extent.dtype().is_uint() && big->value < 0)
       throw TypeError(what + ": extent " + std::to_string(n) + ", " + tir::print_expr(extent) +
                           ", is more than a 64-bit index can count",
                       where);
-    if (!extent.dtype().is_index()) extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
+    if (!extent.dtype().is_index())
+      extent = tir::cast(Int(extent.dtype().bits > 32 ? 64 : 32), extent);
     const std::optional<std::int64_t> value = tir::constant_int(extent);
     if (value && *value < 0)
-      throw TypeError(what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value),
-                      where);
+      throw TypeError(
+          what + ": extent " + std::to_string(n) + " is negative: " + std::to_string(*value),
+          where);
     if (value && __builtin_mul_overflow(elements, std::max<std::int64_t>(*value, 1), &elements))
       throw TypeError(what + ": it would have more elements than a 64-bit index can count", where);
   }
@@ -149,14 +159,15 @@ void check_element_type(DataType type, const std::string& what, const SourceLoca
     throw TypeError(what + ": a tensor has numbers as elements, not values of type handle", where);
 }
 
-std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
-                                  const std::string& what, const SourceLocation& where) {
+std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
+                                  bool named, const std::string& what,
+                                  const SourceLocation& where) {
   if (!named)
     for (std::size_t n = 0; n < shape.size(); ++n) names.push_back("i" + std::to_string(n));
   if (names.size() != shape.size())
-    throw TypeError(
-        what + ": got " + count(names.size(), "axis name") + " for " + count(shape.size(), "dimension"),
-        where);
+    throw TypeError(what + ": got " + count(names.size(), "axis name") + " for " +
+                        count(shape.size(), "dimension"),
+                    where);
   return make_axes(shape, names);
 }
 
@@ -172,7 +183,8 @@ namespace {
 
 std::string shape_text(const std::vector<Expr>& shape) {
   std::string text = "[";
-  for (std::size_t n = 0; n < shape.size(); ++n) text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
+  for (std::size_t n = 0; n < shape.size(); ++n)
+    text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
   return text + "]";
 }
 
@@ -187,12 +199,12 @@ void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std:
     agrees = !x || !y || *x == *y;
   }
   if (!agrees)
-    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + shape_text(a) + ", its buffer " +
-                        shape_text(b),
+    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + shape_text(a) +
+                        ", its buffer " + shape_text(b),
                     where);
   if (tensor.dtype() != buffer.dtype())
-    throw TypeError(what + ": tensor `" + tensor.name() + "` is " + tensor.dtype().str() + ", its buffer " +
-                        buffer.dtype().str(),
+    throw TypeError(what + ": tensor `" + tensor.name() + "` is " + tensor.dtype().str() +
+                        ", its buffer " + buffer.dtype().str(),
                     where);
 }
 
@@ -215,7 +227,8 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
     check_element_type(e.dtype(), what, where);
     check_no_reduction_inside(what, e, where);
     if (tree_size(e, kMaxBodyNodes) >= kMaxBodyNodes)
-      throw TypeError(what + ": written out, the body has more than " + std::to_string(kMaxBodyNodes) +
+      throw TypeError(what + ": written out, the body has more than " +
+                          std::to_string(kMaxBodyNodes) +
                           " operations; compute shared parts as tensors of their own",
                       where);
   }
@@ -226,23 +239,24 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
                         std::move(options.attrs));
 }
 
-Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name, ComputeOptions options,
-               SourceLocation where) {
-  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
-                     where);
+Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name,
+               ComputeOptions options, SourceLocation where) {
+  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name),
+                     std::move(options), where);
 }
 Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name, ComputeOptions options,
                SourceLocation where) {
   return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body, Name name,
-                                  ComputeOptions options, SourceLocation where) {
-  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name), std::move(options),
-                      where);
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
+                                  Name name, ComputeOptions options, SourceLocation where) {
+  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name),
+                      std::move(options), where);
 }
-std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name, ComputeOptions options,
-                                  SourceLocation where) {
-  return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name,
+                                  ComputeOptions options, SourceLocation where) {
+  return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options),
+                      where);
 }
 
 // ---- axes and variables -------------------------------------------------------------------------
@@ -251,16 +265,18 @@ IterVar reduce_axis(Range range, Name name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";
   for (const Expr& end : {range.min, range.extent})
     if (!end.dtype().is_index())
-      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) + "` of type " +
-                          end.dtype().str(),
+      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) +
+                          "` of type " + end.dtype().str(),
                       where);
   for (const Expr& end : {range.min, range.extent})
     if (contains_reduction(end))
-      throw TypeError(what + ": the range holds a reduction; compute it first, and read that", where);
+      throw TypeError(what + ": the range holds a reduction; compute it first, and read that",
+                      where);
   if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)
-    throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent), where);
-  const DataType type =
-      range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype() : range.min.dtype();
+    throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent),
+                    where);
+  const DataType type = range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype()
+                                                                            : range.min.dtype();
   Range typed = Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
   return IterVar(std::move(typed), Var(std::move(name), type), IterKind::Reduce);
 }
@@ -271,7 +287,8 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
                          const SourceLocation& where) {
   const tir::ThreadTag thread = tir::ThreadTag::parse(tag, where);
   const std::string what = "thread_axis `" + std::string(tag) + "`: ";
-  if (range && !tir::is_zero(range->min)) throw TypeError(what + "the range must begin at 0", where);
+  if (range && !tir::is_zero(range->min))
+    throw TypeError(what + "the range must begin at 0", where);
   if (range) {
     const DataType type = range->extent.dtype();
     if (!type.is_integral() || type.is_bool() || !type.is_scalar())

@@ -10,16 +10,18 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
 /// TypeError for a type that no array holds.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
 /// One data-parallel axis per dimension; i0, i1, ... where the user named none.
-std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names, bool named,
-                                  const std::string& what, const SourceLocation& where);
-/// TypeError for a buffer of another type or shape than the tensor that it is to hold. Extents that are not
-/// constant are compared when the function runs.
+std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
+                                  bool named, const std::string& what, const SourceLocation& where);
+/// TypeError for a buffer of another type or shape than the tensor that it is to hold. Extents that
+/// are not constant are compared when the function runs.
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
                      const SourceLocation& where);
-/// TypeError for the body of an extern operation or an intrinsic that accesses a buffer which it is neither
-/// given nor makes, or that holds what no loop program does: elements of tensors, reductions.
-void check_body(const Stmt& body, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs,
-                const std::string& what, const SourceLocation& where);
+/// TypeError for the body of an extern operation or an intrinsic that accesses a buffer which it is
+/// neither given nor makes, or that holds what no loop program does: elements of tensors,
+/// reductions.
+void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
+                std::span<const tir::Buffer> outs, const std::string& what,
+                const SourceLocation& where);
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 

@@ -1,4 +1,5 @@
-// The dimensions of two boxes, one of which may have dimensions of one element that the other does not have.
+// The dimensions of two boxes, one of which may have dimensions of one element that the other does
+// not have.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -7,8 +8,8 @@ namespace tenon::te {
 
 using tir::Expr;
 
-/// How the dimensions of a part go together with those of the intrinsic: in order, but for dimensions of
-/// extent 1, which either side may have without the other.
+/// How the dimensions of a part go together with those of the intrinsic: in order, but for
+/// dimensions of extent 1, which either side may have without the other.
 struct DimPairs {
   /// Per dimension of the part, the intrinsic's.
   std::vector<std::optional<std::size_t>> theirs;

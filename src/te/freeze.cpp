@@ -1,5 +1,5 @@
-// Normalizing a schedule: inlining, loops that start at 0, attachments at loops. `freeze` (graph.cpp) is this
-// and the making of the graph.
+// Normalizing a schedule: inlining, loops that start at 0, attachments at loops. `freeze`
+// (graph.cpp) is this and the making of the graph.
 #include <algorithm>
 
 #include "te/inline_stages.h"
@@ -9,8 +9,8 @@ namespace tenon::te {
 
 namespace {
 
-// A stage that is computed inside of another one's loops computes a region that need not start at 0, whatever
-// its axes' own ranges say; so every root axis that is a loop is rebased.
+// A stage that is computed inside of another one's loops computes a region that need not start at
+// 0, whatever its axes' own ranges say; so every root axis that is a loop is rebased.
 void rebase_loops(StageData& stage) {
   for (const IterVar& root : stage.op.root_iter_vars()) {
     const std::optional<int> place = stage.leaf_position(root);
@@ -35,8 +35,9 @@ IterVar loop_of(const StageData& stage, IterVar axis, const std::string& attache
   while (!stage.has_leaf(axis)) {
     const Relation* consumer = stage.consumer_of(axis);
     if (!consumer)
-      throw ScheduleError("compute_at of " + attached + ": " + describe(stage) + " no longer has axis `" +
-                              axis.name() + "`; its loops are " + describe(stage.leaf_iter_vars),
+      throw ScheduleError("compute_at of " + attached + ": " + describe(stage) +
+                              " no longer has axis `" + axis.name() + "`; its loops are " +
+                              describe(stage.leaf_iter_vars),
                           where);
     axis = children_of(*consumer).back();
   }
@@ -54,7 +55,8 @@ void settle_attach(const ScheduleData& schedule, Attach& attach, const std::stri
       std::find(schedule.order.begin(), schedule.order.end(), at->stage) == schedule.order.end();
   if (is_gone)
     throw ScheduleError(
-        "compute_at of " + attached + ": " + describe(target) + " is inlined and has no loops", where);
+        "compute_at of " + attached + ": " + describe(target) + " is inlined and has no loops",
+        where);
   at->axis = loop_of(target, at->axis, attached, where);
 }
 

@@ -10,7 +10,9 @@ namespace tenon::te {
 
 // ---- questions ----------------------------------------------------------------------------------
 
-std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[static_cast<std::size_t>(id)]; }
+std::span<const StageId> StageGraph::reads(StageId id) const {
+  return reads_[static_cast<std::size_t>(id)];
+}
 std::span<const StageId> StageGraph::readers(StageId id) const {
   return readers_[static_cast<std::size_t>(id)];
 }
@@ -50,7 +52,8 @@ using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirecti
 
 std::vector<StageId> targets(const Digraph& graph, StageId id) {
   std::vector<StageId> result;
-  for (auto [edge, end] = boost::out_edges(static_cast<std::size_t>(id), graph); edge != end; ++edge)
+  for (auto [edge, end] = boost::out_edges(static_cast<std::size_t>(id), graph); edge != end;
+       ++edge)
     result.push_back(static_cast<StageId>(boost::target(*edge, graph)));
   return result;
 }
@@ -114,8 +117,8 @@ class GraphBuilder {
     for (std::size_t n = 0; n < schedule_.order.size(); ++n) {
       const StageId id = schedule_.order[n];
       StageData& stage = graph_.stages_[n];
-      stage.attach =
-          stage.op.as<Placeholder>() ? Attach(AttachRoot{}) : renumbered(schedule_.effective_attach(id));
+      stage.attach = stage.op.as<Placeholder>() ? Attach(AttachRoot{})
+                                                : renumbered(schedule_.effective_attach(id));
       stage.attach_where = schedule_.effective_attach_where(id);
     }
     for (const Operation& op : schedule_.known_ops) {
@@ -171,7 +174,8 @@ class GraphBuilder {
     }
     graph_.attach_paths_.resize(count);
     for (std::size_t id : outer_first) graph_.attach_paths_[id] = path_of(static_cast<StageId>(id));
-    for (StageId id = 0; id < graph_.size(); ++id) graph_.attached_.push_back(sorted_once(sources(tree, id)));
+    for (StageId id = 0; id < graph_.size(); ++id)
+      graph_.attached_.push_back(sorted_once(sources(tree, id)));
   }
 
   std::vector<AttachPoint> path_of(StageId id) const {
@@ -191,7 +195,8 @@ class GraphBuilder {
     return path;
   }
 
-  /// Every reader must run where the stage's values exist: inside of the loop that it is computed in.
+  /// Every reader must run where the stage's values exist: inside of the loop that it is computed
+  /// in.
   void check_visible(StageId id) const {
     const std::vector<AttachPoint>& path = graph_.attach_path(id);
     if (path.empty()) return;
@@ -207,8 +212,8 @@ class GraphBuilder {
     }
   }
 
-  /// The state of a scan holds earlier steps only inside of the time loop: before it, nothing is computed
-  /// yet.
+  /// The state of a scan holds earlier steps only inside of the time loop: before it, nothing is
+  /// computed yet.
   void check_state_readers(StageId id) const {
     const Scan* scan = graph_.stage(id).op.as<Scan>();
     if (!scan) return;
@@ -217,8 +222,8 @@ class GraphBuilder {
       if (!placeholder) continue;
       for (StageId reader : graph_.readers(*placeholder)) {
         const std::vector<AttachPoint>& path = graph_.attach_path(reader);
-        const bool inside =
-            std::any_of(path.begin(), path.end(), [&](const AttachPoint& p) { return p.stage == id; });
+        const bool inside = std::any_of(path.begin(), path.end(),
+                                        [&](const AttachPoint& p) { return p.stage == id; });
         if (inside || reader == id) continue;
         const StageData& stage = graph_.stage(reader);
         const std::vector<IterVar>& threads = graph_.stage(id).env_threads;
@@ -260,7 +265,8 @@ class GraphBuilder {
     for (StageId reader : graph_.readers(id)) {
       std::vector<AttachPoint> around = loops_around_body(reader);
       if (is_first) common = around;
-      if (!is_first) std::erase_if(common, [&](const AttachPoint& p) { return !passes(around, p); });
+      if (!is_first)
+        std::erase_if(common, [&](const AttachPoint& p) { return !passes(around, p); });
       is_first = false;
     }
     std::string text;

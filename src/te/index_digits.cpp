@@ -8,8 +8,8 @@ namespace {
 
 using tir::BinaryOp;
 
-/// floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent: the whole index, of
-/// symbolic length.
+/// floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent: the whole
+/// index, of symbolic length.
 struct Digit {
   std::size_t source;
   std::int64_t lower;
@@ -22,7 +22,8 @@ using Digits = std::vector<Digit>;
 
 bool is_mixed_radix(const Digits& digits) {
   for (std::size_t n = 0; n + 1 < digits.size(); ++n)
-    if (!digits[n].extent || digits[n + 1].scale < digits[n].scale * *digits[n].extent) return false;
+    if (!digits[n].extent || digits[n + 1].scale < digits[n].scale * *digits[n].extent)
+      return false;
   return true;
 }
 
@@ -34,7 +35,8 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part
   for (const Digit& digit : digits) {
     const bool quotient = part == Part::Quotient;
     if (digit.scale % divisor == 0) {
-      if (quotient) result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
+      if (quotient)
+        result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
       continue;
     }
     if (!digit.extent) return std::nullopt;
@@ -101,7 +103,8 @@ class DigitParser {
   static std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
     if (!a || !b) return std::nullopt;
     a->insert(a->end(), b->begin(), b->end());
-    std::stable_sort(a->begin(), a->end(), [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
+    std::stable_sort(a->begin(), a->end(),
+                     [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
     return is_mixed_radix(*a) ? a : std::nullopt;
   }
 
@@ -151,7 +154,8 @@ std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
   for (const Placed& placed : digits) {
     if (placed.digit.lower != next) return std::nullopt;
     if (!placed.digit.extent) {
-      return digits.size() == 1 ? std::optional(value_of(placed, results[placed.result])) : std::nullopt;
+      return digits.size() == 1 ? std::optional(value_of(placed, results[placed.result]))
+                                : std::nullopt;
     }
     next *= *placed.digit.extent;
     Expr term = value_of(placed, results[placed.result]);
@@ -185,7 +189,8 @@ std::optional<Bijection> invert(const Transform::Map& forward, const std::vector
     result.inverse.params.emplace_back("axis" + std::to_string(n), result.extents.back().dtype());
   }
   for (std::size_t n = 0; n < extents.size(); ++n) {
-    std::optional<Expr> value = assemble(std::move(by_source[n]), extents[n], result.inverse.params);
+    std::optional<Expr> value =
+        assemble(std::move(by_source[n]), extents[n], result.inverse.params);
     if (!value) return std::nullopt;
     result.inverse.results.push_back(*std::move(value));
   }

@@ -1,7 +1,7 @@
-// Index maps that move digits: every new index is a sum of scaled digits floormod(floordiv(old, lower),
-// extent) of old indices, as splitting, fusing and permuting dimensions make them. Such a map is a bijection
-// of boxes exactly if every digit of every old index goes to exactly one place, without gaps; its inverse is
-// then again such a map.
+// Index maps that move digits: every new index is a sum of scaled digits floormod(floordiv(old,
+// lower), extent) of old indices, as splitting, fusing and permuting dimensions make them. Such a
+// map is a bijection of boxes exactly if every digit of every old index goes to exactly one place,
+// without gaps; its inverse is then again such a map.
 //
 //   (i, j) -> (j//8, i, j%8)  over 16 x 64:   inverse (a, b, c) -> (b, a*8 + c), new box 8 x 16 x 8
 #pragma once
@@ -16,8 +16,8 @@ struct Bijection {
   std::vector<Expr> extents;
 };
 
-/// Nullopt if the map cannot be shown to be a bijection from the box of these extents. The inverse's
-/// parameters are named axis0, axis1, ...
+/// Nullopt if the map cannot be shown to be a bijection from the box of these extents. The
+/// inverse's parameters are named axis0, axis1, ...
 std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents);
 
 }  // namespace tenon::te

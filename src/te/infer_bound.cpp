@@ -30,15 +30,16 @@ namespace {
 
 const std::string& name_of(const StageData& stage) { return stage.origin_op.name(); }
 
-/// The range of a root axis and the domain that is needed of it, in terms of the loops around the producer.
+/// The range of a root axis and the domain that is needed of it, in terms of the loops around the
+/// producer.
 struct NeededAxis {
   IterVar axis;
   Range range;
   Interval domain;
 };
 
-/// What a producer that is computed at some place, kept in some scope, sees of a reader. Producers at one
-/// place share it.
+/// What a producer that is computed at some place, kept in some scope, sees of a reader. Producers
+/// at one place share it.
 struct ReaderView {
   std::optional<AttachPoint> place;
   StorageScope scope;
@@ -69,7 +70,8 @@ class BoundInference {
     for (StageId id = graph_.size(); id-- > 0;) check_threads(graph_, id, ranges_, facts_);
   }
 
-  /// The spatial axes of scans of which the stages of a step touch more than was taken to be needed.
+  /// The spatial axes of scans of which the stages of a step touch more than was taken to be
+  /// needed.
   std::vector<IterVar> outgrown_axes() {
     std::vector<IterVar> axes;
     for (StageId id = 0; id < graph_.size(); ++id) {
@@ -118,18 +120,21 @@ class BoundInference {
       for (const IterVar& axis : stage.op.root_iter_vars()) set_root(axis, declared(axis));
       return;
     }
-    if (const Scan* scan = stage.op.as<Scan>()) return provide_scan(id, *scan, needs_of_readers(id, id));
+    if (const Scan* scan = stage.op.as<Scan>())
+      return provide_scan(id, *scan, needs_of_readers(id, id));
     provide(stage.op, needs_of_readers(id, id));
   }
 
   static void check_is_at_root(const StageData& stage) {
     if (std::holds_alternative<AttachRoot>(stage.attach)) return;
-    throw ScheduleError("stage `" + name_of(stage) + "` is an output, so it must be computed at root",
-                        stage.attach_where);
+    throw ScheduleError(
+        "stage `" + name_of(stage) + "` is an output, so it must be computed at root",
+        stage.attach_where);
   }
 
   static Range declared(const IterVar& axis) {
-    internal_check(axis.dom().has_value(), "axis `" + axis.name() + "` of an operation has no range");
+    internal_check(axis.dom().has_value(),
+                   "axis `" + axis.name() + "` of an operation has no range");
     return *axis.dom();
   }
 
@@ -142,8 +147,8 @@ class BoundInference {
     all_values_.set(axis.var(), values_of(Interval::from_range(range), all_values_, facts_));
   }
 
-  /// Threads are started once, around all loops: where the extent varies from iteration to iteration, as many
-  /// as the greatest.
+  /// Threads are started once, around all loops: where the extent varies from iteration to
+  /// iteration, as many as the greatest.
   Expr number_of_threads(const StageData& stage, const IterVar& axis, const Expr& extent) const {
     if (!uses_any(extent, all_values_)) return extent;
     const Interval values = values_of(extent, all_values_, facts_);
@@ -158,18 +163,20 @@ class BoundInference {
     return uses_var(e, [&](const Expr& var) { return vars.find(Var::of(var)) != nullptr; });
   }
 
-  /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter loops are
-  /// guarded.
+  /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter
+  /// loops are guarded.
   void bind_thread(const IterVar& thread, const Expr& extent) {
     // No thread would run what else there is to do, be it to store sums of nothing.
     Expr greatest = is_zero(extent) ? make_int(extent.dtype(), 1) : extent;
     if (const Range* known = ranges_.find(thread)) {
-      if (surely_equal(known->extent, greatest) || arith::can_prove(greatest <= known->extent, facts_))
+      if (surely_equal(known->extent, greatest) ||
+          arith::can_prove(greatest <= known->extent, facts_))
         return;
-      if (!arith::can_prove(known->extent <= greatest, facts_)) greatest = max(known->extent, greatest);
+      if (!arith::can_prove(known->extent <= greatest, facts_))
+        greatest = max(known->extent, greatest);
     }
-    Range range =
-        Range::from_min_extent(make_int(thread.var().dtype(), 0), cast(thread.var().dtype(), greatest));
+    Range range = Range::from_min_extent(make_int(thread.var().dtype(), 0),
+                                         cast(thread.var().dtype(), greatest));
     facts_.bind(thread.var(), range, /*replace=*/true);
     add_values(thread, range);
     if (!contains(threads_, thread)) threads_.push_back(thread);
@@ -178,8 +185,8 @@ class BoundInference {
 
   // ---- what the readers need
 
-  /// Per output, per dimension, while one iteration of the loops around the stage `kept_in` runs, which holds
-  /// the stage's values: the stage itself, or the scan whose state it is.
+  /// Per output, per dimension, while one iteration of the loops around the stage `kept_in` runs,
+  /// which holds the stage's values: the stage itself, or the scan whose state it is.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in) {
     std::vector<Needs> all;
     for (const TensorReaders& output : graph_.output_readers(id)) {
@@ -192,11 +199,12 @@ class BoundInference {
 
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs) {
     const ReaderView& view = view_of(reader, producer);
-    // While one iteration around the producer runs, the reader's axes take only the values that are needed in
-    // it.
-    for (const NeededAxis& needed : view.axes) facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-    add_needs(graph_.stage(reader).op, reads_[static_cast<std::size_t>(reader)], tensor, view.domains, facts_,
-              needs);
+    // While one iteration around the producer runs, the reader's axes take only the values that are
+    // needed in it.
+    for (const NeededAxis& needed : view.axes)
+      facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
+    add_needs(graph_.stage(reader).op, reads_[static_cast<std::size_t>(reader)], tensor,
+              view.domains, facts_, needs);
     for (const NeededAxis& needed : view.axes) {
       facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
     }
@@ -215,8 +223,8 @@ class BoundInference {
     return views.back();
   }
 
-  /// The loops of the reader that lie inside the producer's place, or that are bound to threads which share
-  /// its memory, are relaxed to their ranges; the others stay symbols.
+  /// The loops of the reader that lie inside the producer's place, or that are bound to threads
+  /// which share its memory, are relaxed to their ranges; the others stay symbols.
   ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place,
                        StorageScope scope) {
     const StageData& stage = graph_.stage(reader);
@@ -238,19 +246,22 @@ class BoundInference {
     }
     if (place && inside) refuse_place(producer, reader);
     pass_domains_up(stage.relations, ranges_, domains);
-    return finish_view(stage.op, place, scope, domains, values_of_loops(reader, relaxed_loops, scope));
+    return finish_view(stage.op, place, scope, domains,
+                       values_of_loops(reader, relaxed_loops, scope));
   }
 
-  /// Of the loops, given innermost first, and of all threads that share the memory, as the reader sees them.
-  /// The range of a loop may depend on those around it.
+  /// Of the loops, given innermost first, and of all threads that share the memory, as the reader
+  /// sees them. The range of a loop may depend on those around it.
   IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
                               StorageScope scope) const {
     IntervalMap values;
     for (const IterVar& thread : threads_) {
-      if (is_shared_along(scope, *thread.thread())) values.set(thread.var(), *all_values_.find(thread.var()));
+      if (is_shared_along(scope, *thread.thread()))
+        values.set(thread.var(), *all_values_.find(thread.var()));
     }
     for (const AttachPoint& loop : std::views::reverse(loops)) {
-      values.set(loop.axis.var(), values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_));
+      values.set(loop.axis.var(),
+                 values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_));
     }
     for (const AttachPoint& loop : loops_of_owners(graph_, reader)) {
       const IterVar& thread = *thread_of(graph_.stage(loop.stage), loop.axis);
@@ -282,8 +293,9 @@ class BoundInference {
     return Interval::point(leaf.var());
   }
 
-  ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place, StorageScope scope,
-                         const AxisDomains& domains, const IntervalMap& relaxed) {
+  ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place,
+                         StorageScope scope, const AxisDomains& domains,
+                         const IntervalMap& relaxed) {
     ReaderView view{place, scope, {}, {}};
     for (const IterVar& axis : op.root_iter_vars()) {
       const Interval* own = domains.find(axis);
@@ -294,7 +306,8 @@ class BoundInference {
         const Interval last = values_of(range.min + range.extent - 1, relaxed, facts_);
         // Whatever the loops do, reads happen only within the operation's own domain.
         const bool bounded = first.min() && last.max();
-        domain = bounded ? Interval::of(*first.min(), *last.max()) : Interval::from_range(declared(axis));
+        domain = bounded ? Interval::of(*first.min(), *last.max())
+                         : Interval::from_range(declared(axis));
       }
       view.domains.set(axis.var(), domain);
       facts_.bind(axis.var(), range, /*replace=*/true);
@@ -307,31 +320,34 @@ class BoundInference {
     const StageData& stage = graph_.stage(producer);
     const AttachPoint& place = graph_.attach_path(producer).front();
     throw BoundError(
-        "compute_at of stage `" + name_of(stage) + "` at axis `" + place.axis.name() + "` of stage `" +
-            name_of(graph_.stage(place.stage)) + "`: its reader `" + name_of(graph_.stage(reader)) +
+        "compute_at of stage `" + name_of(stage) + "` at axis `" + place.axis.name() +
+            "` of stage `" + name_of(graph_.stage(place.stage)) + "`: its reader `" +
+            name_of(graph_.stage(reader)) +
             "` is not computed inside that loop; a stage must be computed where all its readers see it",
         stage.attach_where);
   }
 
   // ---- what a stage must provide
 
-  /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all of them
-  /// count.
+  /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all
+  /// of them count.
   void provide(const Operation& op, const std::vector<Needs>& needs) {
     for (std::size_t i = 0; i < op.axis().size(); ++i) {
       std::vector<Interval> sets;
-      for (const Needs& of_output : needs) sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
+      for (const Needs& of_output : needs)
+        sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
       const IterVar& axis = op.axis()[i];
       set_root(axis, cover(sets, declared(axis), facts_));
     }
     for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
   }
 
-  /// All steps from the first to the last that is needed; of space everything, since a step may read what its
-  /// neighbours held before, but along the axes of which a part needs just that part.
+  /// All steps from the first to the last that is needed; of space everything, since a step may
+  /// read what its neighbours held before, but along the axes of which a part needs just that part.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs) {
     std::vector<Interval> steps;
-    for (const Needs& of_output : needs) steps.insert(steps.end(), of_output[0].begin(), of_output[0].end());
+    for (const Needs& of_output : needs)
+      steps.insert(steps.end(), of_output[0].begin(), of_output[0].end());
     const Range whole = declared(scan.scan_axis);
     const Range needed = cover(steps, whole, facts_);
     Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
@@ -416,7 +432,8 @@ const Range& Bounds::operator[](const IterVar& axis) const {
 }
 
 Bounds infer_bound(const StageGraph& graph) {
-  // Loops that overshoot what they are to compute can touch more of a scan's state than its readers need.
+  // Loops that overshoot what they are to compute can touch more of a scan's state than its readers
+  // need.
   AxisFlags whole_space;
   while (true) {
     BoundInference inference(graph, whole_space);
@@ -436,7 +453,8 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
 
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
   std::size_t stage_width = 5, axis_width = 4;
-  for (const std::string& name : bounds.stage_names_) stage_width = std::max(stage_width, name.size());
+  for (const std::string& name : bounds.stage_names_)
+    stage_width = std::max(stage_width, name.size());
   for (const Bounds::Entry& entry : bounds.entries_)
     axis_width = std::max(axis_width, entry.axis.name().size());
   // An axis that began at 0 already, and its like that does for certain, are one to the reader.

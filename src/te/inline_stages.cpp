@@ -24,22 +24,23 @@ bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
                     [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
 }
 
-/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's own body at
-/// the read's indices, again without inlined stages: from reader to producer, so that nothing is copied
-/// twice. Equal reads share.
+/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's
+/// own body at the read's indices, again without inlined stages: from reader to producer, so that
+/// nothing is copied twice. Equal reads share.
 class Expander {
  public:
-  Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined, const StageData& reader,
-           const SourceLocation& where)
+  Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined,
+           const StageData& reader, const SourceLocation& where)
       : schedule_(schedule), is_inlined_(is_inlined), reader_(reader), where_(where) {}
 
   Expr operator()(const Expr& e) { return visit(e, own_); }
 
   [[noreturn]] void refuse() const {
-    fail("compute_inline into", reader_,
-         "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
-             " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
-         where_);
+    fail(
+        "compute_inline into", reader_,
+        "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
+            " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
+        where_);
   }
 
  private:
@@ -57,7 +58,8 @@ class Expander {
       if (auto axis = frame.axes.find(&e.node()); axis != frame.axes.end()) result = axis->second;
     } else {
       result = tir::map_children(e, [&](const Expr& child) { return visit(child, frame); });
-      if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>()) result = read(*load, result);
+      if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
+        result = read(*load, result);
     }
     frame.done.emplace(&e.node(), result);
     return result;
@@ -66,10 +68,13 @@ class Expander {
   Expr read(const tir::ProducerLoad& load, const Expr& self) {
     const Tensor tensor = Tensor::of(load);
     const std::optional<StageOutput> output = schedule_.find(tensor);
-    internal_check(output.has_value(), "a read of tensor `" + tensor.name() + "`, which no stage computes");
-    if (is_inlined_[static_cast<std::size_t>(output->stage)]) return expand(output->stage, load.indices);
+    internal_check(output.has_value(),
+                   "a read of tensor `" + tensor.name() + "`, which no stage computes");
+    if (is_inlined_[static_cast<std::size_t>(output->stage)])
+      return expand(output->stage, load.indices);
     const Tensor present = schedule_.tensor(*output);
-    return present.same_as(tensor) ? self : tir::make_producer_load(present.producer(), load.indices);
+    return present.same_as(tensor) ? self
+                                   : tir::make_producer_load(present.producer(), load.indices);
   }
 
   Expr expand(StageId id, const std::vector<Expr>& indices) {
@@ -79,7 +84,8 @@ class Expander {
       if (known.stage == id && all_equal(known.indices, indices)) return known.value;
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Frame frame;
-    for (std::size_t n = 0; n < indices.size(); ++n) set(frame.axes, compute.axis[n].var(), indices[n]);
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set(frame.axes, compute.axis[n].var(), indices[n]);
     Expr value = visit(compute.body.front(), frame);
     expansions_[key].push_back({id, indices, value});
     return value;
@@ -132,8 +138,8 @@ Operation settled(const ScheduleData& schedule, const StageData& stage, Expander
   if (same) return stage.op;
   for (const Expr& body : bodies)
     if (tree_size(body, kMaxInlinedNodes) >= kMaxInlinedNodes) expand.refuse();
-  return make_compute(stage.op.name(), compute->axis, std::move(bodies), {stage.op.tag(), stage.op.attrs()},
-                      stage.op.where());
+  return make_compute(stage.op.name(), compute->axis, std::move(bodies),
+                      {stage.op.tag(), stage.op.attrs()}, stage.op.where());
 }
 
 void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inlined,
@@ -148,7 +154,8 @@ void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inli
     for (PrefetchRequest& request : attributes.prefetches) {
       const StageOutput output = *schedule.find(request.tensor);
       if (is_inlined[static_cast<std::size_t>(output.stage)])
-        fail("prefetch", present, axis, "tensor `" + request.tensor.name() + "` is inlined and has no memory",
+        fail("prefetch", present, axis,
+             "tensor `" + request.tensor.name() + "` is inlined and has no memory",
              attributes.where);
       request.tensor = schedule.tensor(output);
     }

@@ -16,32 +16,37 @@ bool same_extent(const Expr& a, const Expr& b) { return arith::can_prove_equal(a
 
 void check_buffer(const std::string& what, const Tensor& tensor, const tir::Buffer& buffer,
                   const SourceLocation& where) {
-  const std::string pair = what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
+  const std::string pair =
+      what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
   if (buffer.dtype() != tensor.dtype())
-    throw TypeError(pair + " is " + buffer.dtype().str() + ", the tensor is " + tensor.dtype().str(), where);
+    throw TypeError(
+        pair + " is " + buffer.dtype().str() + ", the tensor is " + tensor.dtype().str(), where);
   if (buffer.shape().size() != tensor.shape().size())
-    throw TypeError(pair + " has " + std::to_string(buffer.shape().size()) + " dimensions, the tensor has " +
-                        std::to_string(tensor.shape().size()),
+    throw TypeError(pair + " has " + std::to_string(buffer.shape().size()) +
+                        " dimensions, the tensor has " + std::to_string(tensor.shape().size()),
                     where);
   for (std::size_t n = 0; n < buffer.shape().size(); ++n)
     if (!same_extent(buffer.shape()[n], tensor.shape()[n]))
-      throw TypeError(pair + ": extent " + std::to_string(n) + " is " + tir::print_expr(buffer.shape()[n]) +
-                          ", that of the tensor is " + tir::print_expr(tensor.shape()[n]),
+      throw TypeError(pair + ": extent " + std::to_string(n) + " is " +
+                          tir::print_expr(buffer.shape()[n]) + ", that of the tensor is " +
+                          tir::print_expr(tensor.shape()[n]),
                       where);
 }
 
-tir::Buffer buffer_for(const std::string& what, const Tensor& tensor, const TensorIntrinOptions& options,
-                       const SourceLocation& where) {
+tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
+                       const TensorIntrinOptions& options, const SourceLocation& where) {
   for (const auto& [bound, buffer] : options.binds) {
     if (!bound.same_as(tensor)) continue;
     check_buffer(what, tensor, buffer, where);
     return buffer;
   }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),
-                          {.name = tensor.name(), .offset_factor = options.default_offset_factor}, where);
+                          {.name = tensor.name(), .offset_factor = options.default_offset_factor},
+                          where);
 }
 
-// ---- regions ----------------------------------------------------------------------------------------------
+// ---- regions
+// ----------------------------------------------------------------------------------------------
 
 std::string print_list(const std::vector<Expr>& list) {
   std::string text = "[";
@@ -52,8 +57,8 @@ std::string print_list(const std::vector<Expr>& list) {
   return text + "]";
 }
 
-/// A box of these extents stands for the intrinsic's tensor: what the variables in that tensor's shape then
-/// are is put into `sizes`.
+/// A box of these extents stands for the intrinsic's tensor: what the variables in that tensor's
+/// shape then are is put into `sizes`.
 void fit_region(const std::string& box, const std::vector<Expr>& given, const Tensor& theirs,
                 tir::VarMap& sizes, const SourceLocation& where) {
   std::vector<Expr> extents, shape;
@@ -78,8 +83,8 @@ tir::VarMap sizes_of(const TensorIntrinNode& intrin, const std::vector<TensorReg
   for (std::size_t n = 0; n < inputs.size(); ++n) {
     std::vector<Expr> extents;
     for (const Range& range : inputs[n].ranges) extents.push_back(range.extent);
-    fit_region(what + ": the region of `" + inputs[n].tensor.name() + "`", extents, intrin.inputs[n], sizes,
-               where);
+    fit_region(what + ": the region of `" + inputs[n].tensor.name() + "`", extents,
+               intrin.inputs[n], sizes, where);
   }
   return sizes;
 }
@@ -89,7 +94,8 @@ tir::VarMap sizes_of(const TensorIntrinNode& intrin, const std::vector<TensorReg
 TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction& body,
                                 TensorIntrinOptions options, SourceLocation where) {
   const std::string what = "decl_tensor_intrin `" + options.name + "`";
-  if (!op.as<Compute>()) throw TypeError(what + ": operation `" + op.name() + "` is no compute", where);
+  if (!op.as<Compute>())
+    throw TypeError(what + ": operation `" + op.name() + "` is no compute", where);
   if (!body) throw TypeError(what + ": the code is an empty function", where);
   for (const Tensor& input : op.inputs())
     if (!input.op().as<Placeholder>())
@@ -101,26 +107,32 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
   for (int n = 0; n < op.num_outputs(); ++n) tensors.push_back(op.output(n));
   for (const Tensor& tensor : tensors) buffers.push_back(buffer_for(what, tensor, options, where));
   for (const auto& [bound, buffer] : options.binds)
-    if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.same_as(bound); }))
-      throw TypeError(
-          what + ": tensor `" + bound.name() + "` in binds is no input and no output of `" + op.name() + "`",
-          where);
+    if (std::none_of(tensors.begin(), tensors.end(),
+                     [&](const Tensor& t) { return t.same_as(bound); }))
+      throw TypeError(what + ": tensor `" + bound.name() +
+                          "` in binds is no input and no output of `" + op.name() + "`",
+                      where);
   for (std::size_t n = 0; n < options.binds.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       if (options.binds[n].first.same_as(options.binds[m].first))
-        throw TypeError(what + ": tensor `" + options.binds[n].first.name() + "` has two buffers", where);
+        throw TypeError(what + ": tensor `" + options.binds[n].first.name() + "` has two buffers",
+                        where);
   const std::span<const tir::Buffer> all(buffers);
   TensorIntrinBody code = body(all.first(op.inputs().size()), all.subspan(op.inputs().size()));
   if (!code.body && !code.update)
-    throw TypeError(what + ": gives neither a body nor an update, so there is nothing to call", where);
+    throw TypeError(what + ": gives neither a body nor an update, so there is nothing to call",
+                    where);
   for (const std::optional<Stmt>& part : {code.body, code.reset, code.update})
-    if (part) check_body(*part, all.first(op.inputs().size()), all.subspan(op.inputs().size()), what, where);
+    if (part)
+      check_body(*part, all.first(op.inputs().size()), all.subspan(op.inputs().size()), what,
+                 where);
   return TensorIntrin(std::make_shared<const TensorIntrinNode>(
       TensorIntrinNode{std::move(options.name), op, op.inputs(), std::move(buffers),
                        std::move(options.scalar_params), std::move(code), where}));
 }
 
-TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs, TensorIntrinCallOptions options,
+TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs,
+                                          TensorIntrinCallOptions options,
                                           SourceLocation where) const {
   const std::string what = "intrinsic `" + name() + "`";
   if (inputs.size() != node_->inputs.size())
@@ -131,24 +143,26 @@ TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs, Tens
     const Tensor& expected = node_->inputs[n];
     const TensorRegion& given = inputs[n];
     if (given.tensor.dtype() != expected.dtype())
-      throw TypeError(what + ": input " + std::to_string(n) + " is " + given.tensor.dtype().str() + ", `" +
-                          expected.name() + "` is " + expected.dtype().str(),
+      throw TypeError(what + ": input " + std::to_string(n) + " is " + given.tensor.dtype().str() +
+                          ", `" + expected.name() + "` is " + expected.dtype().str(),
                       where);
   }
   sizes_of(*node_, inputs, what, where);
   if (options.scalars.size() != node_->scalar_params.size())
-    throw TypeError(what + ": takes " + std::to_string(node_->scalar_params.size()) + " scalars, got " +
-                        std::to_string(options.scalars.size()),
+    throw TypeError(what + ": takes " + std::to_string(node_->scalar_params.size()) +
+                        " scalars, got " + std::to_string(options.scalars.size()),
                     where);
   for (std::size_t n = 0; n < options.scalars.size(); ++n) {
     Expr& scalar = options.scalars[n];
     const Var& param = node_->scalar_params[n];
-    if (!scalar.is_moved_from() && tir::is_constant(scalar) && scalar.dtype().code == param.dtype().code)
+    if (!scalar.is_moved_from() && tir::is_constant(scalar) &&
+        scalar.dtype().code == param.dtype().code)
       scalar = tir::cast(param.dtype(), scalar);
     if (scalar.dtype() != param.dtype())
-      throw TypeError(what + ": scalar `" + param.name() + "` is " + param.dtype().str() + ", got " +
-                          (scalar.is_moved_from() ? "one that has been moved from" : scalar.dtype().str()),
-                      where);
+      throw TypeError(
+          what + ": scalar `" + param.name() + "` is " + param.dtype().str() + ", got " +
+              (scalar.is_moved_from() ? "one that has been moved from" : scalar.dtype().str()),
+          where);
   }
   if (!options.reduce_axis.empty() && !node_->body.update)
     throw TypeError(what + ": is called over axis `" + options.reduce_axis.front().name() +
@@ -184,8 +198,8 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes
   std::vector<Expr> tile(scheduled, Expr(1));
   tile.insert(tile.end(), shape.begin() + static_cast<std::ptrdiff_t>(scheduled), shape.end());
   for (int n = 0; n < intrin.op.num_outputs(); ++n)
-    fit_region(what + ": what each point of the named axes computes", tile, intrin.op.output(n), sizes,
-               where);
+    fit_region(what + ": what each point of the named axes computes", tile, intrin.op.output(n),
+               sizes, where);
   TensorCompute kind{std::move(all),       call.options.reduce_axis, static_cast<int>(scheduled),
                      call.intrin.shared(), std::move(call.inputs),   call.options.scalars};
   const Operation result =

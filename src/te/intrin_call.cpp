@@ -19,7 +19,8 @@ std::optional<std::size_t> tensorized_leaf(const StageData& stage) {
 
 namespace {
 
-// ---- the part that the loops inside compute ---------------------------------------------------------------
+// ---- the part that the loops inside compute
+// ---------------------------------------------------------------
 
 /// The loops around stand for themselves, those inside take all their values.
 AxisDomains domains_inside(const StageData& stage, std::size_t depth, const Program& program) {
@@ -55,24 +56,28 @@ std::string plain(const Expr& e) {
   return value ? std::to_string(*value) : print_expr(e);
 }
 
-/// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They are as many
-/// where they begin next to each other; they may be more where they run over the end of an axis.
+/// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They
+/// are as many where they begin next to each other; they may be more where they run over the end of
+/// an axis.
 void check_is_box(const IntrinCall& call, const StageData& stage, const TensorizedPart& part,
                   const Program& program) {
   Expr loops = make_int(Int(64), 1), box = loops;
   for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n)
     loops = loops * cast(Int(64), program.bounds[stage.leaf_iter_vars[n]].extent);
-  for (const IterVar& axis : stage.op.root_iter_vars()) box = box * cast(Int(64), part.axes.at(axis).extent);
+  for (const IterVar& axis : stage.op.root_iter_vars())
+    box = box * cast(Int(64), part.axes.at(axis).extent);
   loops = arith::simplify(loops, program.facts);
   box = arith::simplify(box, program.facts);
-  if (arith::can_prove_equal(box, loops, program.facts) || arith::can_prove(box <= loops, program.facts))
+  if (arith::can_prove_equal(box, loops, program.facts) ||
+      arith::can_prove(box <= loops, program.facts))
     return;
   call.refuse("the loops that it replaces have " + plain(loops) +
               " iterations, which lie apart in a box of " + plain(box) +
               "; move all loops of neighbouring iterations inside");
 }
 
-// ---- views ------------------------------------------------------------------------------------------------
+// ---- views
+// ------------------------------------------------------------------------------------------------
 
 /// Whether the variable is in the shape of some tensor of the program.
 bool is_size(const Expr& var, const StageGraph& graph) {
@@ -85,14 +90,15 @@ bool is_size(const Expr& var, const StageGraph& graph) {
   return false;
 }
 
-/// Variables that are a stride or an offset get their values from the tensor. In any other expression there
-/// may be variables of buffers in front of this one, and sizes of the program.
+/// Variables that are a stride or an offset get their values from the tensor. In any other
+/// expression there may be variables of buffers in front of this one, and sizes of the program.
 void check_can_be_told(const IntrinCall& call, const Buffer& declared, const Program& program) {
   const auto is_told = [&](const Expr& var) {
     if (call.values.contains(&var.node()) || is_size(var, program.graph)) return true;
     const auto stands_alone = [&](const Buffer& buffer) {
       const auto is_var = [&](const Expr& e) { return e.same_as(var); };
-      return is_var(buffer->elem_offset) || std::any_of(buffer->shape.begin(), buffer->shape.end(), is_var) ||
+      return is_var(buffer->elem_offset) ||
+             std::any_of(buffer->shape.begin(), buffer->shape.end(), is_var) ||
              std::any_of(buffer->strides.begin(), buffer->strides.end(), is_var);
     };
     const auto tells = [&](const IntrinView& view) { return stands_alone(view.buffer); };
@@ -103,18 +109,21 @@ void check_can_be_told(const IntrinCall& call, const Buffer& declared, const Pro
     if (e.as<VarNode>()) return;
     for (const Var& var : free_vars(e))
       if (!is_told(var))
-        call.refuse("its buffer `" + declared->name + "` has the " + what + " " + print_expr(e) +
-                    ", from which `" + var.name() +
-                    "` is not deduced; declare a variable by itself, with offset_factor for multiples");
+        call.refuse(
+            "its buffer `" + declared->name + "` has the " + what + " " + print_expr(e) +
+            ", from which `" + var.name() +
+            "` is not deduced; declare a variable by itself, with offset_factor for multiples");
   };
   check(declared->elem_offset, "offset");
   for (const Expr& stride : declared->strides) check(stride, "stride");
 }
 
-void add_view(IntrinCall& call, std::vector<IntrinView>& views, const Buffer& declared, const Tensor& tensor,
-              std::vector<Range> region, DimPairs dims, const Program& program) {
+void add_view(IntrinCall& call, std::vector<IntrinView>& views, const Buffer& declared,
+              const Tensor& tensor, std::vector<Range> region, DimPairs dims,
+              const Program& program) {
   check_can_be_told(call, declared, program);
-  IntrinView view = make_intrin_view(declared, tensor, std::move(region), std::move(dims), call.values);
+  IntrinView view =
+      make_intrin_view(declared, tensor, std::move(region), std::move(dims), call.values);
   if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
   for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
     if (*part) *part = on_view(**part, declared, view);
@@ -134,8 +143,8 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
     const IterVar& leaf = stage.leaf_iter_vars[n];
     const AxisAttributes* attributes = stage.attributes_of(leaf);
     if (attributes && attributes->thread)
-      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + attributes->thread->name() +
-                  "`, but the intrinsic is called by one thread");
+      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" +
+                  attributes->thread->name() + "`, but the intrinsic is called by one thread");
     for (StageId attached : graph.attached_at(id, leaf))
       call.refuse(describe(graph.stage(attached)) + " is computed at axis `" + leaf.name() +
                   "`, which the intrinsic replaces; compute it further outside");
@@ -153,7 +162,8 @@ DimPairs declared_pairs(IntrinCall& call, const std::vector<Range>& region, cons
   Facts facts;
   const std::vector<Expr> extents = extents_of(region, facts);
   const std::optional<DimPairs> pairs = pair_dims(extents, theirs.shape(), facts);
-  if (!pairs) call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
+  if (!pairs)
+    call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
   for (std::size_t d = 0; d < extents.size(); ++d)
     if (pairs->theirs[d] && theirs.shape()[*pairs->theirs[d]].as<VarNode>())
       set(call.values, Var::of(theirs.shape()[*pairs->theirs[d]]), extents[d]);
@@ -162,7 +172,8 @@ DimPairs declared_pairs(IntrinCall& call, const std::vector<Range>& region, cons
 
 }  // namespace
 
-IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program, const ComputeNest& nest) {
+IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program,
+                            const ComputeNest& nest) {
   const StageData& stage = program.graph.stage(id);
   const IterVar& axis = stage.leaf_iter_vars[leaf];
   const AxisAttributes& said = *stage.attributes_of(axis);
@@ -190,13 +201,14 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
   for (const IterVar& loop : stage.leaf_iter_vars)
     facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
   const IntrinMatch match = match_intrin(stage.op, intrin, part, facts);
-  if (!match.difference.empty()) call.refuse("the two compute different things: " + match.difference);
+  if (!match.difference.empty())
+    call.refuse("the two compute different things: " + match.difference);
   call.values = match.sizes;
 
   for (std::size_t n = 0; n < intrin.inputs.size(); ++n) {
     const MatchedInput& input = match.inputs[n];
-    add_view(call, call.inputs, intrin.buffers[n], stage.op.inputs()[input.tensor], input.region, input.dims,
-             program);
+    add_view(call, call.inputs, intrin.buffers[n], stage.op.inputs()[input.tensor], input.region,
+             input.dims, program);
   }
   std::vector<Range> region;
   for (const IterVar& root : stage.op.axis()) region.push_back(part.axes.at(root));
@@ -236,7 +248,8 @@ IntrinCall call_of(StageId id, const Program& program) {
   }
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     add_view(call, call.outputs, intrin.buffers[intrin.inputs.size() + static_cast<std::size_t>(k)],
-             stage.op.output(k), region, declared_pairs(call, region, intrin.op.output(k)), program);
+             stage.op.output(k), region, declared_pairs(call, region, intrin.op.output(k)),
+             program);
   return call;
 }
 

@@ -1,5 +1,5 @@
-// What one call of a tensor intrinsic in a stage is to compute: the loops that it replaces, and the part of
-// each tensor that its buffers stand for.
+// What one call of a tensor intrinsic in a stage is to compute: the loops that it replaces, and the
+// part of each tensor that its buffers stand for.
 #pragma once
 
 #include "te/intrin_view.h"
@@ -22,15 +22,18 @@ struct IntrinCall {
   std::string what;
   SourceLocation where;
 
-  [[noreturn]] void refuse(const std::string& text) const { throw ScheduleError(what + ": " + text, where); }
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw ScheduleError(what + ": " + text, where);
+  }
 };
 
 /// The leaf that is tensorized.
 std::optional<std::size_t> tensorized_leaf(const StageData& stage);
 
-/// Of a stage that is tensorized at a leaf. ScheduleError where the intrinsic computes something else, or its
-/// buffers cannot stand for the parts.
-IntrinCall match_tensorized(StageId stage, std::size_t leaf, const Program& program, const ComputeNest& nest);
+/// Of a stage that is tensorized at a leaf. ScheduleError where the intrinsic computes something
+/// else, or its buffers cannot stand for the parts.
+IntrinCall match_tensorized(StageId stage, std::size_t leaf, const Program& program,
+                            const ComputeNest& nest);
 
 /// Of an operation on regions.
 IntrinCall call_of(StageId stage, const Program& program);

@@ -9,7 +9,8 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- dimensions -------------------------------------------------------------------------------------------
+// ---- dimensions
+// -------------------------------------------------------------------------------------------
 
 std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
   if (dims.are_the_last()) return theirs;
@@ -40,7 +41,8 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   for (const std::optional<std::size_t>& partner : dims.theirs) {
     node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
     // Of a dimension of one element any stride will do.
-    if (is_strided) node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
+    if (is_strided)
+      node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
   }
   // The code may ask for the stride of a dimension that the region does not have.
   for (std::size_t t : dims.unpaired) {
@@ -56,7 +58,8 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
 
 IntrinView make_intrin_view(const Buffer& declared, const Tensor& tensor, std::vector<Range> region,
                             DimPairs dims, VarMap& values) {
-  const Buffer buffer = dims.are_the_last() ? declared : with_dims_of_region(declared, dims, values);
+  const Buffer buffer =
+      dims.are_the_last() ? declared : with_dims_of_region(declared, dims, values);
   return {buffer, tensor, std::move(region), std::move(dims)};
 }
 
@@ -74,7 +77,8 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
       });
 }
 
-// ---- places -----------------------------------------------------------------------------------------------
+// ---- places
+// -----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -93,7 +97,8 @@ bool is_padded(const StageData& stage) {
 }
 
 Memory memory_of(const Tensor& tensor, const Program& program) {
-  Memory memory{std::vector<Expr>(tensor.shape().size(), Expr(0)), std::nullopt, StorageScope::Global};
+  Memory memory{std::vector<Expr>(tensor.shape().size(), Expr(0)), std::nullopt,
+                StorageScope::Global};
   const std::optional<StageId> id = program.graph.find(tensor.op());
   if (program.buffers.is_argument(tensor)) {
     const Buffer buffer = program.buffers.buffer_of(tensor);
@@ -115,19 +120,23 @@ Memory memory_of(const Tensor& tensor, const Program& program) {
   return memory;
 }
 
-std::string misplaced(const IntrinView& view, std::size_t d, const Expr& begin, const Program& program) {
+std::string misplaced(const IntrinView& view, std::size_t d, const Expr& begin,
+                      const Program& program) {
   return "its buffer `" + view.buffer->name + "` has no offset, but stands for a part of `" +
-         view.tensor.name() + "` that begins at " + print_expr(arith::simplify(begin, program.facts)) +
-         " of dimension " + std::to_string(d) + "; declare it with offset_factor = 1";
+         view.tensor.name() + "` that begins at " +
+         print_expr(arith::simplify(begin, program.facts)) + " of dimension " + std::to_string(d) +
+         "; declare it with offset_factor = 1";
 }
 
-std::string badly_strided(const IntrinView& view, std::size_t d, const Expr& declared, const Expr& actual) {
+std::string badly_strided(const IntrinView& view, std::size_t d, const Expr& declared,
+                          const Expr& actual) {
   const std::string said = view.buffer->strides.empty()
                                ? "is compact, so that neighbours along its dimension "
                                : "says by its strides that neighbours along its dimension ";
-  return "its buffer `" + view.buffer->name + "` " + said + std::to_string(*view.dims.theirs[d]) + " lie " +
-         print_expr(declared) + " elements apart, but in `" + view.tensor.name() + "` it is " +
-         print_expr(actual) + "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
+  return "its buffer `" + view.buffer->name + "` " + said + std::to_string(*view.dims.theirs[d]) +
+         " lie " + print_expr(declared) + " elements apart, but in `" + view.tensor.name() +
+         "` it is " + print_expr(actual) +
+         "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
 }
 
 }  // namespace
@@ -137,8 +146,8 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   if (const std::optional<PointerType>& pointer = view.buffer->data.as<VarNode>()->pointer;
       pointer && pointer->scope && *pointer->scope != memory.scope)
     return "its buffer `" + view.buffer->name + "` is declared in scope \"" +
-           std::string(to_string(*pointer->scope)) + "\", but `" + view.tensor.name() + "` is kept in \"" +
-           std::string(to_string(memory.scope)) + "\"";
+           std::string(to_string(*pointer->scope)) + "\", but `" + view.tensor.name() +
+           "` is kept in \"" + std::string(to_string(memory.scope)) + "\"";
   const std::vector<Expr>& shape = view.buffer->shape;
   const std::vector<Expr> strides =
       view.buffer->strides.empty() ? compact_strides(shape) : view.buffer->strides;
@@ -149,7 +158,8 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
       return misplaced(view, d, begin, program);
     if (!memory.strides || !view.dims.theirs[d] || d < missing) continue;
     const Expr declared = strides[d - missing], actual = (*memory.strides)[d];
-    if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts))) continue;
+    if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
+      continue;
     if (is_false(arith::simplify(declared == actual, program.facts)))
       return badly_strided(view, d, declared, arith::simplify(actual, program.facts));
   }

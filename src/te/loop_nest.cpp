@@ -82,7 +82,8 @@ class NestMaker {
 
  private:
   bool is_skipped(const IterVar& leaf) const {
-    return leaf.kind() == IterKind::Opaque || (options_.skip && options_.skip->value_or(leaf, false));
+    return leaf.kind() == IterKind::Opaque ||
+           (options_.skip && options_.skip->value_or(leaf, false));
   }
 
   /// Adds what stands at the leaf and returns the leaf's value inside.
@@ -90,13 +91,14 @@ class NestMaker {
     const Range range = program_.lower(program_.bounds[leaf], {});
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
     const IterVar* thread = thread_of(stage_, leaf);
-    Expr value =
-        thread ? open_thread(leaf, *thread, range, level) : open_loop(leaf, attributes, range, level);
+    Expr value = thread ? open_thread(leaf, *thread, range, level)
+                        : open_loop(leaf, attributes, range, level);
     if (!options_.is_init && !value.same_as(leaf.var())) program_.define(leaf.var(), value);
     return value;
   }
 
-  Expr open_loop(const IterVar& leaf, const AxisAttributes* attributes, const Range& range, Shells& level) {
+  Expr open_loop(const IterVar& leaf, const AxisAttributes* attributes, const Range& range,
+                 Shells& level) {
     const Var var = options_.is_init ? leaf.var().fresh(leaf.name() + ".init") : leaf.var();
     if (attributes) {
       for (const Pragma& pragma : attributes->pragmas) {
@@ -115,44 +117,51 @@ class NestMaker {
     if (attributes && !options_.is_init) {
       for (const PrefetchRequest& request : attributes->prefetches) {
         check_is_kept(request.tensor, leaf, *attributes);
-        level.push_back(PrefetchShell{program_.buffers.buffer_of(request.tensor), var, request.offset});
+        level.push_back(
+            PrefetchShell{program_.buffers.buffer_of(request.tensor), var, request.offset});
       }
     }
     return var;
   }
 
   /// What each iteration makes for itself is not there before it.
-  void check_is_kept(const Tensor& tensor, const IterVar& leaf, const AxisAttributes& attributes) const {
+  void check_is_kept(const Tensor& tensor, const IterVar& leaf,
+                     const AxisAttributes& attributes) const {
     const std::optional<StageId> producer = program_.graph.find(tensor.op());
     if (!producer) return;
     for (const AttachPoint& point : program_.graph.attach_path(*producer)) {
       if (point.axis.same_as(leaf))
-        throw ScheduleError("prefetch of tensor `" + tensor.name() + "` at " + describe(leaf, stage_) +
-                                ": it is computed inside of that loop, so there is nothing to fetch ahead",
-                            attributes.where);
+        throw ScheduleError(
+            "prefetch of tensor `" + tensor.name() + "` at " + describe(leaf, stage_) +
+                ": it is computed inside of that loop, so there is nothing to fetch ahead",
+            attributes.where);
     }
   }
 
   /// Vectors and unrolled copies are made one per iteration.
-  void check_can_expand(const IterVar& leaf, const AxisAttributes* attributes, const Expr& extent) const {
+  void check_can_expand(const IterVar& leaf, const AxisAttributes* attributes,
+                        const Expr& extent) const {
     const ForKind kind = loop_kind(attributes);
     if (kind != ForKind::Vectorized && kind != ForKind::Unrolled) return;
     if (constant_int(extent) || constant_int(arith::simplify(extent, program_.facts))) return;
     const std::string primitive = kind == ForKind::Vectorized ? "vectorize" : "unroll";
-    throw ScheduleError(primitive + " of " + describe(leaf, stage_) + ": it has " + print_expr(extent) +
-                            " iterations, which is no constant; split it by a constant and " + primitive +
-                            " the inner axis",
+    throw ScheduleError(primitive + " of " + describe(leaf, stage_) + ": it has " +
+                            print_expr(extent) +
+                            " iterations, which is no constant; split it by a constant and " +
+                            primitive + " the inner axis",
                         attributes->where);
   }
 
-  /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted there.
+  /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted
+  /// there.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
     const Expr extent = program_.lower(program_.bounds[thread].extent, {});
     const ThreadTag& tag = *thread.thread();
     if (tag.is_virtual()) check_is_constant(leaf, extent);
-    level.push_back(
-        AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent, thread, "", extent});
-    if (is_one(range.extent) || !is_shared_along(scope_, tag)) return cast(leaf.var().dtype(), range.min);
+    level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
+                              thread, "", extent});
+    if (is_one(range.extent) || !is_shared_along(scope_, tag))
+      return cast(leaf.var().dtype(), range.min);
     return shifted(thread.var(), range.min);
   }
 
@@ -160,12 +169,14 @@ class NestMaker {
     std::optional<std::int64_t> count = constant_int(extent);
     if (count && *count > 0) return;
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
-    throw ScheduleError("bind of " + describe(leaf, stage_) +
-                            " to a virtual thread: the number of virtual threads must be a constant",
-                        attributes ? attributes->where : stage_.attach_where);
+    throw ScheduleError(
+        "bind of " + describe(leaf, stage_) +
+            " to a virtual thread: the number of virtual threads must be a constant",
+        attributes ? attributes->where : stage_.attach_where);
   }
 
-  /// The range of a reduction may depend on data axes, so values are taken in terms of loops once more.
+  /// The range of a reduction may depend on data axes, so values are taken in terms of loops once
+  /// more.
   void collect_vars() {
     for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
     for (const IterVar& axis : stage_.leaf_iter_vars) add_var(axis);
@@ -236,10 +247,12 @@ class GuardMaker {
 
  private:
   bool is_skipped(const IterVar& axis) const {
-    return axis.kind() == IterKind::Opaque || (options_.skip && options_.skip->value_or(axis, false));
+    return axis.kind() == IterKind::Opaque ||
+           (options_.skip && options_.skip->value_or(axis, false));
   }
 
-  /// A thread axis may have more threads than this loop has iterations, or than one around that it runs for.
+  /// A thread axis may have more threads than this loop has iterations, or than one around that it
+  /// runs for.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
@@ -267,7 +280,8 @@ class GuardMaker {
     }
   }
 
-  /// Loops over another layout begin at 0, and so go round more than a part of the stage that is needed.
+  /// Loops over another layout begin at 0, and so go round more than a part of the stage that is
+  /// needed.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);
@@ -355,14 +369,16 @@ bool defines(const Shell& shell, const Expr& var) {
   return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
 }
 
-/// A loop whose range is read from a tensor reads it by the axes around: their guards stand around the loop.
+/// A loop whose range is read from a tensor reads it by the axes around: their guards stand around
+/// the loop.
 void guard_loops_that_read(LoopNest& nest, Shells& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     if (std::ranges::none_of(nest.levels[i], reads)) continue;
     auto is_defined_later = [&](const Expr& var) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
                          [&](const Shells& level) {
-                           return std::ranges::any_of(level, [&](const Shell& s) { return defines(s, var); });
+                           return std::ranges::any_of(
+                               level, [&](const Shell& s) { return defines(s, var); });
                          });
     };
     const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Shell& guard) {
@@ -407,10 +423,10 @@ ComputeNest make_compute_nest(StageId id, Program& program) {
   for (const IterVar& axis : stage.leaf_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
   }
-  nest.init = make_loop_nest(id, program,
-                             {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
-  // A point outside the operation's domain may be initialised where it has memory of its own: nothing reads
-  // it. Where the buffer is an argument it may not even exist.
+  nest.init = make_loop_nest(
+      id, program, {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
+  // A point outside the operation's domain may be initialised where it has memory of its own:
+  // nothing reads it. Where the buffer is an argument it may not even exist.
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards =
       as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));

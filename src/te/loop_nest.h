@@ -1,5 +1,5 @@
-// The loops of one stage: what stands around its statements at each leaf axis, and the value of every axis
-// inside.
+// The loops of one stage: what stands around its statements at each leaf axis, and the value of
+// every axis inside.
 //
 //   leaf i.outer, parallel        ->  for (i.outer, 0, 4) "parallel"
 //   leaf i.inner of extent 1      ->  nothing; its value is its minimum
@@ -59,7 +59,8 @@ struct NestOptions {
   const AxisFlags* skip = nullptr;
 };
 
-/// Values of axes that stand for something else are defined in the program, for the stages computed inside.
+/// Values of axes that stand for something else are defined in the program, for the stages computed
+/// inside.
 LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& options = {});
 
 struct GuardOptions {
@@ -68,8 +69,8 @@ struct GuardOptions {
   const AxisFlags* skip = nullptr;
 };
 
-/// The conditions under which the current iteration lies within the ranges of its axes and within the
-/// operation's domain; those that provably always hold are left out.
+/// The conditions under which the current iteration lies within the ranges of its axes and within
+/// the operation's domain; those that provably always hold are left out.
 std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
                               const GuardOptions& options = {});
 

@@ -12,8 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// Where operands look alike each way to pair them is a try. In the given order the first one works, and
-/// bodies of a kind that comes up in practice take few more.
+/// Where operands look alike each way to pair them is a try. In the given order the first one
+/// works, and bodies of a kind that comes up in practice take few more.
 constexpr int kMostTries = 20'000;
 /// Looking at all leaves costs as much as so many tries.
 constexpr int kTriesPerLook = 200;
@@ -22,9 +22,11 @@ std::size_t mixed(std::size_t seed, std::size_t value) {
   return (seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2))) * 0xff51afd7ed558ccdu;
 }
 
-// ---- operators --------------------------------------------------------------------------------------------
+// ---- operators
+// --------------------------------------------------------------------------------------------
 
-/// Whether chains of it mean the same in any order; of floats they do not, which is known from rounding.
+/// Whether chains of it mean the same in any order; of floats they do not, which is known from
+/// rounding.
 bool is_associative(const Expr& e, BinaryOp op) {
   return op != BinaryOp::Eq && op != BinaryOp::Ne && e.dtype().is_integral();
 }
@@ -45,7 +47,8 @@ std::vector<Expr> children_of(const Expr& e) {
 
 }  // namespace
 
-// ---- structure --------------------------------------------------------------------------------------------
+// ---- structure
+// --------------------------------------------------------------------------------------------
 
 Var BodyMatcher::slot(DataType type) {
   for (const Var& known : slots_)
@@ -78,7 +81,8 @@ std::vector<BodyMatcher::Operand> BodyMatcher::operands(const Expr& e) {
 }
 
 const BodyMatcher::Shape& BodyMatcher::shape_of(Side& side, const Expr& e) {
-  if (const auto known = side.shapes.find(&e.node()); known != side.shapes.end()) return known->second;
+  if (const auto known = side.shapes.find(&e.node()); known != side.shapes.end())
+    return known->second;
   if (is_stack_low()) return *with_deep_stack([&] { return &shape_of(side, e); });
   Shape shape{0, e.as<ProducerLoad>() != nullptr, e.as<VarNode>() != nullptr};
   std::vector<std::size_t> inside;
@@ -97,7 +101,8 @@ const BodyMatcher::Shape& BodyMatcher::shape_of(Side& side, const Expr& e) {
   } else if (shape.reads && list_operator(e)) {
     std::size_t sum = 0;
     for (const Operand& operand : operands(e)) sum += hash_of(side, operand);
-    shape.hash = mixed(sum, mixed(static_cast<std::size_t>(*list_operator(e)), slot(e.dtype()).node().hash));
+    shape.hash =
+        mixed(sum, mixed(static_cast<std::size_t>(*list_operator(e)), slot(e.dtype()).node().hash));
   } else if (shape.reads) {
     shape.hash = hollow(e).node().hash;
     for (std::size_t hash : inside) shape.hash = mixed(shape.hash, hash);
@@ -120,7 +125,8 @@ std::size_t BodyMatcher::hash_of_read(Side& side, const Expr& read) {
 }
 
 const std::vector<BodyMatcher::Use>& BodyMatcher::uses_of(Side& side, const Expr& read) {
-  if (const auto known = side.uses.find(&read.node()); known != side.uses.end()) return known->second;
+  if (const auto known = side.uses.find(&read.node()); known != side.uses.end())
+    return known->second;
   std::vector<Use> uses;
   for (const Expr& index : read.as<ProducerLoad>()->indices) {
     Use use;
@@ -137,7 +143,8 @@ const std::vector<BodyMatcher::Use>& BodyMatcher::uses_of(Side& side, const Expr
   return side.uses.emplace(&read.node(), std::move(uses)).first->second;
 }
 
-// ---- search -----------------------------------------------------------------------------------------------
+// ---- search
+// -----------------------------------------------------------------------------------------------
 
 BodyMatcher::Result BodyMatcher::find(const std::vector<BodyPair>& pairs, const Naming& given,
                                       const Accept& accept) {
@@ -199,8 +206,9 @@ bool BodyMatcher::pair_those_that_occur_once(Goal& goal, std::vector<Goal>& goal
       rest.own.push_back(operand);
       continue;
     }
-    const auto partner = std::find_if(goal.theirs.begin(), goal.theirs.end(),
-                                      [&](const Operand& other) { return hash_of(theirs_, other) == hash; });
+    const auto partner =
+        std::find_if(goal.theirs.begin(), goal.theirs.end(),
+                     [&](const Operand& other) { return hash_of(theirs_, other) == hash; });
     goals.push_back({{operand}, {*partner}});
   }
   for (const Operand& operand : goal.theirs)
@@ -226,21 +234,26 @@ bool BodyMatcher::step(const Goal& goal, std::vector<Goal>& goals, Naming& namin
   }
   if (!structural_equal(hollow(a), hollow(b))) return false;
   const std::vector<Expr> left = children_of(a), right = children_of(b);
-  for (std::size_t n = left.size(); n-- > 0;) goals.push_back({{{left[n], false}}, {{right[n], false}}});
+  for (std::size_t n = left.size(); n-- > 0;)
+    goals.push_back({{{left[n], false}}, {{right[n], false}}});
   return true;
 }
 
-// ---- names ------------------------------------------------------------------------------------------------
+// ---- names
+// ------------------------------------------------------------------------------------------------
 
-bool BodyMatcher::name_read(const Expr& own, const Expr& theirs, std::vector<Goal>& goals, Naming& naming) {
+bool BodyMatcher::name_read(const Expr& own, const Expr& theirs, std::vector<Goal>& goals,
+                            Naming& naming) {
   if (own.dtype() != theirs.dtype()) return false;
   const std::size_t tensor = own_.say.place_of(*own.as<ProducerLoad>());
-  std::optional<std::size_t>& name = naming.tensors[theirs_.say.place_of(*theirs.as<ProducerLoad>())];
+  std::optional<std::size_t>& name =
+      naming.tensors[theirs_.say.place_of(*theirs.as<ProducerLoad>())];
   if (name && *name != tensor) return false;
   const std::vector<Use>&a = uses_of(own_, own), &b = uses_of(theirs_, theirs);
   if (a.size() != b.size()) return false;
   for (std::size_t d = 0; d < a.size(); ++d) {
-    if (a[d].nested.has_value() != b[d].nested.has_value() || !name_axes(a[d], b[d], naming)) return false;
+    if (a[d].nested.has_value() != b[d].nested.has_value() || !name_axes(a[d], b[d], naming))
+      return false;
     if (a[d].nested) goals.push_back({{{*a[d].nested, false}}, {{*b[d].nested, false}}});
   }
   name = tensor;
@@ -271,9 +284,11 @@ bool Naming::names(std::size_t axis) const {
   return std::any_of(reduce.begin(), reduce.end(), [&](const auto& name) { return name == axis; });
 }
 
-// ---- what is alike ----------------------------------------------------------------------------------------
+// ---- what is alike
+// ----------------------------------------------------------------------------------------
 
-std::vector<std::pair<Expr, Expr>> BodyMatcher::aligned_children(const Expr& own, const Expr& theirs) {
+std::vector<std::pair<Expr, Expr>> BodyMatcher::aligned_children(const Expr& own,
+                                                                 const Expr& theirs) {
   if (own.as<ProducerLoad>() || theirs.as<ProducerLoad>()) return {};
   if (!structural_equal(hollow(own), hollow(theirs))) return {};
   const std::vector<Expr> a = children_of(own), b = children_of(theirs);
@@ -312,7 +327,8 @@ Expr BodyMatcher::renamed(const Expr& own, const Expr& theirs, const Rename& ren
   const auto pairs = aligned_children(own, theirs);
   if (pairs.empty()) return rename(own, nullptr);
   std::size_t n = 0;
-  return map_children(own, [&](const Expr& child) { return renamed(child, pairs[n++].second, rename); });
+  return map_children(own,
+                      [&](const Expr& child) { return renamed(child, pairs[n++].second, rename); });
 }
 
 }  // namespace tenon::te

@@ -1,11 +1,12 @@
-// Two expressions as one: whether the reads and the axes of the one can be named so that it becomes the
-// other, where operands of commutative operators may trade places.
+// Two expressions as one: whether the reads and the axes of the one can be named so that it becomes
+// the other, where operands of commutative operators may trade places.
 //
 //   own     (A[i, k] * B[k, j]) + A[j, k]
 //   theirs  c[y, r] + (a[r, x] * b[x, r])        a: B, b: A, c: A, r: k
 //
-// Operands whose structure occurs once have one partner. Among those that look alike the search tries one
-// after the other, in the given order first, and goes back where a read or an axis contradicts.
+// Operands whose structure occurs once have one partner. Among those that look alike the search
+// tries one after the other, in the given order first, and goes back where a read or an axis
+// contradicts.
 #pragma once
 
 #include <unordered_map>
@@ -56,17 +57,20 @@ class BodyMatcher {
   /// Which reduction axes may go together: their extents agree.
   using MayPair = std::function<bool(std::size_t own, std::size_t theirs)>;
   BodyMatcher(BodySide own, BodySide theirs, MayPair may_pair)
-      : own_{std::move(own), {}, {}}, theirs_{std::move(theirs), {}, {}}, may_pair_(std::move(may_pair)) {}
+      : own_{std::move(own), {}, {}},
+        theirs_{std::move(theirs), {}, {}},
+        may_pair_(std::move(may_pair)) {}
 
   using Accept = std::function<bool(const Naming&)>;
   enum class Result : std::uint8_t { Found, None, GaveUp };
-  /// Adds names to the given ones until all pairs match and `accept` agrees. Reads and scalars are collected,
-  /// not compared: that is for `accept`. Gives up after very many tries.
+  /// Adds names to the given ones until all pairs match and `accept` agrees. Reads and scalars are
+  /// collected, not compared: that is for `accept`. Gives up after very many tries.
   Result find(const std::vector<BodyPair>& pairs, const Naming& given, const Accept& accept);
 
   /// The names that follow where both sides are alike, for a message about where they are not.
   Naming guess(const std::vector<BodyPair>& pairs, Naming given);
-  /// What `rename` gives for a read of the operation, and the intrinsic's read in its place or null.
+  /// What `rename` gives for a read of the operation, and the intrinsic's read in its place or
+  /// null.
   using Rename = std::function<Expr(const Expr& own, const Expr* theirs)>;
   /// The operation's expression with its reads and variables renamed.
   Expr renamed(const Expr& own, const Expr& theirs, const Rename& rename);

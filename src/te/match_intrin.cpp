@@ -39,11 +39,13 @@ Expr in_type(const Expr& e, DataType type) {
   if (e.dtype() == type) return e;
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
   if (const Cast* n = e.as<Cast>()) return in_type(n->value, type);
-  if (const Binary* n = e.as<Binary>()) return make_binary(n->op, in_type(n->a, type), in_type(n->b, type));
+  if (const Binary* n = e.as<Binary>())
+    return make_binary(n->op, in_type(n->a, type), in_type(n->b, type));
   return cast(type, e);
 }
 
-// ---- a part of a stage and an intrinsic -------------------------------------------------------------------
+// ---- a part of a stage and an intrinsic
+// -------------------------------------------------------------------
 
 class Matching {
  public:
@@ -70,7 +72,8 @@ class Matching {
     for (const bool in_order : {true, false}) {
       if (in_order ? !by_order : by_order && !several) continue;
       const Naming names = names_given(in_order ? by_order->theirs : nameless());
-      const auto found = matcher(names).find(bodies_, names, [&](const Naming& all) { return accept(all); });
+      const auto found =
+          matcher(names).find(bodies_, names, [&](const Naming& all) { return accept(all); });
       if (found == BodyMatcher::Result::Found) return std::move(match_);
       gave_up = gave_up || found == BodyMatcher::Result::GaveUp;
     }
@@ -116,7 +119,8 @@ class Matching {
              std::to_string(theirs_.body.size());
     know_axes();
     if (own) return collect_reductions(*own, *theirs);
-    for (std::size_t k = 0; k < own_.body.size(); ++k) add(own_.body[k], theirs_.body[k], "the body");
+    for (std::size_t k = 0; k < own_.body.size(); ++k)
+      add(own_.body[k], theirs_.body[k], "the body");
     return std::nullopt;
   }
 
@@ -135,7 +139,8 @@ class Matching {
       add(own.combiner->identity[k], theirs.combiner->identity[k], "the reducer's identity");
     }
     add(own.condition, theirs.condition, "the reduction's condition");
-    for (std::size_t k = 0; k < own.init.size(); ++k) add(own.init[k], theirs.init[k], "the start value");
+    for (std::size_t k = 0; k < own.init.size(); ++k)
+      add(own.init[k], theirs.init[k], "the start value");
     return std::nullopt;
   }
 
@@ -165,18 +170,21 @@ class Matching {
           set(fixed_, axis.var(), range.min);
         } else {
           facts_.bind(axis.var(), range, /*replace=*/true);
-          facts_.bind(locals_.back(), Range::from_min_extent(make_int(axis.var().dtype(), 0), range.extent));
+          facts_.bind(locals_.back(),
+                      Range::from_min_extent(make_int(axis.var().dtype(), 0), range.extent));
           set(local_values_, axis.var(), locals_.back() + range.min);
         }
       }
-      for (const IterVar& axis : axes->theirs) facts_.bind(axis.var(), *axis.dom(), /*replace=*/true);
+      for (const IterVar& axis : axes->theirs)
+        facts_.bind(axis.var(), *axis.dom(), /*replace=*/true);
     }
   }
 
   AxisNames nameless() const { return AxisNames(reduce_.own.size()); }
 
   Naming names_given(AxisNames reduce) const {
-    return {std::vector<std::optional<std::size_t>>(intrin_.inputs.size()), std::move(reduce), {}, {}};
+    return {
+        std::vector<std::optional<std::size_t>>(intrin_.inputs.size()), std::move(reduce), {}, {}};
   }
 
   bool may_pair(std::size_t own, std::size_t theirs) const {
@@ -201,7 +209,8 @@ class Matching {
       }
     }
     for (std::size_t n = 0; n < reduce_.theirs.size(); ++n)
-      if (!is_one(reduce_.wanted[n]) && !is_fixed[n]) theirs.reduce.push_back({n, reduce_.theirs[n].var()});
+      if (!is_one(reduce_.wanted[n]) && !is_fixed[n])
+        theirs.reduce.push_back({n, reduce_.theirs[n].var()});
     own.local = [this](const Expr& index) {
       return arith::simplify(substitute(index, local_values_), facts_);
     };
@@ -311,17 +320,18 @@ class Matching {
     const std::string name = "`" + tensor.name() + "`";
     if (tensor.dtype() != target.dtype())
       differ([&] {
-        return name + " is " + tensor.dtype().str() + ", `" + target.name() + "` of the intrinsic is " +
-               target.dtype().str();
+        return name + " is " + tensor.dtype().str() + ", `" + target.name() +
+               "` of the intrinsic is " + target.dtype().str();
       });
     input.region = region_of(tensor, n, names);
     std::vector<Expr> extents;
-    for (const Range& range : input.region) extents.push_back(arith::simplify(range.extent, facts_));
+    for (const Range& range : input.region)
+      extents.push_back(arith::simplify(range.extent, facts_));
     const std::optional<DimPairs> pairs = pair_dims(extents, target.shape(), facts_);
     if (!pairs) {
       differ([&] {
-        return "of " + name + " it reads [" + print_list(extents) + "] elements, `" + target.name() +
-               "` of the intrinsic has [" + print_list(target.shape()) + "]";
+        return "of " + name + " it reads [" + print_list(extents) + "] elements, `" +
+               target.name() + "` of the intrinsic has [" + print_list(target.shape()) + "]";
       });
       return;
     }
@@ -330,7 +340,8 @@ class Matching {
     input.dims = *pairs;
   }
 
-  /// What is read of the tensor as the intrinsic's input; all of its reads where the naming knows of none.
+  /// What is read of the tensor as the intrinsic's input; all of its reads where the naming knows
+  /// of none.
   std::vector<Range> region_of(const Tensor& tensor, std::size_t input, const Naming& names) const {
     TensorReads reads{tensor, {}};
     for (const auto& [own, theirs] : names.reads)
@@ -338,11 +349,12 @@ class Matching {
         reads.indices.push_back(own.as<ProducerLoad>()->indices);
     Needs needs(tensor.shape().size());
     const bool is_known = !reads.indices.empty();
-    add_needs(op_, is_known ? std::vector{reads} : collect_reads(op_), tensor, part_.values, part_.facts,
-              needs);
+    add_needs(op_, is_known ? std::vector{reads} : collect_reads(op_), tensor, part_.values,
+              part_.facts, needs);
     std::vector<Range> region;
     for (std::size_t d = 0; d < needs.size(); ++d) {
-      const Range whole = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
+      const Range whole =
+          Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
       region.push_back(arith::hull(needs[d], part_.facts).to_range(whole, Facts()));
     }
     return region;
@@ -352,8 +364,8 @@ class Matching {
     for (const auto& [own, theirs] : names.reads)
       if (is_different_ || !is_same_element(own, theirs)) is_different_ = true;
     for (const auto& [own, theirs] : names.scalars)
-      if (is_different_ ||
-          !same_but_for_order(arith::simplify(substitute(own, values_), facts_), of_intrinsic(theirs)))
+      if (is_different_ || !same_but_for_order(arith::simplify(substitute(own, values_), facts_),
+                                               of_intrinsic(theirs)))
         is_different_ = true;
   }
 
@@ -369,7 +381,8 @@ class Matching {
         continue;
       }
       const Expr is = index_inside(substitute(a.indices[d], values_), input, d);
-      if (!arith::can_prove_equal(is, of_intrinsic(in_type(b.indices[*partner], is.dtype())), facts_))
+      if (!arith::can_prove_equal(is, of_intrinsic(in_type(b.indices[*partner], is.dtype())),
+                                  facts_))
         return false;
     }
     return true;
@@ -388,7 +401,8 @@ class Matching {
 
   // ---- why not
 
-  /// The names that the bodies suggest, as far as they are alike, and the first difference under them.
+  /// The names that the bodies suggest, as far as they are alike, and the first difference under
+  /// them.
   void explain(const Naming& given) {
     explains_ = true;
     BodyMatcher bodies = matcher(given);
@@ -404,7 +418,8 @@ class Matching {
     for (std::size_t n = 0; n < names.tensors.size(); ++n)
       if (!names.tensors[n])
         differ([&] {
-          return "it reads nothing in the place of `" + intrin_.inputs[n].name() + "` of the intrinsic";
+          return "it reads nothing in the place of `" + intrin_.inputs[n].name() +
+                 "` of the intrinsic";
         });
   }
 
@@ -415,7 +430,8 @@ class Matching {
           names.reduce[n] = t;
     for (const bool same_type : {true, false})
       for (std::size_t place = 0; place < op_.inputs().size(); ++place) {
-        if (std::find(names.tensors.begin(), names.tensors.end(), place) != names.tensors.end()) continue;
+        if (std::find(names.tensors.begin(), names.tensors.end(), place) != names.tensors.end())
+          continue;
         for (std::size_t n = 0; n < names.tensors.size(); ++n) {
           if (names.tensors[n]) continue;
           if (same_type && op_.inputs()[place].dtype() != intrin_.inputs[n].dtype()) continue;
@@ -427,23 +443,26 @@ class Matching {
 
   void compare(BodyMatcher& bodies, const BodyPair& body, const Naming& names) {
     if (is_different_) return;
-    const Expr renamed = bodies.renamed(body.own, body.theirs, [&](const Expr& own, const Expr* read) {
-      return translated(own, read, names);
-    });
+    const Expr renamed = bodies.renamed(
+        body.own, body.theirs,
+        [&](const Expr& own, const Expr* read) { return translated(own, read, names); });
     const Expr a = arith::simplify(renamed, facts_), b = of_intrinsic(body.theirs);
     if (same_but_for_order(a, b)) return;
     const Difference difference = where_they_part(a, b);
     differ([&] {
       return body.what + " is " + print_expr(a) + ", that of the intrinsic is " + print_expr(b) +
-             "; they differ in the " + difference.what + ": " + difference.left + " and " + difference.right;
+             "; they differ in the " + difference.what + ": " + difference.left + " and " +
+             difference.right;
     });
   }
 
-  /// The operation's expression on the intrinsic's axes and inputs; `read` says which input a read may be.
+  /// The operation's expression on the intrinsic's axes and inputs; `read` says which input a read
+  /// may be.
   Expr translated(const Expr& e, const Expr* read, const Naming& names) const {
     if (e.as<VarNode>()) return substitute(e, values_);
     const ProducerLoad* load = e.as<ProducerLoad>();
-    if (!load) return map_children(e, [&](const Expr& child) { return translated(child, nullptr, names); });
+    if (!load)
+      return map_children(e, [&](const Expr& child) { return translated(child, nullptr, names); });
     const std::optional<std::size_t> input = input_for(place_of(*load, op_.inputs()), read, names);
     if (!input || match_.inputs[*input].region.empty() != load->indices.empty()) return e;
     const MatchedInput& part = match_.inputs[*input];
@@ -451,11 +470,13 @@ class Matching {
     std::vector<Expr> indices(target.shape().size(), Expr(0));
     for (std::size_t d = 0; d < part.region.size(); ++d)
       if (part.dims.theirs[d])
-        indices[*part.dims.theirs[d]] = index_inside(translated(load->indices[d], nullptr, names), part, d);
+        indices[*part.dims.theirs[d]] =
+            index_inside(translated(load->indices[d], nullptr, names), part, d);
     return make_producer_load(target.producer(), std::move(indices));
   }
 
-  std::optional<std::size_t> input_for(std::size_t tensor, const Expr* read, const Naming& names) const {
+  std::optional<std::size_t> input_for(std::size_t tensor, const Expr* read,
+                                       const Naming& names) const {
     if (read) {
       const std::size_t likely = place_of(*read->as<ProducerLoad>(), intrin_.inputs);
       if (names.tensors[likely] == tensor) return likely;
@@ -467,7 +488,8 @@ class Matching {
 
   std::string how_axes_differ() const {
     std::size_t i = data_.own.size(), j = data_.theirs.size();
-    while (i > 0 && j > 0 && arith::can_prove_equal(data_.extents[i - 1], data_.wanted[j - 1], facts_))
+    while (i > 0 && j > 0 &&
+           arith::can_prove_equal(data_.extents[i - 1], data_.wanted[j - 1], facts_))
       --i, --j;
     if (i == 0 || j == 0) return numbers_of_iterations(data_, "data axes");
     return extents_of_axes(data_, i - 1, j - 1);
@@ -504,7 +526,8 @@ class Matching {
   std::vector<BodyPair> bodies_;
   /// Of the operation's axes, data axes first: what stands for the distance from its minimum.
   std::vector<Var> locals_;
-  /// Of the operation's axes: those of one iteration; the others by `locals_`; by the intrinsic's axes.
+  /// Of the operation's axes: those of one iteration; the others by `locals_`; by the intrinsic's
+  /// axes.
   VarMap fixed_, local_values_, values_;
   IntrinMatch match_;
   bool is_different_ = false, explains_ = false;
@@ -513,8 +536,8 @@ class Matching {
 
 }  // namespace
 
-IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
-                         arith::Facts& facts) {
+IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
+                         const TensorizedPart& part, arith::Facts& facts) {
   return Matching(op, intrin, part, facts).run();
 }
 

@@ -1,5 +1,5 @@
-// Whether a tensor intrinsic computes what a stage computes in the part of its loops that the intrinsic is to
-// replace.
+// Whether a tensor intrinsic computes what a stage computes in the part of its loops that the
+// intrinsic is to replace.
 #pragma once
 
 #include "te/dim_pairs.h"
@@ -35,9 +35,10 @@ struct IntrinMatch {
   std::string difference;
 };
 
-/// Data axes go together by their order, which is that of the output's memory; reduction axes and inputs by
-/// how they are used. Operands of commutative operators may trade places. `facts` are of the loops around.
-IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin, const TensorizedPart& part,
-                         arith::Facts& facts);
+/// Data axes go together by their order, which is that of the output's memory; reduction axes and
+/// inputs by how they are used. Operands of commutative operators may trade places. `facts` are of
+/// the loops around.
+IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
+                         const TensorizedPart& part, arith::Facts& facts);
 
 }  // namespace tenon::te

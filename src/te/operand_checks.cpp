@@ -11,7 +11,8 @@ std::optional<IterVar> find_axis_used(const Expr& e, std::span<const IterVar> ax
   if (tir::is_constant(e)) return std::nullopt;
   const std::vector<Var> used = tir::free_vars(e);
   for (const IterVar& axis : axes)
-    if (std::any_of(used.begin(), used.end(), [&](const Var& var) { return axis.var().same_as(var); }))
+    if (std::any_of(used.begin(), used.end(),
+                    [&](const Var& var) { return axis.var().same_as(var); }))
       return axis;
   return std::nullopt;
 }
@@ -26,36 +27,41 @@ std::vector<Tensor> tensors_read(const Expr& e) {
 
 }  // namespace
 
-void check_known_at_call(std::string_view primitive, const ScheduleData& schedule, const StageData& stage,
-                         const IterVar& axis, const Expr& e, const std::string& what,
-                         const SourceLocation& where) {
+void check_known_at_call(std::string_view primitive, const ScheduleData& schedule,
+                         const StageData& stage, const IterVar& axis, const Expr& e,
+                         const std::string& what, const SourceLocation& where) {
   const std::string rule = what + " must be known before the function runs, but ";
   const std::vector<Tensor> read = tensors_read(e);
-  if (!read.empty()) fail(primitive, stage, axis, rule + "reads tensor `" + read.front().name() + "`", where);
+  if (!read.empty())
+    fail(primitive, stage, axis, rule + "reads tensor `" + read.front().name() + "`", where);
   if (tir::effect_of(e) != tir::Effect::Pure)
     fail(primitive, stage, axis,
-         rule + "`" + tir::print_expr(e) + "` is a call that may give another value each time", where);
+         rule + "`" + tir::print_expr(e) + "` is a call that may give another value each time",
+         where);
   for (const StageData& other : schedule.stages)
     if (const std::optional<IterVar> used = find_axis_used(e, other.all_iter_vars))
       fail(primitive, stage, axis,
-           rule + "uses axis `" + used->name() + "` of " + describe(other) + ", which changes while it runs",
+           rule + "uses axis `" + used->name() + "` of " + describe(other) +
+               ", which changes while it runs",
            where);
 }
 
-void check_store_predicate(const ScheduleData& schedule, const StageData& stage, const Expr& condition,
-                           const SourceLocation& where) {
+void check_store_predicate(const ScheduleData& schedule, const StageData& stage,
+                           const Expr& condition, const SourceLocation& where) {
   if (!stage.op.as<Compute>() && !stage.op.as<TensorCompute>())
     fail("set_store_predicate", stage, "only the stores of a compute can be guarded", where);
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
-    fail("set_store_predicate", stage, "the condition must be Bool, is " + condition.dtype().str(), where);
+    fail("set_store_predicate", stage, "the condition must be Bool, is " + condition.dtype().str(),
+         where);
   for (const Tensor& tensor : tensors_read(condition)) {
     const std::optional<StageOutput> output = schedule.find(tensor);
     if (output && schedule.stage(output->stage).op.as<Placeholder>()) continue;
-    fail("set_store_predicate", stage,
-         "the condition reads tensor `" + tensor.name() +
-             "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
-             "if_then_else",
-         where);
+    fail(
+        "set_store_predicate", stage,
+        "the condition reads tensor `" + tensor.name() +
+            "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
+            "if_then_else",
+        where);
   }
 }
 
@@ -75,11 +81,12 @@ void check_predicate_stays(std::string_view primitive, const StageData& stage,
 void check_pragma_value(const StageData& stage, const IterVar& axis, const std::string& key,
                         const Expr& value, const SourceLocation& where) {
   auto refuse = [&](const std::string& wanted) {
-    fail("pragma", stage, axis, "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`",
-         where);
+    fail("pragma", stage, axis,
+         "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`", where);
   };
   const std::optional<std::int64_t> number = tir::constant_int(value);
-  if (key == "auto_unroll_max_step" && (!number || *number < 0)) refuse("a constant integer, 0 or more");
+  if (key == "auto_unroll_max_step" && (!number || *number < 0))
+    refuse("a constant integer, 0 or more");
   if (key == "unroll_explicit" && !number) refuse("a constant integer or bool");
   const bool is_source = key == "import_llvm" || key == "import_c";
   if (is_source && !value.as<tir::StringImm>()) refuse("a text: source, or the path of a file");

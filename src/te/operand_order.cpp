@@ -35,7 +35,9 @@ Expr ordered(const Expr& e) {
 
 }  // namespace
 
-bool same_but_for_order(const Expr& a, const Expr& b) { return structural_equal(ordered(a), ordered(b)); }
+bool same_but_for_order(const Expr& a, const Expr& b) {
+  return structural_equal(ordered(a), ordered(b));
+}
 
 Difference where_they_part(const Expr& a, const Expr& b) {
   const Binary *x = a.as<Binary>(), *y = b.as<Binary>();

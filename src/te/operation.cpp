@@ -91,8 +91,8 @@ void derive(OperationNode& node, const TensorCompute& kind) {
 
 }  // namespace
 
-Operation make_operation(std::string name, std::string tag, OperationKind kind, SourceLocation where,
-                         std::map<std::string, std::string> attrs) {
+Operation make_operation(std::string name, std::string tag, OperationKind kind,
+                         SourceLocation where, std::map<std::string, std::string> attrs) {
   auto node = std::make_shared<OperationNode>();
   node->name = std::move(name);
   node->tag = std::move(tag);
@@ -101,13 +101,14 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind, 
   node->where = where;
   match(node->kind, [&](const auto& k) { derive(*node, k); });
   node->root_iter_vars = node->axis;
-  node->root_iter_vars.insert(node->root_iter_vars.end(), node->reduce_axis.begin(), node->reduce_axis.end());
+  node->root_iter_vars.insert(node->root_iter_vars.end(), node->reduce_axis.begin(),
+                              node->reduce_axis.end());
   return Operation(std::move(node));
 }
 
 OperationNode::~OperationNode() {
-  // While a body is destroyed, `inputs` keeps the operations that it reads; these are then destroyed one by
-  // one, each with empty hands.
+  // While a body is destroyed, `inputs` keeps the operations that it reads; these are then
+  // destroyed one by one, each with empty hands.
   std::vector<Tensor> dying = std::move(inputs);
   kind = Placeholder{};
   while (!dying.empty()) {
@@ -216,13 +217,13 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
   match(
       op.kind(),
       [&](const Placeholder& k) {
-        out << "placeholder(" << name << ", shape=" << expr_list(k.shape) << ", dtype=" << k.dtype.str()
-            << ')';
+        out << "placeholder(" << name << ", shape=" << expr_list(k.shape)
+            << ", dtype=" << k.dtype.str() << ')';
       },
       [&](const Compute& k) {
-        out << "compute(" << name << ", body=" << expr_list(k.body) << ", axis=" << axis_list(k.axis)
-            << ", reduce_axis=" << axis_list(k.reduce_axis) << ", tag=" << op.tag()
-            << ", attrs=" << attrs_text(op.attrs()) << ')';
+        out << "compute(" << name << ", body=" << expr_list(k.body)
+            << ", axis=" << axis_list(k.axis) << ", reduce_axis=" << axis_list(k.reduce_axis)
+            << ", tag=" << op.tag() << ", attrs=" << attrs_text(op.attrs()) << ')';
       },
       [&](const Scan& k) {
         out << "scan(" << name << ", scan_axis=" << tir::print_legacy(k.scan_axis)
@@ -230,13 +231,13 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
             << ", state=" << tensor_list(k.state) << ')';
       },
       [&](const Extern& k) {
-        out << "extern(" << name << ", inputs=" << tensor_list(k.inputs)
-            << ", outputs=" << bracketed(k.output_buffers, [](const tir::Buffer& b) { return b.name(); })
-            << ')';
+        out << "extern(" << name << ", inputs=" << tensor_list(k.inputs) << ", outputs="
+            << bracketed(k.output_buffers, [](const tir::Buffer& b) { return b.name(); }) << ')';
       },
       [&](const TensorCompute& k) {
-        out << "tensor_compute(" << name << ", intrin=" << k.intrin->name << ", axis=" << axis_list(k.axis)
-            << ", reduce_axis=" << axis_list(k.reduce_axis) << ", tag=" << op.tag() << ')';
+        out << "tensor_compute(" << name << ", intrin=" << k.intrin->name
+            << ", axis=" << axis_list(k.axis) << ", reduce_axis=" << axis_list(k.reduce_axis)
+            << ", tag=" << op.tag() << ')';
       });
   return out;
 }

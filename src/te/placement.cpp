@@ -42,7 +42,8 @@ void check_has_memory(std::string_view primitive, const ScheduleData& schedule, 
   const StageData& stage = schedule.stage(id);
   if (const StageData* scan = scan_of_state(schedule, id))
     fail(primitive, stage,
-         "it shares the memory of the state of " + describe(*scan) + ": say it of that stage", where);
+         "it shares the memory of the state of " + describe(*scan) + ": say it of that stage",
+         where);
 }
 
 bool in_group(const ScheduleData& schedule, std::optional<int> inner, int group) {
@@ -71,17 +72,19 @@ void check_env_thread(const StageData& stage, std::span<const IterVar> threads, 
   if (thread.kind() != IterKind::ThreadIndex)
     fail("env_threads", stage, thread, "it is not made by te::thread_axis", where);
   if (thread.thread()->is_virtual())
-    fail("env_threads", stage, thread, "virtual threads run one after another, and none waits for the others",
-         where);
+    fail("env_threads", stage, thread,
+         "virtual threads run one after another, and none waits for the others", where);
   if (!thread.dom())
     fail("env_threads", stage, thread,
-         "the number of threads is not declared; use te::thread_axis({0, n}, \"" + thread.thread()->str() +
-             "\")",
+         "the number of threads is not declared; use te::thread_axis({0, n}, \"" +
+             thread.thread()->str() + "\")",
          where);
   for (const IterVar& other : threads.first(n)) {
-    if (other.same_as(thread)) fail("env_threads", stage, thread, "the axis is listed more than once", where);
+    if (other.same_as(thread))
+      fail("env_threads", stage, thread, "the axis is listed more than once", where);
     if (*other.thread() == *thread.thread())
-      fail("env_threads", stage, thread, "another axis listed is also " + thread.thread()->str(), where);
+      fail("env_threads", stage, thread, "another axis listed is also " + thread.thread()->str(),
+           where);
   }
 }
 
@@ -96,16 +99,20 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
   if (parent.is_group_)
     fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
   if (!is_group_ && schedule_->stage(index_).is_output)
-    fail_at("compute_at", self, "it is an output of the schedule and must be computed at root", where);
+    fail_at("compute_at", self, "it is an output of the schedule and must be computed at root",
+            where);
   for (const StageData& member : schedule_->stages)
     if (is_group_ && member.is_output && in_group(*schedule_, member.group, index_))
       fail_at("compute_at", self,
-              describe(member) + " of it is an output of the schedule and must be computed at root", where);
+              describe(member) + " of it is an output of the schedule and must be computed at root",
+              where);
   const StageData& target = parent.data();
   if (self.group && !in_group(*schedule_, target.group, *self.group))
     fail_at("compute_at", self,
-            "it belongs to group `" + schedule_->groups[static_cast<std::size_t>(*self.group)].name + "`, " +
-                describe(target) + " does not; it can only be computed at loops inside of its group",
+            "it belongs to group `" +
+                schedule_->groups[static_cast<std::size_t>(*self.group)].name + "`, " +
+                describe(target) +
+                " does not; it can only be computed at loops inside of its group",
             where);
   for (StageId outer : chain_of(*schedule_, parent.index_)) {
     const bool is_self =
@@ -116,7 +123,8 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
                                    : describe(target) + " is itself computed inside of it",
             where);
   }
-  const IterVar axis = require_leaf("compute_at " + self.name + ", at a loop", target, given, where);
+  const IterVar axis =
+      require_leaf("compute_at " + self.name + ", at a loop", target, given, where);
   self.attach = AttachAt{parent.index_, axis};
   self.where = where;
   return *this;
@@ -180,17 +188,20 @@ Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation whe
   return *this;
 }
 
-Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLocation where) const {
+Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
+                           SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "storage_align", where);
   const std::vector<IterVar> stored = stored_axes(stage);
   if (!contains(stored, axis))
     fail("storage_align", stage, axis,
-         "it is no dimension of the stage's output as it is stored, which has " + describe(stored), where);
-  if (factor <= 0)
-    fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor), where);
-  if (offset < 0)
-    fail("storage_align", stage, axis, "the offset must not be negative, got " + std::to_string(offset),
+         "it is no dimension of the stage's output as it is stored, which has " + describe(stored),
          where);
+  if (factor <= 0)
+    fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor),
+         where);
+  if (offset < 0)
+    fail("storage_align", stage, axis,
+         "the offset must not be negative, got " + std::to_string(offset), where);
   if (offset > std::numeric_limits<int>::max() - factor)
     fail("storage_align", stage, axis, "factor and offset together must fit int32", where);
   check_has_memory("storage_align", *schedule_, index_, where);
@@ -207,7 +218,8 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset, SourceLo
 
 Stage Stage::double_buffer(SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "double_buffer", where);
-  if (stage.is_output) fail("double_buffer", stage, "it is an output, whose memory is the caller's", where);
+  if (stage.is_output)
+    fail("double_buffer", stage, "it is an output, whose memory is the caller's", where);
   if (stage.op.as<Placeholder>())
     fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
   check_has_memory("double_buffer", *schedule_, index_, where);
@@ -218,7 +230,8 @@ Stage Stage::double_buffer(SourceLocation where) const {
 
 Stage Stage::rolling_buffer(SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "rolling_buffer", where);
-  if (stage.is_output) fail("rolling_buffer", stage, "it is an output, whose memory is the caller's", where);
+  if (stage.is_output)
+    fail("rolling_buffer", stage, "it is an output, whose memory is the caller's", where);
   if (stage.op.as<Placeholder>())
     fail("rolling_buffer", stage, "a placeholder is not computed; use its cache_read", where);
   check_has_memory("rolling_buffer", *schedule_, index_, where);

@@ -11,15 +11,16 @@ using arith::IntervalMap;
 
 namespace {
 
-/// Whether the place is itself read from memory: that of a later iteration is not known, and may not even be
-/// there.
+/// Whether the place is itself read from memory: that of a later iteration is not known, and may
+/// not even be there.
 bool is_looked_up(const Load& load) {
   bool found = false;
   for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
   return found;
 }
 
-/// The reads of a buffer at places that can be told ahead, with the loops around them inside of the body.
+/// The reads of a buffer at places that can be told ahead, with the loops around them inside of the
+/// body.
 struct ReadRegion {
   std::vector<std::vector<Interval>> per_dim;
   IntervalMap loops;
@@ -30,7 +31,8 @@ ReadRegion region_read(const Buffer& buffer, const Stmt& body) {
   walk(
       body,
       [&](const For& loop) {
-        region.loops.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+        region.loops.set(loop.var,
+                         Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
       },
       [&](const Load& load) {
         if (!load.buffer.same_as(buffer) || is_looked_up(load)) return;
@@ -52,8 +54,8 @@ Stmt with_prefetch(const Buffer& buffer, const Var& loop, const Expr& offset, co
     const Interval all = hull(reads);
     if (!all.is_bounded()) return body;
     const Range now = all.to_range(Range::from_min_extent(*all.min(), 1), arith::Facts());
-    region.push_back(
-        Range::from_min_extent(substitute_folding(now.min, later), substitute_folding(now.extent, later)));
+    region.push_back(Range::from_min_extent(substitute_folding(now.min, later),
+                                            substitute_folding(now.extent, later)));
   }
   return make_seq({make_stmt(Prefetch{buffer, std::move(region)}), body});
 }

@@ -5,8 +5,9 @@
 
 namespace tenon::te {
 
-/// The body behind a Prefetch of the region of `buffer` that it reads in iteration `loop + offset`; the body
-/// alone if it reads nothing of the buffer, or something of which no box is known.
-Stmt with_prefetch(const tir::Buffer& buffer, const Var& loop, const Expr& offset, const Stmt& body);
+/// The body behind a Prefetch of the region of `buffer` that it reads in iteration `loop + offset`;
+/// the body alone if it reads nothing of the buffer, or something of which no box is known.
+Stmt with_prefetch(const tir::Buffer& buffer, const Var& loop, const Expr& offset,
+                   const Stmt& body);
 
 }  // namespace tenon::te

@@ -13,14 +13,15 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- operations as a function --------------------------------------------------------------------
+// ---- operations as a function
+// --------------------------------------------------------------------
 
 namespace {
 
 void add_computed(std::vector<Operation>& ops, const Tensor& tensor) {
   const Operation op = tensor.op();
-  const bool is_known =
-      std::any_of(ops.begin(), ops.end(), [&](const Operation& known) { return known.same_as(op); });
+  const bool is_known = std::any_of(ops.begin(), ops.end(),
+                                    [&](const Operation& known) { return known.same_as(op); });
   if (!op.as<Placeholder>() && !is_known) ops.push_back(op);
 }
 
@@ -41,27 +42,30 @@ std::vector<Operation> computed_by(const std::vector<FunctionArgument>& argument
 
 }  // namespace
 
-PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments, const FunctionOptions& options,
-                          SourceLocation where) {
+PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
+                          const FunctionOptions& options, SourceLocation where) {
   const std::vector<Operation> outputs = computed_by(arguments, options);
   if (outputs.empty())
-    throw TypeError("create_prim_func `" + options.name +
-                        "`: none of the arguments is computed; give the tensors to compute among them",
-                    where);
+    throw TypeError(
+        "create_prim_func `" + options.name +
+            "`: none of the arguments is computed; give the tensors to compute among them",
+        where);
   return with_deep_stack([&] {
     const StageGraph graph = freeze(create_schedule(outputs, where), where);
     return schedule_ops(graph, infer_bound(graph), arguments, options, where);
   });
 }
 
-// ---- a function as an operation ------------------------------------------------------------------
+// ---- a function as an operation
+// ------------------------------------------------------------------
 
 namespace {
 
 /// A function with the inputs that it is given: what its variables are, and what is left to check.
 class Application {
  public:
-  Application(const std::vector<Tensor>& inputs, const PrimFunc& func, std::string what, SourceLocation where)
+  Application(const std::vector<Tensor>& inputs, const PrimFunc& func, std::string what,
+              SourceLocation where)
       : inputs_(inputs), what_(std::move(what)), where_(where) {
     check_form(func);
     for (const Var& param : func.params) params_.push_back(array_of(func, param).declared);
@@ -98,7 +102,9 @@ class Application {
     std::string message;
   };
 
-  [[noreturn]] void fail(const std::string& text) const { throw TypeError(what_ + ": " + text, where_); }
+  [[noreturn]] void fail(const std::string& text) const {
+    throw TypeError(what_ + ": " + text, where_);
+  }
 
   std::string describe_param(std::size_t n) const {
     return "parameter " + std::to_string(n) + ", `" + params_[n].name() + "`";
@@ -109,7 +115,8 @@ class Application {
   }
 
   bool is_param(const Buffer& buffer) const {
-    return std::any_of(params_.begin(), params_.end(), [&](const Buffer& b) { return b.same_as(buffer); });
+    return std::any_of(params_.begin(), params_.end(),
+                       [&](const Buffer& b) { return b.same_as(buffer); });
   }
 
   // ---- what the function is ----
@@ -129,7 +136,8 @@ class Application {
     for (const Var& param : func.params) array_of(func, param);
     const std::vector<Violation> violations = verify(func, Form::MultiDimensional);
     if (violations.empty()) return;
-    fail("the function is malformed: " + violations.front().what + " (" + violations.front().where + ")");
+    fail("the function is malformed: " + violations.front().what + " (" + violations.front().where +
+         ")");
   }
 
   // ---- what the inputs say ----
@@ -138,8 +146,8 @@ class Application {
     const Buffer& param = params_[n];
     const Tensor& input = inputs_[n];
     if (input.dtype() != param->dtype)
-      fail("input `" + input.name() + "` is " + input.dtype().str() + ", " + describe_param(n) + ", is " +
-           param->dtype.str());
+      fail("input `" + input.name() + "` is " + input.dtype().str() + ", " + describe_param(n) +
+           ", is " + param->dtype.str());
     if (input.ndim() != param->rank())
       fail("input `" + input.name() + "` has " + std::to_string(input.ndim()) + " dimensions, " +
            describe_param(n) + ", has " + std::to_string(param->rank()));
@@ -159,9 +167,9 @@ class Application {
       const Expr& actual = inputs_[n].shape()[d];
       const Expr same = arith::simplify(formal == actual);
       if (is_true(same)) continue;
-      const std::string text = "dimension " + std::to_string(d) + " of input `" + inputs_[n].name() +
-                               "` is " + print_expr(actual) + ", that of " + describe_param(n) + ", is " +
-                               print_expr(formal);
+      const std::string text = "dimension " + std::to_string(d) + " of input `" +
+                               inputs_[n].name() + "` is " + print_expr(actual) + ", that of " +
+                               describe_param(n) + ", is " + print_expr(formal);
       if (is_false(same)) fail(text);
       checks_.push_back({same, what_ + ": " + text});
     }
@@ -170,8 +178,8 @@ class Application {
   Expr size_of_input(std::size_t n, std::size_t d) const {
     const Expr& formal = params_[n]->shape[d];
     if (const std::optional<Var> open = open_variable(formal))
-      fail("the inputs' shapes do not say what `" + open->name() + "` is in dimension " + std::to_string(d) +
-           " of " + describe_param(n) + ", which is " + print_expr(formal) +
+      fail("the inputs' shapes do not say what `" + open->name() + "` is in dimension " +
+           std::to_string(d) + " of " + describe_param(n) + ", which is " + print_expr(formal) +
            "; it must be the size of a dimension by itself somewhere");
     return substitute_folding(formal, values_);
   }
@@ -226,8 +234,8 @@ class Application {
 
 }  // namespace
 
-std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const PrimFunc& func, Name name,
-                                    SourceLocation where) {
+std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const PrimFunc& func,
+                                    Name name, SourceLocation where) {
   return with_deep_stack([&] {
     const Application application(inputs, func, "extern_primfunc `" + name + "`", where);
     ExternOptions options{.input_buffers = application.input_buffers(),

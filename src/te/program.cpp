@@ -28,7 +28,8 @@ std::optional<OutputId> BufferTable::id_of(const Tensor& tensor) const {
   for (const auto& [part, id] : scan_states_) {
     if (part.same_as(tensor)) return id;
   }
-  if (std::optional<StageId> stage = graph_.find(tensor.op())) return OutputId{*stage, tensor.value_index()};
+  if (std::optional<StageId> stage = graph_.find(tensor.op()))
+    return OutputId{*stage, tensor.value_index()};
   return std::nullopt;
 }
 
@@ -56,7 +57,8 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
     for (const auto& [known, buffer] : strangers_) {
       if (known.same_as(tensor)) return buffer;
     }
-    strangers_.emplace_back(tensor, decl_buffer(tensor.shape(), tensor.dtype(), {.name = tensor.name()}));
+    strangers_.emplace_back(tensor,
+                            decl_buffer(tensor.shape(), tensor.dtype(), {.name = tensor.name()}));
     return strangers_.back().second;
   }
   if (auto found = arguments_.find(*id); found != arguments_.end()) return found->second;
@@ -68,7 +70,8 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
 Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
   BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
   // Memory from outside says nothing of its scope.
-  if (!stage.op.as<Placeholder>()) options.scope = to_string(stage.scope.value_or(StorageScope::Global));
+  if (!stage.op.as<Placeholder>())
+    options.scope = to_string(stage.scope.value_or(StorageScope::Global));
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 

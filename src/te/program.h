@@ -25,8 +25,8 @@ class BufferTable {
   bool is_argument(const Tensor& tensor) const;
   /// Whether the tensor is part of the state that a scan keeps.
   bool is_scan_state(const Tensor& tensor) const;
-  /// The buffer that a read or a store of the tensor accesses. Initial state, update and placeholder of a
-  /// scan are parts of the scan's own buffer.
+  /// The buffer that a read or a store of the tensor accesses. Initial state, update and
+  /// placeholder of a scan are parts of the scan's own buffer.
   tir::Buffer buffer_of(const Tensor& tensor);
 
  private:
@@ -58,8 +58,8 @@ class Program {
   /// Values of loop variables that are no loops in the program: of extent 1, or bound to a thread.
   void define(const Var& var, Expr value) { tir::set(defined_, var, std::move(value)); }
 
-  /// The expression of the program: variables get their values, reads of tensors become loads. Nothing is
-  /// folded.
+  /// The expression of the program: variables get their values, reads of tensors become loads.
+  /// Nothing is folded.
   Expr lower(const Expr& e, const tir::VarMap& values) const;
   Range lower(const Range& range, const tir::VarMap& values) const;
   Stmt lower(const Stmt& s, const tir::VarMap& values) const;

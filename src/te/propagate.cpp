@@ -49,12 +49,14 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
   incomplete.set(stuck, true);
   for (const Relation& relation : std::views::reverse(relations)) {
     bool any = false;
-    for (const IterVar& child : children_of(relation)) any = any || incomplete.value_or(child, false);
+    for (const IterVar& child : children_of(relation))
+      any = any || incomplete.value_or(child, false);
     if (!any) continue;
     // Of a split, the inner loop alone may reach all of a short parent.
     const Split* split = std::get_if<Split>(&relation);
     if (split && !incomplete.value_or(split->inner, false) &&
-        arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent, facts)) {
+        arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent,
+                         facts)) {
       continue;
     }
     for (const IterVar& parent : parents_of(relation)) {
@@ -90,7 +92,8 @@ void join(std::span<const IterVar> from, std::span<const IterVar> to, AxisMarks&
 }  // namespace
 
 void mark_reached(Relations relations, AxisMarks& marks) {
-  for (const Relation& relation : relations) join(parents_of(relation), children_of(relation), marks);
+  for (const Relation& relation : relations)
+    join(parents_of(relation), children_of(relation), marks);
 }
 
 void mark_sources(Relations relations, AxisMarks& marks) {

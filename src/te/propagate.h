@@ -1,5 +1,6 @@
-// Sweeps over the relations of a stage: ranges, domains, indices and marks passed along from axis to axis.
-// Each is a loop over relations and nothing else; what a relation means is in te/relations/.
+// Sweeps over the relations of a stage: ranges, domains, indices and marks passed along from axis
+// to axis. Each is a loop over relations and nothing else; what a relation means is in
+// te/relations/.
 //
 //   AxisValues values;                       // of the leaf axes
 //   pass_index_up(stage.relations, ranges, values);
@@ -30,8 +31,8 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
 /// Every axis from which a leaf derives that is bound to a thread.
 AxisFlags find_thread_bound(const StageData& stage);
 
-/// Bits that meet: a child has all bits of its parents (mark_reached), a parent all bits of its children
-/// (mark_sources).
+/// Bits that meet: a child has all bits of its parents (mark_reached), a parent all bits of its
+/// children (mark_sources).
 using AxisMarks = AxisMap<unsigned>;
 void mark_reached(Relations relations, AxisMarks& marks);
 void mark_sources(Relations relations, AxisMarks& marks);

@@ -13,7 +13,8 @@ using tir::CommReducer;
 using tir::CommReducerNode;
 using tir::ReduceNode;
 
-void check_is_there(const std::string& name, const Expr& e, const char* what, const SourceLocation& where) {
+void check_is_there(const std::string& name, const Expr& e, const char* what,
+                    const SourceLocation& where) {
   if (e.is_moved_from()) throw TypeError(name + ": the " + what + " has been moved from", where);
 }
 
@@ -26,7 +27,8 @@ DataType type_of_numbers(const std::string& name, const Operand& terms) {
   return type;
 }
 
-void check_axes(const std::string& name, std::span<const IterVar> axes, const SourceLocation& where) {
+void check_axes(const std::string& name, std::span<const IterVar> axes,
+                const SourceLocation& where) {
   if (axes.empty()) throw TypeError(name + ": a reduction needs at least one axis", where);
   for (std::size_t n = 0; n < axes.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
@@ -39,12 +41,14 @@ void check_axes(const std::string& name, std::span<const IterVar> axes, const So
                       where);
 }
 
-void check_is_simple(const std::string& name, const Expr& e, const char* what, const SourceLocation& where) {
+void check_is_simple(const std::string& name, const Expr& e, const char* what,
+                     const SourceLocation& where) {
   if (contains_reduction(e))
-    throw TypeError(name + ": the " + what +
-                        " is or holds itself a reduction, which must be the whole body of an operation; "
-                        "compute it as a tensor of its own and read that",
-                    where);
+    throw TypeError(
+        name + ": the " + what +
+            " is or holds itself a reduction, which must be the whole body of an operation; "
+            "compute it as a tensor of its own and read that",
+        where);
 }
 
 /// Whether conversion to the type keeps a constant, but for rounding of floats.
@@ -105,11 +109,12 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
   check_is_there(name, condition, "condition", where);
   check_is_simple(name, condition, "condition", where);
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
-    throw TypeError(name + ": the condition `" + tir::print_expr(condition) + "` must be Bool, is " +
-                        condition.dtype().str(),
+    throw TypeError(name + ": the condition `" + tir::print_expr(condition) +
+                        "` must be Bool, is " + condition.dtype().str(),
                     where);
-  return components_of(std::make_shared<const ReduceNode>(ReduceNode{
-      std::move(combiner), std::move(sources), std::move(inits), std::move(axes), std::move(condition)}));
+  return components_of(std::make_shared<const ReduceNode>(
+      ReduceNode{std::move(combiner), std::move(sources), std::move(inits), std::move(axes),
+                 std::move(condition)}));
 }
 
 Expr reduce_binary(std::string name, Expr (*combine)(const Operand&, const Operand&), Expr identity,
@@ -119,13 +124,16 @@ Expr reduce_binary(std::string name, Expr (*combine)(const Operand&, const Opera
   Expr result = combine(x, y);
   auto combiner = std::make_shared<const CommReducerNode>(
       CommReducerNode{{x}, {y}, {std::move(result)}, {std::move(identity)}, std::move(name)});
-  return reduce(std::move(combiner), {std::move(value)}, std::move(axes), options, source.where()).front();
+  return reduce(std::move(combiner), {std::move(value)}, std::move(axes), options, source.where())
+      .front();
 }
 
-Expr reduce_logical(std::string name, Expr (*combine)(const Operand&, const Operand&), bool identity,
-                    const Operand& source, std::vector<IterVar> axes, const ReduceOptions& options) {
+Expr reduce_logical(std::string name, Expr (*combine)(const Operand&, const Operand&),
+                    bool identity, const Operand& source, std::vector<IterVar> axes,
+                    const ReduceOptions& options) {
   const DataType type = source.alone().dtype();
-  if (!type.is_bool()) throw TypeError(name + ": the terms must be Bool, got " + type.str(), source.where());
+  if (!type.is_bool())
+    throw TypeError(name + ": the terms must be Bool, got " + type.str(), source.where());
   return reduce_binary(std::move(name), combine, tir::make_int(type, identity ? 1 : 0), source,
                        std::move(axes), options);
 }
@@ -134,17 +142,21 @@ Expr reduce_logical(std::string name, Expr (*combine)(const Operand&, const Oper
 
 Expr sum(const Operand& e, std::vector<IterVar> axis, ReduceOptions options) {
   const DataType type = type_of_numbers("sum", e);
-  return reduce_binary("sum", tir::operator+, tir::make_const(type, 0), e, std::move(axis), options);
+  return reduce_binary("sum", tir::operator+, tir::make_const(type, 0), e, std::move(axis),
+                       options);
 }
 Expr prod(const Operand& e, std::vector<IterVar> axis, ReduceOptions options) {
   const DataType type = type_of_numbers("prod", e);
-  return reduce_binary("prod", tir::operator*, tir::make_const(type, 1), e, std::move(axis), options);
+  return reduce_binary("prod", tir::operator*, tir::make_const(type, 1), e, std::move(axis),
+                       options);
 }
 Expr min(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("min", tir::min, tir::max_value(type_of_numbers("min", e)), e, axis, options);
+  return reduce_binary("min", tir::min, tir::max_value(type_of_numbers("min", e)), e, axis,
+                       options);
 }
 Expr max(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("max", tir::max, tir::min_value(type_of_numbers("max", e)), e, axis, options);
+  return reduce_binary("max", tir::max, tir::min_value(type_of_numbers("max", e)), e, axis,
+                       options);
 }
 Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
   return reduce_logical("all", tir::operator&&, true, e, axis, options);
@@ -217,12 +229,15 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
   return reduce(std::move(combiner), std::move(sources), std::move(axis), options, where);
 }
 
-Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis, ReduceOptions options) const {
-  return (*this)(std::vector<Expr>{source.alone()}, std::move(axis), std::move(options), source.where())
+Expr Reducer::operator()(const Operand& source, std::vector<IterVar> axis,
+                         ReduceOptions options) const {
+  return (*this)(std::vector<Expr>{source.alone()}, std::move(axis), std::move(options),
+                 source.where())
       .front();
 }
 
-Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name, SourceLocation where) {
+Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name name,
+                     SourceLocation where) {
   return Reducer(std::move(combine), std::move(identity), std::move(name), where);
 }
 

@@ -29,7 +29,8 @@ Expr constant(DataType type, const std::variant<std::int64_t, double>& value) {
 
 class Trial {
  public:
-  explicit Trial(const ReduceNode& reduction) : reduction_(reduction), reducer_(*reduction.combiner) {}
+  explicit Trial(const ReduceNode& reduction)
+      : reduction_(reduction), reducer_(*reduction.combiner) {}
 
   std::optional<std::string> run() const {
     for (int n = 0; n < kTriples; ++n) {
@@ -37,8 +38,8 @@ class Trial {
       const Tuple left = combine(combine(a, b), c), right = combine(a, combine(b, c));
       for (std::size_t k = 0; k < left.size(); ++k)
         if (differ(left[k], right[k]))
-          return "of " + text(a) + ", " + text(b) + " and " + text(c) + " it makes " + text(left) + " or " +
-                 text(right) + ", as the order goes";
+          return "of " + text(a) + ", " + text(b) + " and " + text(c) + " it makes " + text(left) +
+                 " or " + text(right) + ", as the order goes";
     }
     return std::nullopt;
   }
@@ -48,7 +49,8 @@ class Trial {
     Tuple values;
     for (std::size_t k = 0; k < reduction_.source.size(); ++k) {
       const Expr& source = reduction_.source[k];
-      const int number = kNumbers[(static_cast<std::size_t>(n) * (k + 2) + 3 * k) % kNumbers.size()];
+      const int number =
+          kNumbers[(static_cast<std::size_t>(n) * (k + 2) + 3 * k) % kNumbers.size()];
       if (is_constant(source)) {
         values.push_back(source);
       } else if (source.dtype().is_bool()) {
@@ -78,7 +80,8 @@ class Trial {
     const FloatImm* y = b.as<FloatImm>();
     if (!x || !y) return constant_int(a) != constant_int(b);
     if (!std::isfinite(x->value) || !std::isfinite(y->value)) return false;
-    return std::fabs(x->value - y->value) > 0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)});
+    return std::fabs(x->value - y->value) >
+           0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)});
   }
 
   static std::string text(const Tuple& values) {

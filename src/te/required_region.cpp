@@ -44,7 +44,8 @@ class ReadCollector {
 
   struct HashKey {
     std::size_t operator()(const std::pair<const void*, int>& key) const {
-      return std::hash<const void*>()(key.first) ^ (static_cast<std::size_t>(key.second) * 0x9e3779b9u);
+      return std::hash<const void*>()(key.first) ^
+             (static_cast<std::size_t>(key.second) * 0x9e3779b9u);
     }
   };
   std::unordered_set<const ExprNode*> visited_;
@@ -52,10 +53,12 @@ class ReadCollector {
   std::vector<TensorReads> reads_;
 };
 
-Interval whole_dimension(const Expr& extent) { return Interval::of(make_int(extent.dtype(), 0), extent - 1); }
+Interval whole_dimension(const Expr& extent) {
+  return Interval::of(make_int(extent.dtype(), 0), extent - 1);
+}
 
-/// Both ends are cut to the shape, or none is. Cutting one alone would give intervals such as [i, 0], true
-/// but awkward: their extents are no numbers any more.
+/// Both ends are cut to the shape, or none is. Cutting one alone would give intervals such as [i,
+/// 0], true but awkward: their extents are no numbers any more.
 Interval within_shape(const Interval& index, const Expr& extent, const Facts& facts) {
   if (index.is_everything()) return whole_dimension(extent);
   if (!index.is_bounded()) return index;
@@ -66,7 +69,8 @@ Interval within_shape(const Interval& index, const Expr& extent, const Facts& fa
 }
 
 void need_all(const Tensor& tensor, Needs& needs) {
-  for (std::size_t i = 0; i < needs.size(); ++i) needs[i].push_back(whole_dimension(tensor.shape()[i]));
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    needs[i].push_back(whole_dimension(tensor.shape()[i]));
 }
 
 void add_compute_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
@@ -76,13 +80,16 @@ void add_compute_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   if (found == reads.end()) return;
   for (const std::vector<Expr>& indices : found->indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      needs[i].push_back(within_shape(values_of(indices[i], domains, facts), tensor.shape()[i], facts));
+      needs[i].push_back(
+          within_shape(values_of(indices[i], domains, facts), tensor.shape()[i], facts));
     }
   }
 }
 
-/// Of an initial state all steps, of an update the steps that the scan makes; of both the same part of space.
-void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains, Needs& needs) {
+/// Of an initial state all steps, of an update the steps that the scan makes; of both the same part
+/// of space.
+void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
+                    Needs& needs) {
   std::size_t spatial = 0;
   for (std::size_t k = 0; k < scan.update.size(); ++k) {
     const bool is_init = scan.init[k].same_as(tensor);
@@ -97,8 +104,8 @@ void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& d
   }
 }
 
-void add_region_needs(const TensorCompute& compute, const Tensor& tensor, const IntervalMap& domains,
-                      const Facts& facts, Needs& needs) {
+void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
+                      const IntervalMap& domains, const Facts& facts, Needs& needs) {
   for (const TensorRegion& input : compute.inputs) {
     if (!input.tensor.same_as(tensor)) continue;
     for (std::size_t i = 0; i < input.ranges.size(); ++i) {
@@ -125,7 +132,9 @@ void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, c
       [&](const Compute&) { add_compute_needs(reads, tensor, domains, facts, needs); },
       [&](const Scan& scan) { add_scan_needs(scan, tensor, domains, needs); },
       [&](const Extern&) { need_all(tensor, needs); },
-      [&](const TensorCompute& compute) { add_region_needs(compute, tensor, domains, facts, needs); });
+      [&](const TensorCompute& compute) {
+        add_region_needs(compute, tensor, domains, facts, needs);
+      });
 }
 
 }  // namespace tenon::te

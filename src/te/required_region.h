@@ -12,16 +12,16 @@ struct TensorReads {
   std::vector<std::vector<Expr>> indices;
 };
 
-/// The reads in the bodies of a compute (sources, conditions, inits and ranges of reductions included); empty
-/// for the other kinds, whose needs do not depend on indices.
+/// The reads in the bodies of a compute (sources, conditions, inits and ranges of reductions
+/// included); empty for the other kinds, whose needs do not depend on indices.
 std::vector<TensorReads> collect_reads(const Operation& op);
 
 /// Per dimension of a tensor, the intervals that are needed, one per read.
 using Needs = std::vector<std::vector<arith::Interval>>;
 
-/// Adds what `reader` needs of `tensor` for every point in `domains` (of the reader's root axes). Indices are
-/// taken to lie within the tensor's shape: a read of which nothing is known needs the whole dimension, and
-/// one that surely needs the whole dimension needs no more.
+/// Adds what `reader` needs of `tensor` for every point in `domains` (of the reader's root axes).
+/// Indices are taken to lie within the tensor's shape: a read of which nothing is known needs the
+/// whole dimension, and one that surely needs the whole dimension needs no more.
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
                const arith::IntervalMap& domains, const arith::Facts& facts, Needs& needs);
 

@@ -16,14 +16,16 @@ std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
   return axes;
 }
 
-std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots, const AxisRanges& ranges,
-                            const AxisValues& values, arith::Facts& facts) {
+std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
+                            const AxisRanges& ranges, const AxisValues& values,
+                            arith::Facts& facts) {
   const AxisFlags guarded = find_guarded(stage, ranges, facts);
   arith::IntervalMap leaves;
   for (const IterVar& leaf : stage.leaf_iter_vars)
-    if (const Range* range = ranges.find(leaf)) leaves.set(leaf.var(), arith::Interval::from_range(*range));
-  // Axes between roots and leaves count too: a part of a part that goes too far may still lie within the
-  // whole.
+    if (const Range* range = ranges.find(leaf))
+      leaves.set(leaf.var(), arith::Interval::from_range(*range));
+  // Axes between roots and leaves count too: a part of a part that goes too far may still lie
+  // within the whole.
   std::vector<Expr> guards;
   for (const IterVar& axis : stage.all_iter_vars) {
     if (!guarded.value_or(axis, false) || !values.contains(axis)) continue;
@@ -37,7 +39,9 @@ std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roo
   return guards;
 }
 
-Expr zero_of(DataType type) { return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0); }
+Expr zero_of(DataType type) {
+  return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0);
+}
 
 void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
                  const SourceLocation& where) {
@@ -50,8 +54,9 @@ void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
 }
 
-void check_attached_axes_stay(const ScheduleData& schedule, StageId id, std::span<const IterVar> staying,
-                              std::string_view primitive, const SourceLocation& where) {
+void check_attached_axes_stay(const ScheduleData& schedule, StageId id,
+                              std::span<const IterVar> staying, std::string_view primitive,
+                              const SourceLocation& where) {
   for (StageId other : schedule.order) {
     const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other));
     if (!at || at->stage != id || contains(staying, at->axis)) continue;

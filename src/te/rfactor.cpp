@@ -1,5 +1,5 @@
-// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a tensor of
-// their own, which the old stage reduces.
+// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a
+// tensor of their own, which the old stage reduces.
 #include <algorithm>
 
 #include "te/body.h"
@@ -28,8 +28,8 @@ void check_untouched(const StageData& stage, const Compute& compute, const AxisM
                      const IterVar& axis, const SourceLocation& where) {
   for (const IterVar& data : compute.axis)
     if (touched.value_or(data, 0))
-      fail("rfactor", stage, axis, "it is fused with data axis `" + data.name() + "`; factor before fusing",
-           where);
+      fail("rfactor", stage, axis,
+           "it is fused with data axis `" + data.name() + "`; factor before fusing", where);
   for (const Relation& relation : stage.relations) {
     // That a loop begins at 0 is nothing that a user has done to it.
     if (std::holds_alternative<Rebase>(relation)) continue;
@@ -40,21 +40,24 @@ void check_untouched(const StageData& stage, const Compute& compute, const AxisM
                  "` has already been changed; call rfactor first, then schedule the data axes",
              where);
     if (std::holds_alternative<Singleton>(relation))
-      fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first", where);
+      fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first",
+           where);
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
     // What was said of it would be lost with the operation that it belongs to.
-    const std::string how = attributes.thread ? "is already bound to `" + attributes.thread->name() + "`"
-                                              : "has already been scheduled";
+    const std::string how = attributes.thread
+                                ? "is already bound to `" + attributes.thread->name() + "`"
+                                : "has already been scheduled";
     fail("rfactor", stage, axis,
-         "data axis `" + data.name() + "` " + how + "; call rfactor first, then schedule the data axes",
+         "data axis `" + data.name() + "` " + how +
+             "; call rfactor first, then schedule the data axes",
          where);
   }
 }
 
-/// All axes that have to do with the axis. A split of one and a fusion of its part with another link those
-/// two, so what is reached has sources of its own.
+/// All axes that have to do with the axis. A split of one and a fusion of its part with another
+/// link those two, so what is reached has sources of its own.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   auto count = [&](const AxisMarks& marks) {
     return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),
@@ -103,8 +106,10 @@ Factored factor(const StageData& stage, const Compute& compute, const tir::Reduc
   condition = condition && reduction.condition;
 
   const Range& factored = ranges.at(axis);
-  const Range from_zero = Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), factored.extent);
-  Factored result{IterVar(from_zero, axis.var(), IterKind::DataParallel), {}, {}, tir::likely(condition)};
+  const Range from_zero =
+      Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), factored.extent);
+  Factored result{
+      IterVar(from_zero, axis.var(), IterKind::DataParallel), {}, {}, tir::likely(condition)};
   for (const IterVar& root : compute.reduce_axis) {
     if (!touched.value_or(root, 0)) {
       result.reduce_axes.push_back(root);
@@ -122,22 +127,26 @@ Factored factor(const StageData& stage, const Compute& compute, const tir::Reduc
 }
 
 /// The partial results.
-Operation make_factored(const Operation& op, const Compute& compute, const tir::ReduceNode& reduction,
-                        const Factored& factored, int position) {
+Operation make_factored(const Operation& op, const Compute& compute,
+                        const tir::ReduceNode& reduction, const Factored& factored, int position) {
   std::vector<IterVar> axes = compute.axis;
   axes.insert(axes.begin() + position, factored.data_axis);
-  tir::ReduceNode partial{
-      reduction.combiner, {}, {}, factored.reduce_axes, tir::substitute(factored.condition, factored.values)};
+  tir::ReduceNode partial{reduction.combiner,
+                          {},
+                          {},
+                          factored.reduce_axes,
+                          tir::substitute(factored.condition, factored.values)};
   for (const Expr& source : reduction.source)
     partial.source.push_back(tir::substitute(source, factored.values));
   std::vector<Expr> bodies;
   if (partial.axis.empty()) {
-    // One point of the old reduction for each: nothing is left to reduce, but the condition still decides.
+    // One point of the old reduction for each: nothing is left to reduce, but the condition still
+    // decides.
     for (std::size_t n = 0; n < partial.source.size(); ++n)
-      bodies.push_back(
-          tir::is_true(partial.condition)
-              ? partial.source[n]
-              : tir::if_then_else(partial.condition, partial.source[n], reduction.combiner->identity[n]));
+      bodies.push_back(tir::is_true(partial.condition)
+                           ? partial.source[n]
+                           : tir::if_then_else(partial.condition, partial.source[n],
+                                               reduction.combiner->identity[n]));
   } else {
     bodies = components_of(std::make_shared<const tir::ReduceNode>(std::move(partial)));
   }
@@ -149,7 +158,8 @@ Operation make_factored(const Operation& op, const Compute& compute, const tir::
 Operation make_final(const Operation& op, const Compute& compute, const tir::ReduceNode& reduction,
                      const Operation& partial, const IterVar& data_axis, int position) {
   const std::vector<IterVar> axes = numbered_axes(op.output(0).shape());
-  const IterVar reduced(data_axis.dom(), data_axis.var().fresh(data_axis.name() + ".v"), IterKind::Reduce);
+  const IterVar reduced(data_axis.dom(), data_axis.var().fresh(data_axis.name() + ".v"),
+                        IterKind::Reduce);
   std::vector<Expr> indices(axes.begin(), axes.end());
   indices.insert(indices.begin() + position, reduced);
   tir::VarMap new_axes;
@@ -192,7 +202,8 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const IterVar axis = require_leaf("rfactor", stage, given, where);
   if (axis.kind() != IterKind::Reduce)
     fail("rfactor", stage, axis,
-         "it is a " + std::string(to_string(axis.kind())) + " axis; only a reduction axis can be factored",
+         "it is a " + std::string(to_string(axis.kind())) +
+             " axis; only a reduction axis can be factored",
          where);
   const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
   check_attached_axes_stay(schedule, id, {}, "rfactor", where);
@@ -205,7 +216,8 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
 
   const Factored factored = factor(stage, *compute, *reduction, axis, where);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);
-  const Operation final = make_final(op, *compute, *reduction, partial, factored.data_axis, position);
+  const Operation final =
+      make_final(op, *compute, *reduction, partial, factored.data_axis, position);
 
   schedule.set_op(id, final);
   reset_loops(schedule, id, "rfactor", where);

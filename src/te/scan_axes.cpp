@@ -61,9 +61,11 @@ class FixedAxes {
   void follow_reads(StageId reader) {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) {
-      // Of what a nested scan, an extern operation or an intrinsic reads, the indices are not known.
+      // Of what a nested scan, an extern operation or an intrinsic reads, the indices are not
+      // known.
       for (const Tensor& input : op.inputs())
-        for (std::size_t dim = 0; dim < input.shape().size(); ++dim) add(input, dim, Needed::anything());
+        for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
+          add(input, dim, Needed::anything());
       return;
     }
     for (const TensorReads& reads : collect_reads(op))
@@ -109,7 +111,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
   const Scan& scan = *graph.stage(id).op.as<Scan>();
   std::set<StageId> after_state, before_update, step;
   for (const Tensor& state : scan.state)
-    if (const std::optional<StageId> placeholder = graph.find(state.op())) after_state.insert(*placeholder);
+    if (const std::optional<StageId> placeholder = graph.find(state.op()))
+      after_state.insert(*placeholder);
   const std::set<StageId> states = after_state;
   for (StageId stage = 0; stage < id; ++stage)
     for (StageId read : graph.reads(stage))

@@ -51,7 +51,9 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
 
 Stage Schedule::operator[](const StageKey& key) const {
   std::optional<StageId> id = data_->find(key.op);
-  if (!id) throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule", key.where);
+  if (!id)
+    throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule",
+                        key.where);
   return Stage(data_, *id, false);
 }
 
@@ -84,7 +86,8 @@ using GroupId = std::optional<int>;
 /// The innermost group that contains both.
 GroupId common_group(const ScheduleData& schedule, GroupId a, GroupId b) {
   std::vector<int> outer_of_a;
-  for (GroupId g = a; g; g = schedule.groups[static_cast<std::size_t>(*g)].group) outer_of_a.push_back(*g);
+  for (GroupId g = a; g; g = schedule.groups[static_cast<std::size_t>(*g)].group)
+    outer_of_a.push_back(*g);
   for (GroupId g = b; g; g = schedule.groups[static_cast<std::size_t>(*g)].group)
     if (std::find(outer_of_a.begin(), outer_of_a.end(), *g) != outer_of_a.end()) return g;
   return std::nullopt;
@@ -125,21 +128,23 @@ std::vector<StageId> stages_of(const ScheduleData& schedule, const TensorList& t
 }
 
 /// The groups below `outer` that lie wholly among the stages; throws if one lies there partly.
-std::vector<int> covered_groups(const ScheduleData& schedule, std::span<const StageId> stages, GroupId outer,
-                                const SourceLocation& where) {
+std::vector<int> covered_groups(const ScheduleData& schedule, std::span<const StageId> stages,
+                                GroupId outer, const SourceLocation& where) {
   std::vector<int> touched, missing(schedule.groups.size(), 0);
   for (StageId id = 0; id < static_cast<StageId>(schedule.stages.size()); ++id) {
     const bool inside = std::find(stages.begin(), stages.end(), id) != stages.end();
     for (GroupId g = schedule.stage(id).group; g && g != outer;
          g = schedule.groups[static_cast<std::size_t>(*g)].group) {
       if (!inside) ++missing[static_cast<std::size_t>(*g)];
-      if (inside && std::find(touched.begin(), touched.end(), *g) == touched.end()) touched.push_back(*g);
+      if (inside && std::find(touched.begin(), touched.end(), *g) == touched.end())
+        touched.push_back(*g);
     }
   }
   for (int g : touched)
     if (missing[static_cast<std::size_t>(g)] > 0)
       throw ScheduleError("create_group: the stages intersect group `" +
-                              schedule.groups[static_cast<std::size_t>(g)].name + "` without containing it",
+                              schedule.groups[static_cast<std::size_t>(g)].name +
+                              "` without containing it",
                           where);
   return touched;
 }
@@ -179,8 +184,8 @@ int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorLis
   return group;
 }
 
-Stage Schedule::create_group(const TensorList& outputs, const TensorList& inputs, bool include_inputs,
-                             SourceLocation where) const {
+Stage Schedule::create_group(const TensorList& outputs, const TensorList& inputs,
+                             bool include_inputs, SourceLocation where) const {
   return Stage(data_, add_group(*data_, outputs, inputs, include_inputs, where), true);
 }
 

@@ -15,8 +15,9 @@ StageId ScheduleData::require(const Operation& op, std::string_view primitive,
     check_is_there(*this, *id, primitive, where);
     return *id;
   }
-  throw ScheduleError(std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule",
-                      where);
+  throw ScheduleError(
+      std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule",
+      where);
 }
 
 std::optional<StageOutput> ScheduleData::find(const Tensor& tensor) const {
@@ -72,7 +73,8 @@ StageId ScheduleData::insert_stage(const Operation& op, std::size_t position) {
 namespace {
 
 /// Puts an axis of a stage in place of another, wherever the schedule has it.
-void replace_axis(ScheduleData& schedule, StageId id, const IterVar& old_axis, const IterVar& new_axis) {
+void replace_axis(ScheduleData& schedule, StageId id, const IterVar& old_axis,
+                  const IterVar& new_axis) {
   StageData& stage = schedule.stage(id);
   auto replace = [&](IterVar& axis) {
     if (axis.same_as(old_axis)) axis = new_axis;
@@ -82,14 +84,17 @@ void replace_axis(ScheduleData& schedule, StageId id, const IterVar& old_axis, c
   for (auto& [axis, attributes] : stage.attributes) replace(axis);
   for (Relation& relation : stage.relations) {
     match(
-        relation, [&](Split& r) { replace(r.parent); }, [&](Fuse& r) { replace(r.outer), replace(r.inner); },
-        [&](Rebase& r) { replace(r.parent); }, [](Singleton&) {},
+        relation, [&](Split& r) { replace(r.parent); },
+        [&](Fuse& r) { replace(r.outer), replace(r.inner); }, [&](Rebase& r) { replace(r.parent); },
+        [](Singleton&) {},
         [&](Transform& r) { std::for_each(r.originals.begin(), r.originals.end(), replace); });
   }
   for (StageData& other : schedule.stages)
-    if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == id) replace(at->axis);
+    if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == id)
+      replace(at->axis);
   for (GroupData& group : schedule.groups)
-    if (AttachAt* at = std::get_if<AttachAt>(&group.attach); at && at->stage == id) replace(at->axis);
+    if (AttachAt* at = std::get_if<AttachAt>(&group.attach); at && at->stage == id)
+      replace(at->axis);
 }
 
 }  // namespace
@@ -139,10 +144,11 @@ void fail(std::string_view primitive, const StageData& stage, const std::string&
   throw ScheduleError(std::string(primitive) + " of " + describe(stage) + ": " + text, where);
 }
 
-void fail(std::string_view primitive, const StageData& stage, const IterVar& axis, const std::string& text,
-          const SourceLocation& where) {
+void fail(std::string_view primitive, const StageData& stage, const IterVar& axis,
+          const std::string& text, const SourceLocation& where) {
   throw ScheduleError(
-      std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text, where);
+      std::string(primitive) + " of axis `" + axis.name() + "` of " + describe(stage) + ": " + text,
+      where);
 }
 
 void check_is_there(const ScheduleData& schedule, StageId id, std::string_view primitive,
@@ -150,13 +156,14 @@ void check_is_there(const ScheduleData& schedule, StageId id, std::string_view p
   const StageData& stage = schedule.stage(id);
   if (!std::holds_alternative<AttachInline>(stage.attach)) return;
   if (std::find(schedule.order.begin(), schedule.order.end(), id) != schedule.order.end()) return;
-  fail(primitive, stage, "normalize has put it into its readers, so that it is no stage of this schedule",
-       where);
+  fail(primitive, stage,
+       "normalize has put it into its readers, so that it is no stage of this schedule", where);
 }
 
 std::vector<IterVar> stored_axes(const StageData& stage) {
   for (const Relation& relation : stage.relations)
-    if (const Transform* transform = std::get_if<Transform>(&relation)) return transform->transformed;
+    if (const Transform* transform = std::get_if<Transform>(&relation))
+      return transform->transformed;
   // A dataflow rewrite has taken the loops over the new layout away.
   if (stage.layout) return {};
   return stage.op.axis();
@@ -168,13 +175,14 @@ const StageData* scan_of_state(const ScheduleData& schedule, StageId id) {
     if (!scan) continue;
     for (const std::vector<Tensor>* tensors : {&scan->init, &scan->update, &scan->state})
       for (const Tensor& tensor : *tensors)
-        if (const std::optional<StageId> part = schedule.find(tensor.op()); part == id) return &other;
+        if (const std::optional<StageId> part = schedule.find(tensor.op()); part == id)
+          return &other;
   }
   return nullptr;
 }
 
-StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
-                         const SourceLocation& where) {
+StageData& require_stage(ScheduleData& schedule, int index, bool is_group,
+                         std::string_view primitive, const SourceLocation& where) {
   if (is_group)
     throw ScheduleError(std::string(primitive) + " of group `" +
                             schedule.groups[static_cast<std::size_t>(index)].name +
@@ -193,11 +201,14 @@ std::string what_became_of(const Relation& relation) {
         return "it has already been split into " + describe(std::vector{r.outer, r.inner}) +
                ": use one of these";
       },
-      [](const Fuse& r) { return "it has already been fused into `" + r.fused.name() + "`: use that"; },
+      [](const Fuse& r) {
+        return "it has already been fused into `" + r.fused.name() + "`: use that";
+      },
       [](const Rebase& r) { return "it has been rebased to `" + r.rebased.name() + "`"; },
       [](const Singleton&) { return std::string("it is no parent"); },
       [](const Transform& r) {
-        return "its layout has been transformed into " + describe(r.transformed) + ": use one of these";
+        return "its layout has been transformed into " + describe(r.transformed) +
+               ": use one of these";
       });
 }
 
@@ -210,7 +221,8 @@ IterVar require_leaf(std::string_view primitive, const StageData& stage, const I
     const Relation* consumer = stage.consumer_of(current);
     if (!consumer)
       fail(primitive, stage, axis,
-           "the axis is not part of this stage, whose loops are " + describe(stage.leaf_iter_vars), where);
+           "the axis is not part of this stage, whose loops are " + describe(stage.leaf_iter_vars),
+           where);
     const Rebase* rebase = std::get_if<Rebase>(consumer);
     if (!rebase) fail(primitive, stage, axis, what_became_of(*consumer), where);
     current = rebase->rebased;
@@ -225,8 +237,9 @@ tir::StorageScope parse_scope(const std::string& subject, std::string_view scope
   for (auto s = tir::StorageScope::Global; s <= tir::StorageScope::WmmaAccumulator;
        s = static_cast<tir::StorageScope>(static_cast<int>(s) + 1))
     known += (known.empty() ? "" : ", ") + std::string(to_string(s));
-  throw ScheduleError(subject + ": `" + std::string(scope) + "` is no storage scope; the scopes are " + known,
-                      where);
+  throw ScheduleError(
+      subject + ": `" + std::string(scope) + "` is no storage scope; the scopes are " + known,
+      where);
 }
 
 void check_not_tensorized(std::string_view primitive, const StageData& stage, const IterVar& axis,
@@ -239,18 +252,22 @@ void check_not_tensorized(std::string_view primitive, const StageData& stage, co
          where);
 }
 
-void check_not_tensorized(std::string_view primitive, const StageData& stage, const SourceLocation& where) {
-  for (const IterVar& leaf : stage.leaf_iter_vars) check_not_tensorized(primitive, stage, leaf, where);
+void check_not_tensorized(std::string_view primitive, const StageData& stage,
+                          const SourceLocation& where) {
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    check_not_tensorized(primitive, stage, leaf, where);
 }
 
-void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where) {
+void check_can_inline(std::string_view primitive, const StageData& stage,
+                      const SourceLocation& where) {
   const Compute* compute = stage.op.as<Compute>();
   if (!compute) fail(primitive, stage, "only a compute can be inlined", where);
   if (stage.is_output)
-    fail(primitive, stage, "it is an output of the schedule, which has no readers to be put into", where);
-  if (compute->reduction())
-    fail(primitive, stage, "it is a reduction, which cannot stand inside an expression; use compute_at",
+    fail(primitive, stage, "it is an output of the schedule, which has no readers to be put into",
          where);
+  if (compute->reduction())
+    fail(primitive, stage,
+         "it is a reduction, which cannot stand inside an expression; use compute_at", where);
   if (compute->body.size() != 1)
     fail(primitive, stage,
          "it has " + std::to_string(compute->body.size()) +

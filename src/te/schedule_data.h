@@ -1,5 +1,5 @@
-// What a schedule is, behind its handles: stages and groups by number, their order, and which stage stands
-// for which operation, be it the present one or one that it had before.
+// What a schedule is, behind its handles: stages and groups by number, their order, and which stage
+// stands for which operation, be it the present one or one that it had before.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -39,8 +39,10 @@ struct ScheduleData {
 
   std::optional<StageId> find(const Operation& op) const;
   /// ScheduleError naming the primitive if the operation is none of this schedule's.
-  StageId require(const Operation& op, std::string_view primitive, const SourceLocation& where) const;
-  StageOutput require(const Tensor& tensor, std::string_view primitive, const SourceLocation& where) const;
+  StageId require(const Operation& op, std::string_view primitive,
+                  const SourceLocation& where) const;
+  StageOutput require(const Tensor& tensor, std::string_view primitive,
+                      const SourceLocation& where) const;
   std::optional<StageOutput> find(const Tensor& tensor) const;
   /// The tensor that the output is now.
   Tensor tensor(const StageOutput& output) const;
@@ -60,8 +62,8 @@ struct ScheduleData {
   const SourceLocation& effective_attach_where(StageId id) const;
 };
 
-/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to what is
-/// computed inside (the update of a scan, an intrinsic).
+/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to
+/// what is computed inside (the update of a scan, an intrinsic).
 std::vector<IterVar> loops_of(const Operation& op);
 
 /// "stage `C`", by the name that the user gave.
@@ -77,7 +79,8 @@ std::string describe(std::span<const IterVar> axes);
 
 /// Keeps a warning with its line, unless it is there already.
 void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where);
-/// Warns of what was said of loops that the primitive has taken away; `before` are the loops that there were.
+/// Warns of what was said of loops that the primitive has taken away; `before` are the loops that
+/// there were.
 void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
                         std::span<const IterVar> before, const SourceLocation& where);
 
@@ -90,25 +93,28 @@ std::vector<IterVar> stored_axes(const StageData& stage);
 const StageData* scan_of_state(const ScheduleData& schedule, StageId id);
 
 /// The stage behind a handle; throws if it is a group, which has no loops and no storage, or gone.
-StageData& require_stage(ScheduleData& schedule, int index, bool is_group, std::string_view primitive,
-                         const SourceLocation& where);
+StageData& require_stage(ScheduleData& schedule, int index, bool is_group,
+                         std::string_view primitive, const SourceLocation& where);
 
-/// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what became of the
-/// axis.
+/// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what
+/// became of the axis.
 IterVar require_leaf(std::string_view primitive, const StageData& stage, const IterVar& axis,
                      const SourceLocation& where);
 
-/// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that loop away.
+/// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that
+/// loop away.
 void check_not_tensorized(std::string_view primitive, const StageData& stage, const IterVar& axis,
                           const SourceLocation& where);
-void check_not_tensorized(std::string_view primitive, const StageData& stage, const SourceLocation& where);
+void check_not_tensorized(std::string_view primitive, const StageData& stage,
+                          const SourceLocation& where);
 
 /// Throws "<subject>: `foo` is no storage scope; ...".
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where);
 
 /// Throws if the stage's own attachment cannot be what a primitive makes it.
-void check_can_inline(std::string_view primitive, const StageData& stage, const SourceLocation& where);
+void check_can_inline(std::string_view primitive, const StageData& stage,
+                      const SourceLocation& where);
 
 /// Inlines, rebases and settles attachments in place.
 void normalize(ScheduleData& data, const SourceLocation& where);

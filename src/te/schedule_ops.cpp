@@ -18,8 +18,8 @@ using namespace tir;
 
 namespace {
 
-/// A dimension that is a variable by itself may be 1 at run time and then be read with any index: it gets a
-/// stride of its own, which may be 0.
+/// A dimension that is a variable by itself may be 1 at run time and then be read with any index:
+/// it gets a stride of its own, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
   return std::any_of(tensor.shape().begin(), tensor.shape().end(),
                      [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
@@ -39,10 +39,12 @@ class FunctionMaker {
         where_(where),
         compact_(needs_compact_buffers(graph)),
         buffers_(graph) {
-    if (options.name.empty()) throw ScheduleError("the name of a function must not be empty", where);
+    if (options.name.empty())
+      throw ScheduleError("the name of a function must not be empty", where);
     for (const auto& [tensor, buffer] : options.binds) {
       if (!graph.find(tensor.op()))
-        throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule", where);
+        throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
+                            where);
       check_buffer_of(tensor, buffer, "binds: buffer `" + buffer.name() + "`", where);
       if (buffer->scope() != StorageScope::Global)
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
@@ -53,9 +55,9 @@ class FunctionMaker {
     for (std::size_t n = 0; n < options.binds.size(); ++n)
       for (std::size_t m = 0; m < n; ++m)
         if (options.binds[n].first.same_as(options.binds[m].first))
-          throw ScheduleError("binds: tensor `" + options.binds[n].first.name() + "` has two buffers, `" +
-                                  options.binds[m].second.name() + "` and `" +
-                                  options.binds[n].second.name() + "`",
+          throw ScheduleError("binds: tensor `" + options.binds[n].first.name() +
+                                  "` has two buffers, `" + options.binds[m].second.name() +
+                                  "` and `" + options.binds[n].second.name() + "`",
                               where);
   }
 
@@ -102,7 +104,8 @@ class FunctionMaker {
   }
 
   void add_array(const Buffer& buffer) {
-    if (is_parameter(buffer)) throw ScheduleError("argument `" + buffer->name + "` is given twice", where_);
+    if (is_parameter(buffer))
+      throw ScheduleError("argument `" + buffer->name + "` is given twice", where_);
     Var handle(buffer->name, Handle());
     func_.params.push_back(handle);
     func_.buffers.push_back({handle, buffer, buffer});
@@ -121,8 +124,8 @@ class FunctionMaker {
       const StageData& stage = graph_.stage(id);
       if (!stage.layout) continue;
       for (int n = 0; n < stage.op.num_outputs(); ++n) {
-        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout, stage.axis_separators,
-                           stage.layout_where});
+        layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout,
+                           stage.axis_separators, stage.layout_where});
       }
     }
     return layouts;
@@ -142,8 +145,8 @@ class FunctionMaker {
     }
   }
 
-  /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it is not
-  /// around, and whatever a store predicate is on, still prints; `build` refuses it.)
+  /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it
+  /// is not around, and whatever a store predicate is on, still prints; `build` refuses it.)
   void check_variables(const Bounds& bounds) const {
     std::unordered_set<const void*> given;
     auto give = [&](const Expr& e) {
@@ -157,7 +160,8 @@ class FunctionMaker {
         if (attributes.thread) give(attributes.thread->var());
     }
     for (const Var& param : func_.params) give(param);
-    // A size that is an expression of others prints as well; `build` refuses it if nothing else gives them.
+    // A size that is an expression of others prints as well; `build` refuses it if nothing else
+    // gives them.
     for (const BufferParam& param : func_.buffers) {
       give(param.declared->elem_offset);
       for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
@@ -170,9 +174,10 @@ class FunctionMaker {
     });
     for (const Var& var : free_vars(func_.body))
       if (!var.dtype().is_handle() && !given.contains(&var.node()))
-        throw LowerError("variable `" + var.name() + "`" + user_of(var) +
-                             " is neither an argument nor in the shape of one; add it to the arguments",
-                         where_);
+        throw LowerError(
+            "variable `" + var.name() + "`" + user_of(var) +
+                " is neither an argument nor in the shape of one; add it to the arguments",
+            where_);
   }
 
   /// " in stage `B`": where the variable is used.
@@ -195,8 +200,8 @@ class FunctionMaker {
 }  // namespace
 
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
-                      const std::vector<FunctionArgument>& arguments, const FunctionOptions& options,
-                      SourceLocation where) {
+                      const std::vector<FunctionArgument>& arguments,
+                      const FunctionOptions& options, SourceLocation where) {
   FunctionMaker maker(graph, options, where);
   for (const FunctionArgument& argument : arguments) maker.add(argument);
   return maker.finish(bounds);

@@ -88,14 +88,16 @@ const Relation* StageData::consumer_of(const IterVar& axis) const {
 
 const StageData& Stage::data(SourceLocation where) const {
   if (is_group_)
-    throw ScheduleError("`" + name() + "`, a group of stages, has no operation and no loops of its own",
-                        where);
+    throw ScheduleError(
+        "`" + name() + "`, a group of stages, has no operation and no loops of its own", where);
   return schedule_->stage(index_);
 }
 Operation Stage::op(SourceLocation where) const { return data(where).op; }
 Operation Stage::origin_op(SourceLocation where) const { return data(where).origin_op; }
 IterVar Stage::axis(int n, SourceLocation where) const { return data(where).op.axis(n, where); }
-IterVar Stage::reduce_axis(int n, SourceLocation where) const { return data(where).op.reduce_axis(n, where); }
+IterVar Stage::reduce_axis(int n, SourceLocation where) const {
+  return data(where).op.reduce_axis(n, where);
+}
 IterVar Stage::scan_axis(SourceLocation where) const { return data(where).op.scan_axis(where); }
 const std::vector<IterVar>& Stage::leaf_iter_vars(SourceLocation where) const {
   return data(where).leaf_iter_vars;
@@ -103,11 +105,14 @@ const std::vector<IterVar>& Stage::leaf_iter_vars(SourceLocation where) const {
 const std::vector<IterVar>& Stage::all_iter_vars(SourceLocation where) const {
   return data(where).all_iter_vars;
 }
-const std::vector<Relation>& Stage::relations(SourceLocation where) const { return data(where).relations; }
+const std::vector<Relation>& Stage::relations(SourceLocation where) const {
+  return data(where).relations;
+}
 
 std::optional<Stage> Stage::group() const {
-  const std::optional<int> group =
-      is_group_ ? schedule_->groups[static_cast<std::size_t>(index_)].group : schedule_->stage(index_).group;
+  const std::optional<int> group = is_group_
+                                       ? schedule_->groups[static_cast<std::size_t>(index_)].group
+                                       : schedule_->stage(index_).group;
   return group ? std::optional(Stage(schedule_, *group, true)) : std::nullopt;
 }
 std::string Stage::name() const {
@@ -128,7 +133,8 @@ void replace_leaf(StageData& stage, const IterVar& leaf, std::vector<IterVar> re
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), replacements.begin(), replacements.end());
 }
 
-/// A positive integer in the axis' type; what is not constant is checked when the function is called.
+/// A positive integer in the axis' type; what is not constant is checked when the function is
+/// called.
 Expr checked_count(std::string_view primitive, const ScheduleData& schedule, const StageData& stage,
                    const IterVar& axis, const Operand& count, const std::string& what,
                    const SourceLocation& where) {
@@ -144,10 +150,12 @@ Expr checked_count(std::string_view primitive, const ScheduleData& schedule, con
   if (!value) return tir::cast(type, given);
   const bool is_above_int64 = *value < 0 && given.dtype().is_uint();
   if (*value <= 0 && !is_above_int64)
-    fail(primitive, stage, axis, "the " + what + " must be positive, got " + std::to_string(*value), where);
+    fail(primitive, stage, axis, "the " + what + " must be positive, got " + std::to_string(*value),
+         where);
   if (is_above_int64 || !fits(*value, type))
     fail(primitive, stage, axis,
-         "the " + what + " `" + tir::print_expr(given) + "` does not fit the axis' type " + type.str(),
+         "the " + what + " `" + tir::print_expr(given) + "` does not fit the axis' type " +
+             type.str(),
          where);
   return tir::make_int(type, *value);
 }
@@ -160,21 +168,23 @@ void check_transformable(std::string_view primitive, const StageData& stage, con
                          const SourceLocation& where) {
   if (!can_be_split_or_fused(axis.kind()))
     fail(primitive, stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be split or fused", where);
+         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be split or fused",
+         where);
   check_not_tensorized(primitive, stage, axis, where);
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes && attributes->thread)
     fail(primitive, stage, axis,
-         "it is already bound to `" + attributes->thread->name() + "`: split and fuse before bind", where);
+         "it is already bound to `" + attributes->thread->name() + "`: split and fuse before bind",
+         where);
 }
 
-Stage::SplitAxes split_axis(std::string_view primitive, const ScheduleData& schedule, StageData& stage,
-                            const IterVar& given, const Operand& count, bool by_parts,
-                            const SourceLocation& where) {
+Stage::SplitAxes split_axis(std::string_view primitive, const ScheduleData& schedule,
+                            StageData& stage, const IterVar& given, const Operand& count,
+                            bool by_parts, const SourceLocation& where) {
   const IterVar axis = require_leaf(primitive, stage, given, where);
   check_transformable(primitive, stage, axis, where);
-  Expr size =
-      checked_count(primitive, schedule, stage, axis, count, by_parts ? "number of parts" : "factor", where);
+  Expr size = checked_count(primitive, schedule, stage, axis, count,
+                            by_parts ? "number of parts" : "factor", where);
   const DataType type = axis.var().dtype();
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
@@ -198,12 +208,13 @@ IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& gi
   if (distance != 1 && distance != -1)
     fail("fuse", stage, outer,
          "it is not next to `" + inner.name() +
-             "`; only neighbouring loops can be fused, and the loops are " + describe(stage.leaf_iter_vars) +
-             " (reorder first)",
+             "`; only neighbouring loops can be fused, and the loops are " +
+             describe(stage.leaf_iter_vars) + " (reorder first)",
          where);
   if (distance == -1) std::swap(outer, inner);
   const DataType a = outer.var().dtype(), b = inner.var().dtype();
-  IterVar fused(std::nullopt, Var(name, a.bits >= b.bits ? a : b), std::max(outer.kind(), inner.kind()));
+  IterVar fused(std::nullopt, Var(name, a.bits >= b.bits ? a : b),
+                std::max(outer.kind(), inner.kind()));
   stage.leaf_iter_vars.erase(stage.leaf_iter_vars.begin() + *stage.leaf_position(inner));
   replace_leaf(stage, outer, {fused});
   stage.relations.push_back(Fuse{outer, inner, fused});
@@ -233,7 +244,8 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
   std::vector<int> places;
   for (const IterVar& given : order) {
     const IterVar axis = require_leaf("reorder", stage, given, where);
-    if (contains(axes, axis)) fail("reorder", stage, axis, "the axis is listed more than once", where);
+    if (contains(axes, axis))
+      fail("reorder", stage, axis, "the axis is listed more than once", where);
     const IterKind kind = axis.kind();
     if (kind != IterKind::DataParallel && kind != IterKind::Reduce && kind != IterKind::ThreadIndex)
       fail("reorder", stage, axis,
@@ -248,7 +260,8 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
 
 }  // namespace
 
-Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor, SourceLocation where) const {
+Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor,
+                              SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split", where);
   const std::vector<IterVar> before = stage.leaf_iter_vars;
   const SplitAxes axes = split_axis("split", *schedule_, stage, axis, factor, false, where);
@@ -260,7 +273,8 @@ Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& npar
                                         SourceLocation where) const {
   StageData& stage = require_stage(*schedule_, index_, is_group_, "split_by_nparts", where);
   const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const SplitAxes axes = split_axis("split_by_nparts", *schedule_, stage, axis, nparts, true, where);
+  const SplitAxes axes =
+      split_axis("split_by_nparts", *schedule_, stage, axis, nparts, true, where);
   warn_of_lost_marks(*schedule_, "split_by_nparts", stage, before, where);
   return axes;
 }

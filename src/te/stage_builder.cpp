@@ -25,7 +25,8 @@ StageBuilder::StageBuilder(Program& program) : program_(program) {
     attached_[static_cast<std::size_t>(id)].resize(graph.stage(id).leaf_iter_vars.size() + 1);
     const Scan* scan = graph.stage(id).op.as<Scan>();
     if (!scan) continue;
-    for (const Tensor& init : scan->init) is_initial[static_cast<std::size_t>(*graph.find(init.op()))] = true;
+    for (const Tensor& init : scan->init)
+      is_initial[static_cast<std::size_t>(*graph.find(init.op()))] = true;
     initial_[static_cast<std::size_t>(id)] = stages_of(scan->init);
   }
   for (StageId id = 0; id < graph.size(); ++id) {
@@ -41,7 +42,9 @@ StageBuilder::StageBuilder(Program& program) : program_(program) {
           internal_check(position.has_value(), "a stage is attached at an axis that is no loop");
           put(at.stage, static_cast<std::size_t>(*position));
         },
-        [&](const AttachScanUpdate& at) { put(at.scan, graph.stage(at.scan).leaf_iter_vars.size()); });
+        [&](const AttachScanUpdate& at) {
+          put(at.scan, graph.stage(at.scan).leaf_iter_vars.size());
+        });
   }
 }
 
@@ -104,7 +107,8 @@ Realize::Traits realize_traits(const StageData& stage) {
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const AxisAttributes* attributes = stage.attributes_of(stored[i]);
     if (!attributes || !attributes->align) continue;
-    traits.align.push_back({static_cast<int>(i), attributes->align->factor, attributes->align->offset});
+    traits.align.push_back(
+        {static_cast<int>(i), attributes->align->factor, attributes->align->offset});
   }
   traits.double_buffer = stage.double_buffer;
   traits.rolling_buffer = stage.rolling_buffer;
@@ -120,8 +124,9 @@ Stmt StageBuilder::realize(StageId id, Stmt body) {
   for (int k = stage.op.num_outputs(); k-- > 0;) {
     const Tensor output = stage.op.output(k);
     if (program_.buffers.is_argument(output) || program_.buffers.is_scan_state(output)) continue;
-    body = make_stmt(Realize{program_.buffers.buffer_of(output), regions[static_cast<std::size_t>(k)],
-                             make_true(), body, realize_traits(stage)});
+    body =
+        make_stmt(Realize{program_.buffers.buffer_of(output), regions[static_cast<std::size_t>(k)],
+                          make_true(), body, realize_traits(stage)});
   }
   return body;
 }
@@ -129,7 +134,8 @@ Stmt StageBuilder::realize(StageId id, Stmt body) {
 Stmt StageBuilder::provide(StageId id) {
   return match(
       program_.graph.stage(id).op.kind(), [&](const Compute&) { return provide_compute(id); },
-      [&](const Extern&) { return provide_extern(id); }, [&](const Scan&) { return provide_scan(id); },
+      [&](const Extern&) { return provide_extern(id); },
+      [&](const Scan&) { return provide_scan(id); },
       [&](const TensorCompute&) { return provide_compute(id); },
       [](const Placeholder&) { return make_nop(); });
 }
@@ -202,14 +208,15 @@ Stmt StageBuilder::provide_extern(StageId id) {
   return body;
 }
 
-/// The first states, then a loop over the steps; the stages that make a step stand innermost. Threads of the
-/// whole scan stand around both.
+/// The first states, then a loop over the steps; the stages that make a step stand innermost.
+/// Threads of the whole scan stand around both.
 Stmt StageBuilder::provide_scan(StageId id) {
   const StageData& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);
   Shells environment;
   for (const IterVar& thread : stage.env_threads) {
-    environment.push_back(AttrShell{AttrKind::ThreadExtent, thread, "", program_.bounds[thread].extent});
+    environment.push_back(
+        AttrShell{AttrKind::ThreadExtent, thread, "", program_.bounds[thread].extent});
   }
   Shells guards;
   for (const Expr& guard : make_guards(id, nest, program_)) guards.push_back(GuardShell{guard});
@@ -293,8 +300,8 @@ Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
       });
       if (!is_known) {
         const bool is_virtual = thread->thread()->is_virtual();
-        shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent, *thread, "",
-                                   program_.bounds[*thread].extent});
+        shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
+                                   *thread, "", program_.bounds[*thread].extent});
       }
     }
   }
@@ -306,8 +313,9 @@ Shells StageBuilder::closed_only(const Shells& level) const {
   for (const Shell& shell : level) {
     const AttrShell* attr = std::get_if<AttrShell>(&shell);
     const bool is_open = attr && attr->kind != AttrKind::Pragma &&
-                         std::any_of(open_.begin(), open_.end(),
-                                     [&](const IterVar& thread) { return thread.same_as(attr->subject); });
+                         std::any_of(open_.begin(), open_.end(), [&](const IterVar& thread) {
+                           return thread.same_as(attr->subject);
+                         });
     if (!is_open) shells.push_back(shell);
   }
   return shells;

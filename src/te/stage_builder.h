@@ -7,8 +7,8 @@
 
 namespace tenon::te {
 
-/// The statements of one stage, by where they stand in its loops. They are made when the loops around them
-/// are known.
+/// The statements of one stage, by where they stand in its loops. They are made when the loops
+/// around them are known.
 struct NestedBody {
   struct Level {
     const Shells* shells;
@@ -27,7 +27,8 @@ class StageBuilder {
  public:
   explicit StageBuilder(Program& program);
 
-  /// The whole program: stages at root one after the other, each in the scope of the memory of those before.
+  /// The whole program: stages at root one after the other, each in the scope of the memory of
+  /// those before.
   Stmt build();
 
  private:
@@ -39,13 +40,14 @@ class StageBuilder {
   Stmt provide_compute(StageId stage);
   Stmt provide_thread_reduction(StageId stage);
   Stmt provide_intrinsic(StageId stage);
-  /// The initialisation of a reduction in the loops that it does not share, down to the first `depth`.
+  /// The initialisation of a reduction in the loops that it does not share, down to the first
+  /// `depth`.
   Stmt initialised(const ComputeNest& nest, std::size_t depth, Stmt init) const;
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
-  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that came before
-  /// it.
+  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that
+  /// came before it.
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest,
                                            const std::vector<std::size_t>& order);
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
@@ -56,8 +58,8 @@ class StageBuilder {
   /// Makes the body with the attributes of the shells' threads standing around it.
   Stmt wrap_around(const Shells& shells, const std::function<Stmt()>& body);
 
-  /// The attributes of threads that have memory of their own for one of these stages, and run both it and its
-  /// readers.
+  /// The attributes of threads that have memory of their own for one of these stages, and run both
+  /// it and its readers.
   Shells threads_of(const std::vector<StageId>& attached) const;
   /// The shells but for the attributes of threads that are open already.
   Shells closed_only(const Shells& level) const;
@@ -66,8 +68,8 @@ class StageBuilder {
   std::vector<StageId> stages_of(const std::vector<Tensor>& tensors) const;
 
   Program& program_;
-  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those that update
-  /// a scan.
+  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those
+  /// that update a scan.
   std::vector<std::vector<std::vector<StageId>>> attached_;
   /// Per scan, the stages that compute its initial states, in order.
   std::vector<std::vector<StageId>> initial_;

@@ -13,8 +13,9 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
   const std::string name = "tensor `" + tensor.name() + "`";
   if (indices.size() != tensor.shape().size()) {
     const std::size_t rank = tensor.shape().size();
-    throw TypeError(name + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") +
-                        ", but is read with " + std::to_string(indices.size()) +
+    throw TypeError(name + " has " + std::to_string(rank) +
+                        (rank == 1 ? " dimension" : " dimensions") + ", but is read with " +
+                        std::to_string(indices.size()) +
                         (indices.size() == 1 ? " index" : " indices"),
                     where);
   }
@@ -27,8 +28,8 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
                           tir::print_expr(indices[n]) + "` of type " + type.str(),
                       where);
     if (!type.is_scalar() && n + 1 < indices.size())
-      throw TypeError(name + ": only the last index may be a vector, but index " + std::to_string(n) +
-                          " is " + type.str(),
+      throw TypeError(name + ": only the last index may be a vector, but index " +
+                          std::to_string(n) + " is " + type.str(),
                       where);
   }
   return tir::make_producer_load(tensor.producer(), std::move(indices));
@@ -52,14 +53,16 @@ bool Tensor::same_as(const Tensor& other) const {
 }
 tir::ProducerRef Tensor::producer() const { return node_; }
 
-Expr Tensor::read(std::initializer_list<const Operand*> indices, const SourceLocation& where) const {
+Expr Tensor::read(std::initializer_list<const Operand*> indices,
+                  const SourceLocation& where) const {
   std::vector<Expr> values;
   values.reserve(indices.size());
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const Operand& index = **(indices.begin() + n);
     // A literal takes the type in which its dimension is counted.
     const DataType own = index.alone().dtype();
-    const bool typed = index.is_literal() && n < shape().size() && own.is_integral() && !own.is_bool();
+    const bool typed =
+        index.is_literal() && n < shape().size() && own.is_integral() && !own.is_bool();
     values.push_back(typed ? index.beside(shape()[n].dtype()) : index.alone());
   }
   return checked_read(*this, std::move(values), where);
@@ -67,11 +70,14 @@ Expr Tensor::read(std::initializer_list<const Operand*> indices, const SourceLoc
 
 Expr Tensor::operator()(SourceLocation where) const { return read({}, where); }
 Expr Tensor::operator()(const Operand& i) const { return read({&i}, i.where()); }
-Expr Tensor::operator()(const Operand& i, const Operand& j) const { return read({&i, &j}, i.where()); }
+Expr Tensor::operator()(const Operand& i, const Operand& j) const {
+  return read({&i, &j}, i.where());
+}
 Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k) const {
   return read({&i, &j, &k}, i.where());
 }
-Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l) const {
+Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k,
+                        const Operand& l) const {
   return read({&i, &j, &k, &l}, i.where());
 }
 Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
@@ -87,7 +93,8 @@ Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, co
   return read({&i, &j, &k, &l, &m, &n, &o}, i.where());
 }
 Expr Tensor::operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
-                        const Operand& m, const Operand& n, const Operand& o, const Operand& p) const {
+                        const Operand& m, const Operand& n, const Operand& o,
+                        const Operand& p) const {
   return read({&i, &j, &k, &l, &m, &n, &o, &p}, i.where());
 }
 Expr Tensor::operator()(const std::vector<Expr>& indices, SourceLocation where) const {

@@ -15,10 +15,11 @@ using namespace tir;
 
 namespace {
 
-// ---- guards -----------------------------------------------------------------------------------------------
+// ---- guards
+// -----------------------------------------------------------------------------------------------
 
-/// Guards around an intrinsic: those that depend on the loops around it alone, and those that do not hold for
-/// all iterations of the loops that it replaces.
+/// Guards around an intrinsic: those that depend on the loops around it alone, and those that do
+/// not hold for all iterations of the loops that it replaces.
 struct GuardParts {
   Shells outside, inside;
   /// That the ones inside hold for all iterations. Absent: there are none.
@@ -26,21 +27,23 @@ struct GuardParts {
 };
 
 /// The interval of values that `e` takes in the loops that an intrinsic replaces.
-arith::Interval values_inside(const Expr& e, const StageData& stage, std::size_t depth, const LoopNest& nest,
-                              const Program& program) {
+arith::Interval values_inside(const Expr& e, const StageData& stage, std::size_t depth,
+                              const LoopNest& nest, const Program& program) {
   arith::IntervalMap loops;
   for (std::size_t n = depth; n < stage.leaf_iter_vars.size(); ++n) {
     const IterVar& leaf = stage.leaf_iter_vars[n];
     const Expr* value = nest.values.find(leaf);
     if (value && value->as<VarNode>())
-      loops.set(Var::of(*value), Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
+      loops.set(Var::of(*value),
+                Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
   }
   return values_of(e, loops, program.facts);
 }
 
 class GuardSplitter {
  public:
-  GuardSplitter(const IntrinCall& call, const StageData& stage, const LoopNest& nest, const Program& program)
+  GuardSplitter(const IntrinCall& call, const StageData& stage, const LoopNest& nest,
+                const Program& program)
       : call_(call), stage_(stage), nest_(nest), program_(program) {}
 
   GuardParts split(const Shells& guards) const {
@@ -93,7 +96,8 @@ class GuardSplitter {
   const Program& program_;
 };
 
-// ---- statements -------------------------------------------------------------------------------------------
+// ---- statements
+// -------------------------------------------------------------------------------------------
 
 class BodyMaker {
  public:
@@ -127,9 +131,10 @@ class BodyMaker {
 
   Stmt require(const std::optional<Stmt>& part, const std::string& name) const {
     if (part) return *part;
-    call_.refuse("it has no " + name +
-                 ", which it needs where loops of the reduction remain around it; declare it as {.body, "
-                 ".reset, .update}");
+    call_.refuse(
+        "it has no " + name +
+        ", which it needs where loops of the reduction remain around it; declare it as {.body, "
+        ".reset, .update}");
   }
 
   Stmt whole_body() const {
@@ -155,8 +160,8 @@ class BodyMaker {
     for (const IterVar& axis : stage_.op.reduce_axis()) {
       const Expr& extent = program_.bounds[axis].extent;
       if (arith::can_prove_at_least(extent, 1, program_.facts)) continue;
-      const Expr none =
-          make_binary(BinaryOp::Le, program_.lower(extent, nest_.init->vars), make_int(extent.dtype(), 0));
+      const Expr none = make_binary(BinaryOp::Le, program_.lower(extent, nest_.init->vars),
+                                    make_int(extent.dtype(), 0));
       is_empty = is_empty ? *is_empty || none : none;
     }
     if (!is_empty) return std::nullopt;
@@ -173,7 +178,8 @@ class BodyMaker {
     for (const IterVar& axis : axes_of_progress()) {
       const Range range = program_.lower(program_.bounds[axis], nest_.main.vars);
       if (is_one(range.extent)) continue;
-      const Expr at = substitute_folding(program_.lower(axis.var(), nest_.main.vars), first_inside());
+      const Expr at =
+          substitute_folding(program_.lower(axis.var(), nest_.main.vars), first_inside());
       const Expr is_later = make_binary(BinaryOp::Lt, range.min, at);
       later = later ? *later || is_later : is_later;
     }
@@ -181,8 +187,8 @@ class BodyMaker {
     return later;
   }
 
-  /// The axes that tell how far the reduction is: its loops around the intrinsic, unless one of them is fused
-  /// with data; then the reduction's own axes.
+  /// The axes that tell how far the reduction is: its loops around the intrinsic, unless one of
+  /// them is fused with data; then the reduction's own axes.
   std::vector<IterVar> axes_of_progress() const {
     constexpr unsigned kFromData = 1;
     AxisMarks marks;
@@ -218,11 +224,13 @@ class BodyMaker {
     for (const Shell& shell : main_.outside) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, is_reduced)) continue;
-      const Expr at_first = arith::simplify(substitute_folding(guard->condition, first), program_.facts);
+      const Expr at_first =
+          arith::simplify(substitute_folding(guard->condition, first), program_.facts);
       const Call* hinted = as_call(at_first, Intrin::likely);
       if (!is_true(hinted ? hinted->args[0] : at_first))
-        call_.refuse("the first iteration of the reduction computes the body, but runs only where " +
-                     print_expr(guard->condition) + "; give the intrinsic a reset");
+        call_.refuse(
+            "the first iteration of the reduction computes the body, but runs only where " +
+            print_expr(guard->condition) + "; give the intrinsic a reset");
     }
   }
 
@@ -235,9 +243,10 @@ class BodyMaker {
     // One intrinsic may serve several stages.
     const Stmt call = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
     if (!program_.check_intrinsics) return call;
-    const CheckedCall checked{call_.intrin, part,
-                              call_.inputs, call_.outputs,
-                              call_.values, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_)};
+    const CheckedCall checked{
+        call_.intrin, part,
+        call_.inputs, call_.outputs,
+        call_.values, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_)};
     auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
     return with_check(checked, call, lowered, program_);
   }
@@ -246,8 +255,8 @@ class BodyMaker {
     for (std::size_t n = views.size(); n-- > 0;) {
       std::vector<Range> region;
       for (const Range& range : views[n].region) region.push_back(program_.lower(range, nest.vars));
-      body = make_stmt(
-          BufferView{views[n].buffer, program_.buffers.buffer_of(views[n].tensor), std::move(region), body});
+      body = make_stmt(BufferView{views[n].buffer, program_.buffers.buffer_of(views[n].tensor),
+                                  std::move(region), body});
     }
     return body;
   }
@@ -264,26 +273,29 @@ class BodyMaker {
 
   Stmt init_part() const {
     const Stmt call = called(*call_.code.reset, IntrinPart::Reset, *nest_.init);
-    const Stmt reset = viewing(inputs_of_reset(), viewing(call_.outputs, call, *nest_.init), *nest_.init);
+    const Stmt reset =
+        viewing(inputs_of_reset(), viewing(call_.outputs, call, *nest_.init), *nest_.init);
     if (!init_->whole) return wrap(init_->outside, reset);
     return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// The inputs that a reset reads. It runs in front of the reduction, where parts of tensors that its steps
-  /// take one after the other are not there.
+  /// The inputs that a reset reads. It runs in front of the reduction, where parts of tensors that
+  /// its steps take one after the other are not there.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
       const IntrinView& view = call_.inputs[n];
-      if (!uses(*call_.code.reset, view.buffer) && !(program_.check_intrinsics && starts_from(n))) continue;
+      if (!uses(*call_.code.reset, view.buffer) && !(program_.check_intrinsics && starts_from(n)))
+        continue;
       for (std::size_t l = nest_.common; l < call_.depth; ++l) {
         const IterVar& leaf = stage_.leaf_iter_vars[l];
         const bool has_loop = !nest_.init->values.at(leaf).same_as(leaf.var());
         if (has_loop) continue;
         for (const Range& range : view.region)
           if (uses_var(range.min, leaf.var()) || uses_var(range.extent, leaf.var()))
-            call_.refuse("its reset reads `" + view.buffer->name + "`, but each iteration of axis `" +
-                         leaf.name() + "` of the reduction takes another part of `" + view.tensor.name() +
+            call_.refuse("its reset reads `" + view.buffer->name +
+                         "`, but each iteration of axis `" + leaf.name() +
+                         "` of the reduction takes another part of `" + view.tensor.name() +
                          "`; leave the reset out, so that the body starts");
       }
       read.push_back(view);
@@ -317,7 +329,8 @@ class BodyMaker {
     for (std::size_t n = nest_.main.levels.size(); n-- > call_.depth;) {
       Shells pragmas;
       for (const Shell& shell : nest_.main.levels[n])
-        if (const AttrShell* attr = std::get_if<AttrShell>(&shell); attr && attr->kind == AttrKind::Pragma)
+        if (const AttrShell* attr = std::get_if<AttrShell>(&shell);
+            attr && attr->kind == AttrKind::Pragma)
           pragmas.push_back(shell);
       body = wrap(pragmas, std::move(body));
     }
@@ -334,7 +347,8 @@ class BodyMaker {
   }
 
   static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body) {
-    for (std::size_t n = end; n-- > begin;) body = wrap(without_pragmas(nest.levels[n]), std::move(body));
+    for (std::size_t n = end; n-- > begin;)
+      body = wrap(without_pragmas(nest.levels[n]), std::move(body));
     return body;
   }
 
@@ -387,12 +401,14 @@ class BodyMaker {
 }  // namespace
 
 bool calls_intrinsic(const StageData& stage) {
-  return stage.op.as<TensorCompute>() != nullptr || (stage.op.as<Compute>() && tensorized_leaf(stage));
+  return stage.op.as<TensorCompute>() != nullptr ||
+         (stage.op.as<Compute>() && tensorized_leaf(stage));
 }
 
 IntrinsicBody make_intrinsic_body(StageId id, Program& program, const ComputeNest& nest) {
   const StageData& stage = program.graph.stage(id);
-  if (stage.op.as<TensorCompute>()) return BodyMaker(id, program, nest, call_of(id, program)).make();
+  if (stage.op.as<TensorCompute>())
+    return BodyMaker(id, program, nest, call_of(id, program)).make();
   const std::size_t leaf = *tensorized_leaf(stage);
   return BodyMaker(id, program, nest, match_tensorized(id, leaf, program, nest)).make();
 }

@@ -19,8 +19,9 @@ void check_declared(const StageData& stage, const IterVar& leaf, const IterVar& 
   const std::optional<Range>& declared = thread.dom();
   const Expr& extent = ranges.at(leaf).extent;
   if (!declared || !arith::can_prove(declared->extent < extent, facts)) return;
-  throw ScheduleError("bind of " + describe(leaf, stage) + " to `" + thread.name() + "`: the axis has " +
-                          print_expr(extent) + " iterations, but only " + print_expr(declared->extent) +
+  throw ScheduleError("bind of " + describe(leaf, stage) + " to `" + thread.name() +
+                          "`: the axis has " + print_expr(extent) + " iterations, but only " +
+                          print_expr(declared->extent) +
                           " threads are declared; declare more, or split the axis",
                       stage.attributes_of(leaf)->where);
 }
@@ -74,7 +75,8 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether all that is read is computed in every thread, although the loop stays at its minimum there.
+/// Whether all that is read is computed in every thread, although the loop stays at its minimum
+/// there.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
   const StageData& stage = graph.stage(id);
@@ -90,8 +92,9 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
                       [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
-/// A loop bound to threads that each have memory of their own stays at its minimum. The other loops must then
-/// still reach every element, and the readers must run in the same threads, which start once around both.
+/// A loop bound to threads that each have memory of their own stays at its minimum. The other loops
+/// must then still reach every element, and the readers must run in the same threads, which start
+/// once around both.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, const IterVar& thread,
                    const AxisRanges& ranges, const Facts& facts) {
   const StageData& stage = graph.stage(id);
@@ -111,8 +114,8 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, con
       stage.attributes_of(leaf)->where);
 }
 
-/// Threads that fill memory together must come to it together: the loops around it inside of the thread run
-/// equally often in all of them.
+/// Threads that fill memory together must come to it together: the loops around it inside of the
+/// thread run equally often in all of them.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const StageData& stage = graph.stage(id);
   const StorageScope scope = scope_of(graph, id);
@@ -130,8 +133,8 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
       });
       if (!varies) continue;
       throw ScheduleError(
-          "compute_at of " + describe(stage) + ": all threads of `" + thread->name() + "` fill its " +
-              std::string(to_string(scope)) + " memory together, but " +
+          "compute_at of " + describe(stage) + ": all threads of `" + thread->name() +
+              "` fill its " + std::string(to_string(scope)) + " memory together, but " +
               describe(loop.axis, graph.stage(loop.stage)) +
               ", a loop around it, runs more often in some of them than in others; compute it "
               "outside of that loop, or set_scope(\"local\")",
@@ -142,7 +145,8 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
 
 }  // namespace
 
-void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges, const Facts& facts) {
+void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges,
+                   const Facts& facts) {
   const StageData& stage = graph.stage(id);
   check_converges(graph, id, ranges);
   for (const auto& [axis, attributes] : stage.attributes) {
@@ -158,25 +162,28 @@ void check_double_buffer(const StageGraph& graph, StageId id) {
   for (const AttachPoint& loop : graph.attach_path(id)) {
     if (!thread_of(graph.stage(loop.stage), loop.axis)) return;
   }
-  throw ScheduleError("double_buffer of " + describe(stage) +
-                          ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
-                      stage.double_buffer_where);
+  throw ScheduleError(
+      "double_buffer of " + describe(stage) +
+          ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
+      stage.double_buffer_where);
 }
 
-void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread, StageId reader) {
+void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
+                       StageId reader) {
   const StorageScope scope = scope_of(graph, producer);
   if (!thread || is_shared_along(scope, *thread->thread())) return;
   const StageData& stage = graph.stage(producer);
   const bool placed = std::holds_alternative<AttachAt>(stage.attach);
   if (placed && runs_in(graph, producer, *thread->thread())) return;
-  throw BoundError("stage `" + stage.origin_op.name() + "` is kept in " + std::string(to_string(scope)) +
-                       " memory, of which each iteration of `" + thread->name() + "` in stage `" +
-                       graph.stage(reader).origin_op.name() +
-                       "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
-                       "a wider scope",
-                   placed        ? stage.attach_where
-                   : stage.scope ? stage.scope_where
-                                 : stage.op.where());
+  throw BoundError(
+      "stage `" + stage.origin_op.name() + "` is kept in " + std::string(to_string(scope)) +
+          " memory, of which each iteration of `" + thread->name() + "` in stage `" +
+          graph.stage(reader).origin_op.name() +
+          "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
+          "a wider scope",
+      placed        ? stage.attach_where
+      : stage.scope ? stage.scope_where
+                    : stage.op.where());
 }
 
 }  // namespace tenon::te

@@ -31,8 +31,8 @@ bool is_bound(const StageData& stage, const IterVar& leaf) {
   return attributes && attributes->thread;
 }
 
-/// Copies of a virtual thread run one after another, inside of which real threads cannot meet for one sum
-/// each.
+/// Copies of a virtual thread run one after another, inside of which real threads cannot meet for
+/// one sum each.
 void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
   const StageData& stage = graph.stage(id);
   std::vector<AttachPoint> around = graph.attach_path(id);
@@ -42,12 +42,13 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
     if (!thread || !thread->thread()->is_virtual() || is_one(bounds[loop.axis].extent)) continue;
     for (const IterVar& leaf : stage.leaf_iter_vars) {
       if (leaf.kind() != IterKind::Reduce || !is_bound(stage, leaf)) continue;
-      throw ScheduleError("bind of the reduction " + describe(leaf, stage) +
-                              " to a thread: " + describe(loop.axis, graph.stage(loop.stage)) +
-                              " around it is bound to virtual thread `" + thread->name() +
-                              "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
-                              "it to another thread",
-                          stage.attributes_of(leaf)->where);
+      throw ScheduleError(
+          "bind of the reduction " + describe(leaf, stage) +
+              " to a thread: " + describe(loop.axis, graph.stage(loop.stage)) +
+              " around it is bound to virtual thread `" + thread->name() +
+              "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
+              "it to another thread",
+          stage.attributes_of(leaf)->where);
     }
   }
 }
@@ -55,7 +56,8 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
 Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
 
 Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
-  for (std::size_t i = conditions.size(); i-- > 0;) body = make_stmt(If{conditions[i], body, std::nullopt});
+  for (std::size_t i = conditions.size(); i-- > 0;)
+    body = make_stmt(If{conditions[i], body, std::nullopt});
   return body;
 }
 
@@ -74,7 +76,8 @@ class Maker {
     AxisMarks marks;
     for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
     mark_reached(stage_.relations, marks);
-    for (const IterVar& axis : stage_.all_iter_vars) reduced.set(axis, marks.value_or(axis, 0) == 0);
+    for (const IterVar& axis : stage_.all_iter_vars)
+      reduced.set(axis, marks.value_or(axis, 0) == 0);
     result_guards_ = make_guards(id, nest, program, {.skip = &reduced});
   }
 
@@ -85,7 +88,8 @@ class Maker {
       const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
       (is_own ? result.own : result.common).push_back(i);
     }
-    for (const Expr& source : reduction_.source) sources_.push_back(program_.lower(source, nest_.vars));
+    for (const Expr& source : reduction_.source)
+      sources_.push_back(program_.lower(source, nest_.vars));
     std::vector<Buffer> totals = temporaries("reduce_temp");
     std::vector<Buffer> parts;
     if (!result.own.empty()) {
@@ -114,8 +118,8 @@ class Maker {
     return store_together(parts, combine(*reduction_.combiner, old_values, sources_), {Expr(0)});
   }
 
-  /// What each thread brings: its own part or, where it has just one element, that element, or nothing if it
-  /// has none.
+  /// What each thread brings: its own part or, where it has just one element, that element, or
+  /// nothing if it has none.
   std::vector<Expr> contributions(const std::vector<Buffer>& parts) const {
     std::vector<Expr> values;
     for (std::size_t k = 0; k < sources_.size(); ++k) {
@@ -124,7 +128,8 @@ class Maker {
         continue;
       }
       Expr value = sources_[k];
-      for (const Expr& guard : guards_) value = if_then_else(guard, value, reduction_.combiner->identity[k]);
+      for (const Expr& guard : guards_)
+        value = if_then_else(guard, value, reduction_.combiner->identity[k]);
       values.push_back(value);
     }
     return values;
@@ -140,8 +145,9 @@ class Maker {
         args.push_back(thread_of(stage_, leaf)->var());
     }
     const Expr null = make_call(Handle(), Intrin::reinterpret, {make_int(UInt(64), 0)});
-    return make_stmt(Attr{AttrKind::ReduceScope, reduction_.combiner, "", null,
-                          make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
+    return make_stmt(
+        Attr{AttrKind::ReduceScope, reduction_.combiner, "", null,
+             make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
   /// The total, or the total on top of the user's start value.
@@ -153,19 +159,22 @@ class Maker {
       for (const Expr& init : reduction_.init) start.push_back(program_.lower(init, nest_.vars));
       values = combine(*reduction_.combiner, start, values);
     }
-    for (const IterVar& axis : stage_.op.axis()) indices.push_back(program_.lower(axis.var(), nest_.vars));
+    for (const IterVar& axis : stage_.op.axis())
+      indices.push_back(program_.lower(axis.var(), nest_.vars));
     std::vector<Stmt> stores;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      stores.push_back(
-          make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))), values[k], indices));
+      stores.push_back(make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))),
+                                  values[k], indices));
     }
     std::vector<Expr> conditions;
     for (const Expr& guard : result_guards_) conditions.push_back(likely(guard));
-    if (stage_.store_predicate) conditions.push_back(program_.lower(*stage_.store_predicate, nest_.vars));
+    if (stage_.store_predicate)
+      conditions.push_back(program_.lower(*stage_.store_predicate, nest_.vars));
     return guarded(conditions, make_seq(std::move(stores)));
   }
 
-  Stmt assemble(const std::vector<Buffer>& totals, const std::vector<Buffer>& parts, Stmt own_loops) const {
+  Stmt assemble(const std::vector<Buffer>& totals, const std::vector<Buffer>& parts,
+                Stmt own_loops) const {
     std::vector<Stmt> steps;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       steps.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));

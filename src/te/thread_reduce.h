@@ -1,4 +1,5 @@
-// Reductions across threads: a loop of the reduction is bound to threads, each of which reduces a part.
+// Reductions across threads: a loop of the reduction is bound to threads, each of which reduces a
+// part.
 //
 //   normal_reduce_temp0[0] = identity                     // only if some loops of the reduction are not
 //   bound for k.inner: normal_reduce_temp0[0] = combine(normal_reduce_temp0[0], source)
@@ -12,8 +13,8 @@
 
 namespace tenon::te {
 
-/// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop stands inside of
-/// one.
+/// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop stands
+/// inside of one.
 bool reduces_across_threads(const StageData& stage);
 
 struct ThreadReduction {

@@ -49,7 +49,9 @@ const IterVar* thread_of(const StageData& stage, const IterVar& axis) {
 
 namespace {
 
-bool is_tagged(const IterVar* thread, const ThreadTag& tag) { return thread && thread->thread() == tag; }
+bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
+  return thread && thread->thread() == tag;
+}
 
 bool has_loop_in(const StageData& stage, const ThreadTag& tag) {
   return std::any_of(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
@@ -106,8 +108,8 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
     const StorageScope scope = scope_of(graph, point.stage);
     for (const IterVar& leaf : graph.stage(point.stage).leaf_iter_vars) {
       const IterVar* thread = thread_of(graph.stage(point.stage), leaf);
-      // Where each thread has memory of its own, the loop stays at its minimum; further out than a stage that
-      // threads share, all of them run for that.
+      // Where each thread has memory of its own, the loop stays at its minimum; further out than a
+      // stage that threads share, all of them run for that.
       if (!thread || !is_shared_along(scope, *thread->thread())) continue;
       const bool is_decided = std::any_of(passed.begin(), passed.end(), [&](StorageScope inner) {
         return is_shared_along(inner, *thread->thread());
@@ -125,8 +127,10 @@ std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   std::vector<IterVar> threads;
   for (const AttachPoint& loop : graph.attach_path(id)) {
     const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
-    if (!thread || thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread())) continue;
-    if (!has_loop_in(stage, *thread->thread()) && !contains(threads, *thread)) threads.push_back(*thread);
+    if (!thread || thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread()))
+      continue;
+    if (!has_loop_in(stage, *thread->thread()) && !contains(threads, *thread))
+      threads.push_back(*thread);
   }
   return threads;
 }

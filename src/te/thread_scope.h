@@ -7,12 +7,13 @@ namespace tenon::te {
 
 /// Height in the launch hierarchy: 0 for blocks, 1 for threads of a block, virtual ones among them.
 int rank_of(const tir::ThreadTag& tag);
-/// Memory of a rank up to that of a thread axis is shared along that axis: 0 Global, 1 Shared, 2 Warp, 3
-/// Local and below.
+/// Memory of a rank up to that of a thread axis is shared along that axis: 0 Global, 1 Shared, 2
+/// Warp, 3 Local and below.
 int rank_of(tir::StorageScope scope);
 
-/// Whether all iterations along the thread axis see one copy of the memory. If each has its own, a loop bound
-/// to the thread stays at its minimum, since no other thread could see what this one computes.
+/// Whether all iterations along the thread axis see one copy of the memory. If each has its own, a
+/// loop bound to the thread stays at its minimum, since no other thread could see what this one
+/// computes.
 bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 
 /// Where a stage is kept that is computed under threads of this rank; -1 is under none.
@@ -21,17 +22,18 @@ tir::StorageScope default_scope(int thread_rank);
 /// The thread axis that the axis of the stage is, or is bound to; null for a plain loop.
 const IterVar* thread_of(const StageData& stage, const IterVar& axis);
 
-/// Whether the stage runs inside of the thread: a loop of it, or one around it, is that or is bound to it.
+/// Whether the stage runs inside of the thread: a loop of it, or one around it, is that or is bound
+/// to it.
 bool runs_in(const StageGraph& graph, StageId stage, const tir::ThreadTag& tag);
 
-/// The loops for which single threads compute the stage, each in memory of its own: of every such thread the
-/// one, around the stage, that divides the elements of a stage which the threads share. Threads beyond the
-/// end of the loop have nothing to compute.
+/// The loops for which single threads compute the stage, each in memory of its own: of every such
+/// thread the one, around the stage, that divides the elements of a stage which the threads share.
+/// Threads beyond the end of the loop have nothing to compute.
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId stage);
 
-/// The threads around the stage, outermost last, that share its memory but that no loop of it is bound to:
-/// all of them run the whole of it. Storing the same value at once does no harm; adding to one element at
-/// once does.
+/// The threads around the stage, outermost last, that share its memory but that no loop of it is
+/// bound to: all of them run the whole of it. Storing the same value at once does no harm; adding
+/// to one element at once does.
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId stage);
 
 }  // namespace tenon::te

@@ -40,7 +40,8 @@ void check_keeps_its_meaning(const StageData& stage, const IterVar& dimension, c
   const AxisAttributes* of_dimension = stage.attributes_of(dimension);
   if (of_dimension && of_dimension->align)
     fail("transform_layout", stage, dimension,
-         "its storage is already aligned: transform first, then align an axis of the new layout", where);
+         "its storage is already aligned: transform first, then align an axis of the new layout",
+         where);
 }
 
 /// Where the physical dimensions begin; each has indices of its own.
@@ -48,8 +49,8 @@ void add_separator(std::vector<int>& separators, std::size_t place, const StageD
                    const SourceLocation& where) {
   const int next = static_cast<int>(place);
   if (!separators.empty() && separators.back() == next)
-    fail("transform_layout", stage, "two axis separators stand side by side, with no index between them",
-         where);
+    fail("transform_layout", stage,
+         "two axis separators stand side by side, with no index between them", where);
   separators.push_back(next);
 }
 
@@ -62,11 +63,14 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   StageData& stage = require_stage(*schedule_, index_, is_group_, "transform_layout", where);
   const Compute* compute = stage.op.as<Compute>();
   if (!compute && !stage.op.as<Placeholder>())
-    fail("transform_layout", stage, "only the layout of a compute or of a placeholder can be changed", where);
-  if (stage.layout) fail("transform_layout", stage, "its layout has already been transformed", where);
+    fail("transform_layout", stage,
+         "only the layout of a compute or of a placeholder can be changed", where);
+  if (stage.layout)
+    fail("transform_layout", stage, "its layout has already been transformed", where);
   if (const StageData* scan = scan_of_state(*schedule_, index_))
     fail("transform_layout", stage,
-         "it shares the memory of the state of scan `" + scan->origin_op.name() + "`, whose layout is fixed",
+         "it shares the memory of the state of scan `" + scan->origin_op.name() +
+             "`, whose layout is fixed",
          where);
   const std::vector<Expr> shape = stage.op.output(0).shape();
   if (!map.takes(shape.size()))
@@ -87,16 +91,18 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
     } else if (result.dtype().is_integral() && result.dtype().is_scalar()) {
       forward.results.push_back(std::move(result));
     } else {
-      fail("transform_layout", stage, "an index must be an integer, is " + result.dtype().str(), where);
+      fail("transform_layout", stage, "an index must be an integer, is " + result.dtype().str(),
+           where);
     }
   }
   std::optional<Bijection> bijection = invert(forward, shape);
   if (!bijection)
-    fail("transform_layout", stage,
-         "the map is not seen to be a bijection: every index must come back from quotients, remainders and "
-         "sums that "
-         "divide the extents without rest",
-         where);
+    fail(
+        "transform_layout", stage,
+        "the map is not seen to be a bijection: every index must come back from quotients, remainders and "
+        "sums that "
+        "divide the extents without rest",
+        where);
 
   std::vector<IterVar> transformed;
   if (compute) {
@@ -111,13 +117,15 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
       return axes;
     }();
     for (std::size_t n = 0; n < bijection->extents.size(); ++n) {
-      const Range range =
-          Range::from_min_extent(tir::make_int(bijection->extents[n].dtype(), 0), bijection->extents[n]);
+      const Range range = Range::from_min_extent(tir::make_int(bijection->extents[n].dtype(), 0),
+                                                 bijection->extents[n]);
       transformed.emplace_back(range, bijection->inverse.params[n], IterKind::DataParallel);
     }
     const std::vector<IterVar> before = stage.leaf_iter_vars;
-    std::erase_if(stage.leaf_iter_vars, [&](const IterVar& axis) { return contains(originals, axis); });
-    stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin() + place, transformed.begin(), transformed.end());
+    std::erase_if(stage.leaf_iter_vars,
+                  [&](const IterVar& axis) { return contains(originals, axis); });
+    stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin() + place, transformed.begin(),
+                                transformed.end());
     stage.all_iter_vars.insert(stage.all_iter_vars.end(), transformed.begin(), transformed.end());
     stage.relations.push_back(Transform{originals, transformed, forward, bijection->inverse});
     warn_of_lost_marks(*schedule_, "transform_layout", stage, before, where);

@@ -14,10 +14,13 @@ const std::string& Buffer::name() const { return node_->name; }
 
 StorageScope BufferNode::scope() const {
   const VarNode* pointer = data.as<VarNode>();
-  return pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope : StorageScope::Global;
+  return pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope
+                                                     : StorageScope::Global;
 }
 
-Buffer make_buffer(BufferNode node) { return Buffer(std::make_shared<const BufferNode>(std::move(node))); }
+Buffer make_buffer(BufferNode node) {
+  return Buffer(std::make_shared<const BufferNode>(std::move(node)));
+}
 
 namespace {
 
@@ -67,7 +70,8 @@ class Declaration {
           value && __builtin_mul_overflow(elements, *value, &elements))
         return "it has more elements than a 64-bit index can count";
     if (!options_.elem_offset) return "";
-    if (std::string fault = count("elem_offset", *options_.elem_offset); !fault.empty()) return fault;
+    if (std::string fault = count("elem_offset", *options_.elem_offset); !fault.empty())
+      return fault;
     const auto offset = constant_int(*options_.elem_offset);
     if (offset && options_.offset_factor > 0 && *offset % options_.offset_factor != 0)
       return "elem_offset " + std::to_string(*offset) + " is no multiple of the offset factor " +
@@ -92,7 +96,8 @@ class Declaration {
 
 }  // namespace
 
-Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options, SourceLocation where) {
+Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions options,
+                   SourceLocation where) {
   if (const std::string fault = Declaration(shape, options).fault(); !fault.empty())
     throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
   // A dimension that may be 1 and be read with any index has a stride that may be 0.
@@ -103,20 +108,21 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
   const DataType storage = dtype.is_bool() ? Int(8, dtype.lanes) : dtype;
   Var data = options.data ? *options.data : Var(options.name, PointerType{storage, scope});
   const DataType index = shape.empty() ? Int(32) : shape.front().dtype();
-  Expr offset = options.elem_offset         ? *options.elem_offset
-                : options.offset_factor > 0 ? static_cast<Expr>(Var(options.name + "_elem_offset", index))
-                                            : make_int(index, 0);
-  return make_buffer(
-      {.data = std::move(data),
-       .dtype = dtype,
-       .shape = std::move(shape),
-       .strides = std::move(options.strides),
-       .axis_separators = std::move(options.axis_separators),
-       .elem_offset = std::move(offset),
-       .name = std::move(options.name),
-       .data_alignment = options.data_alignment > 0 ? options.data_alignment : BufferNode::kDefaultAlignment,
-       .offset_factor = options.offset_factor > 0 ? options.offset_factor : 1,
-       .kind = options.kind});
+  Expr offset = options.elem_offset ? *options.elem_offset
+                : options.offset_factor > 0
+                    ? static_cast<Expr>(Var(options.name + "_elem_offset", index))
+                    : make_int(index, 0);
+  return make_buffer({.data = std::move(data),
+                      .dtype = dtype,
+                      .shape = std::move(shape),
+                      .strides = std::move(options.strides),
+                      .axis_separators = std::move(options.axis_separators),
+                      .elem_offset = std::move(offset),
+                      .name = std::move(options.name),
+                      .data_alignment = options.data_alignment > 0 ? options.data_alignment
+                                                                   : BufferNode::kDefaultAlignment,
+                      .offset_factor = options.offset_factor > 0 ? options.offset_factor : 1,
+                      .kind = options.kind});
 }
 
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape) {
@@ -178,7 +184,8 @@ Buffer flattened(const Buffer& buffer) {
   }
   BufferNode flat = *buffer.get();
   flat.axis_separators.clear();
-  for (std::size_t n = 1; n < extents.size(); ++n) flat.axis_separators.push_back(static_cast<int>(n));
+  for (std::size_t n = 1; n < extents.size(); ++n)
+    flat.axis_separators.push_back(static_cast<int>(n));
   flat.shape = std::move(extents);
   flat.strides.clear();
   return make_buffer(std::move(flat));
@@ -187,9 +194,9 @@ Buffer flattened(const Buffer& buffer) {
 Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) const {
   const int mask = mode == "r" ? 1 : mode == "w" ? 2 : mode == "rw" ? 3 : 0;
   if (mask == 0)
-    throw TypeError(
-        "access_ptr of buffer `" + name() + "`: the mode is \"r\", \"w\" or \"rw\", got \"" + mode + "\"",
-        where);
+    throw TypeError("access_ptr of buffer `" + name() +
+                        "`: the mode is \"r\", \"w\" or \"rw\", got \"" + mode + "\"",
+                    where);
   const DataType type = offset.dtype();
   if (offset.is_moved_from() || !type.is_integral() || type.is_bool() || !type.is_scalar())
     throw TypeError("access_ptr of buffer `" + name() + "`: the offset must be an integer, got " +
@@ -199,13 +206,15 @@ Expr Buffer::access_ptr(const Name& mode, Expr offset, SourceLocation where) con
   for (const Expr& dim : shape()) extent = extent * dim;
   if (!strides().empty()) extent = strides().front() * shape().front();
   Expr element = make_call(node_->dtype, Intrin::type_annotation, {});
-  return make_call(Handle(), Intrin::tvm_access_ptr,
-                   {element, node_->data, node_->elem_offset + offset, extent - offset, Expr(mask)});
+  return make_call(
+      Handle(), Intrin::tvm_access_ptr,
+      {element, node_->data, node_->elem_offset + offset, extent - offset, Expr(mask)});
 }
 
 namespace {
 
-void check_indices(const Buffer& buffer, const std::vector<Expr>& indices, const SourceLocation& where) {
+void check_indices(const Buffer& buffer, const std::vector<Expr>& indices,
+                   const SourceLocation& where) {
   const std::string name = "buffer `" + buffer.name() + "`";
   if (indices.size() != buffer.shape().size())
     throw TypeError(name + " has " + std::to_string(buffer.shape().size()) + " dimensions, got " +
@@ -214,12 +223,13 @@ void check_indices(const Buffer& buffer, const std::vector<Expr>& indices, const
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const DataType type = indices[n].dtype();
     if (indices[n].is_moved_from() || !type.is_integral() || type.is_bool())
-      throw TypeError(name + ": an index must be an integer, got " +
-                          (indices[n].is_moved_from() ? "one that has been moved from" : type.str()),
-                      where);
+      throw TypeError(
+          name + ": an index must be an integer, got " +
+              (indices[n].is_moved_from() ? "one that has been moved from" : type.str()),
+          where);
     if (type.is_vector() && n + 1 < indices.size())
-      throw TypeError(name + ": only the last index may be a vector, but index " + std::to_string(n) +
-                          " is " + type.str(),
+      throw TypeError(name + ": only the last index may be a vector, but index " +
+                          std::to_string(n) + " is " + type.str(),
                       where);
   }
 }
@@ -248,11 +258,12 @@ std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, Data
   const bool fits = type.element() == own.element() && count * own.lanes == type.lanes && count > 0;
   const bool is_one_place = begin.empty() || begin.back().dtype().is_scalar();
   if (!fits || !is_one_place || (begin.empty() && count > 1))
-    throw TypeError(
-        std::string(what) + " of buffer `" + buffer.name() + "` of " + own.str() + ": " +
-            (is_one_place ? "there are no neighbours of type " + type.str() + " there"
-                          : "it begins at one element, not at " + std::to_string(begin.back().dtype().lanes)),
-        where);
+    throw TypeError(std::string(what) + " of buffer `" + buffer.name() + "` of " + own.str() +
+                        ": " +
+                        (is_one_place ? "there are no neighbours of type " + type.str() + " there"
+                                      : "it begins at one element, not at " +
+                                            std::to_string(begin.back().dtype().lanes)),
+                    where);
   check_inside(buffer, begin, count, where);
   if (count > 1) begin.back() = make_ramp(begin.back(), make_int(begin.back().dtype(), 1), count);
   return begin;
@@ -266,8 +277,10 @@ Expr Buffer::operator()(std::vector<Expr> indices, SourceLocation where) const {
   return make_load(*this, std::move(indices));
 }
 
-Expr Buffer::vload(std::vector<Expr> begin, std::optional<DataType> type, SourceLocation where) const {
-  return make_load(*this, neighbours(*this, std::move(begin), type.value_or(dtype()), "vload", where));
+Expr Buffer::vload(std::vector<Expr> begin, std::optional<DataType> type,
+                   SourceLocation where) const {
+  return make_load(*this,
+                   neighbours(*this, std::move(begin), type.value_or(dtype()), "vload", where));
 }
 
 Stmt Buffer::vstore(std::vector<Expr> begin, const Expr& value, SourceLocation where) const {

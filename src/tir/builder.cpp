@@ -78,8 +78,8 @@ void IRBuilderState::check(const Expr& e, const SourceLocation& where) const {
   if (ended.empty()) return;
   for (const Var& var : free_vars(e))
     if (ended.contains(&var.node()))
-      throw LowerError("IRBuilder: variable `" + var.name() + "` is used outside of its loop or scope",
-                       where);
+      throw LowerError(
+          "IRBuilder: variable `" + var.name() + "` is used outside of its loop or scope", where);
 }
 
 namespace {
@@ -93,8 +93,9 @@ Expr checked(const IRBuilderState& builder, const Operand& value) {
 Expr checked_index(const Buffer& buffer, const Operand& index) {
   Expr e = index.alone();
   if (!e.dtype().is_integral() || e.dtype().is_bool())
-    throw TypeError("buffer `" + buffer->name + "`: an index must be an integer, got " + e.dtype().str(),
-                    index.where());
+    throw TypeError(
+        "buffer `" + buffer->name + "`: an index must be an integer, got " + e.dtype().str(),
+        index.where());
   return e;
 }
 
@@ -108,12 +109,13 @@ void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, co
                      where);
 }
 
-Expr checked_condition(const IRBuilderState& builder, std::string_view what, const Operand& condition) {
+Expr checked_condition(const IRBuilderState& builder, std::string_view what,
+                       const Operand& condition) {
   Expr e = checked(builder, condition);
   if (e.dtype() != Bool())
-    throw TypeError(
-        "IRBuilder: the condition of " + std::string(what) + " must be bool, got " + e.dtype().str(),
-        condition.where());
+    throw TypeError("IRBuilder: the condition of " + std::string(what) + " must be bool, got " +
+                        e.dtype().str(),
+                    condition.where());
   return e;
 }
 
@@ -142,11 +144,13 @@ const ElementRef& ElementRef::operator=(const Operand& value) const {
                     value.where());
   const std::shared_ptr<IRBuilderState> builder = of_->builder_.lock();
   if (!builder)
-    throw LowerError("a store into buffer `" + buffer->name + "` whose IRBuilder is gone", value.where());
-  if (of_->scope_ && !builder->is_open(*of_->scope_))
-    throw LowerError("a store into buffer `" + buffer->name +
-                         "` outside of the scope in which it is allocated; allocate it further outside",
+    throw LowerError("a store into buffer `" + buffer->name + "` whose IRBuilder is gone",
                      value.where());
+  if (of_->scope_ && !builder->is_open(*of_->scope_))
+    throw LowerError(
+        "a store into buffer `" + buffer->name +
+            "` outside of the scope in which it is allocated; allocate it further outside",
+        value.where());
   builder->check(e, value.where());
   for (const Expr& index : indices_) builder->check(index, where_);
   builder->emit(make_store(buffer, std::move(e), indices_));
@@ -161,8 +165,9 @@ ElementRef BufferRef::operator[](const Operand& index) const {
   Expr flat = checked_index(buffer_, index);
   if (buffer_->rank() == 0) {
     if (!is_zero(flat))
-      throw TypeError("buffer `" + buffer_->name + "` has one element and no dimension; its index is 0",
-                      index.where());
+      throw TypeError(
+          "buffer `" + buffer_->name + "` has one element and no dimension; its index is 0",
+          index.where());
     return ElementRef(*this, {}, index.where());
   }
   Expr count = make_int(Int(32), 1);
@@ -186,9 +191,11 @@ ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
   std::vector<Expr> values;
   for (const Operand& index : indices) {
     values.push_back(checked_index(buffer_, index));
-    check_inside(buffer_, values.size() - 1, values.back(), shape_[values.size() - 1], index.where());
+    check_inside(buffer_, values.size() - 1, values.back(), shape_[values.size() - 1],
+                 index.where());
     if (values.back().dtype().is_vector() && values.size() < indices.size())
-      throw TypeError("buffer `" + buffer_->name + "`: only the last index may be a vector, but index " +
+      throw TypeError("buffer `" + buffer_->name +
+                          "`: only the last index may be a vector, but index " +
                           std::to_string(values.size() - 1) + " is " + values.back().dtype().str(),
                       index.where());
   }
@@ -228,7 +235,8 @@ Range loop_range(const IRBuilderState& builder, const Operand& begin, const Oper
   const Expr min = cast(type, begin.beside(type)), limit = cast(type, end.beside(type));
   const Expr extent = is_zero(min) ? limit : limit - min;
   if (const auto count = constant_int(extent); count && *count < 0)
-    throw TypeError(what + "the range ends before it begins, by " + std::to_string(-*count), begin.where());
+    throw TypeError(what + "the range ends before it begins, by " + std::to_string(-*count),
+                    begin.where());
   return Range::from_min_extent(min, extent);
 }
 
@@ -280,7 +288,8 @@ void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation whe
   if (!last_branch()) throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
   const Stmt otherwise = state_->in_new_scope(body);
   const If* branch = last_branch();
-  state_->scopes.back().entries.back() = make_stmt(If{branch->condition, branch->then_case, otherwise});
+  state_->scopes.back().entries.back() =
+      make_stmt(If{branch->condition, branch->then_case, otherwise});
 }
 
 Var IRBuilder::let(Name name, const Operand& value) {
@@ -298,7 +307,8 @@ BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name
   decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
   Expr total = make_int(Int(32), 1);
   for (const Expr& extent : shape) total = total * extent;
-  Buffer buffer = decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)}, where);
+  Buffer buffer =
+      decl_buffer({total}, dtype, {.name = std::move(name), .scope = std::move(scope)}, where);
   state_->emit([buffer, total](Stmt body) {
     const DataType storage = buffer->dtype.is_bool() ? Int(8, buffer->dtype.lanes) : buffer->dtype;
     return make_stmt(Allocate{buffer->data, storage, {total}, make_true(), std::move(body)});
@@ -320,10 +330,13 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (!e.dtype().is_index())
     throw TypeError(what + "the extent must be an integer, got " + e.dtype().str(), value.where());
   if (const auto count = constant_int(e); count && *count < 1)
-    throw TypeError(what + "the extent must be positive, got " + std::to_string(*count), value.where());
+    throw TypeError(what + "the extent must be positive, got " + std::to_string(*count),
+                    value.where());
   // A launch has one thread at least, whatever a size turns out to be.
   if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
-  state_->emit([axis, kind, e](Stmt body) { return make_stmt(Attr{kind, axis, "", e, std::move(body)}); });
+  state_->emit([axis, kind, e](Stmt body) {
+    return make_stmt(Attr{kind, axis, "", e, std::move(body)});
+  });
 }
 
 void IRBuilder::scope_attr(Name pragma_key, const Operand& value) {

@@ -27,7 +27,9 @@ struct Shape {
   Typing typing = Typing::Any;
 };
 
-constexpr Shape exactly(std::size_t count, Typing typing = Typing::Any) { return {count, count, typing}; }
+constexpr Shape exactly(std::size_t count, Typing typing = Typing::Any) {
+  return {count, count, typing};
+}
 constexpr Shape at_least(std::size_t count) { return {count, std::nullopt, Typing::Any}; }
 
 Shape shape_of(Intrin intrin) {
@@ -52,7 +54,8 @@ Shape shape_of(Intrin intrin) {
   if (among({I::address_of, I::isnullptr})) return exactly(1);
   if (among({I::handle_add_byte_offset})) return exactly(2);
   if (among({I::prefetch})) return exactly(4);
-  if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up, I::tvm_warp_shuffle_down}))
+  if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up,
+             I::tvm_warp_shuffle_down}))
     return exactly(5);
   if (among({I::tvm_stack_make_array})) return exactly(6);
   if (among({I::tvm_stack_make_shape, I::tvm_tuple})) return at_least(0);
@@ -81,7 +84,8 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
     case Typing::Integers:
       return type.is_integral() && all_are(type);
     case Typing::BitCount:
-      return first.is_integral() && !first.is_bool() && type.is_integral() && type.lanes == first.lanes;
+      return first.is_integral() && !first.is_bool() && type.is_integral() &&
+             type.lanes == first.lanes;
     case Typing::Choice:
       return first == Bool() && args[1].dtype() == type && args[2].dtype() == type;
     case Typing::Truth:

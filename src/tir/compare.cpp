@@ -23,11 +23,15 @@ class Comparer {
     if (a.node().value.index() != b.node().value.index()) return differ("kind of expression", a, b);
     return match(
         a.node().value,
-        [&](const IntImm& n) { return n.value == b.as<IntImm>()->value || differ("constant", a, b); },
+        [&](const IntImm& n) {
+          return n.value == b.as<IntImm>()->value || differ("constant", a, b);
+        },
         [&](const FloatImm& n) {
           return same_bits(n.value, b.as<FloatImm>()->value) || differ("constant", a, b);
         },
-        [&](const StringImm& n) { return n.value == b.as<StringImm>()->value || differ("text", a, b); },
+        [&](const StringImm& n) {
+          return n.value == b.as<StringImm>()->value || differ("text", a, b);
+        },
         [&](const VarNode&) { return same_var(a, b) || differ("variable", a, b); },
         [&](const Cast& n) { return expr(n.value, b.as<Cast>()->value); },
         [&](const Binary& n) {
@@ -38,7 +42,8 @@ class Comparer {
         [&](const Not& n) { return expr(n.a, b.as<Not>()->a); },
         [&](const Select& n) {
           const Select& m = *b.as<Select>();
-          return expr(n.condition, m.condition) && expr(n.if_true, m.if_true) && expr(n.if_false, m.if_false);
+          return expr(n.condition, m.condition) && expr(n.if_true, m.if_true) &&
+                 expr(n.if_false, m.if_false);
         },
         [&](const Ramp& n) {
           const Ramp& m = *b.as<Ramp>();
@@ -56,7 +61,8 @@ class Comparer {
         },
         [&](const Call& n) {
           const Call& m = *b.as<Call>();
-          return (same_callee(n, m) || differ("called function", a, b)) && list(n.args, m.args, a, b);
+          return (same_callee(n, m) || differ("called function", a, b)) &&
+                 list(n.args, m.args, a, b);
         },
         [&](const Load& n) {
           const Load& m = *b.as<Load>();
@@ -72,9 +78,10 @@ class Comparer {
         [&](const Reduce& n) {
           const Reduce& m = *b.as<Reduce>();
           const ReduceNode &r = *n.reduction, &q = *m.reduction;
-          const bool same_axes = r.axis.size() == q.axis.size() &&
-                                 std::equal(r.axis.begin(), r.axis.end(), q.axis.begin(),
-                                            [](const IterVar& x, const IterVar& y) { return x.same_as(y); });
+          const bool same_axes =
+              r.axis.size() == q.axis.size() &&
+              std::equal(r.axis.begin(), r.axis.end(), q.axis.begin(),
+                         [](const IterVar& x, const IterVar& y) { return x.same_as(y); });
           if (n.value_index != m.value_index || r.combiner != q.combiner || !same_axes)
             return differ("reduction", a, b);
           return list(r.source, q.source, a, b) && list(r.init, q.init, a, b) &&
@@ -90,8 +97,8 @@ class Comparer {
         a.node().value,
         [&](const Store& n) {
           const Store& m = *b.as<Store>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) && expr(n.value, m.value) &&
-                 list(n.indices, m.indices, a, b);
+          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
+                 expr(n.value, m.value) && list(n.indices, m.indices, a, b);
         },
         [&](const Realize& n) {
           const Realize& m = *b.as<Realize>();
@@ -113,7 +120,8 @@ class Comparer {
         },
         [&](const For& n) {
           const For& m = *b.as<For>();
-          if (n.kind != m.kind || n.var.dtype() != m.var.dtype()) return differ("kind of loop", a, b);
+          if (n.kind != m.kind || n.var.dtype() != m.var.dtype())
+            return differ("kind of loop", a, b);
           return expr(n.min, m.min) && expr(n.extent, m.extent) &&
                  bound(n.var, m.var, [&] { return stmt(n.body, m.body); });
         },
@@ -129,12 +137,13 @@ class Comparer {
         },
         [&](const Let& n) {
           const Let& m = *b.as<Let>();
-          return expr(n.value, m.value) && bound(n.var, m.var, [&] { return stmt(n.body, m.body); });
+          return expr(n.value, m.value) &&
+                 bound(n.var, m.var, [&] { return stmt(n.body, m.body); });
         },
         [&](const Assert& n) {
           const Assert& m = *b.as<Assert>();
-          return (n.message == m.message || differ("message", a, b)) && expr(n.condition, m.condition) &&
-                 stmt(n.body, m.body);
+          return (n.message == m.message || differ("message", a, b)) &&
+                 expr(n.condition, m.condition) && stmt(n.body, m.body);
         },
         [&](const Attr& n) { return attr(n, *b.as<Attr>(), a, b); },
         [&](const Evaluate& n) { return expr(n.value, b.as<Evaluate>()->value); },
@@ -156,7 +165,8 @@ class Comparer {
     if (a.params.size() != b.params.size() || a.buffers.size() != b.buffers.size())
       return differ("number of parameters", a.body, b.body);
     for (std::size_t i = 0; i < a.params.size(); ++i) {
-      if (a.params[i].dtype() != b.params[i].dtype()) return differ("dtype", a.params[i], b.params[i]);
+      if (a.params[i].dtype() != b.params[i].dtype())
+        return differ("dtype", a.params[i], b.params[i]);
       pairs_.emplace_back(&a.params[i].node(), &b.params[i].node());
     }
     for (std::size_t i = 0; i < a.buffers.size(); ++i)
@@ -196,7 +206,8 @@ class Comparer {
   bool same_buffer(const Buffer& a, const Buffer& b) {
     if (same_name(a.get(), b.get())) return true;
     if (pairs_.empty() || !same_var(a->data, b->data)) return false;
-    if (a->dtype != b->dtype || a->scope() != b->scope() || a->shape.size() != b->shape.size()) return false;
+    if (a->dtype != b->dtype || a->scope() != b->scope() || a->shape.size() != b->shape.size())
+      return false;
     Comparer shapes;
     shapes.pairs_ = pairs_;
     for (std::size_t i = 0; i < a->shape.size(); ++i)
@@ -221,7 +232,8 @@ class Comparer {
       if (!expr(x[i], y[i])) return false;
     return true;
   }
-  bool ranges(const std::vector<Range>& x, const std::vector<Range>& y, const Stmt& a, const Stmt& b) {
+  bool ranges(const std::vector<Range>& x, const std::vector<Range>& y, const Stmt& a,
+              const Stmt& b) {
     if (x.size() != y.size()) return differ("number of dimensions", a, b);
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!expr(x[i].min, y[i].min) || !expr(x[i].extent, y[i].extent)) return false;
@@ -271,10 +283,12 @@ class Comparer {
       return differ("attribute", a, b);
     if (!expr(n.value, m.value)) return false;
     return match(
-        n.subject, [&](const Expr& e) { return expr(e, std::get<Expr>(m.subject)) && stmt(n.body, m.body); },
+        n.subject,
+        [&](const Expr& e) { return expr(e, std::get<Expr>(m.subject)) && stmt(n.body, m.body); },
         [&](const IterVar& axis) {
           const IterVar& other = std::get<IterVar>(m.subject);
-          if (axis.thread() != other.thread() || axis.kind() != other.kind()) return differ("thread", a, b);
+          if (axis.thread() != other.thread() || axis.kind() != other.kind())
+            return differ("thread", a, b);
           return bound(axis.var(), other.var(), [&] { return stmt(n.body, m.body); });
         },
         [&](const Buffer& x) {
@@ -282,7 +296,8 @@ class Comparer {
                  stmt(n.body, m.body);
         },
         [&](const CommReducer& r) {
-          return (r == std::get<CommReducer>(m.subject) || differ("reducer", a, b)) && stmt(n.body, m.body);
+          return (r == std::get<CommReducer>(m.subject) || differ("reducer", a, b)) &&
+                 stmt(n.body, m.body);
         });
   }
 };

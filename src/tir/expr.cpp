@@ -37,11 +37,13 @@ std::size_t hash_of(const ExprNode::Value& value) {
       [&](const VarNode& n) { return hash_pointer(&n); },
       [&](const Cast& n) { return mix(seed, n.value.node().hash); },
       [&](const Binary& n) {
-        return mix(mix(mix(seed, static_cast<std::size_t>(n.op)), n.a.node().hash), n.b.node().hash);
+        return mix(mix(mix(seed, static_cast<std::size_t>(n.op)), n.a.node().hash),
+                   n.b.node().hash);
       },
       [&](const Not& n) { return mix(seed, n.a.node().hash); },
       [&](const Select& n) {
-        return mix(mix(mix(seed, n.condition.node().hash), n.if_true.node().hash), n.if_false.node().hash);
+        return mix(mix(mix(seed, n.condition.node().hash), n.if_true.node().hash),
+                   n.if_false.node().hash);
       },
       [&](const Ramp& n) {
         return mix(mix(mix(seed, n.base.node().hash), n.stride.node().hash),
@@ -51,7 +53,8 @@ std::size_t hash_of(const ExprNode::Value& value) {
         return mix(mix(seed, n.value.node().hash), static_cast<std::size_t>(n.lanes));
       },
       [&](const Shuffle& n) { return hash_all(hash_all(seed, n.vectors), n.indices); },
-      // The bound variable may be renamed between equal trees, so neither it nor its uses may enter the hash.
+      // The bound variable may be renamed between equal trees, so neither it nor its uses may enter
+      // the hash.
       [&](const LetExpr& n) { return mix(seed, n.value.node().hash); },
       [&](const Call& n) {
         const std::size_t callee = match(
@@ -66,8 +69,9 @@ std::size_t hash_of(const ExprNode::Value& value) {
         return hash_all(mix(seed, id), n.indices);
       },
       [&](const Reduce& n) {
-        return mix(hash_all(mix(seed, hash_pointer(n.reduction->combiner.get())), n.reduction->source),
-                   static_cast<std::size_t>(n.value_index));
+        return mix(
+            hash_all(mix(seed, hash_pointer(n.reduction->combiner.get())), n.reduction->source),
+            static_cast<std::size_t>(n.value_index));
       });
 }
 
@@ -78,8 +82,8 @@ void for_each_part(ReduceNode& n, F f) {
   f(n.condition);
 }
 
-/// Calls f on every direct sub-expression that the node holds itself, and g on a reduction, which other nodes
-/// may hold as well.
+/// Calls f on every direct sub-expression that the node holds itself, and g on a reduction, which
+/// other nodes may hold as well.
 template <class F, class G>
 void for_each_part(ExprNode::Value& value, F f, G g) {
   auto each = [&](std::vector<Expr>& list) {
@@ -90,9 +94,10 @@ void for_each_part(ExprNode::Value& value, F f, G g) {
       [&](Cast& n) { f(n.value); }, [&](Binary& n) { f(n.a), f(n.b); }, [&](Not& n) { f(n.a); },
       [&](Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
       [&](Ramp& n) { f(n.base), f(n.stride); }, [&](Broadcast& n) { f(n.value); },
-      [&](Shuffle& n) { each(n.vectors), each(n.indices); }, [&](LetExpr& n) { f(n.value), f(n.body); },
-      [&](Call& n) { each(n.args); }, [&](Load& n) { each(n.indices); },
-      [&](ProducerLoad& n) { each(n.indices); }, [&](Reduce& n) { g(n); });
+      [&](Shuffle& n) { each(n.vectors), each(n.indices); },
+      [&](LetExpr& n) { f(n.value), f(n.body); }, [&](Call& n) { each(n.args); },
+      [&](Load& n) { each(n.indices); }, [&](ProducerLoad& n) { each(n.indices); },
+      [&](Reduce& n) { g(n); });
 }
 
 /// Leaves the node without parts.
@@ -108,20 +113,22 @@ void take_parts(ExprNode& node, std::vector<Expr>& parts) {
 Expr make(DataType type, ExprNode::Value value) {
   auto node = std::make_shared<ExprNode>(type, std::size_t{0}, std::move(value));
   // A variable is its own identity: its hash is the address it ends up at.
-  node->hash = mix(hash_of(node->value),
-                   static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+  node->hash = mix(hash_of(node->value), static_cast<std::size_t>(type.code) << 24 ^
+                                             std::size_t{type.bits} << 16 ^ type.lanes);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
 void require_same_type(std::string_view what, const Expr& a, const Expr& b) {
   if (a.dtype() == b.dtype()) return;
-  throw TypeError("the operands of " + std::string(what) + " have different types, " + a.dtype().str() +
-                  " and " + b.dtype().str() + ": " + print_expr(a) + " and " + print_expr(b));
+  throw TypeError("the operands of " + std::string(what) + " have different types, " +
+                  a.dtype().str() + " and " + b.dtype().str() + ": " + print_expr(a) + " and " +
+                  print_expr(b));
 }
 
 void require_bool(std::string_view what, const Expr& e) {
   if (!e.dtype().is_bool())
-    throw TypeError(std::string(what) + " must be a bool, got " + e.dtype().str() + ": " + print_expr(e));
+    throw TypeError(std::string(what) + " must be a bool, got " + e.dtype().str() + ": " +
+                    print_expr(e));
 }
 
 }  // namespace
@@ -154,7 +161,8 @@ bool IntegerLiteral::fits(DataType type) const {
   return is_above_int64 ? type == UInt(64) : tenon::fits(bits, type);
 }
 double IntegerLiteral::as_double() const {
-  return is_above_int64 ? static_cast<double>(static_cast<std::uint64_t>(bits)) : static_cast<double>(bits);
+  return is_above_int64 ? static_cast<double>(static_cast<std::uint64_t>(bits))
+                        : static_cast<double>(bits);
 }
 std::string IntegerLiteral::str() const {
   return is_above_int64 ? std::to_string(static_cast<std::uint64_t>(bits)) : std::to_string(bits);
@@ -166,13 +174,17 @@ Expr Expr::from_floating(double value, const SourceLocation& where) {
   return make_const(Float(32), value, where);
 }
 
-Expr Expr::astype(DataType type, SourceLocation where) const { return cast(type, Operand(*this, where)); }
+Expr Expr::astype(DataType type, SourceLocation where) const {
+  return cast(type, Operand(*this, where));
+}
 
-Range::Range(Expr begin, Expr end, SourceLocation where) : min(std::move(begin)), extent(std::move(end)) {
+Range::Range(Expr begin, Expr end, SourceLocation where)
+    : min(std::move(begin)), extent(std::move(end)) {
   for (const Expr& end : {min, extent}) {
     const DataType type = Operand(end, where).alone().dtype();
     if (!type.is_integral() || !type.is_scalar() || type.is_bool())
-      throw TypeError("a range is of integers, got `" + print_expr(end) + "` of type " + type.str(), where);
+      throw TypeError("a range is of integers, got `" + print_expr(end) + "` of type " + type.str(),
+                      where);
   }
   const Promoted ends = promote(min, extent);
   const IntImm* first = ends.a.as<IntImm>();
@@ -191,8 +203,10 @@ Range Range::from_min_extent(Expr min, Expr extent) {
   return Range(Raw{}, std::move(min), std::move(extent));
 }
 
-Var::Var(Name name, DataType type) : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
-Var::Var(Name name, PointerType type) : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
+Var::Var(Name name, DataType type)
+    : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}
+Var::Var(Name name, PointerType type)
+    : Expr(make(Handle(), VarNode{std::move(name), type, false})) {}
 Var Var::size(Name name, DataType type) {
   return Var(make(type, VarNode{std::move(name), std::nullopt, true}));
 }
@@ -213,7 +227,8 @@ Var Var::fresh(std::string name) const {
 }
 
 IterVar::IterVar(std::optional<Range> dom, Var var, IterKind kind, std::optional<ThreadTag> thread)
-    : node_(std::make_shared<IterVarNode>(IterVarNode{std::move(dom), std::move(var), kind, thread})) {}
+    : node_(std::make_shared<IterVarNode>(
+          IterVarNode{std::move(dom), std::move(var), kind, thread})) {}
 const Var& IterVar::var() const { return node_->var; }
 const std::string& IterVar::name() const { return node_->var.name(); }
 const std::optional<Range>& IterVar::dom() const { return node_->dom; }
@@ -238,7 +253,8 @@ Expr make_string(std::string value) { return make(Handle(), StringImm{std::move(
 
 Expr make_cast(DataType type, Expr value) {
   if (type.lanes != value.dtype().lanes)
-    throw TypeError("cannot cast " + value.dtype().str() + " to " + type.str() + ": the lanes differ");
+    throw TypeError("cannot cast " + value.dtype().str() + " to " + type.str() +
+                    ": the lanes differ");
   return make(type, Cast{std::move(value)});
 }
 
@@ -272,13 +288,15 @@ Expr make_select(Expr condition, Expr if_true, Expr if_false) {
 
 Expr make_ramp(Expr base, Expr stride, int lanes) {
   require_same_type("ramp", base, stride);
-  internal_check(base.dtype().is_scalar() && lanes > 1, "a ramp needs a scalar base and more than one lane");
+  internal_check(base.dtype().is_scalar() && lanes > 1,
+                 "a ramp needs a scalar base and more than one lane");
   DataType type = base.dtype().with_lanes(lanes);
   return make(type, Ramp{std::move(base), std::move(stride), lanes});
 }
 
 Expr make_broadcast(Expr value, int lanes) {
-  internal_check(value.dtype().is_scalar() && lanes > 1, "a broadcast needs a scalar and more than one lane");
+  internal_check(value.dtype().is_scalar() && lanes > 1,
+                 "a broadcast needs a scalar and more than one lane");
   DataType type = value.dtype().with_lanes(lanes);
   return make(type, Broadcast{std::move(value), lanes});
 }
@@ -303,7 +321,8 @@ Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, b
   return make(type, Call{ExternCallee{std::move(name), pure}, std::move(args)});
 }
 
-Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee, std::vector<Expr> args) {
+Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee,
+               std::vector<Expr> args) {
   return make(type, Call{callee, std::move(args)});
 }
 
@@ -311,7 +330,8 @@ Expr make_load(Buffer buffer, std::vector<Expr> indices) {
   DataType type = buffer->dtype;
   if (!indices.empty()) {
     for (std::size_t n = 0; n + 1 < indices.size(); ++n)
-      internal_check(indices[n].dtype().is_scalar(), "only the last index of a load may be a vector");
+      internal_check(indices[n].dtype().is_scalar(),
+                     "only the last index of a load may be a vector");
     type = type.with_lanes(type.lanes * indices.back().dtype().lanes);
   }
   return make(type, Load{std::move(buffer), std::move(indices)});
@@ -323,8 +343,9 @@ Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices) {
 }
 
 Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index) {
-  internal_check(value_index >= 0 && static_cast<std::size_t>(value_index) < reduction->source.size(),
-                 "a reduction has no such component");
+  internal_check(
+      value_index >= 0 && static_cast<std::size_t>(value_index) < reduction->source.size(),
+      "a reduction has no such component");
   require_bool("the condition of a reduction", reduction->condition);
   DataType type = reduction->source[static_cast<std::size_t>(value_index)].dtype();
   return make(type, Reduce{std::move(reduction), value_index});

@@ -24,7 +24,9 @@ Wide floor_div(Wide a, Wide b) {
 
 std::optional<Expr> fold_integers(BinaryOp op, std::int64_t x, std::int64_t y, DataType type) {
   const Wide a = widen(x, type), b = widen(y, type);
-  auto number = [&](Wide value) { return make_int(type, wrap(static_cast<std::int64_t>(value), type)); };
+  auto number = [&](Wide value) {
+    return make_int(type, wrap(static_cast<std::int64_t>(value), type));
+  };
   auto truth = [](bool value) { return value ? make_true() : make_false(); };
   switch (op) {
     case BinaryOp::Add:
@@ -69,12 +71,13 @@ std::optional<Expr> fold_integers(BinaryOp op, std::int64_t x, std::int64_t y, D
 }
 
 std::optional<Expr> fold_floats(BinaryOp op, double a, double b, DataType type) {
-  // Double arithmetic on float32 values, rounded once, is correctly rounded float32 arithmetic; narrower
-  // types are left to the target.
+  // Double arithmetic on float32 values, rounded once, is correctly rounded float32 arithmetic;
+  // narrower types are left to the target.
   const bool foldable = type.is_float() && type.bits >= 32;
   auto number = [&](double value) -> std::optional<Expr> {
     if (!foldable) return std::nullopt;
-    return make_float(type, type.bits == 32 ? static_cast<double>(static_cast<float>(value)) : value);
+    return make_float(type,
+                      type.bits == 32 ? static_cast<double>(static_cast<float>(value)) : value);
   };
   auto truth = [](bool value) { return value ? make_true() : make_false(); };
   switch (op) {

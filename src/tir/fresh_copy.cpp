@@ -48,7 +48,8 @@ class Copier {
       return make_stmt(Prefetch{buffer(prefetch->buffer), prefetch->region});
     if (const Store* store = copy.as<Store>()) {
       Buffer target = buffer(store->buffer);
-      if (!target.same_as(store->buffer)) return make_stmt(Store{target, store->value, store->indices});
+      if (!target.same_as(store->buffer))
+        return make_stmt(Store{target, store->value, store->indices});
     }
     return copy;
   }
@@ -89,15 +90,16 @@ class Copier {
     return make_stmt(std::move(copy));
   }
 
-  /// Inside of a view, variables that are its sizes, strides or offset have the values that it gives them;
-  /// outside, those that are known there too have their own.
+  /// Inside of a view, variables that are its sizes, strides or offset have the values that it
+  /// gives them; outside, those that are known there too have their own.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
     for (Range& bound : copy.region) bound = range(bound);
     const VarMap outside = replaced_;
     define(view.view->data);
-    for (const std::vector<Expr>& sizes : {view.view->shape, view.view->strides, {view.view->elem_offset}})
+    for (const std::vector<Expr>& sizes :
+         {view.view->shape, view.view->strides, {view.view->elem_offset}})
       for (const Expr& size : sizes)
         if (size.as<VarNode>()) define(Var::of(size));
     copy.view = buffer(view.view);
@@ -128,12 +130,15 @@ class Copier {
 
 }  // namespace
 
-Stmt fresh_copy(const Stmt& s, VarMap replaced, const std::vector<std::pair<Buffer, Buffer>>& buffers) {
+Stmt fresh_copy(const Stmt& s, VarMap replaced,
+                const std::vector<std::pair<Buffer, Buffer>>& buffers) {
   Copier copier(std::move(replaced), true);
   for (const auto& [old, made] : buffers) copier.replace(old, made);
   return copier.stmt(s);
 }
 
-Stmt replace_vars(const Stmt& s, VarMap replaced) { return Copier(std::move(replaced), false).stmt(s); }
+Stmt replace_vars(const Stmt& s, VarMap replaced) {
+  return Copier(std::move(replaced), false).stmt(s);
+}
 
 }  // namespace tenon::tir

@@ -11,8 +11,12 @@ namespace tenon::tir {
 
 namespace {
 
-bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '@'; }
-bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+bool is_name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '@';
+}
+bool is_name_part(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+}
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class Lexer {
@@ -32,9 +36,13 @@ class Lexer {
   int line_ = 1;
   std::size_t line_start_ = 0;
 
-  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
 
-  Token start(Token::Kind kind) const { return {kind, "", line_, static_cast<int>(at_ - line_start_) + 1}; }
+  Token start(Token::Kind kind) const {
+    return {kind, "", line_, static_cast<int>(at_ - line_start_) + 1};
+  }
 
   Token next() {
     while (std::isspace(static_cast<unsigned char>(peek()))) {
@@ -63,7 +71,8 @@ class Lexer {
     };
     take_digits();
     if (peek() == '.') token.text += text_[at_++], take_digits();
-    if (peek() == 'e' && (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
+    if (peek() == 'e' &&
+        (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
       token.text += text_[at_++];
       token.text += text_[at_++];
       take_digits();
@@ -107,7 +116,8 @@ class Lexer {
   char hex_byte(const Token& token) {
     unsigned char value = 0;
     const std::string_view digits = text_.substr(std::min(at_, text_.size()), 2);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (error != std::errc{} || end != digits.data() + 2)
       syntax_error(token, "\\x needs two hexadecimal digits");
     at_ += 2;
@@ -116,7 +126,8 @@ class Lexer {
 
   Token sign() {
     Token token = start(Token::Kind::Sign);
-    static constexpr std::array<std::string_view, 7> kPairs = {"<=", ">=", "==", "!=", "&&", "||", "->"};
+    static constexpr std::array<std::string_view, 7> kPairs = {
+        "<=", ">=", "==", "!=", "&&", "||", "->"};
     for (std::string_view pair : kPairs) {
       if (text_.substr(at_, 2) != pair) continue;
       token.text = pair;
@@ -134,7 +145,8 @@ class Lexer {
 }  // namespace
 
 void syntax_error(const Token& at, const std::string& what) {
-  throw TypeError("line " + std::to_string(at.line) + ", column " + std::to_string(at.column) + ": " + what);
+  throw TypeError("line " + std::to_string(at.line) + ", column " + std::to_string(at.column) +
+                  ": " + what);
 }
 
 std::vector<Token> tokenize(std::string_view text) { return Lexer(text).tokens(); }

@@ -88,14 +88,15 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
     if (is_shift && amount && (*amount < 0 || *amount >= type.bits))
-      throw TypeError("a shift of " + type.str() + " must be by 0 to " + std::to_string(type.bits - 1) +
-                      ", got " + std::to_string(*amount));
+      throw TypeError("a shift of " + type.str() + " must be by 0 to " +
+                      std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
     const IntImm* x = p.a.as<IntImm>();
     const IntImm* y = p.b.as<IntImm>();
     if (x && y && type.is_scalar()) {
       const std::int64_t u = x->value, v = y->value;
       const std::uint64_t unsigned_u = static_cast<std::uint64_t>(u);
-      const std::int64_t value = intrin == Intrin::shift_left ? static_cast<std::int64_t>(unsigned_u << v)
+      const std::int64_t value = intrin == Intrin::shift_left
+                                     ? static_cast<std::int64_t>(unsigned_u << v)
                                  : intrin == Intrin::shift_right && type.is_uint()
                                      ? static_cast<std::int64_t>(unsigned_u >> v)
                                  : intrin == Intrin::shift_right ? u >> v
@@ -118,7 +119,8 @@ DataType common_type(DataType s, DataType t) {
   s = s.with_lanes(lanes);
   t = t.with_lanes(lanes);
   if (s == t) return s;
-  if (s.is_handle() || t.is_handle()) throw TypeError("cannot combine " + s.str() + " with " + t.str());
+  if (s.is_handle() || t.is_handle())
+    throw TypeError("cannot combine " + s.str() + " with " + t.str());
   if (s.is_floating() && t.is_floating()) {
     // bfloat16 and float16 have no common 16-bit type.
     if (s.bits == t.bits) return Float(32, lanes);
@@ -140,7 +142,8 @@ Expr float_call(Intrin intrin, std::initializer_list<Operand> args) {
   return at(first.where(), [&] {
     std::optional<DataType> common;
     for (const Operand& a : args)
-      if (!a.is_literal()) common = common ? common_type(*common, a.alone().dtype()) : a.alone().dtype();
+      if (!a.is_literal())
+        common = common ? common_type(*common, a.alone().dtype()) : a.alone().dtype();
     const DataType type = common.value_or(first.alone().dtype());
     if (!type.is_floating())
       throw TypeError(std::string(to_string(intrin)) + " is on floats, got " + type.str() + ": " +
@@ -185,8 +188,8 @@ double least_overflow(DataType type) {
 /// A floating constant; a finite number that the type has no finite value for is a mistake.
 Expr float_constant(DataType type, double value, const SourceLocation& where) {
   if (std::isfinite(value) && std::fabs(value) >= least_overflow(type.element()))
-    throw TypeError("the constant " + shortest_text(value) + " does not fit " + type.element().str() +
-                        "; infinity(...) is the type's infinity",
+    throw TypeError("the constant " + shortest_text(value) + " does not fit " +
+                        type.element().str() + "; infinity(...) is the type's infinity",
                     where);
   return make_float(type, value);
 }
@@ -201,7 +204,8 @@ void Operand::refuse_moved_from(const SourceLocation& where) {
 
 Expr Operand::alone() const {
   if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) return make_int(n->type(), n->bits);
+  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_))
+    return make_int(n->type(), n->bits);
   return Expr(std::get<double>(value_), where_);
 }
 
@@ -284,15 +288,24 @@ Expr operator>>(const Operand& a, const Operand& b) { return bitwise(Intrin::shi
 
 Expr operator~(const Operand& a) {
   Expr e = a.alone();
-  if (!e.dtype().is_integral()) throw TypeError("`~` is on integers, got " + e.dtype().str(), a.where());
+  if (!e.dtype().is_integral())
+    throw TypeError("`~` is on integers, got " + e.dtype().str(), a.where());
   return make_call(e.dtype(), Intrin::bitwise_not, {e});
 }
 
 Expr div(const Operand& a, const Operand& b) { return a / b; }
-Expr floordiv(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::FloorDiv, a, b); }
-Expr floormod(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::FloorMod, a, b); }
-Expr truncdiv(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::TruncDiv, a, b); }
-Expr truncmod(const Operand& a, const Operand& b) { return integer_binary(BinaryOp::TruncMod, a, b); }
+Expr floordiv(const Operand& a, const Operand& b) {
+  return integer_binary(BinaryOp::FloorDiv, a, b);
+}
+Expr floormod(const Operand& a, const Operand& b) {
+  return integer_binary(BinaryOp::FloorMod, a, b);
+}
+Expr truncdiv(const Operand& a, const Operand& b) {
+  return integer_binary(BinaryOp::TruncDiv, a, b);
+}
+Expr truncmod(const Operand& a, const Operand& b) {
+  return integer_binary(BinaryOp::TruncMod, a, b);
+}
 
 Expr ceildiv(const Operand& a, const Operand& b) {
   const Promoted p = at(a.where(), [&] { return promote(a, b); });
@@ -316,8 +329,8 @@ Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b) 
   return at(condition.where(), [&] {
     Expr c = condition.alone();
     if (c.dtype() != Bool())
-      throw TypeError("the condition of if_then_else must be a scalar bool, got " + c.dtype().str() + ": " +
-                      print_expr(c));
+      throw TypeError("the condition of if_then_else must be a scalar bool, got " +
+                      c.dtype().str() + ": " + print_expr(c));
     Promoted p = promote(a, b);
     if (is_true(c)) return p.a;
     if (is_false(c)) return p.b;
@@ -337,7 +350,8 @@ Expr likely(const Operand& condition) {
   Expr c = condition.alone();
   DataType type = c.dtype();
   if (!type.is_bool())
-    throw TypeError("likely is on bool, got " + type.str() + ": " + print_expr(c), condition.where());
+    throw TypeError("likely is on bool, got " + type.str() + ": " + print_expr(c),
+                    condition.where());
   if (is_constant(c)) return c;
   return make_call(type, Intrin::likely, {c});
 }
@@ -358,22 +372,28 @@ Expr cast(DataType type, const Operand& operand) {
   Expr e = operand.alone();
   const DataType from = e.dtype();
   if (from == type) return e;
-  if (from.is_scalar() && type.is_vector()) return make_broadcast(cast(type.element(), e), type.lanes);
+  if (from.is_scalar() && type.is_vector())
+    return make_broadcast(cast(type.element(), e), type.lanes);
   if (type.is_handle() || from.is_handle())
-    throw TypeError("cannot cast " + from.str() + " to " + type.str() + "; use reinterpret", operand.where());
-  if (type.is_vector() || from.is_vector()) return at(operand.where(), [&] { return make_cast(type, e); });
+    throw TypeError("cannot cast " + from.str() + " to " + type.str() + "; use reinterpret",
+                    operand.where());
+  if (type.is_vector() || from.is_vector())
+    return at(operand.where(), [&] { return make_cast(type, e); });
   if (const IntImm* n = e.as<IntImm>()) {
     const bool big_unsigned = from.is_uint() && from.bits == 64 && n->value < 0;
     const double value = big_unsigned ? static_cast<double>(static_cast<std::uint64_t>(n->value))
                                       : static_cast<double>(n->value);
     if (type.is_floating())
-      return make_float(type, type == Float(32) ? static_cast<double>(static_cast<float>(value)) : value);
+      return make_float(type,
+                        type == Float(32) ? static_cast<double>(static_cast<float>(value)) : value);
     return make_int(type, type.is_bool() ? n->value != 0 : wrap(n->value, type));
   }
   if (const FloatImm* n = e.as<FloatImm>()) {
-    if (type == Float(32)) return make_float(type, static_cast<double>(static_cast<float>(n->value)));
+    if (type == Float(32))
+      return make_float(type, static_cast<double>(static_cast<float>(n->value)));
     if (type.is_floating()) return make_float(type, n->value);
-    // A value that the type cannot hold is left to run time, where it is what the target makes of it.
+    // A value that the type cannot hold is left to run time, where it is what the target makes of
+    // it.
     const double whole = std::trunc(n->value);
     if (std::fabs(whole) < 9e18 && fits(static_cast<std::int64_t>(whole), type) && !type.is_bool())
       return make_int(type, static_cast<std::int64_t>(whole));
@@ -385,15 +405,17 @@ Expr reinterpret(DataType type, const Operand& operand) {
   Expr e = operand.alone();
   if (e.dtype() == type) return e;
   if (e.dtype().bits * e.dtype().lanes != type.bits * type.lanes)
-    throw TypeError("reinterpret needs types of one width, got " + e.dtype().str() + " and " + type.str(),
-                    operand.where());
+    throw TypeError(
+        "reinterpret needs types of one width, got " + e.dtype().str() + " and " + type.str(),
+        operand.where());
   return make_call(type, Intrin::reinterpret, {e});
 }
 
 Expr make_const(DataType type, double value, SourceLocation where) {
   if (type.is_floating()) return float_constant(type, value, where);
   constexpr double kEndOfInt64 = 9223372036854775808.0;
-  const bool is_whole = std::trunc(value) == value && value >= -kEndOfInt64 && value < 2 * kEndOfInt64;
+  const bool is_whole =
+      std::trunc(value) == value && value >= -kEndOfInt64 && value < 2 * kEndOfInt64;
   if (!is_whole)
     throw TypeError("the constant " + std::to_string(value) + " does not fit " + type.str(), where);
   return value < kEndOfInt64 ? make_const(type, static_cast<std::int64_t>(value), where)
@@ -463,16 +485,19 @@ Expr nextafter(const Operand& x, const Operand& y) {
 }
 
 Expr fmod(const Operand& x, const Operand& y) { return float_call(Intrin::fmod, {x, y}); }
-Expr fma(const Operand& x, const Operand& y, const Operand& z) { return float_call(Intrin::fma, {x, y, z}); }
+Expr fma(const Operand& x, const Operand& y, const Operand& z) {
+  return float_call(Intrin::fma, {x, y, z});
+}
 
 Expr ldexp(const Operand& x, const Operand& exponent) {
   Expr e = x.alone();
-  if (!e.dtype().is_floating()) throw TypeError("ldexp is on floats, got " + e.dtype().str(), x.where());
+  if (!e.dtype().is_floating())
+    throw TypeError("ldexp is on floats, got " + e.dtype().str(), x.where());
   const DataType count = exponent.alone().dtype();
   if (!count.is_integral())
-    throw TypeError(
-        "the exponent of ldexp is an integer, got " + count.str() + ": " + print_expr(exponent.alone()),
-        exponent.where());
+    throw TypeError("the exponent of ldexp is an integer, got " + count.str() + ": " +
+                        print_expr(exponent.alone()),
+                    exponent.where());
   return make_call(e.dtype(), Intrin::ldexp, {e, cast(Int(32, e.dtype().lanes), exponent)});
 }
 
@@ -486,10 +511,11 @@ Expr abs(const Operand& x) {
   Expr e = x.alone();
   if (e.dtype().is_uint()) return e;
   if (const IntImm* n = e.as<IntImm>())
-    return make_int(e.dtype(),
-                    n->value < 0
-                        ? wrap(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(n->value)), e.dtype())
-                        : n->value);
+    return make_int(
+        e.dtype(),
+        n->value < 0
+            ? wrap(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(n->value)), e.dtype())
+            : n->value);
   if (const FloatImm* n = e.as<FloatImm>()) return make_float(e.dtype(), std::fabs(n->value));
   if (e.dtype().is_int()) return select(e >= 0, e, 0 - e);
   return float_call(Intrin::fabs, {x});

@@ -142,7 +142,8 @@ class Parser {
 
   Expr number(bool negative) {
     const Token token = take();
-    if (token.kind != Token::Kind::Number) syntax_error(token, "expected a number, got `" + token.text + "`");
+    if (token.kind != Token::Kind::Number)
+      syntax_error(token, "expected a number, got `" + token.text + "`");
     const std::size_t suffix = token.text.find_first_of("iufb");
     const std::string digits = (negative ? "-" : "") + token.text.substr(0, suffix);
     if (suffix == std::string::npos) {
@@ -198,7 +199,8 @@ class Parser {
   Expr infinity_literal(const Token& token, bool negative) {
     const std::string& text = token.text;
     const bool is_nan = text.starts_with("nanf");
-    if (!is_nan && !text.starts_with("inff")) syntax_error(token, "expected a number, got `" + text + "`");
+    if (!is_nan && !text.starts_with("inff"))
+      syntax_error(token, "expected a number, got `" + text + "`");
     const double value =
         is_nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
     return make_float(type_of(token, "float" + text.substr(4)), negative ? -value : value);
@@ -206,9 +208,10 @@ class Parser {
 
   static Expr infix(const Token& op, Expr a, Expr b) {
     static const std::map<std::string, BinaryOp, std::less<>> kOps = {
-        {"+", BinaryOp::Add}, {"-", BinaryOp::Sub}, {"*", BinaryOp::Mul},  {"%", BinaryOp::TruncMod},
-        {"==", BinaryOp::Eq}, {"!=", BinaryOp::Ne}, {"<", BinaryOp::Lt},   {"<=", BinaryOp::Le},
-        {">", BinaryOp::Gt},  {">=", BinaryOp::Ge}, {"&&", BinaryOp::And}, {"||", BinaryOp::Or}};
+        {"+", BinaryOp::Add},      {"-", BinaryOp::Sub},  {"*", BinaryOp::Mul},
+        {"%", BinaryOp::TruncMod}, {"==", BinaryOp::Eq},  {"!=", BinaryOp::Ne},
+        {"<", BinaryOp::Lt},       {"<=", BinaryOp::Le},  {">", BinaryOp::Gt},
+        {">=", BinaryOp::Ge},      {"&&", BinaryOp::And}, {"||", BinaryOp::Or}};
     if (op.text == "/") {
       const BinaryOp div = a.dtype().is_floating() ? BinaryOp::Div : BinaryOp::TruncDiv;
       return make_binary(div, std::move(a), std::move(b));
@@ -256,8 +259,9 @@ class Parser {
 
   Expr function_form(const Token& name) {
     static const std::map<std::string, BinaryOp, std::less<>> kBinary = {
-        {"floordiv", BinaryOp::FloorDiv}, {"floormod", BinaryOp::FloorMod}, {"truncdiv", BinaryOp::TruncDiv},
-        {"truncmod", BinaryOp::TruncMod}, {"min", BinaryOp::Min},           {"max", BinaryOp::Max}};
+        {"floordiv", BinaryOp::FloorDiv}, {"floormod", BinaryOp::FloorMod},
+        {"truncdiv", BinaryOp::TruncDiv}, {"truncmod", BinaryOp::TruncMod},
+        {"min", BinaryOp::Min},           {"max", BinaryOp::Max}};
     if (name.text == "cast") {
       expect("(");
       const DataType type = data_type();
@@ -277,8 +281,8 @@ class Parser {
     const std::vector<Expr> args = list("(", ")");
     auto want = [&](std::size_t count) {
       if (args.size() != count)
-        syntax_error(name, "`" + name.text + "` takes " + std::to_string(count) + " operands, got " +
-                               std::to_string(args.size()));
+        syntax_error(name, "`" + name.text + "` takes " + std::to_string(count) +
+                               " operands, got " + std::to_string(args.size()));
     };
     auto lanes = [&](const Expr& e) { return static_cast<int>(constant_int(e).value_or(0)); };
     if (auto found = kBinary.find(name.text); found != kBinary.end())
@@ -306,7 +310,8 @@ class Parser {
       if (!function) syntax_error(name, "an extern call needs the function's name");
       std::string function_name = function->value;
       args.erase(args.begin());
-      return make_extern_call(type, std::move(function_name), std::move(args), callee == "call_pure_extern");
+      return make_extern_call(type, std::move(function_name), std::move(args),
+                              callee == "call_pure_extern");
     }
     auto intrin = find_intrin(callee);
     if (!intrin) syntax_error(name, "`" + callee + "` is no intrinsic");
@@ -375,7 +380,8 @@ class Parser {
     if (key.text == "elem_offset") {
       node.elem_offset = expr();
     } else if (key.text == "axis_separators") {
-      for (const Expr& e : list("[", "]")) node.axis_separators.push_back(static_cast<int>(*constant_int(e)));
+      for (const Expr& e : list("[", "]"))
+        node.axis_separators.push_back(static_cast<int>(*constant_int(e)));
     } else if (key.text == "scope") {
       parse_storage_scope(take().text);  // the data pointer carries it
     } else if (key.text == "align") {
@@ -451,7 +457,8 @@ class Parser {
   /// The text has min + extent as its builder folds it; this takes min off again.
   static Expr extent_of(const Expr& min, const Expr& end) {
     if (is_zero(min)) return end;
-    if (const Binary* sum = as_binary(end, BinaryOp::Add); sum && sum->a.same_as(min)) return sum->b;
+    if (const Binary* sum = as_binary(end, BinaryOp::Add); sum && sum->a.same_as(min))
+      return sum->b;
     return fold(BinaryOp::Sub, end, min);
   }
 
@@ -491,7 +498,8 @@ class Parser {
     Expr condition = make_true();
     if (accept_name("if")) condition = expr();
     Stmt body = rest_of_scope();
-    return make_stmt(Allocate{data, type, std::move(extents), std::move(condition), std::move(body)});
+    return make_stmt(
+        Allocate{data, type, std::move(extents), std::move(condition), std::move(body)});
   }
 
   Stmt assertion() {
@@ -568,8 +576,8 @@ class Parser {
                                           AttrKind::DoubleBufferWrite, AttrKind::RollingBufferScope,
                                           AttrKind::BufferBound};
     if (key.text.starts_with("pragma_"))
-      return make_stmt(
-          Attr{AttrKind::Pragma, std::move(subject), key.text.substr(7), std::move(value), std::move(body)});
+      return make_stmt(Attr{AttrKind::Pragma, std::move(subject), key.text.substr(7),
+                            std::move(value), std::move(body)});
     for (AttrKind kind : kKinds) {
       Attr attr{kind, subject, "", value, body};
       if (attr_text(attr) == key.text) return make_stmt(std::move(attr));
@@ -580,8 +588,10 @@ class Parser {
   // ---- functions ----
 
   PrimFunc::Attrs attributes() {
-    PrimFunc::Attrs attrs{
-        .global_symbol = "", .noalias = false, .from_legacy_te_schedule = false, .reversed_in_text = false};
+    PrimFunc::Attrs attrs{.global_symbol = "",
+                          .noalias = false,
+                          .from_legacy_te_schedule = false,
+                          .reversed_in_text = false};
     expect_name("attr"), expect("="), expect("{");
     bool first = true;
     while (!accept("}")) {
@@ -589,8 +599,10 @@ class Parser {
       expect(":");
       const Token value = take();
       if (key.text == "global_symbol") attrs.global_symbol = value.text;
-      if (key.text == "tir.noalias") attrs.noalias = value.text == "True", attrs.reversed_in_text = first;
-      if (key.text == "from_legacy_te_schedule") attrs.from_legacy_te_schedule = value.text == "True";
+      if (key.text == "tir.noalias")
+        attrs.noalias = value.text == "True", attrs.reversed_in_text = first;
+      if (key.text == "from_legacy_te_schedule")
+        attrs.from_legacy_te_schedule = value.text == "True";
       first = false;
       accept(",");
     }

@@ -79,7 +79,8 @@ class TextPrinter {
         [&](const LetExpr& n) {
           text += "let ", expr(n.var), text += " = ", expr(n.value), text += " in ", expr(n.body);
         },
-        [&](const Call& n) { call(n, e.dtype()); }, [&](const Load& n) { buffer(n.buffer), list(n.indices); },
+        [&](const Call& n) { call(n, e.dtype()); },
+        [&](const Load& n) { buffer(n.buffer), list(n.indices); },
         [&](const ProducerLoad& n) { text += n.producer->name(), list(n.indices); },
         [&](const Reduce&) { text += print_legacy(e); });
   }
@@ -155,7 +156,8 @@ class TextPrinter {
     text += "}";
   }
 
-  /// After an attribute or an allocation: a sequence becomes a block, anything else follows a semicolon.
+  /// After an attribute or an allocation: a sequence becomes a block, anything else follows a
+  /// semicolon.
   void body_after_header(const Stmt& body) {
     if (body.as<Seq>()) return block(body);
     text += ";";
@@ -180,7 +182,9 @@ class TextPrinter {
     text += "[", separated(items, ", ", [&](const Range& r) { range(r); }), text += "]";
   }
 
-  static Expr end_of(const Range& r) { return fold(BinaryOp::Add, r.min, cast(r.min.dtype(), r.extent)); }
+  static Expr end_of(const Range& r) {
+    return fold(BinaryOp::Add, r.min, cast(r.min.dtype(), r.extent));
+  }
 
   void part(const Expr& e) { expr(e); }
   void part(const std::string& s) { text += s; }
@@ -218,7 +222,8 @@ class TextPrinter {
     match(
         n.callee, [&](Intrin i) { text += "@tir." + std::string(to_string(i)) + "("; },
         [&](const ExternCallee& c) {
-          text += std::string(c.pure ? "@tir.call_pure_extern(" : "@tir.call_extern(") + quoted(c.name);
+          text +=
+              std::string(c.pure ? "@tir.call_pure_extern(" : "@tir.call_extern(") + quoted(c.name);
           if (!n.args.empty()) text += ", ";
         });
     separated(n.args, ", ", [&](const Expr& e) { expr(e); });
@@ -263,7 +268,8 @@ class TextPrinter {
       separated(b->axis_separators, ", ", [&](int at) { text += std::to_string(at); });
       text += "]";
     }
-    if (b->scope() != StorageScope::Global) text += ", scope=" + quoted(std::string(to_string(b->scope())));
+    if (b->scope() != StorageScope::Global)
+      text += ", scope=" + quoted(std::string(to_string(b->scope())));
     if (b->data_alignment != BufferNode::kDefaultAlignment)
       text += ", align=" + std::to_string(b->data_alignment);
     if (b->offset_factor != 1) text += ", offset_factor=" + std::to_string(b->offset_factor);
@@ -286,8 +292,9 @@ class TextPrinter {
   void buffer_maps(const PrimFunc& func) {
     newline();
     text += "buffers = {";
-    separated(func.buffers, ",\n             ",
-              [&](const BufferParam& b) { text += name_buffer(b.buffer) + ": ", buffer_details(b.buffer); });
+    separated(func.buffers, ",\n             ", [&](const BufferParam& b) {
+      text += name_buffer(b.buffer) + ": ", buffer_details(b.buffer);
+    });
     text += "}";
     newline();
     text += "buffer_map = {";
@@ -321,10 +328,12 @@ class TextPrinter {
   }
 
   void allocate(const Allocate& n) {
-    text += "allocate(", expr(n.data), text += ", " + n.dtype.str() + ", ", list(n.extents), text += ")";
+    text += "allocate(", expr(n.data), text += ", " + n.dtype.str() + ", ", list(n.extents),
+        text += ")";
     const VarNode* pointer = n.data.as<VarNode>();
-    const StorageScope scope =
-        pointer->pointer && pointer->pointer->scope ? *pointer->pointer->scope : StorageScope::Global;
+    const StorageScope scope = pointer->pointer && pointer->pointer->scope
+                                   ? *pointer->pointer->scope
+                                   : StorageScope::Global;
     text += ", storage_scope = " + std::string(to_string(scope));
     if (!is_true(n.condition)) text += " if ", expr(n.condition);
     body_after_header(n.body);
@@ -363,7 +372,8 @@ class TextPrinter {
 std::string integer_text(std::int64_t value, DataType type) {
   if (type.is_bool()) return value != 0 ? "True" : "False";
   const bool big = type.is_uint() && type.bits == 64;
-  std::string digits = big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+  std::string digits =
+      big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
   if (type == Int(32)) return digits;
   return digits + (type.is_uint() ? "u" : "i") + std::to_string(type.bits);
 }
@@ -429,7 +439,8 @@ std::string print_function(const PrimFunc& func) {
 }
 
 namespace {
-/// An expression may share its parts, and would be too long for any memory if they were all written out.
+/// An expression may share its parts, and would be too long for any memory if they were all written
+/// out.
 constexpr std::size_t kLongestExpression = std::size_t{1} << 22;
 }  // namespace
 
@@ -447,11 +458,19 @@ std::string print_stmt(const Stmt& s) {
   return printer.text;
 }
 
-std::ostream& operator<<(std::ostream& out, const IRModule& module) { return out << print_module(module); }
-std::ostream& operator<<(std::ostream& out, const PrimFunc& func) { return out << print_function(func); }
+std::ostream& operator<<(std::ostream& out, const IRModule& module) {
+  return out << print_module(module);
+}
+std::ostream& operator<<(std::ostream& out, const PrimFunc& func) {
+  return out << print_function(func);
+}
 std::ostream& operator<<(std::ostream& out, const Stmt& stmt) { return out << print_stmt(stmt); }
-std::ostream& operator<<(std::ostream& out, const Range& range) { return out << print_legacy(range); }
-std::ostream& operator<<(std::ostream& out, const IterVar& axis) { return out << print_legacy(axis); }
+std::ostream& operator<<(std::ostream& out, const Range& range) {
+  return out << print_legacy(range);
+}
+std::ostream& operator<<(std::ostream& out, const IterVar& axis) {
+  return out << print_legacy(axis);
+}
 
 std::ostream& operator<<(std::ostream& out, const Expr& e) {
   NameTable names;

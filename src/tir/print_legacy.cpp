@@ -1,4 +1,5 @@
-// The reference's older text form, used for operations, axes and errors: names as they are, no types.
+// The reference's older text form, used for operations, axes and errors: names as they are, no
+// types.
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
@@ -19,10 +20,14 @@ class LegacyExprs {
         e.node().value, [&](const IntImm& n) { integer(n.value, e.dtype()); },
         [&](const FloatImm& n) { floating(n.value, e.dtype()); },
         [&](const StringImm& n) { text += quoted(n.value); },
-        [&](const VarNode& n) { text += n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name; },
+        [&](const VarNode& n) {
+          text += n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name;
+        },
         [&](const Cast& n) { text += e.dtype().str(), parenthesized(n.value); },
         [&](const Binary& n) { binary(n); }, [&](const Not& n) { text += "!", expr(n.a); },
-        [&](const Select& n) { text += "select(", comma(n.condition), comma(n.if_true), close(n.if_false); },
+        [&](const Select& n) {
+          text += "select(", comma(n.condition), comma(n.if_true), close(n.if_false);
+        },
         [&](const Ramp& n) {
           text += "ramp(", comma(n.base), comma(n.stride), text += std::to_string(n.lanes) + ")";
         },
@@ -33,7 +38,8 @@ class LegacyExprs {
         [&](const LetExpr& n) {
           text += "(let " + n.var.name() + " = ", expr(n.value), text += " in ", close(n.body);
         },
-        [&](const Call& n) { call(n); }, [&](const Load& n) { text += n.buffer->name, bracketed(n.indices); },
+        [&](const Call& n) { call(n); },
+        [&](const Load& n) { text += n.buffer->name, bracketed(n.indices); },
         [&](const ProducerLoad& n) { text += n.producer->name(), bracketed(n.indices); },
         [&](const Reduce& n) { reduce(n); });
   }
@@ -41,7 +47,8 @@ class LegacyExprs {
   void bracketed(const std::vector<Expr>& list) { text += "[", joined(list), text += "]"; }
 
  private:
-  /// An expression may share its parts, and would be too long for any memory if they were all written out.
+  /// An expression may share its parts, and would be too long for any memory if they were all
+  /// written out.
   static constexpr std::size_t kLongest = std::size_t{1} << 22;
   bool is_cut_ = false;
 
@@ -64,7 +71,10 @@ class LegacyExprs {
   }
 
   void floating(double value, DataType type) {
-    const char* suffix = type.is_bfloat() ? "bf" : type.bits == 64 ? "" : type.bits == 32 ? "f" : "h";
+    const char* suffix = type.is_bfloat()  ? "bf"
+                         : type.bits == 64 ? ""
+                         : type.bits == 32 ? "f"
+                                           : "h";
     text += shortest_text(value) + suffix;
   }
 
@@ -74,7 +84,9 @@ class LegacyExprs {
     text += big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
   }
 
-  void infix(const Binary& n, std::string_view sign) { text += "(", expr(n.a), text += sign, close(n.b); }
+  void infix(const Binary& n, std::string_view sign) {
+    text += "(", expr(n.a), text += sign, close(n.b);
+  }
 
   void binary(const Binary& n) {
     switch (n.op) {
@@ -109,11 +121,15 @@ class LegacyExprs {
   void reduce(const Reduce& n) {
     const ReduceNode& r = *n.reduction;
     const CommReducerNode& c = *r.combiner;
-    text += "reduce(combiner=comm_reducer(result=", bracketed(c.result), text += ", lhs=", vars(c.lhs);
+    text += "reduce(combiner=comm_reducer(result=", bracketed(c.result),
+        text += ", lhs=", vars(c.lhs);
     text += ", rhs=", vars(c.rhs), text += ", identity_element=", bracketed(c.identity);
-    text += "), source=", bracketed(r.source), text += ", init=", bracketed(r.init), text += ", axis=[";
-    for (std::size_t k = 0; k < r.axis.size(); ++k) text += (k == 0 ? "" : ", ") + print_legacy(r.axis[k]);
-    text += "], where=", expr(r.condition), text += ", value_index=" + std::to_string(n.value_index) + ")";
+    text += "), source=", bracketed(r.source), text += ", init=", bracketed(r.init),
+        text += ", axis=[";
+    for (std::size_t k = 0; k < r.axis.size(); ++k)
+      text += (k == 0 ? "" : ", ") + print_legacy(r.axis[k]);
+    text += "], where=", expr(r.condition),
+        text += ", value_index=" + std::to_string(n.value_index) + ")";
   }
 };
 
@@ -139,7 +155,8 @@ class LegacyStmts {
           stmt(n.body, indent + 2), line(indent, "}");
         },
         [&](const BufferView& n) {
-          line(indent, "// view " + n.view->name + " = " + n.source->name + "(" + ranges(n.region) + ")");
+          line(indent,
+               "// view " + n.view->name + " = " + n.source->name + "(" + ranges(n.region) + ")");
           stmt(n.body, indent);
         },
         [&](const Allocate& n) {
@@ -147,14 +164,15 @@ class LegacyStmts {
           for (const Expr& e : n.extents) extents += " * " + print_legacy(e);
           std::string text = "allocate " + n.data.name() + "[" + n.dtype.str() + extents + "]";
           const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
-          const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+          const StorageScope scope =
+              pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
           text += ", storage_scope = " + std::string(to_string(scope));
           line(indent, text + (is_true(n.condition) ? "" : " if " + print_legacy(n.condition)));
           stmt(n.body, indent);
         },
         [&](const For& n) {
-          line(indent, std::string(kind(n.kind)) + " (" + n.var.name() + ", " + print_legacy(n.min) + ", " +
-                           print_legacy(n.extent) + ") {");
+          line(indent, std::string(kind(n.kind)) + " (" + n.var.name() + ", " +
+                           print_legacy(n.min) + ", " + print_legacy(n.extent) + ") {");
           stmt(n.body, indent + 2), line(indent, "}");
         },
         [&](const While& n) {
@@ -175,7 +193,8 @@ class LegacyStmts {
           stmt(n.body, indent);
         },
         [&](const Attr& n) {
-          line(indent, "// attr [" + subject(n) + "] " + attr_text(n) + " = " + print_legacy(n.value));
+          line(indent,
+               "// attr [" + subject(n) + "] " + attr_text(n) + " = " + print_legacy(n.value));
           stmt(n.body, indent);
         },
         [&](const Evaluate& n) { line(indent, print_legacy(n.value)); },
@@ -194,7 +213,8 @@ class LegacyStmts {
   static std::string ranges(const std::vector<Range>& list) {
     std::string text;
     for (const Range& r : list)
-      text += (text.empty() ? "[" : ", [") + print_legacy(r.min) + ", " + print_legacy(r.extent) + "]";
+      text +=
+          (text.empty() ? "[" : ", [") + print_legacy(r.min) + ", " + print_legacy(r.extent) + "]";
     return text;
   }
   static std::string_view kind(ForKind kind) {
@@ -213,8 +233,8 @@ class LegacyStmts {
   static std::string subject(const Attr& n) {
     return match(
         n.subject, [](const Expr& e) { return print_legacy(e); },
-        [](const IterVar& axis) { return print_legacy(axis); }, [](const Buffer& b) { return b->name; },
-        [](const CommReducer& r) { return r->name; });
+        [](const IterVar& axis) { return print_legacy(axis); },
+        [](const Buffer& b) { return b->name; }, [](const CommReducer& r) { return r->name; });
   }
 };
 

@@ -11,7 +11,9 @@ StmtNode::~StmtNode() {
   if (is_stack_low()) with_deep_stack([&] { value = Seq{}; });
 }
 
-Stmt make_stmt(StmtNode::Value value) { return Stmt(std::make_shared<const StmtNode>(std::move(value))); }
+Stmt make_stmt(StmtNode::Value value) {
+  return Stmt(std::make_shared<const StmtNode>(std::move(value)));
+}
 
 Stmt make_evaluate(Expr value) { return make_stmt(Evaluate{std::move(value)}); }
 

@@ -48,8 +48,10 @@ std::optional<StorageScope> find_storage_scope(std::string_view text) {
 StorageScope parse_storage_scope(std::string_view text, SourceLocation where) {
   if (auto scope = find_storage_scope(text)) return *scope;
   std::string known;
-  for (const auto& [value, name] : kScopes) known += (known.empty() ? "" : ", ") + std::string(name);
-  throw ScheduleError("`" + std::string(text) + "` is no storage scope; the scopes are " + known, where);
+  for (const auto& [value, name] : kScopes)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  throw ScheduleError("`" + std::string(text) + "` is no storage scope; the scopes are " + known,
+                      where);
 }
 
 ThreadTag ThreadTag::parse(std::string_view text, SourceLocation where) {
@@ -58,12 +60,14 @@ ThreadTag ThreadTag::parse(std::string_view text, SourceLocation where) {
     std::string_view rest = text.substr(name.size());
     const bool is_hardware = level == Level::BlockIdx || level == Level::ThreadIdx;
     if (rest.empty() && !is_hardware) return {level, std::nullopt};
-    if (rest.size() == 2 && rest[0] == '.' && rest[1] >= 'x' && rest[1] <= 'z') return {level, rest[1] - 'x'};
+    if (rest.size() == 2 && rest[0] == '.' && rest[1] >= 'x' && rest[1] <= 'z')
+      return {level, rest[1] - 'x'};
   }
-  throw ScheduleError("`" + std::string(text) +
-                          "` is no thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
-                          "vthread.{x,y,z}, cthread",
-                      where);
+  throw ScheduleError(
+      "`" + std::string(text) +
+          "` is no thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
+          "vthread.{x,y,z}, cthread",
+      where);
 }
 
 std::string ThreadTag::str() const {

@@ -22,7 +22,8 @@ class Verifier {
       if (live_.contains(&b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       for (const Buffer& buffer : {b.declared, b.buffer}) {
-        // Sizes, strides and offsets of an argument are read from it: their first mention defines them.
+        // Sizes, strides and offsets of an argument are read from it: their first mention defines
+        // them.
         for (const Expr& e : buffer->shape) admit_free(e);
         for (const Expr& e : buffer->strides) admit_free(e);
         admit_free(buffer->elem_offset);
@@ -52,7 +53,8 @@ class Verifier {
 
   void define(const Var& v, const Expr& where) {
     in_scope_.insert(&v.node());
-    if (!defined_.insert(&v.node()).second) report("variable `" + v.name() + "` is defined twice", where);
+    if (!defined_.insert(&v.node()).second)
+      report("variable `" + v.name() + "` is defined twice", where);
   }
 
   template <class F>
@@ -68,7 +70,8 @@ class Verifier {
   void exists(const Buffer& buffer, const Node& where) {
     const bool is_there = live_.contains(&buffer->data.node()) || buffers_.contains(buffer.get()) ||
                           in_scope_.contains(&buffer->data.node());
-    if (!is_there) report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
+    if (!is_there)
+      report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
   }
 
   /// A region of the buffer, as it is before storage is flat.
@@ -84,8 +87,9 @@ class Verifier {
   void indices(const Buffer& buffer, const std::vector<Expr>& list, const Node& where) {
     exists(buffer, where);
     const std::size_t physical = buffer->axis_separators.size() + 1;
-    const std::size_t wanted =
-        form_ == Form::MultiDimensional ? buffer->shape.size() : std::max(physical, buffer->shape.size());
+    const std::size_t wanted = form_ == Form::MultiDimensional
+                                   ? buffer->shape.size()
+                                   : std::max(physical, buffer->shape.size());
     if (list.size() != wanted && !(form_ != Form::MultiDimensional && list.size() == physical))
       report("buffer `" + buffer->name + "` is accessed with " + std::to_string(list.size()) +
                  " indices instead of " + std::to_string(wanted),
@@ -137,7 +141,8 @@ class Verifier {
           for (const Expr& i : n.indices) expr(i);
         },
         [&](const Realize& n) {
-          if (form_ != Form::MultiDimensional) report("a realization is left after flatten-storage", s);
+          if (form_ != Form::MultiDimensional)
+            report("a realization is left after flatten-storage", s);
           region(n.buffer, n.bounds, s);
           condition(n.condition, s);
           const bool is_new = buffers_.insert(n.buffer.get()).second;
@@ -147,11 +152,13 @@ class Verifier {
           if (is_new_data) live_.erase(&n.buffer->data.node());
         },
         [&](const BufferView& n) {
-          if (form_ != Form::MultiDimensional) report("a buffer view is left after flatten-storage", s);
+          if (form_ != Form::MultiDimensional)
+            report("a buffer view is left after flatten-storage", s);
           exists(n.source, s);
           region(n.source, n.region, s);
           if (n.view->shape.size() > n.region.size())
-            report("view `" + n.view->name + "` has more dimensions than the region that it shows", s);
+            report("view `" + n.view->name + "` has more dimensions than the region that it shows",
+                   s);
           // The view's symbolic strides and offset are defined by the view.
           admit_free(n.view->elem_offset);
           for (const Expr& e : n.view->strides) admit_free(e);
@@ -168,7 +175,8 @@ class Verifier {
           live_.erase(&n.data.node());
         },
         [&](const For& n) {
-          if (form_ == Form::Lowered && n.kind == ForKind::Vectorized) report("a vectorized loop is left", s);
+          if (form_ == Form::Lowered && n.kind == ForKind::Vectorized)
+            report("a vectorized loop is left", s);
           expr(n.min), expr(n.extent);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
@@ -181,8 +189,8 @@ class Verifier {
           expr(n.value);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
-        [&](const Assert& n) { condition(n.condition, s), stmt(n.body); }, [&](const Attr& n) { attr(n, s); },
-        [&](const Evaluate& n) { expr(n.value); },
+        [&](const Assert& n) { condition(n.condition, s), stmt(n.body); },
+        [&](const Attr& n) { attr(n, s); }, [&](const Evaluate& n) { expr(n.value); },
         [&](const Seq& n) {
           for (const Stmt& c : n.stmts) stmt(c);
         },
@@ -195,7 +203,8 @@ class Verifier {
 
   void attr(const Attr& n, const Stmt& s) {
     expr(n.value);
-    if (form_ == Form::Lowered && n.kind == AttrKind::VirtualThread) report("a virtual thread is left", s);
+    if (form_ == Form::Lowered && n.kind == AttrKind::VirtualThread)
+      report("a virtual thread is left", s);
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
     const bool is_launch = n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread;
     const bool binds = is_launch && axis;

@@ -8,7 +8,8 @@
 namespace tenon::tir {
 
 // ---- children -----------------------------------------------------------------------------------
-// Nearly every recursion over a program comes through here once a level, and so need not look at its stack.
+// Nearly every recursion over a program comes through here once a level, and so need not look at
+// its stack.
 
 namespace {
 
@@ -50,12 +51,14 @@ void for_each_child(const Expr& e, const ExprVisit& f) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(e, f); });
   match(
       e.node().value, [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
-      [](const VarNode&) {}, [&](const Cast& n) { f(n.value); }, [&](const Binary& n) { f(n.a), f(n.b); },
-      [&](const Not& n) { f(n.a); }, [&](const Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
+      [](const VarNode&) {}, [&](const Cast& n) { f(n.value); },
+      [&](const Binary& n) { f(n.a), f(n.b); }, [&](const Not& n) { f(n.a); },
+      [&](const Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
       [&](const Ramp& n) { f(n.base), f(n.stride); }, [&](const Broadcast& n) { f(n.value); },
       [&](const Shuffle& n) { each(n.vectors, f), each(n.indices, f); },
       [&](const LetExpr& n) { f(n.value), f(n.body); }, [&](const Call& n) { each(n.args, f); },
-      [&](const Load& n) { each(n.indices, f); }, [&](const ProducerLoad& n) { each(n.indices, f); },
+      [&](const Load& n) { each(n.indices, f); },
+      [&](const ProducerLoad& n) { each(n.indices, f); },
       [&](const Reduce& n) {
         for (const IterVar& axis : n.reduction->axis)
           if (axis.dom()) f(axis.dom()->min), f(axis.dom()->extent);
@@ -76,7 +79,8 @@ void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
         f(n.condition), g(n.then_case);
         if (n.else_case) g(*n.else_case);
       },
-      [&](const Let& n) { f(n.value), g(n.body); }, [&](const Assert& n) { f(n.condition), g(n.body); },
+      [&](const Let& n) { f(n.value), g(n.body); },
+      [&](const Assert& n) { f(n.condition), g(n.body); },
       [&](const Attr& n) { f(n.value), g(n.body); }, [&](const Evaluate& n) { f(n.value); },
       [&](const Seq& n) {
         for (const Stmt& c : n.stmts) g(c);
@@ -152,8 +156,8 @@ Expr map_children(const Expr& e, const ExprMap& f) {
           const bool same = min.same_as(axis.dom()->min) && extent.same_as(axis.dom()->extent);
           same_axes &= same;
           axes.push_back(same ? axis
-                              : IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(),
-                                        axis.kind(), axis.thread()));
+                              : IterVar(Range::from_min_extent(std::move(min), std::move(extent)),
+                                        axis.var(), axis.kind(), axis.thread()));
         }
         auto source = mapped(r.source, f);
         auto init = mapped(r.init, f);
@@ -173,15 +177,16 @@ Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
         Expr value = f(n.value);
         auto indices = mapped(n.indices, f);
         if (value.same_as(n.value) && !indices) return s;
-        return make_stmt(Store{n.buffer, std::move(value), indices ? std::move(*indices) : n.indices});
+        return make_stmt(
+            Store{n.buffer, std::move(value), indices ? std::move(*indices) : n.indices});
       },
       [&](const Realize& n) {
         auto bounds = mapped(n.bounds, f);
         Expr condition = f(n.condition);
         Stmt body = g(n.body);
         if (!bounds && condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Realize{n.buffer, bounds ? std::move(*bounds) : n.bounds, std::move(condition),
-                                 std::move(body), n.traits});
+        return make_stmt(Realize{n.buffer, bounds ? std::move(*bounds) : n.bounds,
+                                 std::move(condition), std::move(body), n.traits});
       },
       [&](const BufferView& n) {
         auto region = mapped(n.region, f);
@@ -369,7 +374,8 @@ class FreeVars {
     // A variable defined by the statement is not free in its body; its own bounds come first.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
-        s.node().value, [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
+        s.node().value,
+        [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
         [&](const Let& n) { expr(n.value), define(n.var), stmt(n.body); },
         [&](const Allocate& n) {
           for (const Expr& e : n.extents) expr(e);
@@ -390,7 +396,8 @@ class FreeVars {
   }
 
  private:
-  /// Sizes, strides and offset of a view that are variables have values inside of it, and only there.
+  /// Sizes, strides and offset of a view that are variables have values inside of it, and only
+  /// there.
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);
     std::vector<const ExprNode*> defined;
@@ -445,7 +452,8 @@ std::size_t node_count(const Expr& e) {
 std::size_t node_count(const Stmt& s) {
   std::size_t count = 1;
   for_each_child(
-      s, [&](const Expr& e) { count += node_count(e); }, [&](const Stmt& c) { count += node_count(c); });
+      s, [&](const Expr& e) { count += node_count(e); },
+      [&](const Stmt& c) { count += node_count(c); });
   return count;
 }
 

@@ -84,25 +84,29 @@ Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<c
   return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
 }
 
-Tensor binary(const std::string& function, Function f, const Term& a, const Term& b, std::string name) {
+Tensor binary(const std::string& function, Function f, const Term& a, const Term& b,
+              std::string name) {
   const std::string what =
       "topi::" + function + " `" + name + "` of " + describe_term(a) + " and " + describe_term(b);
   const Tensor *x = a.tensor(), *y = b.tensor();
   if (!x && !y) throw TypeError(what + ": at least one must be a tensor", a.where());
-  const std::vector<Expr> shape = x && y ? common_shape(what, *x, *y, a.where()) : (x ? *x : *y).shape();
+  const std::vector<Expr> shape =
+      x && y ? common_shape(what, *x, *y, a.where()) : (x ? *x : *y).shape();
   const auto element = [&](std::span<const Var> indices) {
     return f(operand_at(a, shape, indices), operand_at(b, shape, indices));
   };
-  return declare(what, shape, element, std::move(name), x && y ? kBroadcast : kElementwise, a.where());
+  return declare(what, shape, element, std::move(name), x && y ? kBroadcast : kElementwise,
+                 a.where());
 }
 
 /// `/`, whose refusal of integers names what divides whole tensors.
 Expr divide_elements(const Operand& a, const Operand& b) {
   const tir::Promoted operands = tir::promote(a, b);
   if (!operands.a.dtype().is_floating())
-    throw TypeError("`/` is on floats, got " + operands.a.dtype().str() +
-                    "; integers divide by floor_divide or trunc_divide, with the remainders floor_mod and "
-                    "trunc_mod (of elements: floordiv, truncdiv, floormod, truncmod)");
+    throw TypeError(
+        "`/` is on floats, got " + operands.a.dtype().str() +
+        "; integers divide by floor_divide or trunc_divide, with the remainders floor_mod and "
+        "trunc_mod (of elements: floordiv, truncdiv, floormod, truncmod)");
   return a / b;
 }
 
@@ -200,7 +204,9 @@ Tensor broadcast_to(const Tensor& x, std::vector<Expr> shape, Name name, SourceL
                           " of the shape " + tir::print_expr(shape[missing + n]) +
                           "; the tensor's extents must be 1 or known to be equal",
                       where);
-  const auto element = [&](std::span<const Var> indices) { return Repeated(x, shape)(indices, where); };
+  const auto element = [&](std::span<const Var> indices) {
+    return Repeated(x, shape)(indices, where);
+  };
   return declare(what, shape, element, std::move(name), kBroadcast, where);
 }
 
@@ -216,16 +222,24 @@ topi::Term term(const TensorOperand& operand) { return {operand.tensor, operand.
 
 }  // namespace
 
-Tensor operator+(const TensorOperand& a, const TensorOperand& b) { return topi::add(term(a), term(b)); }
+Tensor operator+(const TensorOperand& a, const TensorOperand& b) {
+  return topi::add(term(a), term(b));
+}
 Tensor operator+(const TensorOperand& a, const Operand& b) { return topi::add(term(a), b); }
 Tensor operator+(const Operand& a, const TensorOperand& b) { return topi::add(a, term(b)); }
-Tensor operator-(const TensorOperand& a, const TensorOperand& b) { return topi::subtract(term(a), term(b)); }
+Tensor operator-(const TensorOperand& a, const TensorOperand& b) {
+  return topi::subtract(term(a), term(b));
+}
 Tensor operator-(const TensorOperand& a, const Operand& b) { return topi::subtract(term(a), b); }
 Tensor operator-(const Operand& a, const TensorOperand& b) { return topi::subtract(a, term(b)); }
-Tensor operator*(const TensorOperand& a, const TensorOperand& b) { return topi::multiply(term(a), term(b)); }
+Tensor operator*(const TensorOperand& a, const TensorOperand& b) {
+  return topi::multiply(term(a), term(b));
+}
 Tensor operator*(const TensorOperand& a, const Operand& b) { return topi::multiply(term(a), b); }
 Tensor operator*(const Operand& a, const TensorOperand& b) { return topi::multiply(a, term(b)); }
-Tensor operator/(const TensorOperand& a, const TensorOperand& b) { return topi::divide(term(a), term(b)); }
+Tensor operator/(const TensorOperand& a, const TensorOperand& b) {
+  return topi::divide(term(a), term(b));
+}
 Tensor operator/(const TensorOperand& a, const Operand& b) { return topi::divide(term(a), b); }
 Tensor operator/(const Operand& a, const TensorOperand& b) { return topi::divide(a, term(b)); }
 Tensor operator-(const TensorOperand& a) { return topi::negative(a.tensor, "T_negative", a.where); }

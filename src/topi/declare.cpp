@@ -7,31 +7,18 @@
 
 namespace tenon::topi {
 
-namespace {
-
-/// What the error says, without the place.
-std::string sentence_of(const Error& error) {
-  std::string text = error.what();
-  if (!error.where()) return text;
-  const std::string place = " (at " + to_string(*error.where()) + ")";
-  if (text.ends_with(place)) text.resize(text.size() - place.size());
-  return text;
-}
-
-}  // namespace
-
-Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element, std::string name,
-               std::string tag, const SourceLocation& where) {
+Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
+               std::string name, std::string tag, const SourceLocation& where) {
   std::vector<std::string> axes = axis_names(shape.size());
   const auto body = [&](std::span<const Var> indices) {
     try {
       return element(indices);
     } catch (const TypeError& error) {
-      throw TypeError(what + ": " + sentence_of(error), where);
+      throw TypeError(what + ": " + error.sentence(), where);
     }
   };
-  return te::compute(std::move(shape), std::move(axes), body, std::move(name), {.tag = std::move(tag)},
-                     where);
+  return te::compute(std::move(shape), std::move(axes), body, std::move(name),
+                     {.tag = std::move(tag)}, where);
 }
 
 std::vector<std::string> axis_names(std::size_t rank) {
@@ -46,17 +33,22 @@ std::string describe(const std::string& function, const std::string& name, const
 
 std::string shape_text(const std::vector<Expr>& shape) {
   std::string text = "[";
-  for (std::size_t n = 0; n < shape.size(); ++n) text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
+  for (std::size_t n = 0; n < shape.size(); ++n)
+    text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
   return text + "]";
 }
 
-std::string describe(const Tensor& x) { return "tensor `" + x.name() + "` " + shape_text(x.shape()); }
+std::string describe(const Tensor& x) {
+  return "tensor `" + x.name() + "` " + shape_text(x.shape());
+}
 
-std::size_t dimension_of(const std::string& what, int axis, std::size_t rank, const SourceLocation& where) {
+std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,
+                         const SourceLocation& where) {
   const int count = static_cast<int>(rank);
   if (axis < -count || axis >= count)
     throw TypeError(
-        what + ": there is no dimension " + std::to_string(axis) + " among " + std::to_string(rank), where);
+        what + ": there is no dimension " + std::to_string(axis) + " among " + std::to_string(rank),
+        where);
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 
@@ -66,7 +58,8 @@ std::vector<std::size_t> dimensions_of(const std::string& what, const std::vecto
   for (int axis : axes) {
     const std::size_t dimension = dimension_of(what, axis, rank, where);
     if (std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end())
-      throw TypeError(what + ": dimension " + std::to_string(dimension) + " is listed twice", where);
+      throw TypeError(what + ": dimension " + std::to_string(dimension) + " is listed twice",
+                      where);
     dimensions.push_back(dimension);
   }
   return dimensions;
@@ -113,8 +106,9 @@ bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
 
 /// The constant in the type of the extents if that holds it.
 Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
-  const bool is_wide = !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
-                                                         [](const Expr& e) { return e.dtype().bits > 32; });
+  const bool is_wide =
+      !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
+                                        [](const Expr& e) { return e.dtype().bits > 32; });
   return tir::make_int(Int(is_wide ? 64 : 32), value);
 }
 
@@ -122,7 +116,8 @@ Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
 Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
                   std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
                   const SourceLocation& where) {
-  if (!parts.constant) throw TypeError(what + ": it would have more elements than 64 bits count", where);
+  if (!parts.constant)
+    throw TypeError(what + ": it would have more elements than 64 bits count", where);
   const Expr constant = typed(*parts.constant, extents);
   if (parts.others.empty()) return constant;
   Expr result = parts.others.front();
@@ -132,19 +127,22 @@ Expr put_together(const std::string& what, const std::vector<Expr>& extents, con
 
 }  // namespace
 
-Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where) {
-  return put_together(what, extents, part_constants(extents, 0, add_overflows), 0, tir::operator+, where);
+Expr sum_of(const std::string& what, const std::vector<Expr>& extents,
+            const SourceLocation& where) {
+  return put_together(what, extents, part_constants(extents, 0, add_overflows), 0, tir::operator+,
+                      where);
 }
 
-Expr product_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where) {
+Expr product_of(const std::string& what, const std::vector<Expr>& extents,
+                const SourceLocation& where) {
   const Parts parts = part_constants(extents, 1, multiply_overflows);
   return put_together(what, extents, parts, 1, tir::operator*, where);
 }
 
 DataType counting_type(const std::vector<Expr>& shape) {
   const Parts count = part_constants(shape, 1, multiply_overflows);
-  const bool is_wide =
-      std::any_of(shape.begin(), shape.end(), [](const Expr& extent) { return extent.dtype().bits > 32; });
+  const bool is_wide = std::any_of(shape.begin(), shape.end(),
+                                   [](const Expr& extent) { return extent.dtype().bits > 32; });
   const bool one_variable = count.constant == 1 && count.others.size() == 1;
   const bool is_small = count.others.empty() && count.constant && fits_int32(*count.constant);
   return Int(!is_wide && (one_variable || is_small) ? 32 : 64);

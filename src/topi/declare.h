@@ -15,9 +15,10 @@ using tir::Var;
 /// An element of an operation, of its indices.
 using Element = std::function<Expr(std::span<const Var> indices)>;
 
-/// An operation with axes ax0, ax1, .... What its element is refused for is said of `what`, at `where`.
-Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element, std::string name,
-               std::string tag, const SourceLocation& where);
+/// An operation with axes ax0, ax1, .... What its element is refused for is said of `what`, at
+/// `where`.
+Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
+               std::string name, std::string tag, const SourceLocation& where);
 
 /// "ax0", "ax1", ...
 std::vector<std::string> axis_names(std::size_t rank);
@@ -30,9 +31,10 @@ std::string shape_text(const std::vector<Expr>& shape);
 /// "tensor `A` [4, n]"
 std::string describe(const Tensor& x);
 
-/// The dimension that the number means, which counts from the end if negative. TypeError if it is not below
-/// the rank.
-std::size_t dimension_of(const std::string& what, int axis, std::size_t rank, const SourceLocation& where);
+/// The dimension that the number means, which counts from the end if negative. TypeError if it is
+/// not below the rank.
+std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,
+                         const SourceLocation& where);
 /// The dimensions of a list, in its order, each once.
 std::vector<std::size_t> dimensions_of(const std::string& what, const std::vector<int>& axes,
                                        std::size_t rank, const SourceLocation& where);
@@ -43,7 +45,8 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 
 /// Sums and products of extents. Of constants, in a type that holds it; TypeError if none does.
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
-Expr product_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
+Expr product_of(const std::string& what, const std::vector<Expr>& extents,
+                const SourceLocation& where);
 
 /// An integer type that surely counts the elements of the shape.
 DataType counting_type(const std::vector<Expr>& shape);

@@ -150,7 +150,8 @@ Tensor reinterpret(const Tensor& x, DataType type, Name name, SourceLocation whe
   return unary("reinterpret", f, x, std::move(name), where);
 }
 
-Tensor clip(const Tensor& x, const Operand& low, const Operand& high, Name name, SourceLocation where) {
+Tensor clip(const Tensor& x, const Operand& low, const Operand& high, Name name,
+            SourceLocation where) {
   // In this order a NaN, than which no limit is greater, stays.
   const auto f = [&](const Operand& e) { return tir::min(high, tir::max(low, e)); };
   return unary("clip", f, x, std::move(name), where);
@@ -161,7 +162,8 @@ Tensor relu(const Tensor& x, Name name, SourceLocation where) {
   return unary("relu", f, x, std::move(name), where);
 }
 
-Tensor full(std::vector<Expr> shape, DataType type, const Operand& value, Name name, SourceLocation where) {
+Tensor full(std::vector<Expr> shape, DataType type, const Operand& value, Name name,
+            SourceLocation where) {
   const std::string what = "topi::full `" + name + "` of " + type.str();
   const auto element = [&](std::span<const Var>) {
     const Expr e = value.beside(type);

@@ -20,27 +20,31 @@ std::string describe_two(const std::string& function, const std::string& name, c
   return describe(function, name, a) + " and " + describe(b);
 }
 
-std::string or_else(const std::string& name, const char* unnamed) { return name.empty() ? unnamed : name; }
+std::string or_else(const std::string& name, const char* unnamed) {
+  return name.empty() ? unnamed : name;
+}
 
 void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where) {
   if (x.ndim() != rank)
-    throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) + " dimensions, has " +
-                        std::to_string(x.ndim()),
+    throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) +
+                        " dimensions, has " + std::to_string(x.ndim()),
                     where);
 }
 
-void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b, std::size_t m,
-                const SourceLocation& where) {
+void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,
+                std::size_t m, const SourceLocation& where) {
   const Expr &x = a.shape()[n], &y = b.shape()[m];
   if (!same_extent(x, y))
-    throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + a.name() + "` has extent " +
-                        tir::print_expr(x) + ", dimension " + std::to_string(m) + " of `" + b.name() +
-                        "` has extent " + tir::print_expr(y) + "; they must be known to be equal",
+    throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + a.name() +
+                        "` has extent " + tir::print_expr(x) + ", dimension " + std::to_string(m) +
+                        " of `" + b.name() + "` has extent " + tir::print_expr(y) +
+                        "; they must be known to be equal",
                     where);
 }
 
 /// a * b, of operands in the type of the result.
-Expr product(const Expr& a, const Expr& b, std::optional<DataType> type, const SourceLocation& where) {
+Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
+             const SourceLocation& where) {
   if (!type) return Operand(a, where) * Operand(b, where);
   return tir::cast(*type, Operand(a, where)) * tir::cast(*type, Operand(b, where));
 }
@@ -58,16 +62,20 @@ struct ProductNames {
 };
 
 /// Of the last two dimensions; one before them, if there is one, counts matrices.
-Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b, bool transpose_a,
-                           bool transpose_b, std::optional<DataType> type, const SourceLocation& where) {
+Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
+                           bool transpose_a, bool transpose_b, std::optional<DataType> type,
+                           const SourceLocation& where) {
   const std::string what = describe_two(names.function, names.name, a, b);
   const std::size_t first = a.shape().size() - 2;
-  const std::size_t row_of_a = first + (transpose_a ? 1 : 0), k_of_a = first + (transpose_a ? 0 : 1);
-  const std::size_t k_of_b = first + (transpose_b ? 1 : 0), column_of_b = first + (transpose_b ? 0 : 1);
+  const std::size_t row_of_a = first + (transpose_a ? 1 : 0),
+                    k_of_a = first + (transpose_a ? 0 : 1);
+  const std::size_t k_of_b = first + (transpose_b ? 1 : 0),
+                    column_of_b = first + (transpose_b ? 0 : 1);
   check_same(what, a, k_of_a, b, k_of_b, where);
   const te::IterVar k = te::reduce_axis({0, a.shape()[k_of_a]}, "k", where);
   std::vector<Expr> shape;
-  const bool one_a = first == 1 && tir::is_one(a.shape()[0]), one_b = first == 1 && tir::is_one(b.shape()[0]);
+  const bool one_a = first == 1 && tir::is_one(a.shape()[0]),
+             one_b = first == 1 && tir::is_one(b.shape()[0]);
   if (first == 1) {
     if (!one_a && !one_b) check_same(what, a, 0, b, 0, where);
     shape.push_back(one_a ? b.shape()[0] : a.shape()[0]);
@@ -94,14 +102,18 @@ Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Ten
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
   const ProductNames names{"matmul", or_else(options.name, "T_matmul"), kMatmul};
-  for (const Tensor* x : {&a, &b}) check_rank(describe_two("matmul", names.name, a, b), *x, 2, where);
-  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b, options.out_dtype, where);
+  for (const Tensor* x : {&a, &b})
+    check_rank(describe_two("matmul", names.name, a, b), *x, 2, where);
+  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
+                             options.out_dtype, where);
 }
 
 Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
   const ProductNames names{"batch_matmul", or_else(options.name, "T_batch_matmul"), kBatchMatmul};
-  for (const Tensor* x : {&a, &b}) check_rank(describe_two("batch_matmul", names.name, a, b), *x, 3, where);
-  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b, options.out_dtype, where);
+  for (const Tensor* x : {&a, &b})
+    check_rank(describe_two("batch_matmul", names.name, a, b), *x, 3, where);
+  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
+                             options.out_dtype, where);
 }
 
 Tensor dense(const Tensor& x, const Tensor& weight, DenseOptions options, SourceLocation where) {
@@ -125,7 +137,8 @@ Tensor dense(const Tensor& x, const Tensor& weight, const Tensor& bias, DenseOpt
 Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
   const std::string what = describe("softmax", name, x);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
-  if (!x.dtype().is_floating()) throw TypeError(what + ": exp is on floats, got " + x.dtype().str(), where);
+  if (!x.dtype().is_floating())
+    throw TypeError(what + ": exp is on floats, got " + x.dtype().str(), where);
   std::vector<Expr> rest = x.shape();
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(along));
   const auto outside = [&](Indices indices) {
@@ -141,17 +154,18 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
   const te::IterVar k = te::reduce_axis({0, x.shape()[along]}, "k", where);
   const te::IterVar l = te::reduce_axis({0, x.shape()[along]}, "k", where);
   const Tensor greatest = declare(
-      what, rest, [&](Indices i) { return te::max(inside(x, i, k), {k}); }, "T_softmax_maxelem", kCommReduce,
-      where);
+      what, rest, [&](Indices i) { return te::max(inside(x, i, k), {k}); }, "T_softmax_maxelem",
+      kCommReduce, where);
   const Tensor power = declare(
-      what, x.shape(), [&](Indices i) { return tir::exp(x(i, where) - greatest(outside(i), where)); },
+      what, x.shape(),
+      [&](Indices i) { return tir::exp(x(i, where) - greatest(outside(i), where)); },
       "T_softmax_exp", kElementwise, where);
   const Tensor sum = declare(
       what, rest, [&](Indices i) { return te::sum(inside(power, i, l), {l}); }, "T_softmax_expsum",
       kCommReduce, where);
   return declare(
-      what, x.shape(), [&](Indices i) { return power(i, where) / sum(outside(i), where); }, std::move(name),
-      kSoftmaxOutput, where);
+      what, x.shape(), [&](Indices i) { return power(i, where) / sum(outside(i), where); },
+      std::move(name), kSoftmaxOutput, where);
 }
 
 // ---- windows ------------------------------------------------------------------------------------
@@ -182,29 +196,34 @@ void check_window(const std::string& what, const Window& window, const SourceLoc
       throw TypeError(what + ": the window has an extent of " + std::to_string(*size), where);
     if (window.stride[n] < 1 || window.dilation[n] < 1)
       throw TypeError(what + ": stride and dilation must be positive, got " +
-                          std::to_string(window.stride[n]) + " and " + std::to_string(window.dilation[n]),
+                          std::to_string(window.stride[n]) + " and " +
+                          std::to_string(window.dilation[n]),
                       where);
   }
   for (int count : window.padding)
     if (count < 0)
-      throw TypeError(what + ": the padding must not be negative, got " + std::to_string(count), where);
+      throw TypeError(what + ": the padding must not be negative, got " + std::to_string(count),
+                      where);
 }
 
 /// How many windows there are in height or width.
 Expr window_count(const std::string& what, const Window& window, const Tensor& x, std::size_t n,
                   const SourceLocation& where) {
-  const Expr whole = sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n]}, where);
+  const Expr whole =
+      sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n]}, where);
   const Expr to_last = product_of(what, {window.size[n] - 1, window.dilation[n]}, where);
-  const std::optional<std::int64_t> places = tir::constant_int(whole), last = tir::constant_int(to_last);
+  const std::optional<std::int64_t> places = tir::constant_int(whole),
+                                    last = tir::constant_int(to_last);
   if (places && last && *last >= *places)
-    throw TypeError(what + ": the window covers " + std::to_string(*last + 1) + " places of dimension " +
-                        std::to_string(2 + n) + ", which has " + std::to_string(*places) +
-                        " with its padding",
+    throw TypeError(what + ": the window covers " + std::to_string(*last + 1) +
+                        " places of dimension " + std::to_string(2 + n) + ", which has " +
+                        std::to_string(*places) + " with its padding",
                     where);
-  // The last place of the first window leaves room for that many others, so that what pads by as much as a
-  // window takes keeps the extent, also one that is no constant.
+  // The last place of the first window leaves room for that many others, so that what pads by as
+  // much as a window takes keeps the extent, also one that is no constant.
   const Expr room =
-      last ? sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n], -*last}, where)
+      last ? sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n], -*last},
+                    where)
            : whole - to_last;
   return window.stride[n] == 1 ? room : tir::floordiv(room - 1, window.stride[n]) + 1;
 }
@@ -218,21 +237,23 @@ Window pooling_window(const std::string& what, const Tensor& x, const std::array
     if (std::max(options.padding[n], options.padding[2 + n]) >= size[n])
       throw TypeError(what + ": a padding of " +
                           std::to_string(std::max(options.padding[n], options.padding[2 + n])) +
-                          " would leave windows of " + std::to_string(size[n]) + " without any element",
+                          " would leave windows of " + std::to_string(size[n]) +
+                          " without any element",
                       where);
   return window;
 }
 
-Tensor padded(const Tensor& x, const Window& window, const Operand& value, const SourceLocation& where) {
+Tensor padded(const Tensor& x, const Window& window, const Operand& value,
+              const SourceLocation& where) {
   return window.is_padded() ? pad(x, window.before(), window.after(), value, "T_pad", where) : x;
 }
 
 using Reduce = std::function<Expr(const Operand& term, const std::vector<te::IterVar>& axes)>;
 
 /// A reduction of every window of every channel.
-Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& window, const Operand& outside,
-                      const Reduce& reduce, const std::string& name, const char* tag,
-                      const SourceLocation& where) {
+Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& window,
+                      const Operand& outside, const Reduce& reduce, const std::string& name,
+                      const char* tag, const SourceLocation& where) {
   std::vector<Expr> shape{x.shape()[0], x.shape()[1]};
   std::vector<te::IterVar> points;
   for (std::size_t n = 0; n < 2; ++n) {
@@ -249,7 +270,8 @@ Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& wi
 
 }  // namespace
 
-Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options, SourceLocation where) {
+Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
+                  SourceLocation where) {
   const std::string name = or_else(options.name, "T_max_pool2d");
   const std::string what = describe("max_pool2d", name, x);
   const Window window = pooling_window(what, x, size, options, where);
@@ -259,7 +281,8 @@ Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
   return reduce_windows(what, x, window, tir::min_value(x.dtype()), reduce, name, kMaxPool, where);
 }
 
-Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options, SourceLocation where) {
+Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
+                  SourceLocation where) {
   const std::string name = or_else(options.name, "T_avg_pool2d");
   const std::string what = describe("avg_pool2d", name, x);
   const Window window = pooling_window(what, x, size, options, where);
@@ -281,14 +304,16 @@ Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
   return declare(what, sums.shape(), element, name, kElementwise, where);
 }
 
-Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options, SourceLocation where) {
+Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
+                   SourceLocation where) {
   const std::string what = describe_two("conv2d_nchw", options.name, x, kernel);
   for (const Tensor* t : {&x, &kernel}) check_rank(what, *t, 4, where);
   check_same(what, x, 1, kernel, 1, where);
   const Window window{
       {kernel.shape()[2], kernel.shape()[3]}, options.stride, options.dilation, options.padding};
   check_window(what, window, where);
-  const std::vector<Expr> shape{x.shape()[0], kernel.shape()[0], window_count(what, window, x, 0, where),
+  const std::vector<Expr> shape{x.shape()[0], kernel.shape()[0],
+                                window_count(what, window, x, 0, where),
                                 window_count(what, window, x, 1, where)};
   const Tensor source = padded(x, window, 0, where);
   const te::IterVar c = te::reduce_axis({0, x.shape()[1]}, "i", where);

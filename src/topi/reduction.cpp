@@ -11,7 +11,8 @@ namespace tenon::topi {
 
 namespace {
 
-/// A reduction of dimensions of a tensor: the shape that is left, and what is read for each of its elements.
+/// A reduction of dimensions of a tensor: the shape that is left, and what is read for each of its
+/// elements.
 class Reduction {
  public:
   Reduction(const std::string& function, const Tensor& x, const std::vector<int>& axes,
@@ -21,7 +22,8 @@ class Reduction {
         name_(options.name.empty() ? x.op().name() + "_red" : std::string(options.name)),
         what_(describe(function, name_, x)),
         reduced_(x.shape().size(), std::nullopt) {
-    if (x.ndim() == 0) throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
+    if (x.ndim() == 0)
+      throw TypeError(what_ + ": a tensor of rank 0 has no dimension to reduce", where);
     std::vector<std::size_t> dimensions = dimensions_of(what_, axes, reduced_.size(), where);
     if (axes.empty()) {
       dimensions.resize(reduced_.size());
@@ -76,7 +78,8 @@ class Reduction {
   std::vector<te::IterVar> axes_;
 };
 
-using Reducer = Expr (*)(const Operand& e, std::vector<te::IterVar> axis, te::ReduceOptions options);
+using Reducer = Expr (*)(const Operand& e, std::vector<te::IterVar> axis,
+                         te::ReduceOptions options);
 using ConstReducer = Expr (*)(const Operand& e, const std::vector<te::IterVar>& axis,
                               te::ReduceOptions options);
 
@@ -87,13 +90,15 @@ Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vect
   const auto element = [&](std::span<const Var> indices) {
     return f(Operand(reduction.term(indices, where), where), reduction.axes(), te::ReduceOptions());
   };
-  return declare(reduction.what(), reduction.shape(), element, reduction.name(), kCommReduce, where);
+  return declare(reduction.what(), reduction.shape(), element, reduction.name(), kCommReduce,
+                 where);
 }
 
-/// Pairs of position and value: of two, the better one; of equals, the one that comes first. Starts behind
-/// all positions, at a value that no other is worse than.
+/// Pairs of position and value: of two, the better one; of equals, the one that comes first. Starts
+/// behind all positions, at a value that no other is worse than.
 te::Reducer make_best(Expr (*is_better)(const Operand&, const Operand&), bool greatest) {
-  const auto combine = [is_better](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+  const auto combine = [is_better](std::span<const Var> x,
+                                   std::span<const Var> y) -> std::vector<Expr> {
     // Asked of y, so that a NaN never takes the place of a number.
     const Expr take = is_better(y[1], x[1]) || (y[1] == x[1] && y[0] < x[0]);
     return {tir::select(take, y[0], x[0]), tir::select(take, y[1], x[1])};
@@ -113,19 +118,23 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
                           const SourceLocation& where) {
   const Reduction reduction(function, x, axes, options, where);
   if (!x.dtype().is_scalar() || x.dtype().is_bool() || x.dtype().is_handle())
-    throw TypeError(reduction.what() + ": the terms must be numbers, got " + x.dtype().str(), where);
+    throw TypeError(reduction.what() + ": the terms must be numbers, got " + x.dtype().str(),
+                    where);
   const std::vector<Expr> shape = reduction.shape();
   const auto pairs = [&](std::span<const Var> indices) {
-    return best({reduction.position(), reduction.term(indices, where)}, reduction.axes(), {}, where);
+    return best({reduction.position(), reduction.term(indices, where)}, reduction.axes(), {},
+                where);
   };
-  const Tensor found = te::compute_multi(shape, axis_names(shape.size()), pairs, reduction.name() + "_temp",
-                                         {.tag = kCommReduceIndex}, where)
-                           .front();
+  const Tensor found =
+      te::compute_multi(shape, axis_names(shape.size()), pairs, reduction.name() + "_temp",
+                        {.tag = kCommReduceIndex}, where)
+          .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
     // Of NaN alone, none is found.
-    return x.dtype().is_floating() ? tir::select(position == tir::max_value(position.dtype()), 0, position)
-                                   : position;
+    return x.dtype().is_floating()
+               ? tir::select(position == tir::max_value(position.dtype()), 0, position)
+               : position;
   };
   return declare(reduction.what(), shape, element, reduction.name(), kCommReduceIndex, where);
 }
@@ -135,7 +144,8 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
 Tensor sum(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
   return reduce("sum", Reducer{te::sum}, x, axes, options, where);
 }
-Tensor prod(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
+Tensor prod(const Tensor& x, std::vector<int> axes, ReductionOptions options,
+            SourceLocation where) {
   return reduce("prod", Reducer{te::prod}, x, axes, options, where);
 }
 Tensor max(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
@@ -151,10 +161,12 @@ Tensor any(const Tensor& x, std::vector<int> axes, ReductionOptions options, Sou
   return reduce("any", ConstReducer{te::any}, x, axes, options, where);
 }
 
-Tensor argmax(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
+Tensor argmax(const Tensor& x, std::vector<int> axes, ReductionOptions options,
+              SourceLocation where) {
   return reduce_to_position("argmax", make_best(tir::operator>, true), x, axes, options, where);
 }
-Tensor argmin(const Tensor& x, std::vector<int> axes, ReductionOptions options, SourceLocation where) {
+Tensor argmin(const Tensor& x, std::vector<int> axes, ReductionOptions options,
+              SourceLocation where) {
   return reduce_to_position("argmin", make_best(tir::operator<, false), x, axes, options, where);
 }
 

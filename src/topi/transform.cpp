@@ -13,8 +13,8 @@ namespace {
 
 using Indices = std::span<const Var>;
 
-Tensor inject(const std::string& what, std::vector<Expr> shape, const Element& element, std::string name,
-              const SourceLocation& where) {
+Tensor inject(const std::string& what, std::vector<Expr> shape, const Element& element,
+              std::string name, const SourceLocation& where) {
   return declare(what, std::move(shape), element, std::move(name), kInjective, where);
 }
 
@@ -67,7 +67,8 @@ struct Count {
     for (const Expr& extent : shape) {
       const std::optional<std::int64_t> value = tir::constant_int(extent);
       if (!value) factors.push_back(extent);
-      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant)) constant = std::nullopt;
+      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant))
+        constant = std::nullopt;
     }
   }
 };
@@ -115,9 +116,9 @@ Tensor reshape(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocati
   const std::string what = describe("reshape", name, x);
   check_given(what, "extent", shape, where);
   if (!same_count(x.shape(), shape))
-    throw TypeError(
-        what + " to " + shape_text(shape) + ": the shapes are not known to have the same number of elements",
-        where);
+    throw TypeError(what + " to " + shape_text(shape) +
+                        ": the shapes are not known to have the same number of elements",
+                    where);
   return in_shape(what, x, std::move(shape), std::move(name), where);
 }
 
@@ -147,7 +148,8 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(first), added, 1);
   const auto element = [&](Indices indices) {
     std::vector<Expr> read(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(first));
-    read.insert(read.end(), indices.begin() + static_cast<std::ptrdiff_t>(first + added), indices.end());
+    read.insert(read.end(), indices.begin() + static_cast<std::ptrdiff_t>(first + added),
+                indices.end());
     return x(read, where);
   };
   return inject(what, shape, element, std::move(name), where);
@@ -193,8 +195,8 @@ void check_alike(const std::string& what, const std::vector<Tensor>& tensors,
   const Tensor& first = tensors.front();
   for (const Tensor& other : tensors) {
     if (other.dtype() != first.dtype())
-      throw TypeError(what + ": `" + first.name() + "` is " + first.dtype().str() + ", `" + other.name() +
-                          "` is " + other.dtype().str() + "; cast one of them",
+      throw TypeError(what + ": `" + first.name() + "` is " + first.dtype().str() + ", `" +
+                          other.name() + "` is " + other.dtype().str() + "; cast one of them",
                       where);
     bool alike = other.ndim() == first.ndim();
     for (std::size_t n = 0; alike && n < first.shape().size(); ++n)
@@ -253,7 +255,8 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
     own.erase(own.begin() + place);
     Expr value = tensors.back()(own, where);
     for (std::size_t k = tensors.size() - 1; k-- > 0;)
-      value = tir::if_then_else(indices[along] == static_cast<int>(k), tensors[k](own, where), value);
+      value =
+          tir::if_then_else(indices[along] == static_cast<int>(k), tensors[k](own, where), value);
     return value;
   };
   return inject(what, shape, element, std::move(name), where);
@@ -278,7 +281,8 @@ Tensor part(const std::string& what, const Tensor& x, std::size_t along, const E
 
 }  // namespace
 
-std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis, Name name, SourceLocation where) {
+std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis, Name name,
+                          SourceLocation where) {
   const std::string what = describe("split", name, x);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
   const std::int64_t end = constant_extent(what, x, along, where);
@@ -297,7 +301,8 @@ std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis, Name n
   return parts;
 }
 
-std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis, Name name, SourceLocation where) {
+std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis, Name name,
+                                   SourceLocation where) {
   const std::string what = describe("split_sections", name, x);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
   const std::int64_t extent = constant_extent(what, x, along, where);
@@ -323,18 +328,22 @@ struct SliceOf {
 SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
   // Backwards, the place before the first element is where a slice may end.
   const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;
-  const auto place = [&](std::int64_t at) { return std::clamp(at < 0 ? at + extent : at, least, greatest); };
-  const std::int64_t from = place(begin), to = place(end), length = stride > 0 ? to - from : from - to;
+  const auto place = [&](std::int64_t at) {
+    return std::clamp(at < 0 ? at + extent : at, least, greatest);
+  };
+  const std::int64_t from = place(begin), to = place(end),
+                     length = stride > 0 ? to - from : from - to;
   const std::int64_t step = std::abs(stride);
   return {from, stride, length > 0 ? (length + step - 1) / step : 0};
 }
 
 }  // namespace
 
-Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> end, std::vector<int> strides,
-                     Name name, SourceLocation where) {
+Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> end,
+                     std::vector<int> strides, Name name, SourceLocation where) {
   const std::string what = describe("strided_slice", name, x);
-  if (begin.size() != end.size() || strides.size() > begin.size() || begin.size() > x.shape().size())
+  if (begin.size() != end.size() || strides.size() > begin.size() ||
+      begin.size() > x.shape().size())
     throw TypeError(what + ": got " + std::to_string(begin.size()) + " begins, " +
                         std::to_string(end.size()) + " ends and " + std::to_string(strides.size()) +
                         " strides",
@@ -352,7 +361,8 @@ Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> e
     std::vector<Expr> read(indices.begin(), indices.end());
     for (std::size_t n = 0; n < slices.size(); ++n) {
       const DataType type = read[n].dtype();
-      read[n] = read[n] * tir::make_int(type, slices[n].stride) + tir::make_int(type, slices[n].begin);
+      read[n] =
+          read[n] * tir::make_int(type, slices[n].stride) + tir::make_int(type, slices[n].begin);
     }
     return x(read, where);
   };
@@ -363,7 +373,8 @@ namespace {
 
 /// The index, or the end that it is beyond, in a type that counts all of the dimension.
 Expr clamped(const Expr& index, const Expr& extent) {
-  const bool is_wide = extent.dtype().bits > 32 || index.dtype().bits > 32 || index.dtype() == UInt(32);
+  const bool is_wide =
+      extent.dtype().bits > 32 || index.dtype().bits > 32 || index.dtype() == UInt(32);
   const DataType type = Int(is_wide ? 64 : 32);
   const Expr last = tir::cast(type, extent) - 1;
   // Beyond int64 there are more of them.
@@ -376,11 +387,13 @@ Expr clamped(const Expr& index, const Expr& extent) {
 Tensor take(const Tensor& x, const Tensor& indices, int axis, Name name, SourceLocation where) {
   const std::string what = describe("take", name, x) + " by " + describe(indices);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
-  const auto place = static_cast<std::ptrdiff_t>(along), count = static_cast<std::ptrdiff_t>(indices.ndim());
+  const auto place = static_cast<std::ptrdiff_t>(along),
+             count = static_cast<std::ptrdiff_t>(indices.ndim());
   if (!indices.dtype().is_integral() || indices.dtype().is_bool() || !indices.dtype().is_scalar())
     throw TypeError(what + ": indices must be integers, got " + indices.dtype().str(), where);
   if (tir::is_zero(x.shape()[along]))
-    throw TypeError(what + ": dimension " + std::to_string(along) + " has no elements to take", where);
+    throw TypeError(what + ": dimension " + std::to_string(along) + " has no elements to take",
+                    where);
   std::vector<Expr> shape = x.shape();
   shape.erase(shape.begin() + place);
   shape.insert(shape.begin() + place, indices.shape().begin(), indices.shape().end());
@@ -399,9 +412,9 @@ Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, c
   const std::string what = describe("pad", name, x);
   const std::vector<Expr>& extents = x.shape();
   if (before.size() > extents.size() || after.size() > extents.size())
-    throw TypeError(what + ": got " + std::to_string(before.size()) + " numbers of elements before and " +
-                        std::to_string(after.size()) + " after for " + std::to_string(extents.size()) +
-                        " dimensions",
+    throw TypeError(what + ": got " + std::to_string(before.size()) +
+                        " numbers of elements before and " + std::to_string(after.size()) +
+                        " after for " + std::to_string(extents.size()) + " dimensions",
                     where);
   check_given(what, "number before dimension", before, where);
   check_given(what, "number after dimension", after, where);
@@ -411,7 +424,8 @@ Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, c
   for (std::size_t n = 0; n < extents.size(); ++n) {
     for (const Expr& count : {before[n], after[n]})
       if (const std::optional<std::int64_t> known = tir::constant_int(count); known && *known < 0)
-        throw TypeError(what + ": dimension " + std::to_string(n) + " cannot have " + std::to_string(*known) +
+        throw TypeError(what + ": dimension " + std::to_string(n) + " cannot have " +
+                            std::to_string(*known) +
                             " elements more; for less there is strided_slice",
                         where);
     shape.push_back(sum_of(what, {before[n], extents[n], after[n]}, where));

@@ -17,7 +17,8 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
   for (const Row& row : read_table("bounds.tsv")) {
     TableScope scope(row.cells[0], row.cells[1]);
     const ConstBound bound = const_bound(scope.parse(row.cells[2]), scope.facts());
-    // The reference says [0, 2147483647]; but a uint32 from 2147483648 on wraps to a negative int32.
+    // The reference says [0, 2147483647]; but a uint32 from 2147483648 on wraps to a negative
+    // int32.
     if (row.cells[2] == "cast(int32, w)") {
       EXPECT_EQ(bound, (ConstBound{integer_min(Int(32)), integer_max(Int(32))}));
       continue;
@@ -32,9 +33,10 @@ TEST(Bounds, ConstantBoundsOfTheTable) {
 TEST(Bounds, OfACastContainWhatItWrapsTo) {
   const Var w("w", UInt(32));
   const ConstBound bound = const_bound(cast(Int(32), w), Facts());
-  for (std::int64_t value :
-       {std::int64_t{0}, std::int64_t{2147483647}, std::int64_t{2147483648}, std::int64_t{4294967295}}) {
-    const auto wrapped = std::get<std::int64_t>(evaluate(make_cast(Int(32), make_int(UInt(32), value))));
+  for (std::int64_t value : {std::int64_t{0}, std::int64_t{2147483647}, std::int64_t{2147483648},
+                             std::int64_t{4294967295}}) {
+    const auto wrapped =
+        std::get<std::int64_t>(evaluate(make_cast(Int(32), make_int(UInt(32), value))));
     EXPECT_TRUE(*bound.min <= wrapped && wrapped <= *bound.max) << value << " becomes " << wrapped;
   }
 }
@@ -43,13 +45,15 @@ TEST(Bounds, ModularSetsOfTheTable) {
   for (const Row& row : read_table("bounds.tsv")) {
     TableScope scope(row.cells[0], row.cells[1]);
     const ModularSet set = modular_set(scope.parse(row.cells[2]), scope.facts());
-    EXPECT_EQ(std::to_string(set.coeff) + " " + std::to_string(set.base), row.cells[6] + " " + row.cells[7])
+    EXPECT_EQ(std::to_string(set.coeff) + " " + std::to_string(set.base),
+              row.cells[6] + " " + row.cells[7])
         << "line " << row.line << ": " << row.cells[2] << " with " << row.cells[0] << " given "
         << row.cells[1];
   }
 }
 
-// ---- against every value ----------------------------------------------------------------------------------
+// ---- against every value
+// ----------------------------------------------------------------------------------
 
 std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -83,7 +87,8 @@ TEST(Bounds, ContainEveryQuotientAndRemainder) {
   }
 }
 
-// ---- facts ------------------------------------------------------------------------------------------------
+// ---- facts
+// ------------------------------------------------------------------------------------------------
 
 TEST(Facts, EndWithTheirScope) {
   const Var x("x");

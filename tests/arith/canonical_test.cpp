@@ -16,9 +16,9 @@ using namespace tir;
 constexpr std::size_t kInput = 3;
 constexpr std::size_t kCanonical = 7;
 
-/// Inputs whose canonical form is deliberately another one: floats keep NaN, infinities and rounding, a
-/// division stays one unless the reciprocal is exact, and constants of half precision are not folded in
-/// double.
+/// Inputs whose canonical form is deliberately another one: floats keep NaN, infinities and
+/// rounding, a division stays one unless the reciprocal is exact, and constants of half precision
+/// are not folded in double.
 const std::map<std::string, std::string>& deliberate() {
   static const std::map<std::string, std::string> texts = {
       {"(broadcast(f, 4)*broadcast(0f32, 4))", "broadcast((f*0f32), 4)"},
@@ -63,9 +63,9 @@ TEST(Canonical, FormsOfTheTable) {
       EXPECT_EQ(to_text(result), other->second) << "line " << row.line;
     } else {
       EXPECT_TRUE(agrees(result, row.cells[kCanonical], scope))
-          << "line " << row.line << ", " << row.cells[1] << " given " << row.cells[2] << "\n  input    "
-          << row.cells[kInput] << "\n  expected " << row.cells[kCanonical] << "\n  got      "
-          << to_text(result);
+          << "line " << row.line << ", " << row.cells[1] << " given " << row.cells[2]
+          << "\n  input    " << row.cells[kInput] << "\n  expected " << row.cells[kCanonical]
+          << "\n  got      " << to_text(result);
     }
   }
 }
@@ -78,7 +78,8 @@ TEST(Canonical, WholeExpressionInFormIsTheSameHandle) {
 
 TEST(Canonical, ScaleThatLeavesTheTypeWraps) {
   TableScope scope("x:any");
-  EXPECT_EQ(to_text(canonical_simplify(scope.parse("((x*65536)*65535)"), scope.facts())), "(x*-65536)");
+  EXPECT_EQ(to_text(canonical_simplify(scope.parse("((x*65536)*65535)"), scope.facts())),
+            "(x*-65536)");
 }
 
 // ---- values by brute force ----------------------------------------------------------------------
@@ -88,7 +89,8 @@ class RandomExpressions {
   RandomExpressions(unsigned seed, std::vector<Var> vars) : random_(seed), vars_(std::move(vars)) {}
 
   Expr operator()(int depth) {
-    if (depth == 0 || pick(8) == 0) return pick(3) == 0 ? number(pick(41) - 20) : vars_[pick(vars_.size())];
+    if (depth == 0 || pick(8) == 0)
+      return pick(3) == 0 ? number(pick(41) - 20) : vars_[pick(vars_.size())];
     switch (pick(12)) {
       case 0:
       case 1:
@@ -125,7 +127,8 @@ class RandomExpressions {
 };
 
 /// Both sides at every point of the ranges [first, last] of x and y.
-void expect_equal_values(const Expr& a, const Expr& b, const std::vector<Var>& vars, int first, int last) {
+void expect_equal_values(const Expr& a, const Expr& b, const std::vector<Var>& vars, int first,
+                         int last) {
   for (int x = first; x <= last; ++x) {
     for (int y = first; y <= last; ++y) {
       auto value = [&](const Var& var) -> std::int64_t { return var.same_as(vars[0]) ? x : y; };

@@ -9,7 +9,8 @@ namespace {
 using namespace tir;
 
 struct Deduction {
-  std::string min = "nothing", max = "nothing", min_simplified = "nothing", max_simplified = "nothing";
+  std::string min = "nothing", max = "nothing", min_simplified = "nothing",
+              max_simplified = "nothing";
 };
 
 /// "hint b:[0,7] relax -"
@@ -30,7 +31,8 @@ TEST(DeduceBound, BoundsOfTheTable) {
     TableScope scope(row.variables);
     Deduction got;
     if (std::optional<Interval> bound = deduce(row, scope)) {
-      got = {text_of_min(*bound), text_of_max(*bound), text_of_end(bound->min(), "-inf", scope.facts()),
+      got = {text_of_min(*bound), text_of_max(*bound),
+             text_of_end(bound->min(), "-inf", scope.facts()),
              text_of_end(bound->max(), "+inf", scope.facts())};
     }
     EXPECT_EQ(got.min + " to " + got.max, row.min + " to " + row.max)
@@ -41,8 +43,8 @@ TEST(DeduceBound, BoundsOfTheTable) {
   }
 }
 
-/// Wherever the deduced interval allows the variable, the condition holds for all b in [0, 3] and c in [-2,
-/// 1].
+/// Wherever the deduced interval allows the variable, the condition holds for all b in [0, 3] and c
+/// in [-2, 1].
 TEST(DeduceBound, IsSufficient) {
   TableScope scope("a:any b:any c:any");
   IntervalMap known = parse_intervals("b:[0,3] c:[-2,1]", scope);

@@ -20,7 +20,8 @@ const std::map<std::string, std::string>& deliberate() {
   static const std::map<std::string, std::string> texts = {
       // The reference fails with an error on a half-infinite operand.
       {"i:[0,+inf] floormod(i, 4)", "0 3"},
-      // A truncating remainder has the sign of its dividend; the reference takes every dividend for positive.
+      // A truncating remainder has the sign of its dividend; the reference takes every dividend for
+      // positive.
       {"i:[-4,3] (i % 4)", "-3 3"},
   };
   return texts;
@@ -57,8 +58,8 @@ TEST(UnionLowerBound, IntervalsOfTheTable) {
 }
 
 TEST(UnionLowerBound, EmptyMembersCountForNothing) {
-  Interval all =
-      union_lower_bound({Interval::empty(), Interval::of(0, 3), Interval::empty(), Interval::of(4, 5)});
+  Interval all = union_lower_bound(
+      {Interval::empty(), Interval::of(0, 3), Interval::empty(), Interval::of(4, 5)});
   EXPECT_EQ(text_of_min(all) + " " + text_of_max(all), "0 5");
   EXPECT_TRUE(union_lower_bound({Interval::empty(), Interval::empty()}).is_empty());
 }
@@ -76,8 +77,8 @@ TEST(RegionLowerBound, RegionsOfTheTable) {
     std::vector<Range> region;
     for (const std::string& text : split_list(row.relaxed, " ; ")) {
       std::size_t colon = text.rfind(':');
-      region.push_back(
-          Range::from_min_extent(scope.parse(text.substr(0, colon)), scope.parse(text.substr(colon + 1))));
+      region.push_back(Range::from_min_extent(scope.parse(text.substr(0, colon)),
+                                              scope.parse(text.substr(colon + 1))));
     }
     std::string min = "none", max = "none";
     if (auto touched = region_lower_bound(region, domain, scope.parse(row.predicate))) {
@@ -87,13 +88,15 @@ TEST(RegionLowerBound, RegionsOfTheTable) {
         max += (max.empty() ? "" : " , ") + text_of_max(dim);
       }
     }
-    EXPECT_EQ(min + " to " + max, row.min + " to " + row.max) << row.relaxed << " where " << row.predicate;
+    EXPECT_EQ(min + " to " + max, row.min + " to " + row.max)
+        << row.relaxed << " where " << row.predicate;
   }
 }
 
 TEST(RegionLowerBound, NegativeStride) {
   Var i("i");
-  auto touched = region_lower_bound({Range::from_min_extent(1 - i, 1)}, {{i, Range(0, 4)}}, make_true());
+  auto touched =
+      region_lower_bound({Range::from_min_extent(1 - i, 1)}, {{i, Range(0, 4)}}, make_true());
   ASSERT_TRUE(touched);
   EXPECT_EQ(text_of_min(touched->front()) + " " + text_of_max(touched->front()), "-2 1");
 }
@@ -117,7 +120,8 @@ TEST(Interval, RangeThereAndBack) {
 
 TEST(LinearForm, CoefficientsAndBase) {
   TableScope scope("i:any j:any k:any n:size");
-  auto form = linear_form(scope.parse("((((i*n) + (3*(j - i))) + k) - 5)"), {scope.var("i"), scope.var("j")});
+  auto form = linear_form(scope.parse("((((i*n) + (3*(j - i))) + k) - 5)"),
+                          {scope.var("i"), scope.var("j")});
   ASSERT_TRUE(form);
   EXPECT_EQ(to_text(form->coefficients[0]), "(n + -3)");
   EXPECT_EQ(to_text(form->coefficients[1]), "3");
@@ -139,7 +143,8 @@ class RandomExpressions {
   RandomExpressions(unsigned seed, std::vector<Var> vars) : random_(seed), vars_(std::move(vars)) {}
 
   Expr operator()(int depth, bool affine) {
-    if (depth == 0 || pick(8) == 0) return pick(3) == 0 ? number(pick(41) - 20) : vars_[pick(vars_.size())];
+    if (depth == 0 || pick(8) == 0)
+      return pick(3) == 0 ? number(pick(41) - 20) : vars_[pick(vars_.size())];
     Expr a = (*this)(depth - 1, affine);
     switch (pick(affine ? 5 : 13)) {
       case 0:
@@ -225,14 +230,16 @@ TEST(ValuesOf, IsExactForAffineExpressions) {
   IntervalMap relaxed = parse_intervals("i:[-3,6] j:[2,9]", scope);
   RandomExpressions random(4, scope.vars());
   for (int round = 0; round < 2000; ++round) {
-    // A variable that occurs twice is two unknowns to interval arithmetic; the canonical form brings it
-    // together.
+    // A variable that occurs twice is two unknowns to interval arithmetic; the canonical form
+    // brings it together.
     Expr e = canonical_simplify(random(2 + round % 3, true), scope.facts());
     Interval values = values_of(e, relaxed);
     for (std::int64_t n : {-7, 3}) {
       Observed seen = observe(e, values, scope, n);
-      ASSERT_EQ(seen.min, seen.least) << to_text(e) << " from " << text_of_min(values) << ", n = " << n;
-      ASSERT_EQ(seen.max, seen.greatest) << to_text(e) << " to " << text_of_max(values) << ", n = " << n;
+      ASSERT_EQ(seen.min, seen.least)
+          << to_text(e) << " from " << text_of_min(values) << ", n = " << n;
+      ASSERT_EQ(seen.max, seen.greatest)
+          << to_text(e) << " to " << text_of_max(values) << ", n = " << n;
     }
   }
 }

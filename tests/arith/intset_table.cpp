@@ -8,7 +8,8 @@ std::vector<IntsetRow> read_intset(std::string_view api) {
   std::vector<IntsetRow> rows;
   for (const Row& row : read_table("intset.tsv")) {
     const std::vector<std::string>& c = row.cells;
-    if (c[0].starts_with(api)) rows.push_back({c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]});
+    if (c[0].starts_with(api))
+      rows.push_back({c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]});
   }
   return rows;
 }
@@ -52,7 +53,8 @@ std::string text_of_max(const Interval& interval) {
   return interval.max() ? end_text(*interval.max()) : "+inf";
 }
 
-std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity, const Facts& facts) {
+std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity,
+                        const Facts& facts) {
   return end ? end_text(simplify(*end, facts)) : infinity;
 }
 

@@ -7,7 +7,8 @@
 namespace tenon::arith {
 
 struct IntsetRow {
-  std::string api, variables, relaxed, predicate, expression, min, max, min_simplified, max_simplified;
+  std::string api, variables, relaxed, predicate, expression, min, max, min_simplified,
+      max_simplified;
 };
 
 /// The rows whose api begins so.
@@ -21,6 +22,7 @@ IntervalMap parse_intervals(std::string_view text, const TableScope& scope);
 std::string text_of_min(const Interval& interval);
 std::string text_of_max(const Interval& interval);
 /// An end, simplified.
-std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity, const Facts& facts);
+std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity,
+                        const Facts& facts);
 
 }  // namespace tenon::arith

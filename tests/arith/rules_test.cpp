@@ -1,5 +1,5 @@
-// Every rewrite rule on small integers: where the left side is defined and the condition holds, both sides
-// are equal.
+// Every rewrite rule on small integers: where the left side is defined and the condition holds,
+// both sides are equal.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,15 +29,21 @@ Value value_of(const Rule& rule, std::uint8_t index, const Point& at) {
   const Pattern& node = rule[index];
   auto child = [&](std::uint8_t c) { return value_of(rule, c, at); };
   switch (node.kind) {
-    case PatternKind::Expression: return at.expressions[node.first];
-    case PatternKind::Condition: return at.conditions[node.first];
-    case PatternKind::Constant: return at.constants[node.first];
-    case PatternKind::Lanes: return kLanes;
+    case PatternKind::Expression:
+      return at.expressions[node.first];
+    case PatternKind::Condition:
+      return at.conditions[node.first];
+    case PatternKind::Constant:
+      return at.constants[node.first];
+    case PatternKind::Lanes:
+      return kLanes;
     case PatternKind::Literal:
-    case PatternKind::Truth: return node.value;
+    case PatternKind::Truth:
+      return node.value;
     case PatternKind::Binary: {
       const Value a = child(node.first), b = child(node.second);
-      if (node.op == BinaryOp::Div) return a && b ? compute(BinaryOp::TruncDiv, *a, *b) : std::nullopt;
+      if (node.op == BinaryOp::Div)
+        return a && b ? compute(BinaryOp::TruncDiv, *a, *b) : std::nullopt;
       return a && b ? compute(node.op, *a, *b) : std::nullopt;
     }
     case PatternKind::Not: {
@@ -52,7 +58,8 @@ Value value_of(const Rule& rule, std::uint8_t index, const Point& at) {
       const Value base = child(node.first), stride = child(node.second);
       return base && stride ? Value(*base + *stride * at.lane) : std::nullopt;
     }
-    case PatternKind::Broadcast: return child(node.first);
+    case PatternKind::Broadcast:
+      return child(node.first);
   }
   return std::nullopt;
 }
@@ -65,10 +72,18 @@ struct Coordinate {
 
   void set(Point& at, std::int64_t value) const {
     switch (kind) {
-      case PatternKind::Expression: at.expressions[number] = value; break;
-      case PatternKind::Condition: at.conditions[number] = value; break;
-      case PatternKind::Constant: at.constants[number] = value; break;
-      default: at.lane = value; break;
+      case PatternKind::Expression:
+        at.expressions[number] = value;
+        break;
+      case PatternKind::Condition:
+        at.conditions[number] = value;
+        break;
+      case PatternKind::Constant:
+        at.constants[number] = value;
+        break;
+      default:
+        at.lane = value;
+        break;
     }
   }
 };
@@ -78,7 +93,8 @@ std::vector<Coordinate> coordinates_of(const Rule& rule) {
   std::vector<Coordinate> coordinates;
   for (std::uint8_t n = 0; n < rule.count; ++n) {
     const Pattern& node = rule[n];
-    const bool is_condition = node.kind == PatternKind::Condition, is_lanes = node.kind == PatternKind::Lanes;
+    const bool is_condition = node.kind == PatternKind::Condition,
+               is_lanes = node.kind == PatternKind::Lanes;
     if (!is_condition && !is_lanes && node.kind != PatternKind::Expression &&
         node.kind != PatternKind::Constant)
       continue;
@@ -157,7 +173,8 @@ TEST(Rules, BothSidesAreEqualOnSmallIntegers) {
       const Audit result = audit(rule);
       EXPECT_FALSE(result.counterexample)
           << describe(named.name, rule) << "\n  fails at " << text_of(*result.counterexample);
-      EXPECT_GT(result.applied, 0u) << describe(named.name, rule) << "\n  never applies to small integers";
+      EXPECT_GT(result.applied, 0u)
+          << describe(named.name, rule) << "\n  never applies to small integers";
     }
   }
 }
@@ -170,7 +187,8 @@ TEST(Rules, RowsOfATableHaveTheirOwnNames) {
       const Rule& rule = named.table.rules[n];
       const bool is_alternative =
           previous && previous->row.name == rule.row.name && previous->row.to == rule.row.to;
-      EXPECT_TRUE(is_alternative || names.insert(rule.row.name).second) << named.name << "." << rule.row.name;
+      EXPECT_TRUE(is_alternative || names.insert(rule.row.name).second)
+          << named.name << "." << rule.row.name;
       previous = &rule;
     }
   }
@@ -182,7 +200,8 @@ TEST(Rules, PatternsNameWhatTheyAreAbout) {
     for (std::size_t n = 0; n < named.table.size; ++n) {
       const Rule& rule = named.table.rules[n];
       const PatternKind kind = rule[rule.from].kind;
-      EXPECT_TRUE(kind == PatternKind::Binary || kind == PatternKind::Not) << describe(named.name, rule);
+      EXPECT_TRUE(kind == PatternKind::Binary || kind == PatternKind::Not)
+          << describe(named.name, rule);
     }
   }
 }

@@ -15,7 +15,9 @@ class SimplifyStmt : public testing::Test {
   Stmt loop(const Var& var, Expr min, Expr extent, Stmt body) {
     return make_stmt(For{var, std::move(min), std::move(extent), ForKind::Serial, std::move(body)});
   }
-  Stmt guarded(Expr condition, Stmt body) { return make_stmt(If{std::move(condition), std::move(body), {}}); }
+  Stmt guarded(Expr condition, Stmt body) {
+    return make_stmt(If{std::move(condition), std::move(body), {}});
+  }
   Stmt store(Expr value, Expr index) { return make_store(b, std::move(value), {std::move(index)}); }
   Stmt store_one(Expr index) { return store(1.0f, std::move(index)); }
   Expr load(Expr index) { return b({std::move(index)}); }
@@ -23,7 +25,8 @@ class SimplifyStmt : public testing::Test {
   void expect(const Stmt& given, const Stmt& simple) {
     Facts facts;
     const Stmt result = simplify_stmt(given, facts);
-    EXPECT_TRUE(structural_equal(result, simple)) << print_stmt(given) << "\nbecame\n" << print_stmt(result);
+    EXPECT_TRUE(structural_equal(result, simple)) << print_stmt(given) << "\nbecame\n"
+                                                  << print_stmt(result);
   }
   void expect_unchanged(const Stmt& given) {
     Facts facts;
@@ -59,7 +62,8 @@ TEST_F(SimplifyStmt, SymbolicGuardOfAThreadStays) {
 
 TEST_F(SimplifyStmt, RepeatedGuardGoes) {
   const Expr guard = i * 8 + j < n;
-  expect(guarded(likely(guard), guarded(guard, store_one(i))), guarded(likely(guard), store_one(i)));
+  expect(guarded(likely(guard), guarded(guard, store_one(i))),
+         guarded(likely(guard), store_one(i)));
 }
 
 TEST_F(SimplifyStmt, ElseBranchKnowsTheNegation) {
@@ -89,7 +93,9 @@ TEST_F(SimplifyStmt, ConditionOnMemoryIsNotRemembered) {
 }
 
 TEST_F(SimplifyStmt, IntegerLetIsInlined) {
-  auto let = [&](Expr value, Stmt body) { return make_stmt(Let{i, std::move(value), std::move(body)}); };
+  auto let = [&](Expr value, Stmt body) {
+    return make_stmt(Let{i, std::move(value), std::move(body)});
+  };
   expect(let(x * 8, store_one(i + x)), store_one(x * 9));
   expect(let(3, store_one(i + x)), store_one(x + 3));
 }
@@ -114,7 +120,9 @@ TEST_F(SimplifyStmt, StoreOfWhatIsThereGoes) {
 }
 
 TEST_F(SimplifyStmt, AssertionHoldsInItsBody) {
-  auto asserted = [&](Stmt body) { return make_stmt(Assert{x < n, "x is too great", std::move(body)}); };
+  auto asserted = [&](Stmt body) {
+    return make_stmt(Assert{x < n, "x is too great", std::move(body)});
+  };
   expect(asserted(guarded(x < n, store_one(x))), asserted(store_one(x)));
 }
 

@@ -63,10 +63,12 @@ std::string place(const Row& row) {
          row.cells[2] + "\n  input    " + row.cells[kInput];
 }
 
-void expect_text(const Row& row, const TableScope& scope, const Expr& result, const std::string& expected) {
+void expect_text(const Row& row, const TableScope& scope, const Expr& result,
+                 const std::string& expected) {
   // Floats are compared as they print: the table has six digits of them.
   const bool is_float = row.cells[0] == "float";
-  EXPECT_TRUE(is_float ? to_text(result) == expected : structural_equal(result, scope.parse(expected)))
+  EXPECT_TRUE(is_float ? to_text(result) == expected
+                       : structural_equal(result, scope.parse(expected)))
       << place(row) << "\n  expected " << expected << "\n  got      " << to_text(result);
 }
 
@@ -83,7 +85,8 @@ TEST(Simplify, FormsOfTheTable) {
   for (const Row& row : read_table("simplify.tsv")) {
     if (!is_compared(row)) continue;
     TableScope scope(row.cells[1], row.cells[2]);
-    expect_text(row, scope, simplify(scope.parse(row.cells[kInput]), scope.facts()), row.cells[kSimplify]);
+    expect_text(row, scope, simplify(scope.parse(row.cells[kInput]), scope.facts()),
+                row.cells[kSimplify]);
   }
 }
 
@@ -91,7 +94,8 @@ TEST(Simplify, FormsOfFormsOfTheTable) {
   for (const Row& row : read_table("simplify.tsv")) {
     if (!is_compared(row)) continue;
     TableScope scope(row.cells[1], row.cells[2]);
-    const std::string& expected = row.cells[kAgain] == "=" ? row.cells[kSimplify] : row.cells[kAgain];
+    const std::string& expected =
+        row.cells[kAgain] == "=" ? row.cells[kSimplify] : row.cells[kAgain];
     expect_text(row, scope, simplify(scope.parse(row.cells[kSimplify]), scope.facts()), expected);
   }
 }
@@ -102,24 +106,28 @@ TEST(Simplify, FormsThatDeliberatelyDiffer) {
     const auto expected = forms.find(row.cells[kInput]);
     if (expected == forms.end()) continue;
     TableScope scope(row.cells[1], row.cells[2]);
-    EXPECT_EQ(to_text(rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts())), expected->second)
+    EXPECT_EQ(to_text(rewrite_simplify(scope.parse(row.cells[kInput]), scope.facts())),
+              expected->second)
         << place(row);
     forms.erase(expected);
   }
   EXPECT_TRUE(forms.empty()) << "no row of the table is " << forms.begin()->first;
 }
 
-// ---- beyond the table -------------------------------------------------------------------------------------
+// ---- beyond the table
+// -------------------------------------------------------------------------------------
 
 TEST(Simplify, ConstantsThatLeaveTheTypeStayApart) {
   TableScope scope("x:any");
   const Expr nested = scope.parse("floordiv(floordiv(x, 65536), 65536)");
-  EXPECT_EQ(to_text(rewrite_simplify(nested, scope.facts())), "floordiv(floordiv(x, 65536), 65536)");
+  EXPECT_EQ(to_text(rewrite_simplify(nested, scope.facts())),
+            "floordiv(floordiv(x, 65536), 65536)");
 }
 
 TEST(Simplify, AlternatingRulesEnd) {
   TableScope scope("x:any");
-  EXPECT_EQ(to_text(rewrite_simplify(scope.parse("((5 - x) < 3)"), scope.facts())), "((5 - x) < 3)");
+  EXPECT_EQ(to_text(rewrite_simplify(scope.parse("((5 - x) < 3)"), scope.facts())),
+            "((5 - x) < 3)");
 }
 
 TEST(Simplify, ValueOfABoundVariableTakesItsPlace) {
@@ -164,7 +172,8 @@ TEST(Prove, UnderFacts) {
   EXPECT_TRUE(can_prove(i < n, facts));
 }
 
-// Elements may be as large as their type, so that a sum of two may wrap where a difference does not.
+// Elements may be as large as their type, so that a sum of two may wrap where a difference does
+// not.
 TEST(Simplify, ElementsDoNotChangeSidesOfComparisons) {
   const Buffer a = decl_buffer({4}, Int(64), {.name = "a"});
   const Expr x = make_load(a, {make_int(Int(32), 0)}), y = make_load(a, {make_int(Int(32), 1)});

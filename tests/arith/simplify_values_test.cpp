@@ -1,5 +1,5 @@
-// Simplification keeps values: random expressions, and the rows that the reference gets wrong, at every point
-// of small ranges.
+// Simplification keeps values: random expressions, and the rows that the reference gets wrong, at
+// every point of small ranges.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,26 +18,41 @@ class RandomExpressions {
   RandomExpressions(unsigned seed, std::vector<Var> vars) : random_(seed), vars_(std::move(vars)) {}
 
   Expr number(int depth) {
-    if (depth == 0 || pick(9) == 0) return pick(3) == 0 ? constant(pick(41) - 20) : vars_[pick(vars_.size())];
-    auto binary = [&](BinaryOp op) { return make_binary(op, number(depth - 1), number(depth - 1)); };
+    if (depth == 0 || pick(9) == 0)
+      return pick(3) == 0 ? constant(pick(41) - 20) : vars_[pick(vars_.size())];
+    auto binary = [&](BinaryOp op) {
+      return make_binary(op, number(depth - 1), number(depth - 1));
+    };
     auto with_constant = [&](BinaryOp op, Expr c) {
       return make_binary(op, number(depth - 1), std::move(c));
     };
     switch (pick(14)) {
       case 0:
-      case 1: return binary(BinaryOp::Add);
-      case 2: return binary(BinaryOp::Sub);
-      case 3: return with_constant(BinaryOp::Add, constant(pick(21) - 10));
+      case 1:
+        return binary(BinaryOp::Add);
+      case 2:
+        return binary(BinaryOp::Sub);
+      case 3:
+        return with_constant(BinaryOp::Add, constant(pick(21) - 10));
       case 4:
-      case 5: return with_constant(BinaryOp::Mul, constant(pick(13) - 4));
-      case 6: return with_constant(BinaryOp::FloorDiv, divisor());
-      case 7: return with_constant(BinaryOp::FloorMod, divisor());
-      case 8: return with_constant(BinaryOp::TruncDiv, divisor());
-      case 9: return with_constant(BinaryOp::TruncMod, divisor());
-      case 10: return binary(BinaryOp::Min);
-      case 11: return binary(BinaryOp::Max);
-      case 12: return make_select(condition(depth - 1), number(depth - 1), number(depth - 1));
-      default: return make_binary(BinaryOp::Mul, vars_[pick(vars_.size())], number(depth - 1));
+      case 5:
+        return with_constant(BinaryOp::Mul, constant(pick(13) - 4));
+      case 6:
+        return with_constant(BinaryOp::FloorDiv, divisor());
+      case 7:
+        return with_constant(BinaryOp::FloorMod, divisor());
+      case 8:
+        return with_constant(BinaryOp::TruncDiv, divisor());
+      case 9:
+        return with_constant(BinaryOp::TruncMod, divisor());
+      case 10:
+        return binary(BinaryOp::Min);
+      case 11:
+        return binary(BinaryOp::Max);
+      case 12:
+        return make_select(condition(depth - 1), number(depth - 1), number(depth - 1));
+      default:
+        return make_binary(BinaryOp::Mul, vars_[pick(vars_.size())], number(depth - 1));
     }
   }
 

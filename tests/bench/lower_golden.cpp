@@ -33,7 +33,8 @@ std::vector<double> lower_times(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.rfind(": ");
-    if (!line.starts_with("lower ") || !line.ends_with(" ms") || colon == std::string::npos) continue;
+    if (!line.starts_with("lower ") || !line.ends_with(" ms") || colon == std::string::npos)
+      continue;
     times.push_back(std::stod(line.substr(colon + 2)));
   }
   return times;
@@ -56,8 +57,8 @@ int main(int, char** argv) {
   std::cout << "milliseconds of lower, for each schedule of each program\n";
   for (const fs::path& program : programs) {
     const std::string text = output_of("'" + program.string() + "' --emit=simple --time-passes");
-    std::cout << std::left << std::setw(26) << program.filename().string() << std::right << std::fixed
-              << std::setprecision(2);
+    std::cout << std::left << std::setw(26) << program.filename().string() << std::right
+              << std::fixed << std::setprecision(2);
     if (text.empty()) std::cout << "  failed", ++failed;
     for (const double time : lower_times(text)) std::cout << std::setw(8) << time;
     std::cout << std::endl;

@@ -1,6 +1,6 @@
-// How the time of `lower` grows with the number of stages: chains of element-wise stages, each stage at root,
-// all inlined, or all computed at one loop of the last stage. Should grow in proportion, and stay below a
-// second at 800.
+// How the time of `lower` grows with the number of stages: chains of element-wise stages, each
+// stage at root, all inlined, or all computed at one loop of the last stage. Should grow in
+// proportion, and stay below a second at 800.
 #include <tenon/tenon.h>
 
 #include <algorithm>
@@ -60,7 +60,8 @@ double measure(int length, Place place) {
 }
 
 void print_row(const std::string& name, Place place) {
-  std::cout << std::left << std::setw(34) << name << std::right << std::fixed << std::setprecision(1);
+  std::cout << std::left << std::setw(34) << name << std::right << std::fixed
+            << std::setprecision(1);
   double half = 0, whole = 0;
   for (const int length : {100, 200, 400, 800}) {
     half = whole;

@@ -1,6 +1,6 @@
-// What functions of mathematics cost on float32, in nanoseconds per element of an array that the first cache
-// holds: the C library's function in a loop of C++, and Tenon's under the default schedule and with vectors
-// as wide as the processor's.
+// What functions of mathematics cost on float32, in nanoseconds per element of an array that the
+// first cache holds: the C library's function in a loop of C++, and Tenon's under the default
+// schedule and with vectors as wide as the processor's.
 #include <tenon/tenon.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ const Function kFunctions[] = {
 
 runtime::NDArray inputs() {
   runtime::NDArray array = runtime::NDArray::empty({kCount}, Float(32), cpu(0));
-  for (int n = 0; n < kCount; ++n) array.data<float>()[n] = 0.1F + static_cast<float>(n) * (8.0F / kCount);
+  for (int n = 0; n < kCount; ++n)
+    array.data<float>()[n] = 0.1F + static_cast<float>(n) * (8.0F / kCount);
   return array;
 }
 
@@ -49,7 +50,8 @@ double library_seconds(float (*f)(float), const runtime::NDArray& a, const runti
   for (int run = 0; run < 50; ++run) {
     const auto start = std::chrono::steady_clock::now();
     for (int n = 0; n < kCount; ++n) to[n] = f(from[n]);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return best;
 }
@@ -73,16 +75,17 @@ int main() {
   const int lanes = std::max(Target("llvm -mcpu=native").facts().vector_bits / 32, 4);
   const runtime::NDArray a = inputs(), b = runtime::NDArray::empty({kCount}, Float(32), cpu(0));
   std::cout << "nanoseconds per float32, vectors of " << lanes << " lanes\n"
-            << std::left << std::setw(14) << "function" << std::right << std::setw(12) << "C library"
-            << std::setw(12) << "default" << std::setw(12) << "vectorised" << std::setw(12) << "speed-up"
+            << std::left << std::setw(14) << "function" << std::right << std::setw(12)
+            << "C library" << std::setw(12) << "default" << std::setw(12) << "vectorised"
+            << std::setw(12) << "speed-up"
             << "\n"
             << std::fixed;
   for (const Function& f : kFunctions) {
     const double library = library_seconds(f.library, a, b) / kCount;
     const double plain = seconds(f, 1, a, b) / kCount;
     const double vector = seconds(f, lanes, a, b) / kCount;
-    std::cout << std::left << std::setw(14) << f.name << std::right << std::setprecision(2) << std::setw(12)
-              << library * 1e9 << std::setw(12) << plain * 1e9 << std::setw(12) << vector * 1e9
-              << std::setprecision(1) << std::setw(12) << library / vector << "\n";
+    std::cout << std::left << std::setw(14) << f.name << std::right << std::setprecision(2)
+              << std::setw(12) << library * 1e9 << std::setw(12) << plain * 1e9 << std::setw(12)
+              << vector * 1e9 << std::setprecision(1) << std::setw(12) << library / vector << "\n";
   }
 }

@@ -16,7 +16,8 @@ PrimFunc function_of(const std::vector<Buffer>& arrays, const Stmt& body,
   func.attrs.global_symbol = "f";
   for (const Buffer& array : arrays) {
     func.params.emplace_back(array->name, Handle());
-    func.buffers.push_back({.param = func.params.back(), .declared = array, .buffer = flattened(array)});
+    func.buffers.push_back(
+        {.param = func.params.back(), .declared = array, .buffer = flattened(array)});
   }
   for (const Var& scalar : scalars) func.params.push_back(scalar);
   return func;
@@ -39,8 +40,10 @@ TEST(Signature, says_type_shape_and_name_of_every_parameter) {
 }
 
 TEST(Signature, says_how_arrays_are_accessed) {
-  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"}), b = decl_buffer({8}, Float(32), {.name = "B"});
-  const Buffer c = decl_buffer({8}, Float(32), {.name = "C"}), d = decl_buffer({8}, Float(32), {.name = "D"});
+  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"}),
+               b = decl_buffer({8}, Float(32), {.name = "B"});
+  const Buffer c = decl_buffer({8}, Float(32), {.name = "C"}),
+               d = decl_buffer({8}, Float(32), {.name = "D"});
   const Buffer e = decl_buffer({8}, Float(32), {.name = "E"});
   IRBuilder ib;
   ib.emit(make_store(c, make_load(a, {0}) + make_load(b, {0}), {0}));
@@ -58,7 +61,8 @@ TEST(Signature, a_pointer_that_is_handed_on_may_be_written_through) {
   const Buffer a = decl_buffer({8}, Float(32), {.name = "A"});
   IRBuilder ib;
   ib.emit(call_extern(Int(32), "g", Expr(a->data)));
-  EXPECT_EQ(array_spec(signature_of(function_of({a}, ib.get()), "f"), 0).access, runtime::Access::ReadWrite);
+  EXPECT_EQ(array_spec(signature_of(function_of({a}, ib.get()), "f"), 0).access,
+            runtime::Access::ReadWrite);
 }
 
 TEST(Signature, a_size_with_a_name_is_the_same_everywhere) {
@@ -75,7 +79,8 @@ TEST(Signature, a_size_with_a_name_is_the_same_everywhere) {
 
 TEST(Signature, two_sizes_of_one_name_get_two_names) {
   const Buffer a = decl_buffer({Var::size("n"), Var::size("n")}, Float(32), {.name = "A"});
-  EXPECT_EQ(describe(signature_of(function_of({a}, make_nop()), "f").spec.params.at(0)), "float32[n, n_1]");
+  EXPECT_EQ(describe(signature_of(function_of({a}, make_nop()), "f").spec.params.at(0)),
+            "float32[n, n_1]");
 }
 
 TEST(Signature, a_size_that_is_a_parameter_is_not_bound_again) {
@@ -109,7 +114,8 @@ TEST(Signature, an_expression_of_a_size_that_nobody_gives_is_refused) {
 
 TEST(Signature, positions_of_32_bits_limit_arrays_of_unknown_size) {
   const Var n = Var::size("n");
-  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"}), b = decl_buffer({8}, Float(32), {.name = "B"});
+  const Buffer a = decl_buffer({n}, Float(32), {.name = "A"}),
+               b = decl_buffer({8}, Float(32), {.name = "B"});
   const Buffer c = decl_buffer({n}, Float(32), {.name = "C"});
   IRBuilder ib;
   for (const Buffer& buffer : {a, b}) ib.emit(make_store(buffer, make_float(Float(32), 0), {0}));

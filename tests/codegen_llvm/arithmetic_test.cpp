@@ -55,7 +55,8 @@ using Compute = std::function<Expr(const Expr&, const Expr&)>;
 void expect_elementwise(const Pairs& p, DataType t, DataType result, const Compute& f, int lanes,
                         const TargetFacts& target = host_target()) {
   Kernel k;
-  const Buffer a = k.array({make_int(Int(32), p.count)}, t), b = k.array({make_int(Int(32), p.count)}, t);
+  const Buffer a = k.array({make_int(Int(32), p.count)}, t),
+               b = k.array({make_int(Int(32), p.count)}, t);
   const Buffer c = k.array({make_int(Int(32), p.count)}, result);
   IRBuilder ib;
   ib.for_range(0, make_int(Int(32), p.count / lanes), "i", [&](Var i) {
@@ -72,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Types, EveryIntegerType, ::testing::ValuesIn(kIntegers)
 TEST_P(EveryIntegerType, division_is_exact_on_all_signs) {
   const DataType t = GetParam();
   const Pairs p = pairs(t, true);
-  for (BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod})
+  for (BinaryOp op :
+       {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod})
     for (int lanes : {1, 8})
       expect_elementwise(
           p, t, t, [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
@@ -81,7 +83,8 @@ TEST_P(EveryIntegerType, division_is_exact_on_all_signs) {
 TEST_P(EveryIntegerType, division_by_constants_is_exact_on_all_signs) {
   const DataType t = GetParam();
   const Pairs p = pairs(t, false);
-  for (BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod}) {
+  for (BinaryOp op :
+       {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::TruncDiv, BinaryOp::TruncMod}) {
     // One kernel for all constants: their quotients in turns.
     Kernel k;
     const Expr count = make_int(Int(32), p.count);
@@ -94,11 +97,13 @@ TEST_P(EveryIntegerType, division_by_constants_is_exact_on_all_signs) {
     ib.for_range(0, count, "i", [&](Var i) {
       for (std::size_t n = 0; n < divisors.size(); ++n) {
         const Expr quotient = make_binary(op, make_load(a, {i}), make_int(t, divisors[n]));
-        ib.emit(make_store(c, quotient, {i * static_cast<int>(divisors.size()) + static_cast<int>(n)}));
+        ib.emit(
+            make_store(c, quotient, {i * static_cast<int>(divisors.size()) + static_cast<int>(n)}));
       }
     });
-    expect_as_interpreted(k.module(ib.get()),
-                          {p.a, NDArray::zeros({p.count * static_cast<std::int64_t>(divisors.size())}, t)});
+    expect_as_interpreted(
+        k.module(ib.get()),
+        {p.a, NDArray::zeros({p.count * static_cast<std::int64_t>(divisors.size())}, t)});
   }
 }
 
@@ -108,9 +113,10 @@ TEST_P(EveryIntegerType, division_by_zero_ends_nothing) {
   const Buffer a = k.array({8}, t), b = k.array({8}, t), c = k.array({8}, t);
   IRBuilder ib;
   ib.for_range(0, 8, "i", [&](Var i) {
-    ib.emit(make_store(
-        c, floordiv(make_load(a, {i}), make_load(b, {i})) + truncmod(make_load(a, {i}), make_load(b, {i})),
-        {i}));
+    ib.emit(make_store(c,
+                       floordiv(make_load(a, {i}), make_load(b, {i})) +
+                           truncmod(make_load(a, {i}), make_load(b, {i})),
+                       {i}));
   });
   k.compile(ib.get())(NDArray::random({8}, t), NDArray::zeros({8}, t), NDArray::zeros({8}, t));
 }
@@ -127,7 +133,8 @@ TEST_P(EveryIntegerType, arithmetic_wraps_in_the_width_of_the_type) {
 TEST_P(EveryIntegerType, comparisons_give_bools_stored_as_bytes) {
   const DataType t = GetParam();
   const Pairs p = pairs(t, false);
-  for (BinaryOp op : {BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge})
+  for (BinaryOp op :
+       {BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge})
     for (int lanes : {1, 8})
       expect_elementwise(
           p, t, Bool(), [&](const Expr& x, const Expr& y) { return make_binary(op, x, y); }, lanes);
@@ -164,7 +171,8 @@ TEST_P(EveryIntegerType, casts_to_other_integers_wrap) {
   for (DataType to : kIntegers)
     for (int lanes : {1, 8})
       expect_elementwise(
-          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
+          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); },
+          lanes);
   expect_elementwise(
       p, t, Bool(), [](const Expr& x, const Expr&) { return make_cast(Bool(), x); }, 1);
 }
@@ -176,7 +184,8 @@ TEST_P(EveryIntegerType, casts_to_floats_round_to_nearest_even) {
   for (int power : {8, 9, 11, 12, 24, 25, 30, 53, 54, 62})
     for (std::int64_t low : {-3, -2, -1, 0, 1, 2, 3}) {
       values.push_back(wrap((std::int64_t{1} << power) + low, t));
-      values.push_back(wrap((std::int64_t{1} << power) + (std::int64_t{1} << (power - 8)) + low, t));
+      values.push_back(
+          wrap((std::int64_t{1} << power) + (std::int64_t{1} << (power - 8)) + low, t));
       values.push_back(
           wrap((std::int64_t{1} << power) + (std::int64_t{1} << std::max(0, power - 11)) + low, t));
     }
@@ -184,10 +193,12 @@ TEST_P(EveryIntegerType, casts_to_floats_round_to_nearest_even) {
   const Pairs p{integers(t, values), integers(t, values), static_cast<std::int64_t>(values.size())};
   for (DataType to : kFloats)
     for (int lanes : {1, 8}) {
-      // The interpreter goes by way of double to the narrow types, which is exact only up to 32 bits.
+      // The interpreter goes by way of double to the narrow types, which is exact only up to 32
+      // bits.
       if (to.bits == 16 && t.bits == 64) continue;
       expect_elementwise(
-          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); }, lanes);
+          p, t, to, [&](const Expr& x, const Expr&) { return make_cast(to.with_lanes(lanes), x); },
+          lanes);
     }
 }
 
@@ -202,8 +213,9 @@ TEST(Cast, a_large_integer_rounds_once_to_bfloat16) {
   Kernel k;
   const Buffer a = k.array({6}, Int(64)), c = k.array({6}, BFloat(16));
   IRBuilder ib;
-  ib.for_range(0, 6, "i",
-               [&](Var i) { ib.emit(make_store(c, make_cast(BFloat(16), make_load(a, {i})), {i})); });
+  ib.for_range(0, 6, "i", [&](Var i) {
+    ib.emit(make_store(c, make_cast(BFloat(16), make_load(a, {i})), {i}));
+  });
   const NDArray output = NDArray::zeros({6}, BFloat(16));
   k.compile(ib.get())(array_of(values), output);
   const auto* got = output.data<runtime::BFloat16>();
@@ -229,9 +241,9 @@ TEST(Bool, logic_on_bytes) {
                                      make_binary(BinaryOp::Eq, x, y)),
                          {at}));
     });
-    expect_as_interpreted(k.module(ib.get()),
-                          {NDArray::random({16}, Bool(), {.seed = 1}),
-                           NDArray::random({16}, Bool(), {.seed = 2}), NDArray::zeros({16}, Bool())});
+    expect_as_interpreted(k.module(ib.get()), {NDArray::random({16}, Bool(), {.seed = 1}),
+                                               NDArray::random({16}, Bool(), {.seed = 2}),
+                                               NDArray::zeros({16}, Bool())});
   }
 }
 

@@ -9,15 +9,17 @@
 
 // Functions of the running program, as a user's tensor intrinsics call them.
 extern "C" {
-__attribute__((visibility("default"), used)) int tenon_test_sum_into(float* out, const float* in, int n,
-                                                                     int stride) {
+__attribute__((visibility("default"), used)) int tenon_test_sum_into(float* out, const float* in,
+                                                                     int n, int stride) {
   for (int i = 0; i < n; ++i) out[0] += in[i * stride];
   return 0;
 }
 __attribute__((visibility("default"), used)) std::int8_t tenon_test_negate(std::int8_t x) {
   return static_cast<std::int8_t>(-x);
 }
-__attribute__((visibility("default"), used)) bool tenon_test_is_odd(std::uint16_t x) { return x % 2 == 1; }
+__attribute__((visibility("default"), used)) bool tenon_test_is_odd(std::uint16_t x) {
+  return x % 2 == 1;
+}
 __attribute__((visibility("default"), used)) int tenon_test_throw_at(int i, int where) {
   if (i == where) throw std::runtime_error("thrown at forty");
   return 0;
@@ -25,9 +27,8 @@ __attribute__((visibility("default"), used)) int tenon_test_throw_at(int i, int 
 __attribute__((visibility("default"), used)) double tenon_test_length(const char* text) {
   return static_cast<double>(std::char_traits<char>::length(text));
 }
-__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scale(const TenonValue* args,
-                                                                                  const std::int32_t* codes,
-                                                                                  std::int32_t count) {
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_scale(
+    const TenonValue* args, const std::int32_t* codes, std::int32_t count) {
   if (count != 3 || codes[0] != kTenonTensor || codes[1] != kTenonInt || codes[2] != kTenonFloat) {
     tenon_set_last_error("tenon_test_packed_scale takes a tensor, an int and a float");
     return kTenonInvalidArgument;
@@ -61,13 +62,14 @@ TEST(Call, a_function_of_the_running_program) {
                sums = decl_buffer({8}, Float(32), {.data = c->data});
   ib.for_range(0, 8, "i", [&](Var i) {
     ib.emit(make_store(c, make_float(Float(32), 0), {i}));
-    ib.emit(call_extern(Int(32), "tenon_test_sum_into", sums.access_ptr("rw", i), rows.access_ptr("r", i * 4),
-                        2, 3));
+    ib.emit(call_extern(Int(32), "tenon_test_sum_into", sums.access_ptr("rw", i),
+                        rows.access_ptr("r", i * 4), 2, 3));
   });
   const NDArray input = NDArray::random({8, 4}, Float(32)), output = NDArray::zeros({8}, Float(32));
   k.compile(ib.get())(input, output);
   for (int i = 0; i < 8; ++i)
-    EXPECT_FLOAT_EQ(output.data<float>()[i], input.data<float>()[i * 4] + input.data<float>()[i * 4 + 3]);
+    EXPECT_FLOAT_EQ(output.data<float>()[i],
+                    input.data<float>()[i * 4] + input.data<float>()[i * 4 + 3]);
 }
 
 TEST(Call, narrow_integers_bools_and_texts_pass_as_in_c) {
@@ -77,8 +79,8 @@ TEST(Call, narrow_integers_bools_and_texts_pass_as_in_c) {
   IRBuilder ib;
   ib.for_range(0, 4, "i", [&](Var i) {
     ib.emit(make_store(b, call_pure_extern(Int(8), "tenon_test_negate", make_load(a, {i})), {i}));
-    ib.emit(
-        make_store(c, call_pure_extern(Bool(), "tenon_test_is_odd", cast(UInt(16), make_load(a, {i}))), {i}));
+    ib.emit(make_store(
+        c, call_pure_extern(Bool(), "tenon_test_is_odd", cast(UInt(16), make_load(a, {i}))), {i}));
   });
   ib.emit(make_store(d, call_extern(Float(64), "tenon_test_length", "seven!!"), {0}));
   const NDArray input = array_of(std::vector<std::int8_t>{-128, -1, 3, 100}),
@@ -98,7 +100,8 @@ TEST(Call, an_exception_of_a_function_in_a_parallel_loop_becomes_an_error) {
   Kernel k;
   const Buffer a = k.array({64}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 64, "i", [&](Var i) { ib.emit(call_extern(Int(32), "tenon_test_throw_at", i, 40)); },
+  ib.for_range(0, 64, "i",
+               [&](Var i) { ib.emit(call_extern(Int(32), "tenon_test_throw_at", i, 40)); },
                {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   try {
@@ -116,7 +119,8 @@ TEST(Call, a_function_that_is_nowhere_is_named) {
     k.compile(make_store(c, call_extern(Int(32), "tenon_test_nobody"), {0}));
     FAIL() << "the function does not exist";
   } catch (const RuntimeError& error) {
-    EXPECT_NE(std::string(error.what()).find("`tenon_test_nobody`"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("`tenon_test_nobody`"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -124,10 +128,12 @@ TEST(Call, a_function_of_imported_c) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i",
-               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
+  ib.for_range(0, 4, "i", [&](Var i) {
+    ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i}));
+  });
   const Stmt body = with_pragma(
-      "import_c", "#include <stdint.h>\nint32_t imported_square(int32_t x) { return x * x; }\n", ib.get());
+      "import_c", "#include <stdint.h>\nint32_t imported_square(int32_t x) { return x * x; }\n",
+      ib.get());
   const NDArray output = NDArray::zeros({4}, Int(32));
   k.compile(body)(output);
   EXPECT_EQ(output.to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 1, 4, 9}));
@@ -156,8 +162,9 @@ TEST(Call, a_function_of_imported_llvm_ir_is_inlined) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i",
-               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i})); });
+  ib.for_range(0, 4, "i", [&](Var i) {
+    ib.emit(make_store(c, call_extern(Int(32), "imported_square", i), {i}));
+  });
   const Stmt body = with_pragma("import_llvm", kSquareIr, ib.get());
   const NDArray output = NDArray::zeros({4}, Int(32));
   k.compile(body)(output);
@@ -168,8 +175,9 @@ TEST(Call, a_function_of_imported_llvm_ir_is_inlined) {
 TEST(Call, an_imported_function_of_another_type_is_refused) {
   Kernel k;
   const Buffer c = k.array({4}, Float(32));
-  const Stmt body = with_pragma("import_llvm", kSquareIr,
-                                make_store(c, call_extern(Float(32), "imported_square", 1.0f), {0}));
+  const Stmt body =
+      with_pragma("import_llvm", kSquareIr,
+                  make_store(c, call_extern(Float(32), "imported_square", 1.0f), {0}));
   try {
     k.compile(body);
     FAIL() << "an int function was called with a float";
@@ -249,8 +257,8 @@ TEST(Call, a_packed_function_gets_its_arguments) {
   const Buffer a = k.array({4, 4}, Float(32));
   IRBuilder ib;
   ib.emit(make_call(Int(32), Intrin::tvm_call_packed,
-                    {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4}), make_int(Int(32), 3),
-                     make_float(Float(32), 0.5)}));
+                    {make_string("tenon_test_packed_scale"), stack_array(a, {4, 4}),
+                     make_int(Int(32), 3), make_float(Float(32), 0.5)}));
   const NDArray array = NDArray::full({4, 4}, Float(32), 2);
   k.compile(ib.get())(array);
   for (int n = 0; n < 16; ++n) EXPECT_EQ(array.data<float>()[n], 3.0f);
@@ -273,7 +281,8 @@ TEST(Call, a_functions_name_may_be_that_of_a_library_function) {
   Kernel k;
   const Buffer a = k.array({4}, Float(32)), c = k.array({4}, Float(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i", [&](Var i) { ib.emit(make_store(c, exp(make_load(a, {i})) + 1.0f, {i})); });
+  ib.for_range(0, 4, "i",
+               [&](Var i) { ib.emit(make_store(c, exp(make_load(a, {i})) + 1.0f, {i})); });
   const NDArray input = NDArray::random({4}, Float(32)), output = NDArray::zeros({4}, Float(32));
   load(compile(k.module(ib.get(), "expf"), host_target()))["expf"](input, output);
   for (int i = 0; i < 4; ++i)

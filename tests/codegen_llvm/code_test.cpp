@@ -1,5 +1,5 @@
-// Facts about the quality of the machine code, on processors of x86-64 that are named, so that they hold
-// everywhere.
+// Facts about the quality of the machine code, on processors of x86-64 that are named, so that they
+// hold everywhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The instructions of the innermost loop with the most fused multiply-adds: from a label to the jump back to
-/// it.
+/// The instructions of the innermost loop with the most fused multiply-adds: from a label to the
+/// jump back to it.
 std::vector<std::string> hottest_loop(const std::string& assembly) {
   const std::vector<std::string> lines = lines_of(assembly);
   std::vector<std::string> best;
@@ -55,12 +55,12 @@ std::vector<std::string> hottest_loop(const std::string& assembly) {
 }
 
 long count(const std::vector<std::string>& lines, std::string_view what) {
-  return std::ranges::count_if(lines,
-                               [&](const std::string& line) { return line.find(what) != std::string::npos; });
+  return std::ranges::count_if(
+      lines, [&](const std::string& line) { return line.find(what) != std::string::npos; });
 }
 
-/// C[rows, columns] += A[rows, depth] * B[depth, columns] with vectors of 16 lanes; `unrolled` steps of the
-/// depth in a row.
+/// C[rows, columns] += A[rows, depth] * B[depth, columns] with vectors of 16 lanes; `unrolled`
+/// steps of the depth in a row.
 struct RegisterTile {
   int rows, vectors, unrolled = 1;
   bool in_temporary = false;
@@ -71,7 +71,8 @@ struct RegisterTile {
                  c = k.array({rows * width}, Float(32));
     IRBuilder ib;
     auto at = [&](Expr first) { return make_ramp(std::move(first), 1, 16); };
-    Buffer tile = in_temporary ? ib.allocate(Float(32), {rows * width}, "tile", "global").buffer() : c;
+    Buffer tile =
+        in_temporary ? ib.allocate(Float(32), {rows * width}, "tile", "global").buffer() : c;
     const Expr zero = make_broadcast(make_float(Float(32), 0), 16);
     ib.for_range(0, rows, "i", [&](Var i) {
       for (int v = 0; v < vectors; ++v) ib.emit(make_store(tile, zero, {at(i * width + v * 16)}));
@@ -82,8 +83,8 @@ struct RegisterTile {
         for (int r = 0; r < rows; ++r)
           for (int v = 0; v < vectors; ++v) {
             const Expr here = at(make_int(Int(32), r * width + v * 16));
-            const Expr product =
-                make_broadcast(make_load(a, {p + r * depth}), 16) * make_load(b, {at(p * width + v * 16)});
+            const Expr product = make_broadcast(make_load(a, {p + r * depth}), 16) *
+                                 make_load(b, {at(p * width + v * 16)});
             ib.emit(make_store(tile, make_load(tile, {here}) + product, {here}));
           }
       }
@@ -91,7 +92,8 @@ struct RegisterTile {
     if (in_temporary)
       ib.for_range(0, rows, "w", [&](Var i) {
         for (int v = 0; v < vectors; ++v)
-          ib.emit(make_store(c, make_load(tile, {at(i * width + v * 16)}), {at(i * width + v * 16)}));
+          ib.emit(
+              make_store(c, make_load(tile, {at(i * width + v * 16)}), {at(i * width + v * 16)}));
       });
     return ib.get();
   }
@@ -107,8 +109,9 @@ void expect_accumulators_in_registers(const RegisterTile& tile) {
   const std::vector<std::string> loop = tile.loop();
   EXPECT_EQ(count(loop, "vfmadd"), tile.rows * tile.vectors * tile.unrolled);
   EXPECT_EQ(count(loop, "rsp"), 0) << "something is spilled";
-  const auto stores = std::ranges::count_if(
-      loop, [](const std::string& l) { return l.find("vmov") != std::string::npos && l.ends_with(")"); });
+  const auto stores = std::ranges::count_if(loop, [](const std::string& l) {
+    return l.find("vmov") != std::string::npos && l.ends_with(")");
+  });
   EXPECT_EQ(stores, 0) << "accumulators are stored in the loop";
 }
 
@@ -126,14 +129,16 @@ TEST(RegisterTile, in_a_temporary_stays_in_registers) {
 
 TEST(RegisterTile, stays_in_registers_when_unrolled_far) {
   expect_accumulators_in_registers({.rows = 12, .vectors = 2, .unrolled = 16});
-  expect_accumulators_in_registers({.rows = 14, .vectors = 2, .unrolled = 16, .in_temporary = true});
+  expect_accumulators_in_registers(
+      {.rows = 14, .vectors = 2, .unrolled = 16, .in_temporary = true});
 }
 
 TEST(Code, of_plain_loops_is_vectorised_to_the_full_width) {
   Kernel k;
   const Buffer a = k.array({4096}, Float(32)), c = k.array({4096}, Float(32));
   IRBuilder ib;
-  ib.for_range(0, 4096, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 3.0f + 1.0f, {i})); });
+  ib.for_range(0, 4096, "i",
+               [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 3.0f + 1.0f, {i})); });
   const std::string assembly = compile(k.module(ib.get()), avx512_target()).source("asm");
   EXPECT_NE(assembly.find("zmm"), std::string::npos);
   EXPECT_NE(assembly.find("vfmadd"), std::string::npos);
@@ -158,9 +163,10 @@ TEST(Code, does_not_test_at_run_time_whether_buffers_overlap) {
     const Buffer a = k.array({4096}, Float(32)), factor = k.array({1}, Float(32)),
                  c = k.array({4096}, Float(32));
     IRBuilder ib;
-    ib.for_range(0, 4096, "i",
-                 [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * make_load(factor, {0}), {i})); },
-                 {.kind = kind});
+    ib.for_range(
+        0, 4096, "i",
+        [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * make_load(factor, {0}), {i})); },
+        {.kind = kind});
     IRModule module = k.module(ib.get());
     const std::string text = compile(module, avx512_target()).source("ll");
     EXPECT_NE(text.find("vector.body"), std::string::npos);
@@ -168,7 +174,8 @@ TEST(Code, does_not_test_at_run_time_whether_buffers_overlap) {
     if (kind == ForKind::Parallel) continue;
     // Where overlap is allowed, the test is there.
     module.functions.at("main").attrs.noalias = false;
-    EXPECT_NE(compile(module, avx512_target()).source("ll").find("found.conflict"), std::string::npos);
+    EXPECT_NE(compile(module, avx512_target()).source("ll").find("found.conflict"),
+              std::string::npos);
   }
 }
 
@@ -184,7 +191,8 @@ TEST(Code, names_the_arguments_that_do_not_overlap) {
                 .find("ptr noalias align 64 dereferenceable(64)"),
             std::string::npos);
   module.functions.at("main").attrs.noalias = false;
-  EXPECT_EQ(compile(module, avx512_target(), unoptimised).source("ll").find("noalias"), std::string::npos);
+  EXPECT_EQ(compile(module, avx512_target(), unoptimised).source("ll").find("noalias"),
+            std::string::npos);
 }
 
 TEST(Code, of_ramps_is_made_of_vectors) {

@@ -1,4 +1,5 @@
-// Runs a function compiled and interpreted on equal arguments, and compares the bytes of every array.
+// Runs a function compiled and interpreted on equal arguments, and compares the bytes of every
+// array.
 //
 //   expect_as_interpreted(kernel.module(body), {a, b, c});
 #pragma once
@@ -14,14 +15,18 @@
 namespace tenon::codegen::testing {
 
 inline tir::HostArray borrowed(const runtime::NDArray& array) {
-  return {.data = array.dl_tensor().data, .dtype = array.dtype(), .shape = array.shape(), .strides = {}};
+  return {.data = array.dl_tensor().data,
+          .dtype = array.dtype(),
+          .shape = array.shape(),
+          .strides = {}};
 }
 
 inline std::size_t bytes_of(const runtime::NDArray& array) {
   return static_cast<std::size_t>(array.num_elements() * array.dtype().bytes());
 }
 
-inline void expect_as_interpreted(const tir::IRModule& module, const std::vector<runtime::NDArray>& args,
+inline void expect_as_interpreted(const tir::IRModule& module,
+                                  const std::vector<runtime::NDArray>& args,
                                   const tir::TargetFacts& target = host_target()) {
   std::vector<runtime::NDArray> copies;
   std::vector<tir::HostValue> values;

@@ -35,8 +35,8 @@ std::vector<Wide> around_ties(int step) {
                    std::nextafter(middle, Wide(1e30))})
       values.push_back(v);
   }
-  for (double v : {0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e30, -1e30, double(INFINITY), double(-INFINITY),
-                   double(NAN), 1e-30, 3.4e38})
+  for (double v : {0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e30, -1e30, double(INFINITY),
+                   double(-INFINITY), double(NAN), 1e-30, 3.4e38})
     values.push_back(static_cast<Wide>(v));
   while (values.size() % 16 != 0) values.push_back(0);
   return values;
@@ -48,8 +48,8 @@ void expect_rounds_to_nearest_even(const TargetFacts& target) {
   const std::vector<Wide> values = around_ties<Narrow, Wide>(7);
   for (int lanes : {1, 16}) {
     const NDArray got = map(
-        array_of(values), to, [&](const Expr& x) { return make_cast(to.with_lanes(lanes), x); }, lanes,
-        target);
+        array_of(values), to, [&](const Expr& x) { return make_cast(to.with_lanes(lanes), x); },
+        lanes, target);
     const auto* bits = static_cast<const std::uint16_t*>(got.dl_tensor().data);
     for (std::size_t n = 0; n < values.size(); ++n) {
       if (std::isnan(values[n])) {
@@ -87,7 +87,8 @@ void expect_widens_exactly(const TargetFacts& target) {
   const NDArray input = all_patterns(from);
   for (int lanes : {1, 16}) {
     const NDArray got = map(
-        input, Float(32), [&](const Expr& x) { return make_cast(Float(32, lanes), x); }, lanes, target);
+        input, Float(32), [&](const Expr& x) { return make_cast(Float(32, lanes), x); }, lanes,
+        target);
     for (int n = 0; n < 65536; ++n) {
       const float wanted = static_cast<float>(Narrow::from_bits(static_cast<std::uint16_t>(n)));
       const float value = got.template data<float>()[n];
@@ -122,7 +123,8 @@ TEST(NarrowFloats, arithmetic_rounds_after_every_operation) {
           });
           NDArray divisor = NDArray::full({256}, t, 3.0);
           expect_as_interpreted(k.module(ib.get()),
-                                {NDArray::random({256}, t), divisor, NDArray::zeros({256}, t)}, target);
+                                {NDArray::random({256}, t), divisor, NDArray::zeros({256}, t)},
+                                target);
         }
 }
 
@@ -135,14 +137,21 @@ TEST(Float, comparisons_and_tests_know_nan) {
       return std::vector<bool>(got.data<bool>(), got.data<bool>() + 8);
     };
     const Expr one = make_float(t, 1);
-    EXPECT_EQ(truth([](const Expr& x) { return isnan(x); }), (std::vector<bool>{0, 0, 0, 0, 0, 0, 1, 0}));
-    EXPECT_EQ(truth([](const Expr& x) { return x == x; }), (std::vector<bool>{1, 1, 1, 1, 1, 1, 0, 1}));
-    EXPECT_EQ(truth([](const Expr& x) { return x != x; }), (std::vector<bool>{0, 0, 0, 0, 0, 0, 1, 0}));
-    EXPECT_EQ(truth([&](const Expr& x) { return x < one; }), (std::vector<bool>{1, 1, 0, 1, 0, 1, 0, 0}));
-    EXPECT_EQ(truth([&](const Expr& x) { return x >= one; }), (std::vector<bool>{0, 0, 1, 0, 1, 0, 0, 1}));
+    EXPECT_EQ(truth([](const Expr& x) { return isnan(x); }),
+              (std::vector<bool>{0, 0, 0, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(truth([](const Expr& x) { return x == x; }),
+              (std::vector<bool>{1, 1, 1, 1, 1, 1, 0, 1}));
+    EXPECT_EQ(truth([](const Expr& x) { return x != x; }),
+              (std::vector<bool>{0, 0, 0, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(truth([&](const Expr& x) { return x < one; }),
+              (std::vector<bool>{1, 1, 0, 1, 0, 1, 0, 0}));
+    EXPECT_EQ(truth([&](const Expr& x) { return x >= one; }),
+              (std::vector<bool>{0, 0, 1, 0, 1, 0, 0, 1}));
     if (t.bits == 16) continue;
-    EXPECT_EQ(truth([](const Expr& x) { return isinf(x); }), (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0}));
-    EXPECT_EQ(truth([](const Expr& x) { return isfinite(x); }), (std::vector<bool>{1, 1, 1, 1, 0, 0, 0, 1}));
+    EXPECT_EQ(truth([](const Expr& x) { return isinf(x); }),
+              (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0}));
+    EXPECT_EQ(truth([](const Expr& x) { return isfinite(x); }),
+              (std::vector<bool>{1, 1, 1, 1, 0, 0, 0, 1}));
     EXPECT_EQ(truth([](const Expr& x) { return make_cast(Bool(), x); }),
               (std::vector<bool>{0, 0, 1, 1, 1, 1, 1, 1}));
   }
@@ -153,24 +162,30 @@ TEST(Float, casts_to_integers_truncate) {
   for (DataType from : {Float(16), BFloat(16), Float(32), Float(64)})
     for (DataType to : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32)})
       for (int lanes : {1, 8}) {
-        const NDArray input = map(array_of(values), from, [&](const Expr& x) { return make_cast(from, x); });
+        const NDArray input =
+            map(array_of(values), from, [&](const Expr& x) { return make_cast(from, x); });
         const NDArray got = map(
             input, Int(64),
-            [&](const Expr& x) { return make_cast(Int(64, lanes), make_cast(to.with_lanes(lanes), x)); },
+            [&](const Expr& x) {
+              return make_cast(Int(64, lanes), make_cast(to.with_lanes(lanes), x));
+            },
             lanes);
-        const NDArray exact = map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
+        const NDArray exact =
+            map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
         for (int n = 0; n < 8; ++n)
-          EXPECT_EQ(got.data<std::int64_t>()[n], wrap(static_cast<std::int64_t>(exact.data<double>()[n]), to))
+          EXPECT_EQ(got.data<std::int64_t>()[n],
+                    wrap(static_cast<std::int64_t>(exact.data<double>()[n]), to))
               << from.str() << " to " << to.str() << ": " << values[static_cast<std::size_t>(n)];
       }
 }
 
 TEST(Float, casts_to_uint64_reach_its_whole_range) {
-  const std::vector<double> values{0, 1.9, 0x1p62, 0x1p63, 0x1p63 + 4096, 0x1.8p63, 18446744073709549568.0,
-                                   5};
+  const std::vector<double> values{
+      0, 1.9, 0x1p62, 0x1p63, 0x1p63 + 4096, 0x1.8p63, 18446744073709549568.0, 5};
   for (int lanes : {1, 8}) {
     const NDArray got = map(
-        array_of(values), UInt(64), [&](const Expr& x) { return make_cast(UInt(64, lanes), x); }, lanes);
+        array_of(values), UInt(64), [&](const Expr& x) { return make_cast(UInt(64, lanes), x); },
+        lanes);
     for (int n = 0; n < 8; ++n)
       EXPECT_EQ(got.data<std::uint64_t>()[n],
                 static_cast<std::uint64_t>(values[static_cast<std::size_t>(n)]));
@@ -189,7 +204,8 @@ TEST(Float, a_cast_out_of_range_gives_one_number) {
 
 TEST(Float, division_by_a_constant_stays_a_division) {
   const NDArray input = NDArray::random({4096}, Float(32));
-  const NDArray got = map(input, Float(32), [](const Expr& x) { return x / make_float(Float(32), 3); });
+  const NDArray got =
+      map(input, Float(32), [](const Expr& x) { return x / make_float(Float(32), 3); });
   for (int n = 0; n < 4096; ++n) ASSERT_EQ(got.data<float>()[n], input.data<float>()[n] / 3.0f);
 }
 
@@ -205,10 +221,12 @@ TEST(Float, minimum_and_maximum_are_those_of_the_interpreter) {
           const Expr other = make_load(a, {n});
           const Expr x = make_load(a, {lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes)});
           const Expr y = lanes == 1 ? other : make_broadcast(other, lanes);
-          ib.emit(make_store(c, make_binary(op, x, y),
-                             {lanes == 1 ? Expr(i + n * 8) : make_ramp(i * lanes + n * 8, 1, lanes)}));
+          ib.emit(
+              make_store(c, make_binary(op, x, y),
+                         {lanes == 1 ? Expr(i + n * 8) : make_ramp(i * lanes + n * 8, 1, lanes)}));
         });
-      expect_as_interpreted(k.module(ib.get()), {array_of(values), NDArray::zeros({64}, Float(32))});
+      expect_as_interpreted(k.module(ib.get()),
+                            {array_of(values), NDArray::zeros({64}, Float(32))});
     }
 }
 
@@ -219,34 +237,35 @@ struct Case {
   Expr (*build)(const Operand&);
   double (*truth)(double);
 };
-const std::vector<Case> kFunctions{{"exp", exp, std::exp},
-                                   {"exp2", exp2, std::exp2},
-                                   {"exp10", exp10, [](double x) { return std::pow(10, x); }},
-                                   {"log", log, std::log},
-                                   {"log2", log2, std::log2},
-                                   {"log10", log10, std::log10},
-                                   {"log1p", log1p, std::log1p},
-                                   {"sqrt", sqrt, std::sqrt},
-                                   {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }},
-                                   {"sin", sin, std::sin},
-                                   {"cos", cos, std::cos},
-                                   {"tan", tan, std::tan},
-                                   {"sinh", sinh, std::sinh},
-                                   {"cosh", cosh, std::cosh},
-                                   {"tanh", tanh, std::tanh},
-                                   {"asin", asin, std::asin},
-                                   {"acos", acos, std::acos},
-                                   {"atan", atan, std::atan},
-                                   {"asinh", asinh, std::asinh},
-                                   {"atanh", atanh, std::atanh},
-                                   {"erf", erf, std::erf},
-                                   {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
-                                   {"floor", floor, std::floor},
-                                   {"ceil", ceil, std::ceil},
-                                   {"round", round, std::nearbyint},
-                                   {"trunc", trunc, std::trunc},
-                                   {"nearbyint", nearbyint, std::nearbyint},
-                                   {"abs", abs, [](double x) { return std::fabs(x); }}};
+const std::vector<Case> kFunctions{
+    {"exp", exp, std::exp},
+    {"exp2", exp2, std::exp2},
+    {"exp10", exp10, [](double x) { return std::pow(10, x); }},
+    {"log", log, std::log},
+    {"log2", log2, std::log2},
+    {"log10", log10, std::log10},
+    {"log1p", log1p, std::log1p},
+    {"sqrt", sqrt, std::sqrt},
+    {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }},
+    {"sin", sin, std::sin},
+    {"cos", cos, std::cos},
+    {"tan", tan, std::tan},
+    {"sinh", sinh, std::sinh},
+    {"cosh", cosh, std::cosh},
+    {"tanh", tanh, std::tanh},
+    {"asin", asin, std::asin},
+    {"acos", acos, std::acos},
+    {"atan", atan, std::atan},
+    {"asinh", asinh, std::asinh},
+    {"atanh", atanh, std::atanh},
+    {"erf", erf, std::erf},
+    {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"floor", floor, std::floor},
+    {"ceil", ceil, std::ceil},
+    {"round", round, std::nearbyint},
+    {"trunc", trunc, std::trunc},
+    {"nearbyint", nearbyint, std::nearbyint},
+    {"abs", abs, [](double x) { return std::fabs(x); }}};
 
 class EveryFunction : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Functions, EveryFunction, ::testing::ValuesIn(kFunctions),
@@ -257,11 +276,15 @@ TEST_P(EveryFunction, is_that_of_the_c_library) {
   for (DataType t : {Float(16), BFloat(16), Float(32), Float(64)})
     for (int lanes : {1, 8}) {
       const NDArray input = map(values, t, [&](const Expr& x) { return make_cast(t, x); });
-      const NDArray exact = map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
+      const NDArray exact =
+          map(input, Float(64), [](const Expr& x) { return make_cast(Float(64), x); });
       const NDArray got = map(
-          input, Float(64), [&](const Expr& x) { return make_cast(Float(64, lanes), GetParam().build(x)); },
-          lanes);
-      const double tolerance = t.is_bfloat() ? 8e-3 : t.bits == 16 ? 1e-3 : t.bits == 32 ? 1e-6 : 1e-14;
+          input, Float(64),
+          [&](const Expr& x) { return make_cast(Float(64, lanes), GetParam().build(x)); }, lanes);
+      const double tolerance = t.is_bfloat()  ? 8e-3
+                               : t.bits == 16 ? 1e-3
+                               : t.bits == 32 ? 1e-6
+                                              : 1e-14;
       for (int n = 0; n < 64; ++n) {
         const double wanted = GetParam().truth(exact.data<double>()[n]);
         EXPECT_NEAR(got.data<double>()[n], wanted, tolerance * (1 + std::fabs(wanted)))
@@ -274,13 +297,17 @@ TEST(Mathematics, functions_of_several_arguments) {
   const NDArray input = NDArray::random({64}, Float(32));
   auto expect = [&](const std::function<Expr(const Expr&)>& f, float (*truth)(float)) {
     const NDArray got = map(input, Float(32), f);
-    for (int n = 0; n < 64; ++n) EXPECT_NEAR(got.data<float>()[n], truth(input.data<float>()[n]), 2e-6);
+    for (int n = 0; n < 64; ++n)
+      EXPECT_NEAR(got.data<float>()[n], truth(input.data<float>()[n]), 2e-6);
   };
-  expect([](const Expr& x) { return pow(x, x + 1.0f); }, [](float x) { return std::pow(x, x + 1); });
-  expect([](const Expr& x) { return atan2(x, x + 1.0f); }, [](float x) { return std::atan2(x, x + 1); });
+  expect([](const Expr& x) { return pow(x, x + 1.0f); },
+         [](float x) { return std::pow(x, x + 1); });
+  expect([](const Expr& x) { return atan2(x, x + 1.0f); },
+         [](float x) { return std::atan2(x, x + 1); });
   expect([](const Expr& x) { return fmod(x, make_float(Float(32), 0.3)); },
          [](float x) { return std::fmod(x, 0.3f); });
-  expect([](const Expr& x) { return hypot(x, x + 1.0f); }, [](float x) { return std::hypot(x, x + 1); });
+  expect([](const Expr& x) { return hypot(x, x + 1.0f); },
+         [](float x) { return std::hypot(x, x + 1); });
   expect([](const Expr& x) { return copysign(x, x - 0.5f); },
          [](float x) { return std::copysign(x, x - 0.5f); });
   expect([](const Expr& x) { return fma(x, x, x); }, [](float x) { return std::fma(x, x, x); });
@@ -309,8 +336,8 @@ TEST(Mathematics, multiply_shift_is_that_of_the_interpreter) {
       const Expr x = make_load(a, {i});
       ib.emit(make_store(c,
                          make_call(Int(32), Intrin::q_multiply_shift,
-                                   {floordiv(x, 16), make_int(Int(32), 1395864371), make_int(Int(32), 31),
-                                    make_int(Int(32), s)}),
+                                   {floordiv(x, 16), make_int(Int(32), 1395864371),
+                                    make_int(Int(32), 31), make_int(Int(32), s)}),
                          {i}));
     });
     expect_as_interpreted(k.module(ib.get()), {array_of(values), NDArray::zeros({64}, Int(32))});

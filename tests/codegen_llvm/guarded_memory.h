@@ -14,7 +14,8 @@ namespace tenon::codegen::testing {
 class GuardedMemory {
  public:
   GuardedMemory() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-    base_ = static_cast<char*>(mmap(nullptr, 3 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ =
+        static_cast<char*>(mmap(nullptr, 3 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (mprotect(base_ + page_, page_, PROT_READ | PROT_WRITE) != 0) std::abort();
   }
   ~GuardedMemory() { munmap(base_, 3 * page_); }

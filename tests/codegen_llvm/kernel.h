@@ -1,5 +1,5 @@
-// Small functions for the tests of code generation: made from a body, compiled for this host, called on
-// vectors.
+// Small functions for the tests of code generation: made from a body, compiled for this host,
+// called on vectors.
 //
 //   Kernel k;
 //   Buffer a = k.array({16}), c = k.array({16});
@@ -44,7 +44,8 @@ class Kernel {
   tir::Buffer add(tir::Buffer declared) {
     const tir::Var param(declared->name, Handle());
     func_.params.push_back(param);
-    func_.buffers.push_back({.param = param, .declared = declared, .buffer = tir::flattened(declared)});
+    func_.buffers.push_back(
+        {.param = param, .declared = declared, .buffer = tir::flattened(declared)});
     return func_.buffers.back().buffer;
   }
   tir::Var scalar(DataType dtype, std::string name) {
@@ -64,7 +65,8 @@ class Kernel {
                             const CompileOptions& options = {}) {
     return load(codegen::compile(module(body), facts, options))["main"];
   }
-  std::string source(const tir::Stmt& body, std::string_view kind, const CompileOptions& options = {}) {
+  std::string source(const tir::Stmt& body, std::string_view kind,
+                     const CompileOptions& options = {}) {
     return codegen::compile(module(body), host_target(), options).source(kind);
   }
 

@@ -34,7 +34,8 @@ TEST_P(EveryElement, a_ramp_of_any_stride_reads_its_elements) {
       ib.emit(make_store(c, value, {make_ramp(at, 1, lanes)}));
       at += lanes;
     }
-    expect_as_interpreted(k.module(ib.get()), {NDArray::random({256}, t), NDArray::zeros({256}, t)});
+    expect_as_interpreted(k.module(ib.get()),
+                          {NDArray::random({256}, t), NDArray::zeros({256}, t)});
   }
 }
 
@@ -56,9 +57,11 @@ TEST_P(EveryElement, a_vector_of_positions_gathers_and_scatters) {
   Kernel k;
   const Buffer a = k.array({64}, t), positions = k.array({8}, Int(32)), c = k.array({64}, t);
   const Expr at = make_load(positions, {make_ramp(0, 1, 8)});
-  const Stmt body = make_store(c, make_load(a, {at}), {at + make_broadcast(make_int(Int(32), 1), 8)});
+  const Stmt body =
+      make_store(c, make_load(a, {at}), {at + make_broadcast(make_int(Int(32), 1), 8)});
   const std::vector<std::int32_t> where{5, 0, 62, 5, 31, 7, 8, 9};
-  expect_as_interpreted(k.module(body), {NDArray::random({64}, t), array_of(where), NDArray::zeros({64}, t)});
+  expect_as_interpreted(k.module(body),
+                        {NDArray::random({64}, t), array_of(where), NDArray::zeros({64}, t)});
 }
 
 TEST_P(EveryElement, broadcasts_and_shuffles) {
@@ -67,11 +70,13 @@ TEST_P(EveryElement, broadcasts_and_shuffles) {
   const Buffer a = k.array({64}, t), c = k.array({64}, t);
   IRBuilder ib;
   ib.emit(make_store(c, make_broadcast(make_load(a, {7}), 8), {make_ramp(0, 1, 8)}));
-  ib.emit(make_store(c, make_load(a, {make_broadcast(make_int(Int(32), 9), 8)}), {make_ramp(8, 1, 8)}));
+  ib.emit(
+      make_store(c, make_load(a, {make_broadcast(make_int(Int(32), 9), 8)}), {make_ramp(8, 1, 8)}));
   const Expr x = make_load(a, {make_ramp(0, 1, 4)}), y = make_load(a, {make_ramp(20, 1, 4)});
   const Expr mixed = make_shuffle({x, y}, {7, 0, 6, 1, 5, 2, 4, 3});
   ib.emit(make_store(c, mixed, {make_ramp(16, 1, 8)}));
-  ib.emit(make_store(c, make_shuffle({make_load(a, {1}), make_load(a, {2})}, {0, 1}), {make_ramp(24, 1, 2)}));
+  ib.emit(make_store(c, make_shuffle({make_load(a, {1}), make_load(a, {2})}, {0, 1}),
+                     {make_ramp(24, 1, 2)}));
   ib.emit(make_store(c, make_shuffle({x}, {2}), {30}));
   expect_as_interpreted(k.module(ib.get()), {NDArray::random({64}, t), NDArray::zeros({64}, t)});
 }
@@ -82,7 +87,8 @@ TEST(Memory, elements_that_are_vectors) {
   const Buffer a = k.array({16}, t), c = k.array({16}, t);
   IRBuilder ib;
   ib.for_range(0, 16, "i", [&](Var i) {
-    ib.emit(make_store(c, make_load(a, {15 - i}) + make_broadcast(make_float(Float(32), 1), 4), {i}));
+    ib.emit(
+        make_store(c, make_load(a, {15 - i}) + make_broadcast(make_float(Float(32), 1), 4), {i}));
   });
   expect_as_interpreted(k.module(ib.get()), {NDArray::random({16}, t), NDArray::zeros({16}, t)});
 }
@@ -103,7 +109,8 @@ TEST(Memory, strided_reads_touch_nothing_outside) {
     const int lanes = 16, span = (lanes - 1) * std::abs(stride) + 1;
     Kernel k;
     const Buffer a = k.array({span}, Float(32)), c = k.array({lanes}, Float(32));
-    const Buffer unaligned = k.add(decl_buffer({span}, Float(32), {.name = "U", .data_alignment = 4}));
+    const Buffer unaligned =
+        k.add(decl_buffer({span}, Float(32), {.name = "U", .data_alignment = 4}));
     const int first = stride < 0 ? span - 1 : 0;
     const Expr at = make_ramp(first, stride, lanes);
     const Stmt body =
@@ -129,7 +136,8 @@ TEST(Memory, if_then_else_does_not_read_the_other_side) {
                c = k.array({count + 8192}, Float(32));
   IRBuilder ib;
   ib.for_range(0, count + 8192, "i", [&](Var i) {
-    ib.emit(make_store(c, if_then_else(i < count, make_load(a, {i}), make_float(Float(32), -1)), {i}));
+    ib.emit(
+        make_store(c, if_then_else(i < count, make_load(a, {i}), make_float(Float(32), -1)), {i}));
   });
   float* data = memory.end<float>() - count;
   std::iota(data, data + count, 0.0f);
@@ -165,7 +173,9 @@ TEST(Memory, several_physical_dimensions_are_row_major) {
   const Buffer c = k.array({24}, Int(32));
   IRBuilder ib;
   ib.for_range(0, 4, "i", [&](Var i) {
-    ib.for_range(0, 6, "j", [&](Var j) { ib.emit(make_store(c, make_load(a, {i, j}), {i * 6 + j})); });
+    ib.for_range(0, 6, "j", [&](Var j) {
+      ib.emit(make_store(c, make_load(a, {i, j}), {i * 6 + j}));
+    });
   });
   const NDArray input = NDArray::random({4, 6}, Int(32)), output = NDArray::zeros({24}, Int(32));
   k.compile(ib.get())(input, output);
@@ -179,13 +189,16 @@ TEST(Memory, strides_and_sizes_come_from_the_arrays) {
   const Buffer a = k.add(declared), c = k.array({n, m}, Float(32), "C");
   IRBuilder ib;
   ib.for_range(0, n, "i", [&](Var i) {
-    ib.for_range(0, m, "j", [&](Var j) { ib.emit(make_store(c, make_load(a, {i * s + j}), {i * m + j})); });
+    ib.for_range(0, m, "j",
+                 [&](Var j) { ib.emit(make_store(c, make_load(a, {i * s + j}), {i * m + j})); });
   });
   const runtime::Function f = k.compile(ib.get());
-  const NDArray whole = NDArray::random({5, 32}, Float(32)), output = NDArray::zeros({5, 7}, Float(32));
+  const NDArray whole = NDArray::random({5, 32}, Float(32)),
+                output = NDArray::zeros({5, 7}, Float(32));
   f(whole.view({5, 7}, {32, 1}, 0), output);
   for (int i = 0; i < 5; ++i)
-    for (int j = 0; j < 7; ++j) EXPECT_EQ(output.data<float>()[i * 7 + j], whole.data<float>()[i * 32 + j]);
+    for (int j = 0; j < 7; ++j)
+      EXPECT_EQ(output.data<float>()[i * 7 + j], whole.data<float>()[i * 32 + j]);
   EXPECT_THROW(f(whole, output), RuntimeError);
 }
 
@@ -194,7 +207,8 @@ TEST(Memory, an_extent_that_is_an_expression_is_checked) {
   Kernel k;
   const Buffer a = k.array({n}, Float(32)), c = k.array({n * 2}, Float(32));
   IRBuilder ib;
-  ib.for_range(0, n * 2, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {floordiv(i, 2)}), {i})); });
+  ib.for_range(0, n * 2, "i",
+               [&](Var i) { ib.emit(make_store(c, make_load(a, {floordiv(i, 2)}), {i})); });
   const runtime::Function f = k.compile(ib.get());
   const NDArray input = NDArray::random({3}, Float(32)), output = NDArray::zeros({6}, Float(32));
   f(input, output);
@@ -212,13 +226,14 @@ TEST(Memory, an_extent_that_is_an_expression_is_checked) {
 TEST(Memory, a_broadcast_dimension_has_stride_zero) {
   const Var s0("s0"), s1("s1"), n = Var::size("n"), m = Var::size("m");
   Kernel k;
-  const Buffer a = k.add(
-      decl_buffer({n, m}, Float(32), {.name = "A", .strides = {s0, s1}, .kind = BufferKind::AutoBroadcast}));
+  const Buffer a = k.add(decl_buffer(
+      {n, m}, Float(32), {.name = "A", .strides = {s0, s1}, .kind = BufferKind::AutoBroadcast}));
   const Buffer c = k.array({12}, Float(32), "C");
   IRBuilder ib;
   ib.for_range(0, 3, "i", [&](Var i) {
-    ib.for_range(0, 4, "j",
-                 [&](Var j) { ib.emit(make_store(c, make_load(a, {i * s0 + j * s1}), {i * 4 + j})); });
+    ib.for_range(0, 4, "j", [&](Var j) {
+      ib.emit(make_store(c, make_load(a, {i * s0 + j * s1}), {i * 4 + j}));
+    });
   });
   const runtime::Function f = k.compile(ib.get());
   const NDArray row = NDArray::random({1, 4}, Float(32)), output = NDArray::zeros({12}, Float(32));

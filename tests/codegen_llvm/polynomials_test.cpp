@@ -62,11 +62,12 @@ class Polynomial : public ::testing::TestWithParam<Function> {
   NDArray input_ = many_floats();
 };
 
-/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is not, and
-/// for a zero of the wrong sign.
+/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is
+/// not, and for a zero of the wrong sign.
 double error_of(float got, double exact) {
   const auto rounded = static_cast<float>(exact);
-  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : INFINITY;
+  if (std::isnan(exact) || std::isnan(got))
+    return std::isnan(exact) == std::isnan(got) ? 0 : INFINITY;
   if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
   if (std::signbit(got) != std::signbit(rounded)) return INFINITY;
   int exponent = 0;
@@ -184,7 +185,8 @@ TEST(Polynomials, PowersAreRoundedOnceAndHaveTheSpecialValuesOfC) {
   const NDArray one = powers(xs, ys, 1), eight = powers(xs, ys, 8);
   for (std::size_t n = 0; n < xs.size(); ++n) {
     const float here = eight.data<float>()[n], alone = one.data<float>()[n];
-    ASSERT_LE(error_of(here, std::pow(static_cast<double>(xs[n]), static_cast<double>(ys[n]))), 0.51)
+    ASSERT_LE(error_of(here, std::pow(static_cast<double>(xs[n]), static_cast<double>(ys[n]))),
+              0.51)
         << "pow(" << xs[n] << ", " << ys[n] << ") = " << here;
     ASSERT_TRUE(here == alone || (std::isnan(here) && std::isnan(alone))) << xs[n] << " " << ys[n];
   }

@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::codegen {
 namespace {
@@ -16,7 +17,9 @@ using runtime::NDArray;
 
 class Save : public ::testing::Test {
  protected:
-  Save() : folder_(std::filesystem::temp_directory_path() / ("tenon-save-" + std::to_string(::getpid()))) {
+  Save()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("tenon-save-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder_);
   }
   ~Save() override { std::filesystem::remove_all(folder_); }
@@ -40,7 +43,8 @@ class Save : public ::testing::Test {
   }
 
   static void expect_doubles(const runtime::Module& module) {
-    const NDArray input = NDArray::random({1000}, Float(32)), output = NDArray::zeros({1000}, Float(32));
+    const NDArray input = NDArray::random({1000}, Float(32)),
+                  output = NDArray::zeros({1000}, Float(32));
     module["twice"](input, output);
     for (int n = 0; n < 1000; ++n) ASSERT_EQ(output.data<float>()[n], input.data<float>()[n] * 2);
     try {
@@ -63,7 +67,8 @@ TEST_F(Save, a_shared_library_can_be_loaded_and_checks_its_arguments) {
 TEST_F(Save, objects_and_archives_link_into_a_shared_library) {
   twice().save(file("twice.o"));
   twice().save(file("libtwice.a"));
-  const std::string link = "cc -shared -o " + file("a.so").string() + " " + file("twice.o").string();
+  const std::string link =
+      "cc -shared -o " + file("a.so").string() + " " + file("twice.o").string();
   ASSERT_EQ(std::system(link.c_str()), 0);
   expect_doubles(runtime::Module::load(file("a.so")));
   const std::string whole = "cc -shared -o " + file("b.so").string() + " -Wl,--whole-archive " +
@@ -85,8 +90,9 @@ TEST_F(Save, texts_are_those_of_the_sources) {
 TEST_F(Save, a_header_declares_the_functions_for_c) {
   twice().save(file("twice.h"));
   std::ofstream(file("use.c")) << "#include \"twice.h\"\nTenonPackedFunction f = twice_packed;\n";
-  const std::string command =
-      "cc -std=c99 -Wall -Werror -fsyntax-only -I" TENON_SOURCE_DIR "/include " + file("use.c").string();
+  const std::string command = "cc -std=c99 -Wall -Werror -fsyntax-only -I" TENON_SOURCE_DIR
+                              "/include " +
+                              file("use.c").string();
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_NE(text("twice.h").find("twice(A: float32[n], C: float32[n])"), std::string::npos)
       << text("twice.h");
@@ -96,8 +102,9 @@ TEST_F(Save, imported_c_goes_into_the_library) {
   Kernel k;
   const Buffer c = k.array({4}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 4, "i",
-               [&](Var i) { ib.emit(make_store(c, call_extern(Int(32), "imported_cube", i), {i})); });
+  ib.for_range(0, 4, "i", [&](Var i) {
+    ib.emit(make_store(c, call_extern(Int(32), "imported_cube", i), {i}));
+  });
   const Stmt body =
       make_stmt(Attr{AttrKind::Pragma, Expr(0), "import_c",
                      make_string("int imported_cube(int x) { return x * x * x; }\n"), ib.get()});
@@ -124,8 +131,8 @@ TEST_F(Save, an_unknown_suffix_lists_the_known_ones) {
 TEST_F(Save, a_library_to_link_is_used_by_what_runs) {
   std::ofstream(file("cube.c")) << "int linked_cube(int x) { return x * x * x; }\n";
   const std::string base = file("cube").string();
-  ASSERT_EQ(std::system(("cc -fPIC -c " + base + ".c -o " + base + ".o && cc -shared -o " + base + ".so " +
-                         base + ".o && ar rc " + base + ".a " + base + ".o")
+  ASSERT_EQ(std::system(("cc -fPIC -c " + base + ".c -o " + base + ".o && cc -shared -o " + base +
+                         ".so " + base + ".o && ar rc " + base + ".a " + base + ".o")
                             .c_str()),
             0);
   for (const char* library : {"cube.so", "cube.o", "cube.a"}) {
@@ -142,7 +149,8 @@ TEST_F(Save, a_missing_library_is_named) {
   Kernel k;
   const Buffer c = k.array({1}, Int(32));
   try {
-    k.compile(make_store(c, make_int(Int(32), 1), {0}), host_target(), {.link = {file("nothing.so")}});
+    k.compile(make_store(c, make_int(Int(32), 1), {0}), host_target(),
+              {.link = {file("nothing.so")}});
     FAIL() << "there is no such library";
   } catch (const RuntimeError& error) {
     EXPECT_NE(std::string(error.what()).find("nothing.so"), std::string::npos) << error.what();

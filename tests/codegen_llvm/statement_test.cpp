@@ -33,7 +33,8 @@ TEST(Statement, loops_begin_anywhere_and_may_be_empty) {
   f(one, sums, -3, 4);
   f(one, sums, 4, 4);
   f(one, sums, 5, 2);
-  for (int i = 0; i < 64; ++i) EXPECT_EQ(sums.data<std::int32_t>()[i], i >= 7 && i < 14 ? 1 + i - 10 : 0);
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(sums.data<std::int32_t>()[i], i >= 7 && i < 14 ? 1 + i - 10 : 0);
 }
 
 TEST(Statement, nested_loops_lets_ifs_and_whiles) {
@@ -54,7 +55,8 @@ TEST(Statement, nested_loops_lets_ifs_and_whiles) {
     steps[0] = Expr(steps[0]) + 1;
     ib.emit(make_store(c, make_load(c, {63}) * 2 + 1, {63}));
   });
-  expect_as_interpreted(k.module(ib.get()), {NDArray::random({64}, Int(32)), NDArray::zeros({64}, Int(32))});
+  expect_as_interpreted(k.module(ib.get()),
+                        {NDArray::random({64}, Int(32)), NDArray::zeros({64}, Int(32))});
 }
 
 TEST(Statement, likely_conditions_decide_as_others) {
@@ -82,7 +84,8 @@ TEST(Statement, a_failing_assertion_reaches_the_caller_with_its_message) {
     f(output, 5);
     FAIL() << "the assertion did not stop the function";
   } catch (const RuntimeError& error) {
-    EXPECT_NE(std::string(error.what()).find("n must be less than five"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("n must be less than five"), std::string::npos)
+        << error.what();
   }
   EXPECT_EQ(output.data<std::int32_t>()[0], 4);
 }
@@ -101,8 +104,9 @@ TEST(Statement, scalars_of_every_type_arrive) {
       f(output, 1);
     }
     const NDArray wanted = NDArray::full({1}, t, t.is_floating() ? 1.5 : 1);
-    EXPECT_EQ(
-        std::memcmp(output.dl_tensor().data, wanted.dl_tensor().data, static_cast<std::size_t>(t.bytes())), 0)
+    EXPECT_EQ(std::memcmp(output.dl_tensor().data, wanted.dl_tensor().data,
+                          static_cast<std::size_t>(t.bytes())),
+              0)
         << t.str();
   }
 }
@@ -146,7 +150,8 @@ void on_small_stack(std::size_t bytes, const std::function<void()>& function) {
     (*static_cast<const std::function<void()>*>(f))();
     return nullptr;
   };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&function)), 0);
+  ASSERT_EQ(
+      pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&function)), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
 }
@@ -173,8 +178,8 @@ TEST(Temporary, many_small_ones_stay_within_the_budget) {
   const Buffer c = k.array({64}, Int(32));
   IRBuilder ib;
   for (int n = 0; n < 64; ++n) {
-    auto part =
-        ib.allocate(Int(32), {4096 + n}, "part" + std::to_string(n), "global");  // 16 KiB each, 1 MiB in all
+    auto part = ib.allocate(Int(32), {4096 + n}, "part" + std::to_string(n),
+                            "global");  // 16 KiB each, 1 MiB in all
     ib.for_range(0, 4096, "j", [&](Var j) { part[j] = make_load(c, {n}) + j; });
     ib.emit(make_store(c, part[n], {n}));
   }
@@ -194,9 +199,11 @@ TEST(Temporary, of_symbolic_size) {
   ib.for_range(0, n, "i", [&](Var i) { ib.emit(make_store(c, copy[n - 1 - i], {i})); });
   const runtime::Function f = k.compile(ib.get());
   for (int size : {0, 1, 1000}) {
-    const NDArray input = NDArray::random({size}, Float(32)), output = NDArray::zeros({size}, Float(32));
+    const NDArray input = NDArray::random({size}, Float(32)),
+                  output = NDArray::zeros({size}, Float(32));
     f(input, output);
-    for (int i = 0; i < size; ++i) ASSERT_EQ(output.data<float>()[i], input.data<float>()[size - 1 - i]);
+    for (int i = 0; i < size; ++i)
+      ASSERT_EQ(output.data<float>()[i], input.data<float>()[size - 1 - i]);
   }
 }
 
@@ -220,9 +227,10 @@ TEST(Parallel, every_iteration_runs_once) {
   const Buffer a = k.array({10000}, Int(32)), c = k.array({10000}, Int(32));
   const Var offset = k.scalar(Int(32), "offset");
   IRBuilder ib;
-  ib.for_range(5, 10000, "i",
-               [&](Var i) { ib.emit(make_store(c, make_load(c, {i}) + make_load(a, {i}) + offset, {i})); },
-               {.kind = ForKind::Parallel});
+  ib.for_range(
+      5, 10000, "i",
+      [&](Var i) { ib.emit(make_store(c, make_load(c, {i}) + make_load(a, {i}) + offset, {i})); },
+      {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   const NDArray input = array_of(counted(10000)), output = NDArray::zeros({10000}, Int(32));
   f(input, output, 7);
@@ -233,19 +241,21 @@ TEST(Parallel, loops_nest) {
   Kernel k;
   const Buffer c = k.array({64 * 64}, Int(32));
   IRBuilder ib;
-  ib.for_range(0, 64, "i",
-               [&](Var i) {
-                 auto row = ib.allocate(Int(32), {64}, "row", "global");
-                 ib.for_range(0, 64, "j", [&](Var j) { row[j] = i * 100 + j; }, {.kind = ForKind::Parallel});
-                 ib.for_range(0, 64, "j", [&](Var j) { ib.emit(make_store(c, row[63 - j], {i * 64 + j})); },
-                              {.kind = ForKind::Parallel});
-               },
-               {.kind = ForKind::Parallel});
+  ib.for_range(
+      0, 64, "i",
+      [&](Var i) {
+        auto row = ib.allocate(Int(32), {64}, "row", "global");
+        ib.for_range(0, 64, "j", [&](Var j) { row[j] = i * 100 + j; }, {.kind = ForKind::Parallel});
+        ib.for_range(0, 64, "j", [&](Var j) { ib.emit(make_store(c, row[63 - j], {i * 64 + j})); },
+                     {.kind = ForKind::Parallel});
+      },
+      {.kind = ForKind::Parallel});
   const runtime::Function f = k.compile(ib.get());
   const NDArray output = NDArray::zeros({64 * 64}, Int(32));
   f(output);
   for (int i = 0; i < 64; ++i)
-    for (int j = 0; j < 64; ++j) ASSERT_EQ(output.data<std::int32_t>()[i * 64 + j], i * 100 + 63 - j);
+    for (int j = 0; j < 64; ++j)
+      ASSERT_EQ(output.data<std::int32_t>()[i * 64 + j], i * 100 + 63 - j);
 }
 
 TEST(Parallel, an_error_in_one_body_stops_the_loop_and_reaches_the_caller) {
@@ -275,14 +285,17 @@ TEST(Parallel, a_persistent_region_shares_its_loops_among_tasks) {
       ib.scope_attr("parallel_launch_point", 1);
       const Var i("i"), j("j");
       Stmt first = make_stmt(For{i, 0, 1001, ForKind::Parallel, make_store(a, i * 2, {i})});
-      Stmt second =
-          make_stmt(For{j, 0, 1001, ForKind::Parallel, make_store(c, make_load(a, {Expr(1000) - j}), {j})});
+      Stmt second = make_stmt(
+          For{j, 0, 1001, ForKind::Parallel, make_store(c, make_load(a, {Expr(1000) - j}), {j})});
       if (strided)
-        first = make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_stride_pattern", Expr(1), first});
-      first = make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_barrier_when_finish", Expr(1), first});
+        first =
+            make_stmt(Attr{AttrKind::Pragma, Expr(0), "parallel_stride_pattern", Expr(1), first});
+      first = make_stmt(
+          Attr{AttrKind::Pragma, Expr(0), "parallel_barrier_when_finish", Expr(1), first});
       ib.emit(make_seq({first, second}));
       const runtime::Function f = k.compile(ib.get());
-      const NDArray between = NDArray::zeros({1001}, Int(32)), output = NDArray::zeros({1001}, Int(32));
+      const NDArray between = NDArray::zeros({1001}, Int(32)),
+                    output = NDArray::zeros({1001}, Int(32));
       runtime::set_num_threads(threads);
       f(between, output);
       runtime::set_num_threads(0);

@@ -26,14 +26,12 @@ __attribute__((visibility("default"), used)) int tenon_test_throw(int how) {
   if (how == 1) throw std::runtime_error("thrown in the middle");
   return how;
 }
-__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_throws(const TenonValue*,
-                                                                                   const std::int32_t*,
-                                                                                   std::int32_t) {
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_throws(
+    const TenonValue*, const std::int32_t*, std::int32_t) {
   throw std::runtime_error("thrown in the middle");
 }
-__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_fails(const TenonValue*,
-                                                                                  const std::int32_t*,
-                                                                                  std::int32_t) {
+__attribute__((visibility("default"), used)) std::int32_t tenon_test_packed_fails(
+    const TenonValue*, const std::int32_t*, std::int32_t) {
   tenon_set_last_error("failed in the middle");
   return kTenonError;
 }
@@ -67,7 +65,8 @@ std::function<void()> function_with(const Expr& leaving) {
   };
 }
 
-/// Whether all the memory that the function has shown is in this thread's pool, which gives it out again.
+/// Whether all the memory that the function has shown is in this thread's pool, which gives it out
+/// again.
 void expect_returned() {
   std::sort(noted().begin(), noted().end());
   noted().erase(std::unique(noted().begin(), noted().end()), noted().end());
@@ -90,7 +89,9 @@ std::string message_of(const std::function<void()>& call) {
   return "";
 }
 
-Expr packed(const char* name) { return make_call(Int(32), Intrin::tvm_call_packed, {make_string(name)}); }
+Expr packed(const char* name) {
+  return make_call(Int(32), Intrin::tvm_call_packed, {make_string(name)});
+}
 
 TEST(Workspaces, GoBackWhenAFunctionReturns) {
   EXPECT_EQ(message_of(function_with(call_extern(Int(32), "tenon_test_throw", 0))), "");
@@ -99,15 +100,17 @@ TEST(Workspaces, GoBackWhenAFunctionReturns) {
 
 TEST(Workspaces, GoBackWhenAnExternFunctionThrows) {
   // What is thrown arrives as it is.
-  EXPECT_EQ(message_of(function_with(call_extern(Int(32), "tenon_test_throw", 1))), "thrown in the middle");
+  EXPECT_EQ(message_of(function_with(call_extern(Int(32), "tenon_test_throw", 1))),
+            "thrown in the middle");
   expect_returned();
   EXPECT_EQ(message_of(function_with(packed("tenon_test_packed_throws"))), "thrown in the middle");
   expect_returned();
 }
 
 TEST(Workspaces, GoBackWhenAPackedFunctionFails) {
-  EXPECT_NE(message_of(function_with(packed("tenon_test_packed_fails"))).find("failed in the middle"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(function_with(packed("tenon_test_packed_fails"))).find("failed in the middle"),
+      std::string::npos);
   expect_returned();
 }
 

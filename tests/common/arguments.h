@@ -1,5 +1,5 @@
-// Arguments for a lowered program, made from what it was lowered with: inputs of small numbers, outputs that
-// start as 0xff bytes (NaN in floats), guard bytes before and behind each array.
+// Arguments for a lowered program, made from what it was lowered with: inputs of small numbers,
+// outputs that start as 0xff bytes (NaN in floats), guard bytes before and behind each array.
 //
 //   Arguments a = make_arguments(args, {.symbol = 7, .seed = 1});
 //   tir::evaluate(lower_to_loops(s, args), a.values);
@@ -20,7 +20,8 @@ struct ArgumentOptions {
   unsigned seed = 1;
 };
 
-/// Bytes on each side of the elements; also what compiled code may take the elements to be aligned to.
+/// Bytes on each side of the elements; also what compiled code may take the elements to be aligned
+/// to.
 inline constexpr std::size_t kGuard = 128;
 
 struct alignas(kGuard) GuardBlock {
@@ -39,7 +40,8 @@ struct Arguments {
     std::int64_t bytes() const { return elements() * dtype.element().bytes(); }
     std::byte* data() { return blocks[1].bytes; }
     const std::byte* data() const { return blocks[1].bytes; }
-    /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of none.
+    /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of
+    /// none.
     double value(std::int64_t n) const;
     /// "" unless a guard has been written.
     std::string damage() const;
@@ -51,8 +53,9 @@ struct Arguments {
 
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options = {});
 
-/// Where the arrays of two runs part (integers exactly, floats by `tolerance`, relative and absolute), or a
-/// guard was written; empty if nowhere.
-std::string first_difference(const Arguments& expected, const Arguments& actual, double tolerance = 1e-4);
+/// Where the arrays of two runs part (integers exactly, floats by `tolerance`, relative and
+/// absolute), or a guard was written; empty if nowhere.
+std::string first_difference(const Arguments& expected, const Arguments& actual,
+                             double tolerance = 1e-4);
 
 }  // namespace tenon::testing

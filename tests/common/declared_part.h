@@ -1,5 +1,5 @@
-// The declaration of an intrinsic that computes a box of an operation's iterations: what random schedules
-// tensorize with.
+// The declaration of an intrinsic that computes a box of an operation's iterations: what random
+// schedules tensorize with.
 //
 //   C[i, j] = A[i, j + 1] + A[i, j]   with 2 x 4 iterations of i and j
 //   -> c[x, y] = a[x, y] + b[x, y], of 2 x 4 elements each
@@ -18,8 +18,8 @@ using OneIn = std::function<bool(int)>;
 
 namespace detail {
 
-/// Each read is an input of its own. Operands and reduction axes change places by chance, dimensions of one
-/// element are left out.
+/// Each read is an input of its own. Operands and reduction axes change places by chance,
+/// dimensions of one element are left out.
 class PartDeclarer {
  public:
   PartDeclarer(const te::Operation& op, std::vector<int> extents, OneIn one_in)
@@ -82,7 +82,8 @@ class PartDeclarer {
   bool depends_on_place(const tir::Expr& e) const {
     return tir::uses_var(e, [&](const tir::Expr& var) {
       return at_begin_.contains(&var.node()) ||
-             std::any_of(begins_.begin(), begins_.end(), [&](const tir::Var& b) { return b.same_as(var); });
+             std::any_of(begins_.begin(), begins_.end(),
+                         [&](const tir::Var& b) { return b.same_as(var); });
     });
   }
 
@@ -98,7 +99,8 @@ class PartDeclarer {
 
   tir::Expr map(const tir::Expr& e) {
     if (const auto* load = e.as<tir::ProducerLoad>()) return read(*load);
-    const tir::Expr inside = tir::map_children(e, [&](const tir::Expr& child) { return map(child); });
+    const tir::Expr inside =
+        tir::map_children(e, [&](const tir::Expr& child) { return map(child); });
     const auto* n = inside.as<tir::Binary>();
     const bool may_swap = n && (n->op == tir::BinaryOp::Add || n->op == tir::BinaryOp::Mul ||
                                 n->op == tir::BinaryOp::Max || n->op == tir::BinaryOp::Min);
@@ -109,10 +111,13 @@ class PartDeclarer {
     std::vector<tir::Expr> shape, indices;
     for (const tir::Expr& index : load.indices) {
       const tir::Expr begin = tir::substitute_folding(index, at_begin_);
-      const tir::Expr inside = arith::simplify(tir::substitute_folding(index, inside_) - begin, facts_);
+      const tir::Expr inside =
+          arith::simplify(tir::substitute_folding(index, inside_) - begin, facts_);
       const arith::Interval values = arith::values_of(inside, values_, facts_);
-      const auto least = values.min() ? tir::constant_int(arith::simplify(*values.min())) : std::nullopt;
-      const auto most = values.max() ? tir::constant_int(arith::simplify(*values.max())) : std::nullopt;
+      const auto least =
+          values.min() ? tir::constant_int(arith::simplify(*values.min())) : std::nullopt;
+      const auto most =
+          values.max() ? tir::constant_int(arith::simplify(*values.max())) : std::nullopt;
       bool reads = false;
       tir::walk(index, [&](const tir::ProducerLoad&) { reads = true; });
       if (!least || !most || reads || depends_on_place(inside)) {
@@ -142,9 +147,10 @@ class PartDeclarer {
 
 }  // namespace detail
 
-/// All outputs; nullopt where what is computed depends on where the box lies, and not just on what is read
-/// there. `extents` are those of the operation's data axes and reduction axes.
-inline std::optional<std::vector<te::Tensor>> declared_part(const te::Operation& op, std::vector<int> extents,
+/// All outputs; nullopt where what is computed depends on where the box lies, and not just on what
+/// is read there. `extents` are those of the operation's data axes and reduction axes.
+inline std::optional<std::vector<te::Tensor>> declared_part(const te::Operation& op,
+                                                            std::vector<int> extents,
                                                             OneIn one_in) {
   return detail::PartDeclarer(op, std::move(extents), std::move(one_in)).run();
 }

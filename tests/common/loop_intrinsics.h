@@ -1,5 +1,5 @@
-// Tensor intrinsics whose code is loops that compute what they declare, so that every way to run a program
-// can run them.
+// Tensor intrinsics whose code is loops that compute what they declare, so that every way to run a
+// program can run them.
 //
 //   te::Tensor c = te::compute({4, 8}, {"i", "j"}, [&](Var i, Var j) { return te::sum(a(i, k) * b(k, j),
 //   {k}); }); s[C].tensorize(ii, loop_intrinsic(c));
@@ -30,7 +30,8 @@ using tir::Expr, tir::Stmt, tir::Var;
 /// Code of an operation on the buffers of its tensors.
 class LoopCode {
  public:
-  LoopCode(const te::Operation& op, std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs)
+  LoopCode(const te::Operation& op, std::span<const tir::Buffer> ins,
+           std::span<const tir::Buffer> outs)
       : op_(op), ins_(ins.begin(), ins.end()), outs_(outs.begin(), outs.end()) {}
 
   Stmt body() const { return in_loops(op_.axis(), stores(op_.body())); }
@@ -47,7 +48,8 @@ class LoopCode {
       tir::set(operands, reduction.combiner->rhs[k], reduction.source[k]);
     }
     std::vector<Expr> values;
-    for (const Expr& result : reduction.combiner->result) values.push_back(tir::substitute(result, operands));
+    for (const Expr& result : reduction.combiner->result)
+      values.push_back(tir::substitute(result, operands));
     Stmt code = stores(values);
     if (!tir::is_true(reduction.condition))
       code = tir::make_stmt(tir::If{reduction.condition, code, std::nullopt});
@@ -69,20 +71,23 @@ class LoopCode {
       all.push_back(tir::make_store(outs_[k], kept.back(), indices()));
     }
     Stmt code = tir::make_seq(std::move(all));
-    for (std::size_t k = kept.size(); k-- > 0;) code = tir::make_stmt(tir::Let{kept[k], values[k], code});
+    for (std::size_t k = kept.size(); k-- > 0;)
+      code = tir::make_stmt(tir::Let{kept[k], values[k], code});
     return on_buffers(code);
   }
   Stmt on_buffers(const Stmt& code) const {
-    return tir::rewrite(code, [&](const tir::ProducerLoad& load, const Expr&) -> std::optional<Expr> {
-      for (std::size_t n = 0; n < ins_.size(); ++n)
-        if (op_.inputs()[n].same_as(te::Tensor::of(load))) return tir::make_load(ins_[n], load.indices);
-      return std::nullopt;
-    });
+    return tir::rewrite(code,
+                        [&](const tir::ProducerLoad& load, const Expr&) -> std::optional<Expr> {
+                          for (std::size_t n = 0; n < ins_.size(); ++n)
+                            if (op_.inputs()[n].same_as(te::Tensor::of(load)))
+                              return tir::make_load(ins_[n], load.indices);
+                          return std::nullopt;
+                        });
   }
   static Stmt in_loops(const std::vector<te::IterVar>& axes, Stmt code) {
     for (std::size_t n = axes.size(); n-- > 0;)
-      code = tir::make_stmt(
-          tir::For{axes[n].var(), axes[n].dom()->min, axes[n].dom()->extent, tir::ForKind::Serial, code});
+      code = tir::make_stmt(tir::For{axes[n].var(), axes[n].dom()->min, axes[n].dom()->extent,
+                                     tir::ForKind::Serial, code});
     return code;
   }
 
@@ -107,7 +112,8 @@ inline tir::Buffer loop_buffer(const te::Tensor& tensor, const LoopIntrinsicOpti
 }  // namespace detail
 
 /// Of a compute on placeholders; `output` is any of its outputs.
-inline te::TensorIntrin loop_intrinsic(const te::Tensor& output, const LoopIntrinsicOptions& options = {}) {
+inline te::TensorIntrin loop_intrinsic(const te::Tensor& output,
+                                       const LoopIntrinsicOptions& options = {}) {
   const te::Operation op = output.op();
   const bool reduces = !op.reduce_axis().empty();
   auto code = [&](std::span<const tir::Buffer> ins,

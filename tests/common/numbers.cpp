@@ -23,7 +23,8 @@ bool advance(std::vector<std::int64_t>& indices, const std::vector<std::int64_t>
 
 bool agree(double expected, double actual, double tolerance) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
-  return expected == actual || std::fabs(expected - actual) <= tolerance * (1 + std::fabs(expected));
+  return expected == actual ||
+         std::fabs(expected - actual) <= tolerance * (1 + std::fabs(expected));
 }
 
 }  // namespace
@@ -39,14 +40,14 @@ double Element::operator()(std::span<const std::int64_t> indices) const {
   return array_->value(place);
 }
 
-std::string differs(const std::vector<te::Tensor>& inputs, const te::Tensor& result, const Truth& truth,
-                    const DiffersOptions& options) {
+std::string differs(const std::vector<te::Tensor>& inputs, const te::Tensor& result,
+                    const Truth& truth, const DiffersOptions& options) {
   std::vector<LowerArgument> args(inputs.begin(), inputs.end());
   args.emplace_back(result);
   const te::Schedule schedule = te::create_schedule(result);
   if (options.compile) {
-    const std::string difference =
-        compare_with_default(schedule, args, {.symbols = {options.symbol}, .tolerance = options.tolerance});
+    const std::string difference = compare_with_default(
+        schedule, args, {.symbols = {options.symbol}, .tolerance = options.tolerance});
     if (!difference.empty()) return difference;
   }
   const Arguments arguments = make_arguments(args, {.symbol = options.symbol});

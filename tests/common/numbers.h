@@ -4,8 +4,8 @@
 //     return in[0](i) + in[1](i);
 //   }), "");
 //
-// The operation and all that it needs is run by the interpreter under the default schedule, and compiled; the
-// truth is plain C++ in double precision.
+// The operation and all that it needs is run by the interpreter under the default schedule, and
+// compiled; the truth is plain C++ in double precision.
 #pragma once
 
 #include "tests/common/ways_to_run.h"
@@ -36,9 +36,9 @@ struct DiffersOptions {
   bool compile = true;
 };
 
-/// "" if every element of `result` is what the truth says (both NaN, or within the tolerance, relative and
-/// absolute); else the first that is not.
-std::string differs(const std::vector<te::Tensor>& inputs, const te::Tensor& result, const Truth& truth,
-                    const DiffersOptions& options = {});
+/// "" if every element of `result` is what the truth says (both NaN, or within the tolerance,
+/// relative and absolute); else the first that is not.
+std::string differs(const std::vector<te::Tensor>& inputs, const te::Tensor& result,
+                    const Truth& truth, const DiffersOptions& options = {});
 
 }  // namespace tenon::testing

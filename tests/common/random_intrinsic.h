@@ -26,13 +26,16 @@ inline std::optional<te::IterVar> innermost_part(const te::Stage& stage, te::Ite
 /// Of an axis of the operation, and of the loop that is cut: 1 where the number is not known.
 inline int most_iterations(const tir::Expr& axis, const tir::Expr& loop) {
   const auto length = tir::constant_int(loop), whole = tir::constant_int(axis);
-  return length ? static_cast<int>(std::clamp<std::int64_t>(std::min(*length, whole.value_or(5)), 1, 5)) : 1;
+  return length ? static_cast<int>(
+                      std::clamp<std::int64_t>(std::min(*length, whole.value_or(5)), 1, 5))
+                : 1;
 }
 
 inline void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& inside) {
   std::vector<te::IterVar> order = stage.leaf_iter_vars();
   std::erase_if(order, [&](const te::IterVar& leaf) {
-    return std::any_of(inside.begin(), inside.end(), [&](const te::IterVar& i) { return i.same_as(leaf); });
+    return std::any_of(inside.begin(), inside.end(),
+                       [&](const te::IterVar& i) { return i.same_as(leaf); });
   });
   order.insert(order.end(), inside.begin(), inside.end());
   stage.reorder(order);
@@ -40,8 +43,8 @@ inline void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& 
 
 }  // namespace detail
 
-/// Cuts a few iterations off the inner end of some axes of the operation, moves them inside of all others,
-/// and has an intrinsic compute them. Says what was done; "" where nothing could be.
+/// Cuts a few iterations off the inner end of some axes of the operation, moves them inside of all
+/// others, and has an intrinsic compute them. Says what was done; "" where nothing could be.
 inline std::string tensorize_by_chance(const te::Schedule& schedule, const te::Stage& stage,
                                        const Between& between) {
   const te::StageGraph frozen = te::freeze(schedule);
@@ -54,7 +57,8 @@ inline std::string tensorize_by_chance(const te::Schedule& schedule, const te::S
   for (const te::IterVar& root : stage.op().root_iter_vars()) {
     const std::optional<te::IterVar> axis = detail::innermost_part(stage, root);
     const tir::Range* range = axis ? bounds.find(*axis) : nullptr;
-    const int extent = range ? between(1, detail::most_iterations(root.dom()->extent, range->extent)) : 1;
+    const int extent =
+        range ? between(1, detail::most_iterations(root.dom()->extent, range->extent)) : 1;
     extents.push_back(extent);
     if (extent == 1) continue;
     inside.push_back(stage.split(*axis, extent).inner);
@@ -64,7 +68,8 @@ inline std::string tensorize_by_chance(const te::Schedule& schedule, const te::S
   for (std::size_t n = inside.size(); n > 1; --n)
     std::swap(inside[n - 1], inside[static_cast<std::size_t>(between(0, static_cast<int>(n) - 1))]);
   // What is inlined is in place there.
-  const auto part = declared_part(frozen.stage(*id).op, extents, [&](int n) { return between(1, n) == 1; });
+  const auto part =
+      declared_part(frozen.stage(*id).op, extents, [&](int n) { return between(1, n) == 1; });
   if (!part) return "";
   LoopIntrinsicOptions options{.strides = LoopIntrinsicOptions::Strides::Any};
   const int missing = between(0, 3);

@@ -14,7 +14,9 @@ std::string faults_of(const Error& error, const std::vector<std::string>& parts,
                        error.where()->line() + kSpan >= where.line() &&
                        error.where()->line() <= where.line() + kSpan;
   if (!is_here) return "it names another place than " + to_string(where) + ": " + text;
-  return text.find(to_string(*error.where())) == std::string::npos ? "the text lacks the line: " + text : "";
+  return text.find(to_string(*error.where())) == std::string::npos
+             ? "the text lacks the line: " + text
+             : "";
 }
 
 std::string picture_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args) {
@@ -28,7 +30,8 @@ std::string picture_of(const te::Schedule& schedule, const std::vector<LowerArgu
   return out.str();
 }
 
-::testing::AssertionResult leaves_alone(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+::testing::AssertionResult leaves_alone(const te::Schedule& schedule,
+                                        const std::vector<LowerArgument>& args,
                                         const std::function<void()>& step) {
   const std::string before = picture_of(schedule, args);
   step();

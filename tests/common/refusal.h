@@ -1,5 +1,5 @@
-// What misuse must get: a typed error whose sentence names what it is about, with the user's line; and
-// nothing changed by it.
+// What misuse must get: a typed error whose sentence names what it is about, with the user's line;
+// and nothing changed by it.
 //
 //   EXPECT_TRUE(refuses<ScheduleError>([&] { s[C].split(i, 0); }, {"split", "`i`", "`C`"}));
 //   EXPECT_TRUE(leaves_alone(s, {A, C}, [&] { EXPECT_TRUE(refuses<...>(...)); }));
@@ -14,11 +14,13 @@ namespace tenon::testing {
 inline constexpr unsigned kSpan = 12;
 
 /// "" if the error has the parts and names a line at `where`; else what is wrong with it.
-std::string faults_of(const Error& error, const std::vector<std::string>& parts, const SourceLocation& where);
+std::string faults_of(const Error& error, const std::vector<std::string>& parts,
+                      const SourceLocation& where);
 
 /// `misuse` throws an E that says every one of the parts, with the line of the call.
 template <class E>
-::testing::AssertionResult refuses(const std::function<void()>& misuse, const std::vector<std::string>& parts,
+::testing::AssertionResult refuses(const std::function<void()>& misuse,
+                                   const std::vector<std::string>& parts,
                                    SourceLocation where = SourceLocation::current()) {
   try {
     misuse();
@@ -36,7 +38,8 @@ template <class E>
 std::string picture_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args);
 
 /// The schedule looks the same after `step`.
-::testing::AssertionResult leaves_alone(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+::testing::AssertionResult leaves_alone(const te::Schedule& schedule,
+                                        const std::vector<LowerArgument>& args,
                                         const std::function<void()>& step);
 
 }  // namespace tenon::testing

@@ -53,7 +53,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
       {"loops", lower_to_loops(schedule, args)}};
   for (bool simple_mode : {true, false}) {
     const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
-    interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered", module.functions.at("main"));
+    interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
+                             module.functions.at("main"));
   }
   const tir::PrimFunc with_barriers =
       lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
@@ -62,7 +63,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
 
   for (std::int64_t symbol : ways.symbols) {
     const Arguments right = make_arguments(args, {.symbol = symbol});
-    tir::evaluate(truth, right.values, {.check_uninitialized = true, .call_extern = ways.call_extern});
+    tir::evaluate(truth, right.values,
+                  {.check_uninitialized = true, .call_extern = ways.call_extern});
     auto compare = [&](const char* way, const Arguments& actual) -> std::string {
       const std::string difference = first_difference(right, actual, ways.tolerance);
       if (difference.empty()) return "";
@@ -70,12 +72,14 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     };
     for (const auto& [way, func] : interpreted) {
       const Arguments actual = make_arguments(args, {.symbol = symbol});
-      tir::evaluate(func, actual.values, {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
+      tir::evaluate(func, actual.values,
+                    {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }
     const Arguments threaded = make_arguments(args, {.symbol = symbol});
-    tir::evaluate(with_barriers, threaded.values,
-                  {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
+    tir::evaluate(
+        with_barriers, threaded.values,
+        {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
     if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
     if (!compiled) continue;
     const Arguments actual = make_arguments(args, {.symbol = symbol});
@@ -85,8 +89,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   return "";
 }
 
-std::string compare_with_default(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                                 const WaysToRun& ways) {
+std::string compare_with_default(const te::Schedule& schedule,
+                                 const std::vector<LowerArgument>& args, const WaysToRun& ways) {
   return compare_with(default_schedule(args), schedule, args, ways);
 }
 

@@ -3,8 +3,9 @@
 //
 //   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 //
-// The ways: the scheduled loops before any pass, the loops as lowered (with and without loop partition), and
-// the compiled code. Outputs start as 0xff bytes, and nothing may be written behind an array.
+// The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
+// partition), and the compiled code. Outputs start as 0xff bytes, and nothing may be written behind
+// an array.
 #pragma once
 
 #include "tests/common/arguments.h"
@@ -23,9 +24,11 @@ struct WaysToRun {
   BuildOptions build = {.opt_level = 1};
 };
 
-/// "" if all ways agree; else the first that does not, and where. The default schedule is that of the tensors
-/// among the arguments that are computed. What lower, build and evaluate throw passes through.
-std::string compare_with_default(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+/// "" if all ways agree; else the first that does not, and where. The default schedule is that of
+/// the tensors among the arguments that are computed. What lower, build and evaluate throw passes
+/// through.
+std::string compare_with_default(const te::Schedule& schedule,
+                                 const std::vector<LowerArgument>& args,
                                  const WaysToRun& ways = {});
 /// Of another schedule, which computes the same.
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,

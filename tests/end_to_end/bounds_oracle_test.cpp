@@ -1,5 +1,5 @@
-// What is touched beside what is inferred: memory for a stage is never smaller than what its readers read
-// (the interpreter refuses such a read), and no larger where all indices are affine.
+// What is touched beside what is inferred: memory for a stage is never smaller than what its
+// readers read (the interpreter refuses such a read), and no larger where all indices are affine.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -18,7 +18,8 @@ struct Memory {
 };
 
 /// Of each stage that has memory of its own.
-std::map<std::string, Memory> memory_of(const te::Schedule& s, const std::vector<LowerArgument>& args) {
+std::map<std::string, Memory> memory_of(const te::Schedule& s,
+                                        const std::vector<LowerArgument>& args) {
   LowerOptions options{.simple_mode = true};
   options.passes.disable_storage_rewrite = true;
   const tir::PrimFunc func = lower(s, args, options).functions.at("main");
@@ -45,15 +46,18 @@ std::int64_t inferred_elements(const te::Schedule& s, const te::Tensor& t) {
   const te::Bounds bounds = te::infer_bound(normal);
   std::int64_t elements = 1;
   for (const te::IterVar& axis : normal[t].op().axis())
-    elements *= tir::evaluate_int(bounds[axis].extent, [](const Var&) -> std::int64_t { return 0; });
+    elements *=
+        tir::evaluate_int(bounds[axis].extent, [](const Var&) -> std::int64_t { return 0; });
   return elements;
 }
 
-void expect_tight(const te::Schedule& s, const std::vector<LowerArgument>& args, const te::Tensor& t) {
+void expect_tight(const te::Schedule& s, const std::vector<LowerArgument>& args,
+                  const te::Tensor& t) {
   const auto memory = memory_of(s, args);
   const auto found = memory.find(t.name());
   ASSERT_NE(found, memory.end()) << t.name();
-  EXPECT_EQ(static_cast<std::int64_t>(found->second.read.size()), found->second.allocated) << t.name();
+  EXPECT_EQ(static_cast<std::int64_t>(found->second.read.size()), found->second.allocated)
+      << t.name();
   EXPECT_EQ(inferred_elements(s, t), found->second.allocated) << t.name();
 }
 
@@ -62,7 +66,8 @@ struct StencilTest : ::testing::Test {
   te::Tensor B = te::compute(
       {40, 40}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
   te::Tensor C = te::compute(
-      {36, 38}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + B(i + 4, j + 2) + B(i + 2, j + 1); }, "C");
+      {36, 38}, {"i", "j"},
+      [&](Var i, Var j) { return B(i, j) + B(i + 4, j + 2) + B(i + 2, j + 1); }, "C");
   te::Schedule s = te::create_schedule(C);
 };
 
@@ -96,8 +101,8 @@ struct AffineTest : ::testing::Test {
   te::Tensor B = te::compute(
       {48, 48}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
 
-  /// Reads B at what the function gives, at the loop of the given number of a 24 x 24 consumer tiled by 6
-  /// and 5.
+  /// Reads B at what the function gives, at the loop of the given number of a 24 x 24 consumer
+  /// tiled by 6 and 5.
   void expect_tight_at(int loop, const std::function<Expr(Var, Var)>& read) {
     te::Tensor C = te::compute(
         {24, 24}, {"i", "j"}, [&](Var i, Var j) { return read(i, j); }, "C");
@@ -118,13 +123,14 @@ TEST_F(AffineTest, Transposed) {
 }
 
 TEST_F(AffineTest, Reversed) {
-  for (int loop : {0, 1, 2, 3}) expect_tight_at(loop, [&](Var i, Var j) { return B(Expr(23) - i, j); });
+  for (int loop : {0, 1, 2, 3})
+    expect_tight_at(loop, [&](Var i, Var j) { return B(Expr(23) - i, j); });
 }
 
 TEST_F(AffineTest, Neighbours) {
   for (int loop : {0, 1, 2, 3})
-    expect_tight_at(loop,
-                    [&](Var i, Var j) { return B(i, j) + B(i + 1, j) + B(i, j + 1) + B(i + 1, j + 1); });
+    expect_tight_at(
+        loop, [&](Var i, Var j) { return B(i, j) + B(i + 1, j) + B(i, j + 1) + B(i + 1, j + 1); });
 }
 
 TEST_F(AffineTest, RowsOfPairs) {
@@ -136,7 +142,8 @@ TEST_F(AffineTest, Halved) {
   for (int loop : {0, 1}) expect_tight_at(loop, [&](Var i, Var j) { return B(floordiv(i, 2), j); });
 }
 
-// ---- padding ----------------------------------------------------------------------------------------
+// ---- padding
+// ----------------------------------------------------------------------------------------
 
 /// Each layer pads by one and sums three neighbours: nothing may grow from layer to layer.
 TEST(PaddingTest, ChainsDoNotGrow) {

@@ -1,4 +1,5 @@
-// Operations without reductions: types, mathematics, conditions, strange indices; scheduled, run every way.
+// Operations without reductions: types, mathematics, conditions, strange indices; scheduled, run
+// every way.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"
@@ -14,7 +15,8 @@ void vectorize_and_parallelize(const te::Schedule& s, const te::Tensor& t) {
 
 TEST(ElementwiseTest, SymbolicSizes) {
   Var n = te::size_var("n");
-  te::Tensor A = te::placeholder({n}, "A"), B = te::placeholder({n}, "B"), C = te::placeholder({n}, "C");
+  te::Tensor A = te::placeholder({n}, "A"), B = te::placeholder({n}, "B"),
+             C = te::placeholder({n}, "C");
   te::Tensor T = te::compute(
       {n}, {"i"}, [&](Var i) { return A(i) + B(i); }, "T");
   te::Tensor D = te::compute(
@@ -124,9 +126,9 @@ TEST(ElementwiseTest, DivisionsRoundAsTheirNamesSay) {
       [&](Var kind, Var i) {
         const Expr a = i - 8;
         const Expr d = select(A(0) > 100, 7, 3);
-        return if_then_else(
-            kind == 0, floordiv(a, d),
-            if_then_else(kind == 1, floormod(a, d), if_then_else(kind == 2, truncdiv(a, d), truncmod(a, d))));
+        return if_then_else(kind == 0, floordiv(a, d),
+                            if_then_else(kind == 1, floormod(a, d),
+                                         if_then_else(kind == 2, truncdiv(a, d), truncmod(a, d))));
       },
       "B");
   const Arguments a = make_arguments({A, B});
@@ -149,9 +151,10 @@ TEST(ElementwiseTest, Mathematics) {
         {24}, {"i"},
         [&](Var i) {
           const Expr a = A(i), p = abs(A(i)) + 1;
-          return std::vector<Expr>{exp(a),   tanh(a),  sigmoid(a), log(p),     sqrt(p),     pow(p, a),
-                                   floor(a), ceil(a),  trunc(a),   round(a),   sin(a),      cos(a),
-                                   erf(a),   rsqrt(p), atan(a),    fmod(a, p), atan2(a, p), nearbyint(a)};
+          return std::vector<Expr>{exp(a),     tanh(a),     sigmoid(a),  log(p),   sqrt(p),
+                                   pow(p, a),  floor(a),    ceil(a),     trunc(a), round(a),
+                                   sin(a),     cos(a),      erf(a),      rsqrt(p), atan(a),
+                                   fmod(a, p), atan2(a, p), nearbyint(a)};
         },
         "T");
     te::Schedule s = te::create_schedule(T);

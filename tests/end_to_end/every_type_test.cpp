@@ -10,8 +10,9 @@ namespace {
 using te::Expr;
 using List = std::vector<Expr>;
 
-const std::vector<DataType> kNumbers{Float(16), BFloat(16), Float(32), Float(64), Int(8),   Int(16),
-                                     Int(32),   Int(64),    UInt(8),   UInt(16),  UInt(32), UInt(64)};
+const std::vector<DataType> kNumbers{Float(16), BFloat(16), Float(32), Float(64),
+                                     Int(8),    Int(16),    Int(32),   Int(64),
+                                     UInt(8),   UInt(16),   UInt(32),  UInt(64)};
 
 double tolerance_of(DataType type) { return type.bits == 16 && type.is_floating() ? 0.1 : 1e-4; }
 
@@ -27,10 +28,11 @@ TEST_P(EveryNumber, IsReducedInEveryWay) {
     return te::compute(
         {5}, {"i"}, [&](Var i) { return reduce(A(i, k)); }, name);
   };
-  const std::vector<te::Tensor> outputs = {row([&](const Expr& e) { return te::sum(e, {k}); }, "total"),
-                                           row([&](const Expr& e) { return te::prod(e, {k}); }, "product"),
-                                           row([&](const Expr& e) { return te::min(e, {k}); }, "least"),
-                                           row([&](const Expr& e) { return te::max(e, {k}); }, "greatest")};
+  const std::vector<te::Tensor> outputs = {
+      row([&](const Expr& e) { return te::sum(e, {k}); }, "total"),
+      row([&](const Expr& e) { return te::prod(e, {k}); }, "product"),
+      row([&](const Expr& e) { return te::min(e, {k}); }, "least"),
+      row([&](const Expr& e) { return te::max(e, {k}); }, "greatest")};
   te::Schedule s = te::create_schedule(outputs);
   std::vector<LowerArgument> args = {A};
   for (const te::Tensor& t : outputs) {
@@ -51,7 +53,8 @@ TEST_P(EveryNumber, HasItsExtremes) {
         const Expr extreme =
             if_then_else(i < 1, min_value(type), if_then_else(i < 2, max_value(type), beyond));
         // An extreme is neither below nor above any element.
-        return select(min(extreme, A(i)) == extreme || max(extreme, A(i)) == extreme, extreme, A(i));
+        return select(min(extreme, A(i)) == extreme || max(extreme, A(i)) == extreme, extreme,
+                      A(i));
       },
       "B");
   EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
@@ -97,8 +100,8 @@ TEST(OwnReducer, OfSeveralTypesAtOnce) {
 
 class EveryFloat : public ::testing::TestWithParam<DataType> {};
 INSTANTIATE_TEST_SUITE_P(Types, EveryFloat,
-                         ::testing::Values(Float(16), BFloat(16), Float(32), Float(64), Float(16, 2),
-                                           BFloat(16, 2), Float(32, 4), Float(64, 2)),
+                         ::testing::Values(Float(16), BFloat(16), Float(32), Float(64),
+                                           Float(16, 2), BFloat(16, 2), Float(32, 4), Float(64, 2)),
                          [](const auto& info) { return info.param.str(); });
 
 TEST_P(EveryFloat, HasTheFunctionsOfSeveralArguments) {
@@ -114,14 +117,16 @@ TEST_P(EveryFloat, HasTheFunctionsOfSeveralArguments) {
   add("remainder", [](const Expr& a, const Expr& b) { return fmod(a, abs(b) + 1); });
   add("diagonal", [](const Expr& a, const Expr& b) { return hypot(a, b); });
   add("sign", [](const Expr& a, const Expr& b) { return copysign(a, b); });
-  add("scaled", [](const Expr& a, const Expr& b) { return ldexp(a, cast(Int(32, a.dtype().lanes), b)); });
+  add("scaled",
+      [](const Expr& a, const Expr& b) { return ldexp(a, cast(Int(32, a.dtype().lanes), b)); });
   add("fused", [](const Expr& a, const Expr& b) { return fma(a, b, a); });
   add("area", [](const Expr& a, const Expr&) { return acosh(abs(a) + 1); });
   if (type.bits >= 32) add("next", [](const Expr& a, const Expr& b) { return nextafter(a, b); });
   std::vector<LowerArgument> args = {A, B};
   args.insert(args.end(), outputs.begin(), outputs.end());
   te::Schedule s = te::create_schedule(outputs);
-  for (std::size_t n = 0; n < outputs.size(); n += 2) s[outputs[n]].vectorize(s[outputs[n]].axis(0));
+  for (std::size_t n = 0; n < outputs.size(); n += 2)
+    s[outputs[n]].vectorize(s[outputs[n]].axis(0));
   EXPECT_EQ(compare_with_default(s, args, {.tolerance = type.bits == 16 ? 0.02 : 1e-4}), "");
 }
 
@@ -133,7 +138,9 @@ TEST_P(EveryFloat, KnowsWhatIsNoNumberAndWhatIsInfinite) {
       {9}, {"i"},
       [&](Var i) {
         const Expr e = A(i) / A(8 - i) * max_value(type);
-        auto digit = [&](const Expr& truth, int weight) { return cast(Int(32, lanes), truth) * weight; };
+        auto digit = [&](const Expr& truth, int weight) {
+          return cast(Int(32, lanes), truth) * weight;
+        };
         return digit(isnan(e), 1) + digit(isinf(e), 2) + digit(isfinite(e), 4);
       },
       "B");

@@ -1,4 +1,5 @@
-// Modules that are saved, and used by another process, by another module, by a program that links them.
+// Modules that are saved, and used by another process, by another module, by a program that links
+// them.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tenon_test_paths.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -14,7 +16,8 @@ namespace {
 /// With the sanitizers that the runtime was compiled with, which else miss their own library.
 constexpr const char* kCompiler =
 #if defined(__SANITIZE_ADDRESS__)
-    "c++ -fsanitize=address,undefined -fno-sanitize=vptr -std=c++20 -I" TENON_SOURCE_DIR "/include ";
+    "c++ -fsanitize=address,undefined -fno-sanitize=vptr -std=c++20 -I" TENON_SOURCE_DIR
+    "/include ";
 #elif defined(__SANITIZE_THREAD__)
     "c++ -fsanitize=thread -std=c++20 -I" TENON_SOURCE_DIR "/include ";
 #else
@@ -26,12 +29,15 @@ constexpr const char* kRuntime = " " TENON_BINARY_DIR "/libtenon_runtime.so " TE
 class ExportedModuleTest : public ::testing::Test {
  protected:
   ExportedModuleTest()
-      : folder_(std::filesystem::temp_directory_path() / ("tenon-export-" + std::to_string(::getpid()))) {
+      : folder_(std::filesystem::temp_directory_path() /
+                ("tenon-export-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder_);
   }
   ~ExportedModuleTest() override { std::filesystem::remove_all(folder_); }
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+  }
 
   /// add(A, B): B = A + 1, in parallel; triple(A, B): B = 3 A. Of any size.
   static runtime::Module two_functions() {
@@ -43,8 +49,8 @@ class ExportedModuleTest : public ::testing::Test {
         {n}, {"i"}, [&](Var i) { return A(i) * 3.0f; }, "C");
     te::Schedule s = te::create_schedule(B);
     s[B].parallel(s[B].axis(0));
-    return build(
-        {lower(s, {A, B}, {.name = "add"}), lower(te::create_schedule(C), {A, C}, {.name = "triple"})});
+    return build({lower(s, {A, B}, {.name = "add"}),
+                  lower(te::create_schedule(C), {A, C}, {.name = "triple"})});
   }
 
   /// B = triple(A), by a call of the packed function that other code defines.
@@ -52,10 +58,12 @@ class ExportedModuleTest : public ::testing::Test {
     te::Tensor A = te::placeholder({6}, "A");
     te::Tensor B = te::extern_op(
         {6}, {A},
-        [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        [](std::span<const tir::Buffer> ins,
+           std::span<const tir::Buffer> outs) -> te::ExternResult {
           auto array = [](const tir::Buffer& buffer) {
             return call_intrin(Handle(), intrin::tvm_stack_make_array, buffer->data,
-                               call_intrin(Handle(), intrin::tvm_stack_make_shape, 6), 0, 1, 0.0f, 0);
+                               call_intrin(Handle(), intrin::tvm_stack_make_shape, 6), 0, 1, 0.0f,
+                               0);
           };
           return call_intrin(Int(32), intrin::tvm_call_packed, "triple_packed", array(ins[0]),
                              array(outs[0]));
@@ -97,12 +105,14 @@ TEST_F(ExportedModuleTest, AreLoadedByAnotherProcess) {
   mod.save(file("two.o"));
   mod.save(file("two.a"));
   ASSERT_EQ(std::system(("cc -shared -o " + file("of_o.so") + " " + file("two.o")).c_str()), 0);
-  ASSERT_EQ(std::system(("cc -shared -o " + file("of_a.so") + " -Wl,--whole-archive " + file("two.a") +
-                         " -Wl,--no-whole-archive")
+  ASSERT_EQ(std::system(("cc -shared -o " + file("of_a.so") + " -Wl,--whole-archive " +
+                         file("two.a") + " -Wl,--no-whole-archive")
                             .c_str()),
             0);
   write("program.cpp", kProgram);
-  ASSERT_EQ(std::system((kCompiler + file("program.cpp") + " -o " + file("program") + kRuntime).c_str()), 0);
+  ASSERT_EQ(
+      std::system((kCompiler + file("program.cpp") + " -o " + file("program") + kRuntime).c_str()),
+      0);
   for (const char* library : {"two.so", "of_o.so", "of_a.so"})
     EXPECT_EQ(std::system((file("program") + " " + file(library)).c_str()), 0) << library;
 }
@@ -126,14 +136,15 @@ int main() {
   return triple_packed(values, codes, 2) == kTenonOk && out[0] == 3 && out[1] == 6 ? 0 : 2;
 }
 )");
-  ASSERT_EQ(
-      std::system((kCompiler + file("linked.cpp") + " " + file("two.o") + " -o " + file("linked") + kRuntime)
-                      .c_str()),
-      0);
+  ASSERT_EQ(std::system((kCompiler + file("linked.cpp") + " " + file("two.o") + " -o " +
+                         file("linked") + kRuntime)
+                            .c_str()),
+            0);
   EXPECT_EQ(std::system(file("linked").c_str()), 0);
 }
 
-// ---- code that is found in the program that it is linked into -------------------------------------------
+// ---- code that is found in the program that it is linked into
+// -------------------------------------------
 
 constexpr const char* kSystemLibraryProgram = R"(
 #include <algorithm>
@@ -189,10 +200,11 @@ TEST_F(ExportedModuleTest, OfASystemLibraryAreFoundWithoutLoading) {
   build(triples(), Target("llvm -system-lib")).save(file("triple.o"));
   build(adds(10), Target("llvm -system-lib=other_")).save(file("other.o"));
   write("system.cpp", kSystemLibraryProgram);
-  ASSERT_EQ(std::system((kCompiler + file("system.cpp") + " " + file("add.o") + " " + file("triple.o") + " " +
-                         file("other.o") + " -o " + file("system") + kRuntime)
-                            .c_str()),
-            0);
+  ASSERT_EQ(
+      std::system((kCompiler + file("system.cpp") + " " + file("add.o") + " " + file("triple.o") +
+                   " " + file("other.o") + " -o " + file("system") + kRuntime)
+                      .c_str()),
+      0);
   EXPECT_EQ(std::system(file("system").c_str()), 0);
 }
 
@@ -215,10 +227,10 @@ int main(int, char** argv) {
   return 2;
 }
 )");
-  ASSERT_EQ(
-      std::system(
-          (kCompiler + file("twice.cpp") + " " + file("both.o") + " -o " + file("twice") + kRuntime).c_str()),
-      0);
+  ASSERT_EQ(std::system((kCompiler + file("twice.cpp") + " " + file("both.o") + " -o " +
+                         file("twice") + kRuntime)
+                            .c_str()),
+            0);
   EXPECT_EQ(std::system((file("twice") + " " + file("again.so")).c_str()), 0);
 }
 
@@ -245,14 +257,16 @@ TEST_F(ExportedModuleTest, HaveFunctionsForSeveralProcessors) {
   EXPECT_NE(code.find("\"target-cpu\"=\"x86-64\""), std::string::npos);
   EXPECT_NE(code.find("\"target-cpu\"=\"x86-64-v3\""), std::string::npos);
   const std::string assembly = compile(parts).source("asm");
-  const std::size_t wide = assembly.find("wide_compute:"), baseline = assembly.find("baseline_compute:");
+  const std::size_t wide = assembly.find("wide_compute:"),
+                    baseline = assembly.find("baseline_compute:");
   ASSERT_NE(wide, std::string::npos);
   ASSERT_NE(baseline, std::string::npos);
-  EXPECT_GT(assembly.find("vcvtph2ps", baseline), wide) << "an instruction that the baseline does not have";
+  EXPECT_GT(assembly.find("vcvtph2ps", baseline), wide)
+      << "an instruction that the baseline does not have";
   EXPECT_NE(assembly.find("vcvtph2ps", wide), std::string::npos);
 
-  const runtime::Module native = build(
-      {{half_sum("baseline"), Target("llvm -mcpu=x86-64")}, {half_sum("wide"), Target("llvm -mcpu=native")}});
+  const runtime::Module native = build({{half_sum("baseline"), Target("llvm -mcpu=x86-64")},
+                                        {half_sum("wide"), Target("llvm -mcpu=native")}});
   native.save(file("both.so"));
   for (const runtime::Module& mod : {native, runtime::Module::load(file("both.so"))}) {
     const runtime::NDArray a = runtime::NDArray::random({64}, Float(16));
@@ -271,7 +285,8 @@ TEST_F(ExportedModuleTest, AreCalledByOtherModulesInEveryForm) {
   const auto [s, args] = calls_triple();
   for (const char* form : {"two.ll", "two.bc", "two.o", "two.a", "two.so"}) {
     mod.save(file(form));
-    const runtime::Module caller = build(s, args, Target("llvm"), {.name = "caller", .link = {file(form)}});
+    const runtime::Module caller =
+        build(s, args, Target("llvm"), {.name = "caller", .link = {file(form)}});
     const runtime::NDArray a = runtime::NDArray::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {6});
     const runtime::NDArray b = runtime::NDArray::zeros({6}, Float(32));
     caller["caller"](a, b);
@@ -279,15 +294,17 @@ TEST_F(ExportedModuleTest, AreCalledByOtherModulesInEveryForm) {
     EXPECT_EQ(caller.function_names(), std::vector<std::string>{"caller"}) << form;
     // What it says of itself when it is saved is its own, too.
     caller.save(file("caller.so"));
-    EXPECT_EQ(runtime::Module::load(file("caller.so")).function_names(), std::vector<std::string>{"caller"})
+    EXPECT_EQ(runtime::Module::load(file("caller.so")).function_names(),
+              std::vector<std::string>{"caller"})
         << form;
     std::filesystem::remove(file("caller.so"));
   }
 }
 
 TEST_F(ExportedModuleTest, ImportedLlvmIrComesFromAFileAsWell) {
-  write("half.ll",
-        "define float @half_of(float %x) {\n  %y = fmul float %x, 5.000000e-01\n  ret float %y\n}\n");
+  write(
+      "half.ll",
+      "define float @half_of(float %x) {\n  %y = fmul float %x, 5.000000e-01\n  ret float %y\n}\n");
   te::Tensor A = te::placeholder({10}, "A");
   te::Tensor B = te::compute(
       {10}, {"i"}, [&](Var i) { return call_pure_extern(Float(32), "half_of", A(i)); }, "B");
@@ -310,7 +327,8 @@ TEST_F(ExportedModuleTest, OneProgramForSeveralProcessorsGivesTheSame) {
 #endif
   te::Tensor A = te::placeholder({100}, "A", Float(16)), B = te::placeholder({100}, "B", Int(32));
   te::Tensor C = te::compute(
-      {100}, {"i"}, [&](Var i) { return cast(Float(32), A(i)) + cast(Float(32), popcount(B(99 - i))); }, "C");
+      {100}, {"i"},
+      [&](Var i) { return cast(Float(32), A(i)) + cast(Float(32), popcount(B(99 - i))); }, "C");
   te::Schedule s = te::create_schedule(C);
   s[C].vectorize(s[C].split(s[C].axis(0), 16).inner);
   const Arguments expected = make_arguments({A, B, C});

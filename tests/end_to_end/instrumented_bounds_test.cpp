@@ -1,4 +1,5 @@
-// Code that checks every access: right programs run as they do without, wrong ones stop before they read.
+// Code that checks every access: right programs run as they do without, wrong ones stop before they
+// read.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"
@@ -29,9 +30,13 @@ TEST(InstrumentedTest, TilesCachesAndVectorsOfEverySize) {
   const auto tiles = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
   s[C].parallel(tiles.x_outer).vectorize(tiles.y_inner);
   s[tile].compute_at(s[C], tiles.y_outer);
-  s[tile].reorder({s[tile].reduce_axis(0), s[tile].axis(0), s[tile].axis(1)}).vectorize(s[tile].axis(1));
+  s[tile]
+      .reorder({s[tile].reduce_axis(0), s[tile].axis(0), s[tile].axis(1)})
+      .vectorize(s[tile].axis(1));
   // An array of one element has strides of 0.
-  EXPECT_EQ(compare_with_default(s, {A, B, C}, {.symbols = {0, 1, 4, 8, 13}, .build = kInstrumented}), "");
+  EXPECT_EQ(
+      compare_with_default(s, {A, B, C}, {.symbols = {0, 1, 4, 8, 13}, .build = kInstrumented}),
+      "");
 }
 
 TEST(InstrumentedTest, ElementsThatAreVectors) {

@@ -1,4 +1,5 @@
-// Calls of tensor intrinsics: the check that runs them beside their loops, and where the functions come from.
+// Calls of tensor intrinsics: the check that runs them beside their loops, and where the functions
+// come from.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -12,7 +13,8 @@
 namespace tenon::testing {
 namespace {
 
-// ---- the check of intrinsics ------------------------------------------------------------------------------
+// ---- the check of intrinsics
+// ------------------------------------------------------------------------------
 
 /// What the check says of a product whose kernel is wrong.
 std::string report(const Tile& tile) {
@@ -30,12 +32,14 @@ std::string report(const Tile& tile) {
 
 TEST(IntrinsicCheck, NamesTheFirstElementThatDiffers) {
   const std::string text = report({.function = "tenon_test_wrong_gemm"});
-  EXPECT_NE(text.find("`gemm` of stage `C` (update): element [3, 0] is 0, should be "), std::string::npos)
+  EXPECT_NE(text.find("`gemm` of stage `C` (update): element [3, 0] is 0, should be "),
+            std::string::npos)
       << text;
 }
 
 TEST(IntrinsicCheck, FindsAWrongStride) {
-  EXPECT_NE(report({.stride_of_b = 8}).find("`gemm` of stage `C` (update): element ["), std::string::npos);
+  EXPECT_NE(report({.stride_of_b = 8}).find("`gemm` of stage `C` (update): element ["),
+            std::string::npos);
   EXPECT_EQ(report({.stride_of_b = 16}), "");
 }
 
@@ -49,7 +53,8 @@ TEST(IntrinsicCheck, ComparesIntegersExactly) {
     auto body = [&](std::span<const tir::Buffer> ins,
                     std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
       tir::IRBuilder ib;
-      ib.for_range(0, 8, "l", [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) + added, {l})); });
+      ib.for_range(0, 8, "l",
+                   [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) + added, {l})); });
       return {.body = ib.get()};
     };
     te::Schedule s = te::create_schedule(B);
@@ -91,14 +96,16 @@ TEST(IntrinsicCheck, NamesTheLaneOfAVectorThatDiffers) {
                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     const Expr only_lane_two = cast(type, tir::make_ramp(0, 1, 4) == tir::make_broadcast(2, 4));
     tir::IRBuilder ib;
-    ib.for_range(0, 8, "l",
-                 [&](Var l) { ib.emit(tir::make_store(outs[0], sum(ins[0]({l})) + only_lane_two, {l})); });
+    ib.for_range(0, 8, "l", [&](Var l) {
+      ib.emit(tir::make_store(outs[0], sum(ins[0]({l})) + only_lane_two, {l}));
+    });
     return {.body = ib.get()};
   };
   te::Schedule s = te::create_schedule(B);
   s[B].tensorize(s[B].split(s[B].axis(1), 8).inner, te::decl_tensor_intrin(b.op(), body));
   const std::string text = report(s, {A, B});
-  EXPECT_NE(text.find("of stage `B` (body), lane 2: element [0, 0] is "), std::string::npos) << text;
+  EXPECT_NE(text.find("of stage `B` (body), lane 2: element [0, 0] is "), std::string::npos)
+      << text;
 }
 
 TEST(IntrinsicCheck, KnowsWhereAReductionOfATensorStarts) {
@@ -115,14 +122,17 @@ TEST(IntrinsicCheck, KnowsWhereAReductionOfATensorStarts) {
       const tir::Buffer &from = ins[b.op().inputs()[0].same_as(start) ? 0 : 1],
                         &terms = ins[b.op().inputs()[0].same_as(start) ? 1 : 0];
       tir::IRBuilder update;
-      update.for_range(0, 4, "l",
-                       [&](Var l) { update.emit(tir::make_store(outs[0], outs[0]({0}) + terms({l}), {0})); });
+      update.for_range(0, 4, "l", [&](Var l) {
+        update.emit(tir::make_store(outs[0], outs[0]({0}) + terms({l}), {0}));
+      });
       return {.reset = tir::make_store(outs[0], from({0}) + added, {0}), .update = update.get()};
     };
     te::Schedule s = te::create_schedule(B);
     s[B].tensorize(s[B].split(k, 4).inner, te::decl_tensor_intrin(b.op(), code));
     const std::string text = report(s, {A, S, B});
-    EXPECT_EQ(text.find("of stage `B` (reset): element [0] is ") != std::string::npos, added != 0.0f) << text;
+    EXPECT_EQ(text.find("of stage `B` (reset): element [0] is ") != std::string::npos,
+              added != 0.0f)
+        << text;
     EXPECT_EQ(text.empty(), added == 0.0f) << text;
   }
 }
@@ -141,7 +151,8 @@ TEST(IntrinsicCheck, IsThereForTheInterpreterToo) {
   p.tensorize({.parts = {true, false, true}, .function = "tenon_test_wrong_gemm"});
   const Arguments arrays = make_arguments(p.args());
   const tir::PrimFunc func = lower_to_loops(p.s, p.args(), {.check_intrinsics = true});
-  EXPECT_THROW(tir::evaluate(func, arrays.values, {.call_extern = with_kernels().call_extern}), RuntimeError);
+  EXPECT_THROW(tir::evaluate(func, arrays.values, {.call_extern = with_kernels().call_extern}),
+               RuntimeError);
 }
 
 // ---- where the called function comes from -------------------------------------------------------
@@ -183,7 +194,8 @@ std::string compiled_difference(const Sum& p, const BuildOptions& options = {}) 
 }
 
 TEST(IntrinsicSources, APragmaOfTheTensorizedAxisOrOfOneAroundIt) {
-  for (const auto& [key, source] : {std::pair("import_c", kAddOfC), std::pair("import_llvm", kAddOfLlvm)})
+  for (const auto& [key, source] :
+       {std::pair("import_c", kAddOfC), std::pair("import_llvm", kAddOfLlvm)})
     for (bool around : {false, true}) {
       Sum p(6, 64);
       auto [outer, inner] = p.s[p.C].split(p.s[p.C].axis(1), 16);
@@ -201,7 +213,8 @@ TEST(IntrinsicSources, ALibraryThatIsLinked) {
   std::ofstream(source) << kAddOfC;
   ASSERT_EQ(std::system(("cc -shared -fPIC -o " + library + " " + source).c_str()), 0);
   Sum p(6, 64);
-  p.s[p.C].tensorize(p.s[p.C].split(p.s[p.C].axis(1), 16).inner, vadd(16, "tenon_test_imported_add"));
+  p.s[p.C].tensorize(p.s[p.C].split(p.s[p.C].axis(1), 16).inner,
+                     vadd(16, "tenon_test_imported_add"));
   EXPECT_EQ(compiled_difference(p, {.link = {library}}), "");
   std::filesystem::remove_all(folder);
 }
@@ -213,7 +226,8 @@ TEST(IntrinsicSources, AFunctionThatIsNowhereIsNamed) {
     build(p.s, p.args());
     FAIL() << "was built";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("tenon_test_nowhere"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("tenon_test_nowhere"), std::string::npos)
+        << error.what();
   }
 }
 

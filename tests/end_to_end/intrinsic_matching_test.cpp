@@ -1,5 +1,6 @@
-// What an intrinsic is taken to stand for: operands, axes, inputs and dimensions that go together by how they
-// are used. The code of each is loops over what it declares, so that a wrong partner shows in the numbers.
+// What an intrinsic is taken to stand for: operands, axes, inputs and dimensions that go together
+// by how they are used. The code of each is loops over what it declares, so that a wrong partner
+// shows in the numbers.
 #include <gtest/gtest.h>
 
 #include "tests/common/loop_intrinsics.h"
@@ -17,7 +18,8 @@ te::Tensor matrix(int rows, int columns, const std::string& name, DataType type 
   return te::placeholder({rows, columns}, name, type);
 }
 
-// ---- one tensor for several inputs ------------------------------------------------------------------------
+// ---- one tensor for several inputs
+// ------------------------------------------------------------------------
 
 TEST(IntrinsicMatching, SquaresAreProductsOfOneTensorWithItself) {
   te::Tensor A = matrix(5, 20, "A"), a = te::placeholder({8}, "a"), b = te::placeholder({8}, "b");
@@ -45,12 +47,15 @@ TEST(IntrinsicMatching, ATensorTimesItsOwnTransposeGivesEachInputItsRegion) {
       te::IterVar k = te::reduce_axis({0, 10}, "k");
       te::Tensor C = te::compute(
           {size, size}, {"i", "j"},
-          [&](Var i, Var j) { return te::sum(is_commuted ? A(j, k) * A(i, k) : A(i, k) * A(j, k), {k}); },
+          [&](Var i, Var j) {
+            return te::sum(is_commuted ? A(j, k) * A(i, k) : A(i, k) * A(j, k), {k});
+          },
           "C");
       te::Schedule s = te::create_schedule(C);
       auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 3);
       auto [ko, ki] = s[C].split(k, 4);
-      s[C].reorder({io, jo, ko, ii, ji, ki}).tensorize(ii, loop_intrinsic(product_with_transpose(4, 3, 4)));
+      s[C].reorder({io, jo, ko, ii, ji, ki})
+          .tensorize(ii, loop_intrinsic(product_with_transpose(4, 3, 4)));
       EXPECT_EQ(difference(s, {A, C}), "") << size << is_commuted;
     }
 }
@@ -59,7 +64,8 @@ TEST(IntrinsicMatching, SeveralReadsOfOneInputAreOneRegion) {
   te::Tensor A = matrix(6, 34, "A"), a = te::placeholder({10}, "a"), b = te::placeholder({8}, "b");
   // A stencil and, as another input, the same tensor further on.
   te::Tensor C = te::compute(
-      {6, 24}, {"i", "j"}, [&](Var i, Var j) { return (A(i, j) + A(i, j + 2)) * A(i, j + 10); }, "C");
+      {6, 24}, {"i", "j"}, [&](Var i, Var j) { return (A(i, j) + A(i, j + 2)) * A(i, j + 10); },
+      "C");
   te::Tensor c = te::compute(
       {8}, {"x"}, [&](Var x) { return b(x) * (a(x + 2) + a(x)); }, "c");
   te::Schedule s = te::create_schedule(C);
@@ -67,9 +73,11 @@ TEST(IntrinsicMatching, SeveralReadsOfOneInputAreOneRegion) {
   EXPECT_EQ(difference(s, {A, C}), "");
 }
 
-// ---- axes by use ------------------------------------------------------------------------------------------
+// ---- axes by use
+// ------------------------------------------------------------------------------------------
 
-/// c[x] = sum over r, s of a[x + r, s] w[r, s], for a window of 2 x 3 (or as many the other way round).
+/// c[x] = sum over r, s of a[x + r, s] w[r, s], for a window of 2 x 3 (or as many the other way
+/// round).
 te::Tensor window(bool is_swapped) {
   te::Tensor a = matrix(5, 3, "a"), w = matrix(2, 3, "w");
   te::IterVar r = te::reduce_axis({0, 2}, "r"), s = te::reduce_axis({0, 3}, "s");
@@ -83,7 +91,8 @@ TEST(IntrinsicMatching, ReductionAxesMayBeListedInAnotherOrder) {
   te::IterVar kh = te::reduce_axis({0, 2}, "kh"), kw = te::reduce_axis({0, 3}, "kw");
   for (bool own_is_swapped : {false, true})
     for (bool is_swapped : {false, true}) {
-      const std::vector<te::IterVar> order = own_is_swapped ? std::vector{kw, kh} : std::vector{kh, kw};
+      const std::vector<te::IterVar> order =
+          own_is_swapped ? std::vector{kw, kh} : std::vector{kh, kw};
       te::Tensor C = te::compute(
           {16}, {"i"}, [&](Var i) { return te::sum(A(i + kh, kw) * W(kh, kw), order); }, "C");
       te::Schedule s = te::create_schedule(C);
@@ -93,7 +102,8 @@ TEST(IntrinsicMatching, ReductionAxesMayBeListedInAnotherOrder) {
 }
 
 TEST(IntrinsicMatching, ReductionAxesOfOneExtentGoByTheReadsThatTheyStandIn) {
-  te::Tensor A = matrix(12, 4, "A"), W = matrix(4, 4, "W"), a = matrix(7, 4, "a"), w = matrix(4, 4, "w");
+  te::Tensor A = matrix(12, 4, "A"), W = matrix(4, 4, "W"), a = matrix(7, 4, "a"),
+             w = matrix(4, 4, "w");
   te::IterVar p = te::reduce_axis({0, 4}, "p"), q = te::reduce_axis({0, 4}, "q");
   te::IterVar r = te::reduce_axis({0, 4}, "r"), t = te::reduce_axis({0, 4}, "t");
   te::Tensor C = te::compute(
@@ -156,7 +166,8 @@ TEST(IntrinsicMatching, TheTensorizedLoopsMayStandInAnyOrder) {
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 3);
     auto [ko, ki] = s[C].split(k, 4);
     std::vector<te::IterVar> inside{ii, ji, ki};
-    std::sort(inside.begin(), inside.end(), [](const auto& x, const auto& y) { return x.name() < y.name(); });
+    std::sort(inside.begin(), inside.end(),
+              [](const auto& x, const auto& y) { return x.name() < y.name(); });
     for (int n = 0; n < order; ++n)
       std::next_permutation(inside.begin(), inside.end(),
                             [](const auto& x, const auto& y) { return x.name() < y.name(); });
@@ -166,7 +177,8 @@ TEST(IntrinsicMatching, TheTensorizedLoopsMayStandInAnyOrder) {
   }
 }
 
-// ---- operands ---------------------------------------------------------------------------------------------
+// ---- operands
+// ---------------------------------------------------------------------------------------------
 
 /// A body of `count` inputs, of which each may be told from the others: p0*2 + max(p1, p2*3) + ...
 Expr mixed(const std::vector<Expr>& p, bool is_reversed) {
@@ -178,7 +190,8 @@ Expr mixed(const std::vector<Expr>& p, bool is_reversed) {
   auto largest = [](const Expr& x, const Expr& y) { return max(x, y); };
   Expr result = both(mul, p[0], 2.0f);
   for (std::size_t n = 1; n + 1 < p.size(); n += 2)
-    result = both(add, both(largest, p[n], both(mul, p[n + 1], Expr(static_cast<float>(n + 2)))), result);
+    result = both(add, both(largest, p[n], both(mul, p[n + 1], Expr(static_cast<float>(n + 2)))),
+                  result);
   return result;
 }
 
@@ -237,9 +250,11 @@ TEST(IntrinsicMatching, SumsOfFloatsKeepTheirOrder) {
   EXPECT_THROW(lower(s, {A, C}), ScheduleError);
 }
 
-// ---- dimensions of one element ----------------------------------------------------------------------------
+// ---- dimensions of one element
+// ----------------------------------------------------------------------------
 
-/// A shape with 1 put in at the places whose bits are set: bit 0 in front of the first dimension, ...
+/// A shape with 1 put in at the places whose bits are set: bit 0 in front of the first dimension,
+/// ...
 std::vector<Expr> with_ones(const std::vector<int>& shape, unsigned places) {
   std::vector<Expr> result;
   for (std::size_t d = 0; d <= shape.size(); ++d) {
@@ -270,8 +285,8 @@ std::vector<Expr> without_ones(std::span<const Var> vars, unsigned places, std::
 }
 
 /// out[i, j] = in[i + 1, j] * 2, each with ones at some places.
-te::Tensor doubled(const te::Tensor& in, std::vector<int> shape, unsigned ones_in, unsigned ones_out,
-                   int shift) {
+te::Tensor doubled(const te::Tensor& in, std::vector<int> shape, unsigned ones_in,
+                   unsigned ones_out, int shift) {
   return te::compute(
       with_ones(shape, ones_out),
       [&](std::span<const Var> vars) {
@@ -293,7 +308,8 @@ TEST_P(OnesTest, MayStandAnywhereInTheRegionOrInTheIntrinsic) {
     te::Tensor C = doubled(A, {8, 16}, own ^ mixed_in, own, 1),
                c = doubled(a, {4, 8}, theirs ^ mixed_in, theirs, 0);
     te::Schedule s = te::create_schedule(C);
-    const int first = static_cast<int>(own & 1u), second = first + 1 + static_cast<int>((own >> 1) & 1u);
+    const int first = static_cast<int>(own & 1u),
+              second = first + 1 + static_cast<int>((own >> 1) & 1u);
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(first), s[C].axis(second), 4, 8);
     s[C].tensorize(ii, loop_intrinsic(c));
     EXPECT_EQ(difference(s, {A, C}), "") << own << " " << theirs << " " << mixed_in;
@@ -327,7 +343,8 @@ TEST(IntrinsicMatching, AReductionOfOneStepMayBeMissingOnEitherSide) {
     }
 }
 
-// ---- indices that are read --------------------------------------------------------------------------------
+// ---- indices that are read
+// --------------------------------------------------------------------------------
 
 TEST(IntrinsicMatching, IndicesThatAreReadGoByTheirReads) {
   te::Tensor A = te::placeholder({20}, "A"), I = te::placeholder({3, 8}, "I", Int(32));

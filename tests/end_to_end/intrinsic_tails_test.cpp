@@ -1,5 +1,6 @@
-// Intrinsics where they do not fit: loops that they do not divide, on any number of axes, in stages computed
-// inside of others, on memory of every kind. Each call is also compared with what it declares.
+// Intrinsics where they do not fit: loops that they do not divide, on any number of axes, in stages
+// computed inside of others, on memory of every kind. Each call is also compared with what it
+// declares.
 #include <gtest/gtest.h>
 
 #include "tests/common/loop_intrinsics.h"
@@ -8,17 +9,20 @@
 namespace tenon::testing {
 namespace {
 
-std::string difference(const te::Schedule& s, const std::vector<LowerArgument>& args, WaysToRun ways = {}) {
+std::string difference(const te::Schedule& s, const std::vector<LowerArgument>& args,
+                       WaysToRun ways = {}) {
   ways.build = {.check_intrinsics = true, .opt_level = 1};
   return compare_with_default(s, args, ways);
 }
 
-te::Tensor matrix(const Expr& rows, const Expr& columns, const std::string& name, DataType type = Float(32)) {
+te::Tensor matrix(const Expr& rows, const Expr& columns, const std::string& name,
+                  DataType type = Float(32)) {
   return te::placeholder({rows, columns}, name, type);
 }
 
 /// c[m, n] = sum over k of a[m, k] b[k, n], in another type than the operands'.
-te::Tensor product(const te::Tensor& a, const te::Tensor& b, DataType type, const std::string& name) {
+te::Tensor product(const te::Tensor& a, const te::Tensor& b, DataType type,
+                   const std::string& name) {
   te::IterVar k = te::reduce_axis(Range(0, a.shape()[1]), "k");
   return te::compute(
       {a.shape()[0], b.shape()[1]}, {"i", "j"},
@@ -39,7 +43,8 @@ void tile_product(const te::Stage& stage, int m, int n, int k, const te::TensorI
   stage.tensorize(ii, intrin);
 }
 
-// ---- types ------------------------------------------------------------------------------------------------
+// ---- types
+// ------------------------------------------------------------------------------------------------
 
 struct TypesTest : ::testing::TestWithParam<std::tuple<DataType, DataType, DataType>> {};
 
@@ -55,16 +60,18 @@ TEST_P(TypesTest, ProductsWithTailsOnAllAxes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    IntrinsicTails, TypesTest,
-    ::testing::Values(std::tuple(Float(32), Float(32), Float(32)), std::tuple(UInt(8), Int(8), Int(32)),
-                      std::tuple(Int(8), Int(8), Int(32)), std::tuple(Float(16), Float(16), Float(16)),
-                      std::tuple(Float(16), Float(16), Float(32)),
-                      std::tuple(BFloat(16), BFloat(16), Float(32)),
-                      std::tuple(Float(64), Float(64), Float(64)), std::tuple(Int(64), Int(64), Int(64))));
+INSTANTIATE_TEST_SUITE_P(IntrinsicTails, TypesTest,
+                         ::testing::Values(std::tuple(Float(32), Float(32), Float(32)),
+                                           std::tuple(UInt(8), Int(8), Int(32)),
+                                           std::tuple(Int(8), Int(8), Int(32)),
+                                           std::tuple(Float(16), Float(16), Float(16)),
+                                           std::tuple(Float(16), Float(16), Float(32)),
+                                           std::tuple(BFloat(16), BFloat(16), Float(32)),
+                                           std::tuple(Float(64), Float(64), Float(64)),
+                                           std::tuple(Int(64), Int(64), Int(64))));
 
-/// Four products of bytes in each of sixteen lanes: c[j] += sum over 4 of a[k] b[j, k], the weights packed
-/// four by four.
+/// Four products of bytes in each of sixteen lanes: c[j] += sum over 4 of a[k] b[j, k], the weights
+/// packed four by four.
 TEST(IntrinsicTails, FourProductsOfBytesPerLane) {
   const DataType wide = Int(32);
   for (const auto& [rows, columns, depth] :
@@ -76,13 +83,15 @@ TEST(IntrinsicTails, FourProductsOfBytesPerLane) {
       te::Tensor C = te::compute(
           {rows, columns}, {"i", "j"},
           [&](Var i, Var j) {
-            return te::sum(cast(wide, A(i, k)) * cast(wide, W(floordiv(k, 4), j, floormod(k, 4))), {k});
+            return te::sum(cast(wide, A(i, k)) * cast(wide, W(floordiv(k, 4), j, floormod(k, 4))),
+                           {k});
           },
           "C");
       te::Tensor a = te::placeholder({4}, "a", UInt(8)), w = matrix(16, 4, "w", Int(8));
       te::IterVar r = te::reduce_axis({0, 4}, "r");
       te::Tensor c = te::compute(
-          {16}, {"x"}, [&](Var x) { return te::sum(cast(wide, a(r)) * cast(wide, w(x, r)), {r}); }, "c");
+          {16}, {"x"}, [&](Var x) { return te::sum(cast(wide, a(r)) * cast(wide, w(x, r)), {r}); },
+          "c");
       te::Schedule s = te::create_schedule(C);
       auto [jo, ji] = s[C].split(s[C].axis(1), 16);
       auto [ko, ki] = s[C].split(k, 4);
@@ -91,7 +100,8 @@ TEST(IntrinsicTails, FourProductsOfBytesPerLane) {
     }
 }
 
-// ---- tails ------------------------------------------------------------------------------------------------
+// ---- tails
+// ------------------------------------------------------------------------------------------------
 
 struct TailsTest : ::testing::TestWithParam<std::tuple<int, int, int, bool>> {};
 
@@ -183,7 +193,8 @@ TEST(IntrinsicTails, OfConditionsAndOwnReducers) {
 TEST(IntrinsicTails, OfReductionsThatStartFromATensor) {
   for (const auto& [columns, depth] : {std::pair(8, 12), std::pair(11, 14)})
     for (const LoopIntrinsicOptions& options : kWaysToReset) {
-      te::Tensor A = matrix(6, depth, "A"), B = matrix(depth, columns, "B"), S = matrix(6, columns, "S");
+      te::Tensor A = matrix(6, depth, "A"), B = matrix(depth, columns, "B"),
+                 S = matrix(6, columns, "S");
       te::IterVar k = te::reduce_axis({0, depth}, "k"), r = te::reduce_axis({0, 4}, "r");
       te::Tensor C = te::compute(
           {6, columns}, {"i", "j"},
@@ -191,7 +202,8 @@ TEST(IntrinsicTails, OfReductionsThatStartFromATensor) {
       te::Tensor a = matrix(2, 4, "a"), b = matrix(4, 4, "b"), start = matrix(2, 4, "start");
       te::Tensor c = te::compute(
           {2, 4}, {"x", "y"},
-          [&](Var x, Var y) { return te::sum(a(x, r) * b(r, y), {r}, {.init = {start(x, y)}}); }, "c");
+          [&](Var x, Var y) { return te::sum(a(x, r) * b(r, y), {r}, {.init = {start(x, y)}}); },
+          "c");
       te::Schedule s = te::create_schedule(C);
       tile_product(s[C], 2, 4, 4, loop_intrinsic(c, options));
       EXPECT_EQ(difference(s, {A, B, S, C}), "") << columns;
@@ -220,7 +232,8 @@ TEST(IntrinsicTails, OfReductionsWhoseLengthDependsOnTheRow) {
           },
           "C");
       te::Schedule s = te::create_schedule(C);
-      s[C].tensorize(s[C].split(s[C].reduce_axis(0), 4).inner, loop_intrinsic(sum_of_four(), options));
+      s[C].tensorize(s[C].split(s[C].reduce_axis(0), 4).inner,
+                     loop_intrinsic(sum_of_four(), options));
       std::vector<LowerArgument> args{A, L, C};
       if (C.op().inputs().size() == 1) args.erase(args.begin() + 1);
       EXPECT_EQ(difference(s, args), "");
@@ -237,7 +250,8 @@ TEST(IntrinsicTails, OfReductionsThatDoNotBeginAtZero) {
   EXPECT_EQ(difference(s, {A, C}), "");
 }
 
-// ---- stages inside of others ------------------------------------------------------------------------------
+// ---- stages inside of others
+// ------------------------------------------------------------------------------
 
 te::Tensor scaled(const te::Tensor& x, int rows, int columns, const std::string& name) {
   return te::compute(
@@ -249,8 +263,8 @@ TEST(IntrinsicTails, OfAStageThatIsComputedWithAMargin) {
     te::Tensor A = matrix(12, width + 2, "A");
     te::Tensor B = scaled(A, 12, width + 2, "B");
     te::Tensor C = te::compute(
-        {10, width}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + B(i + 1, j + 1) + B(i + 2, j + 2); },
-        "C");
+        {10, width}, {"i", "j"},
+        [&](Var i, Var j) { return B(i, j) + B(i + 1, j + 1) + B(i + 2, j + 2); }, "C");
     for (bool is_inner : {false, true}) {
       te::Schedule s = te::create_schedule(C);
       auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
@@ -269,7 +283,8 @@ TEST(IntrinsicTails, OfInputsAndOutputsInOtherScopes) {
     options.scope_of = [](const te::Tensor& t) { return t.name() == "c" ? "local" : "shared"; };
     te::Schedule s = te::create_schedule(C);
     te::Tensor local = s.cache_write(C, "local");
-    te::Tensor AS = s.cache_read(A, "shared", {local.op()}), BS = s.cache_read(B, "shared", {local.op()});
+    te::Tensor AS = s.cache_read(A, "shared", {local.op()}),
+               BS = s.cache_read(B, "shared", {local.op()});
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 8, 16);
     s[local].compute_at(s[C], jo);
     tile_product(s[local], 4, 8, 4, loop_intrinsic(c, options));
@@ -310,8 +325,8 @@ TEST(IntrinsicTails, OfCopiesBetweenScopes) {
   te::Tensor copy = te::compute(
       {4, 8}, {"x", "y"}, [&](Var x, Var y) { return a(x, y); }, "copy");
   auto between = [&](const std::string& from, const std::string& to) {
-    return loop_intrinsic(copy,
-                          {.scope_of = [=](const te::Tensor& t) { return t.name() == "a" ? from : to; }});
+    return loop_intrinsic(
+        copy, {.scope_of = [=](const te::Tensor& t) { return t.name() == "a" ? from : to; }});
   };
   te::Schedule s = te::create_schedule(B);
   te::Tensor result = s.cache_write(B, "local");
@@ -355,7 +370,8 @@ TEST(IntrinsicTails, OfLoopsThatAreFused) {
   EXPECT_EQ(difference(s, {A, B}), "");
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------
+// ---- memory
+// -----------------------------------------------------------------------------------------------
 
 TEST(IntrinsicTails, OffsetsThatAreMultiples) {
   te::Tensor A = matrix(6, 44, "A"), B = scaled(A, 6, 44, "B");
@@ -412,7 +428,8 @@ TEST(IntrinsicTails, SizesThatTheIntrinsicTakesFromItsPart) {
   EXPECT_EQ(difference(s, {A, B, C}), "");
 }
 
-// ---- vectors as elements ----------------------------------------------------------------------------------
+// ---- vectors as elements
+// ----------------------------------------------------------------------------------
 
 TEST(IntrinsicTails, ElementsThatAreVectors) {
   const DataType type = Float(32, 4);

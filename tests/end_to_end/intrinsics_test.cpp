@@ -1,4 +1,5 @@
-// Stages that tensor intrinsics compute, run every way and compared with the loops that they replace.
+// Stages that tensor intrinsics compute, run every way and compared with the loops that they
+// replace.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -8,7 +9,8 @@
 namespace tenon::testing {
 namespace {
 
-// ---- elements ---------------------------------------------------------------------------------------------
+// ---- elements
+// ---------------------------------------------------------------------------------------------
 
 TEST(Intrinsics, AddRowsOfVectors) {
   Sum p(6, 64);
@@ -33,11 +35,12 @@ TEST(Intrinsics, LeaveATailOfAnyLengthToTheLoops) {
 TEST(Intrinsics, AreCalledInLoopsOfAnyKind) {
   const WaysToRun checked = with_kernels({.build = {.check_intrinsics = true, .opt_level = 1}});
   using Mark = std::function<void(const te::Stage&, const te::IterVar&)>;
-  for (const Mark& mark :
-       {Mark([](const te::Stage&c, const te::IterVar&i) { c.vectorize(i); }),
-        Mark([](const te::Stage&c, const te::IterVar&i) { c.unroll(i); }),
-        Mark([](const te::Stage&c, const te::IterVar&i) { c.parallel(i); }),
-        Mark([](const te::Stage&c, const te::IterVar&i) { c.bind(i, te::thread_axis("vthread")); })}) {
+  for (const Mark& mark : {Mark([](const te::Stage&c, const te::IterVar&i) { c.vectorize(i); }),
+                           Mark([](const te::Stage&c, const te::IterVar&i) { c.unroll(i); }),
+                           Mark([](const te::Stage&c, const te::IterVar&i) { c.parallel(i); }),
+                           Mark([](const te::Stage&c, const te::IterVar&i) {
+                             c.bind(i, te::thread_axis("vthread"));
+                           })}) {
     Sum p(8, 36);
     mark(p.s[p.C], p.s[p.C].axis(0));
     p.s[p.C].tensorize(p.s[p.C].split(p.s[p.C].axis(1), 16).inner, vadd(16));
@@ -80,7 +83,8 @@ TEST(Intrinsics, StandInsideOfOtherStages) {
   EXPECT_EQ(compare_with_default(s, {p.A, p.B, after}, with_kernels()), "");
 }
 
-// ---- a matrix product in tiles ----------------------------------------------------------------------------
+// ---- a matrix product in tiles
+// ----------------------------------------------------------------------------
 
 struct TilesTest : ::testing::TestWithParam<std::tuple<Parts, std::array<int, 3>, bool>> {};
 
@@ -92,11 +96,12 @@ TEST_P(TilesTest, ComputeTheProduct) {
 }
 
 const Parts kWaysToReset[] = {{true, true, true}, {true, false, true}, {false, true, true}};
-const std::array<int, 3> kSizes[] = {{8, 16, 12}, {9, 16, 12}, {8, 19, 12}, {8, 16, 14}, {11, 21, 7}};
+const std::array<int, 3> kSizes[] = {
+    {8, 16, 12}, {9, 16, 12}, {8, 19, 12}, {8, 16, 14}, {11, 21, 7}};
 
 INSTANTIATE_TEST_SUITE_P(Intrinsics, TilesTest,
-                         ::testing::Combine(::testing::ValuesIn(kWaysToReset), ::testing::ValuesIn(kSizes),
-                                            ::testing::Bool()));
+                         ::testing::Combine(::testing::ValuesIn(kWaysToReset),
+                                            ::testing::ValuesIn(kSizes), ::testing::Bool()));
 
 /// Where a loop of the reduction is fused with one of data, the reduction begins anew in its midst.
 TEST(Intrinsics, KnowWhereAFusedReductionBegins) {
@@ -228,10 +233,12 @@ te::TensorIntrin twice(int n, int offset_factor = 1) {
   auto body = [&](std::span<const tir::Buffer> ins,
                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     tir::IRBuilder ib;
-    ib.for_range(0, n, "l", [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) * 2.0f, {l})); });
+    ib.for_range(0, n, "l",
+                 [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) * 2.0f, {l})); });
     return {.body = ib.get()};
   };
-  return te::decl_tensor_intrin(c.op(), body, {.name = "twice", .default_offset_factor = offset_factor});
+  return te::decl_tensor_intrin(c.op(), body,
+                                {.name = "twice", .default_offset_factor = offset_factor});
 }
 
 TEST(Intrinsics, ServeSeveralStagesOfOneProgram) {
@@ -268,7 +275,8 @@ TEST(Intrinsics, FindOutWhenCalledWhetherTheirOffsetIsAMultiple) {
 }
 
 TEST(Intrinsics, HaveOffsetsAsLargeAsTheMemory) {
-  te::Tensor A = te::placeholder({70000, 70000}, "A", Int(8)), a = te::placeholder({16}, "a", Int(8));
+  te::Tensor A = te::placeholder({70000, 70000}, "A", Int(8)),
+             a = te::placeholder({16}, "a", Int(8));
   auto next = [](const Expr& x) { return x + 1; };
   te::Tensor B = te::compute(
       {70000, 70000}, {"i", "j"}, [&](Var i, Var j) { return next(A(i, j)); }, "B");
@@ -292,7 +300,8 @@ TEST(Intrinsics, RunInThreads) {
       {6, 30}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "B");
   te::Schedule s = te::create_schedule(B);
   auto [outer, inner] = s[B].split(s[B].axis(1), 8);
-  s[B].bind(s[B].axis(0), te::thread_axis("blockIdx.x")).bind(outer, te::thread_axis("threadIdx.x"));
+  s[B].bind(s[B].axis(0), te::thread_axis("blockIdx.x"))
+      .bind(outer, te::thread_axis("threadIdx.x"));
   s[B].tensorize(inner, twice(8));
   EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
 }
@@ -319,7 +328,8 @@ TEST(Intrinsics, ComputeThePartsOfAFactoredReduction) {
   te::Tensor part = s.rfactor(C, ko);
   te::Stage stage = s[part];
   auto [io, jo, ii, ji] = stage.tile(stage.axis(1), stage.axis(2), 4, 8);
-  stage.reorder({stage.axis(0), io, jo, ii, ji}).tensorize(ii, gemm({.parts = {true, false, false}}));
+  stage.reorder({stage.axis(0), io, jo, ii, ji})
+      .tensorize(ii, gemm({.parts = {true, false, false}}));
   EXPECT_EQ(compare_with_default(s, {A, B, C}, with_kernels()), "");
 }
 
@@ -348,11 +358,13 @@ TEST(Intrinsics, MayHaveSeveralOutputs) {
     return {.body = ib.get()};
   };
   te::Schedule s = te::create_schedule(B[0]);
-  s[B[0]].tensorize(s[B[0]].split(s[B[0]].axis(1), 8).inner, te::decl_tensor_intrin(b[0].op(), body));
+  s[B[0]].tensorize(s[B[0]].split(s[B[0]].axis(1), 8).inner,
+                    te::decl_tensor_intrin(b[0].op(), body));
   EXPECT_EQ(compare_with_default(s, {A, B[0], B[1]}), "");
 }
 
-// ---- operations on regions --------------------------------------------------------------------------------
+// ---- operations on regions
+// --------------------------------------------------------------------------------
 
 TEST(Intrinsics, ComputeOnRegions) {
   te::Tensor A = te::placeholder({12, 40}, "A"), B = te::placeholder({40}, "B");
@@ -360,8 +372,8 @@ TEST(Intrinsics, ComputeOnRegions) {
   te::Tensor C = te::tensor_compute(
       {6, 16}, {"i"},
       [&](Var i) {
-        return add(
-            {A.region({i * 2, Range::from_min_extent(3, 16)}), B.region({Range::from_min_extent(i, 16)})});
+        return add({A.region({i * 2, Range::from_min_extent(3, 16)}),
+                    B.region({Range::from_min_extent(i, 16)})});
       },
       "C");
   te::Tensor plain = te::compute(
@@ -382,7 +394,8 @@ TEST(Intrinsics, TakeScalars) {
   auto body = [&](std::span<const tir::Buffer> ins,
                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     tir::IRBuilder ib;
-    ib.for_range(0, 16, "l", [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) * factor, {l})); });
+    ib.for_range(0, 16, "l",
+                 [&](Var l) { ib.emit(tir::make_store(outs[0], ins[0]({l}) * factor, {l})); });
     return {.body = ib.get()};
   };
   te::TensorIntrin scale = te::decl_tensor_intrin(c.op(), body, {.scalar_params = {factor}});
@@ -396,8 +409,9 @@ TEST(Intrinsics, TakeScalars) {
       {6, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * cast(Float(32), i); }, "C");
   const Arguments right = make_arguments({A, plain}), actual = make_arguments({A, C});
   tir::evaluate(lower_to_loops(te::create_schedule(plain), {A, plain}), right.values);
-  run_compiled(build(te::create_schedule(C), {A, C}, Target("llvm"), {.check_intrinsics = true})["main"],
-               actual);
+  run_compiled(
+      build(te::create_schedule(C), {A, C}, Target("llvm"), {.check_intrinsics = true})["main"],
+      actual);
   EXPECT_EQ(first_difference(right, actual), "");
 }
 

@@ -1,5 +1,5 @@
-// C functions as hardware intrinsics: sums of vectors and products of tiles of matrices; what they are to
-// compute, and stages that use them.
+// C functions as hardware intrinsics: sums of vectors and products of tiles of matrices; what they
+// are to compute, and stages that use them.
 //
 //   Product p(8, 16, 12);
 //   p.tensorize({.parts = {.body = false}});
@@ -54,7 +54,8 @@ struct Product {
         B(te::placeholder({l, n}, "B")),
         k(te::reduce_axis({0, l}, "k")),
         C(te::compute(
-            {m, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C")),
+            {m, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
+            "C")),
         s(te::create_schedule(C)) {}
   void tensorize(const Tile& t, bool reduction_outermost = false) {
     te::Stage stage = s[C];

@@ -19,17 +19,21 @@ double sum(std::int64_t count, const std::function<double(std::int64_t)>& term) 
 TEST(LibraryNnTest, ProductsOfMatrices) {
   for (const bool transpose_a : {false, true})
     for (const bool transpose_b : {false, true}) {
-      te::Tensor A = te::placeholder(transpose_a ? std::vector<Expr>{6, 4} : std::vector<Expr>{4, 6}, "A");
-      te::Tensor B = te::placeholder(transpose_b ? std::vector<Expr>{5, 6} : std::vector<Expr>{6, 5}, "B");
+      te::Tensor A =
+          te::placeholder(transpose_a ? std::vector<Expr>{6, 4} : std::vector<Expr>{4, 6}, "A");
+      te::Tensor B =
+          te::placeholder(transpose_b ? std::vector<Expr>{5, 6} : std::vector<Expr>{6, 5}, "B");
       auto truth = [&](auto& in, Indices i) {
         return sum(6, [&](std::int64_t k) {
           return (transpose_a ? in[0]({k, i[0]}) : in[0]({i[0], k})) *
                  (transpose_b ? in[1]({i[1], k}) : in[1]({k, i[1]}));
         });
       };
-      EXPECT_EQ(differs({A, B}, topi::matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b}),
-                        truth, {.compile = !transpose_a}),
-                "")
+      EXPECT_EQ(
+          differs({A, B},
+                  topi::matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b}),
+                  truth, {.compile = !transpose_a}),
+          "")
           << transpose_a << transpose_b;
     }
 }
@@ -38,7 +42,9 @@ TEST(LibraryNnTest, SmallIntegersAreSummedUpInTheTypeThatIsAskedFor) {
   te::Tensor A = te::placeholder({3, 200}, "A", Int(8)), W = te::placeholder({2, 200}, "W", Int(8));
   EXPECT_EQ(differs({A, W}, topi::dense(A, W, {.out_dtype = Int(32)}),
                     [](auto& in, Indices i) {
-                      return sum(200, [&](std::int64_t k) { return in[0]({i[0], k}) * in[1]({i[1], k}); });
+                      return sum(200, [&](std::int64_t k) {
+                        return in[0]({i[0], k}) * in[1]({i[1], k});
+                      });
                     }),
             "");
 }
@@ -58,18 +64,20 @@ TEST(LibraryNnTest, ALayerWithItsBias) {
 TEST(LibraryNnTest, OneMatrixServesAllOfABatch) {
   te::Tensor A = te::placeholder({4, 2, 3}, "A"), One = te::placeholder({1, 3, 5}, "One"),
              B = te::placeholder({4, 5, 3}, "B");
-  EXPECT_EQ(
-      differs({A, One}, topi::batch_matmul(A, One),
-              [](auto& in, Indices i) {
-                return sum(3, [&](std::int64_t k) { return in[0]({i[0], i[1], k}) * in[1]({0, k, i[2]}); });
-              }),
-      "");
-  EXPECT_EQ(
-      differs({One, B}, topi::batch_matmul(One, B),
-              [](auto& in, Indices i) {
-                return sum(5, [&](std::int64_t k) { return in[0]({0, i[1], k}) * in[1]({i[0], k, i[2]}); });
-              }),
-      "");
+  EXPECT_EQ(differs({A, One}, topi::batch_matmul(A, One),
+                    [](auto& in, Indices i) {
+                      return sum(3, [&](std::int64_t k) {
+                        return in[0]({i[0], i[1], k}) * in[1]({0, k, i[2]});
+                      });
+                    }),
+            "");
+  EXPECT_EQ(differs({One, B}, topi::batch_matmul(One, B),
+                    [](auto& in, Indices i) {
+                      return sum(5, [&](std::int64_t k) {
+                        return in[0]({0, i[1], k}) * in[1]({i[0], k, i[2]});
+                      });
+                    }),
+            "");
 }
 
 TEST(LibraryNnTest, SoftmaxAlongAnyDimension) {
@@ -95,8 +103,11 @@ TEST(LibraryNnTest, SoftmaxDoesNotOverflow) {
   EXPECT_EQ(differs({X}, topi::softmax(X * 1000.0f),
                     [](auto& in, Indices i) {
                       double greatest = -1e9;
-                      for (std::int64_t k = 0; k < 6; ++k) greatest = std::max(greatest, in[0]({k}));
-                      auto power = [&](std::int64_t k) { return std::exp(1000 * (in[0]({k}) - greatest)); };
+                      for (std::int64_t k = 0; k < 6; ++k)
+                        greatest = std::max(greatest, in[0]({k}));
+                      auto power = [&](std::int64_t k) {
+                        return std::exp(1000 * (in[0]({k}) - greatest));
+                      };
                       return power(i[0]) / sum(6, power);
                     }),
             "");
@@ -104,8 +115,8 @@ TEST(LibraryNnTest, SoftmaxDoesNotOverflow) {
 
 // ---- windows ------------------------------------------------------------------------------------
 
-/// Calls f with every element of the window at `i` that there is; window 3 x 2, stride 2 x 1, padding 1 at
-/// the top, left and right.
+/// Calls f with every element of the window at `i` that there is; window 3 x 2, stride 2 x 1,
+/// padding 1 at the top, left and right.
 void in_window(const Element& x, Indices i, const std::function<void(double)>& f) {
   for (std::int64_t p = 0; p < 3; ++p)
     for (std::int64_t q = 0; q < 2; ++q) {
@@ -138,11 +149,13 @@ TEST(LibraryNnTest, TheMeanOfAWindowCountsWhatIsThere) {
                       return total / count;
                     }),
             "");
-  EXPECT_EQ(differs({X}, topi::avg_pool2d(X, {7, 5}),
-                    [](auto& in, Indices i) {
-                      return sum(35, [&](std::int64_t k) { return in[0]({i[0], i[1], k / 5, k % 5}); }) / 35;
-                    }),
-            "");
+  EXPECT_EQ(
+      differs(
+          {X}, topi::avg_pool2d(X, {7, 5}),
+          [](auto& in, Indices i) {
+            return sum(35, [&](std::int64_t k) { return in[0]({i[0], i[1], k / 5, k % 5}); }) / 35;
+          }),
+      "");
 }
 
 TEST(LibraryNnTest, Convolution) {
@@ -150,17 +163,18 @@ TEST(LibraryNnTest, Convolution) {
   for (const topi::ConvolutionOptions& c :
        {topi::ConvolutionOptions{}, topi::ConvolutionOptions{.stride = {2, 3}},
         topi::ConvolutionOptions{.stride = {1, 2}, .dilation = {2, 3}, .padding = {1, 2, 3, 0}}})
-    EXPECT_EQ(differs({X, K}, topi::conv2d_nchw(X, K, c),
-                      [&](auto& in, Indices i) {
-                        return sum(18, [&](std::int64_t k) {
-                          const std::int64_t channel = k / 6, p = k / 2 % 3, q = k % 2;
-                          const std::int64_t y = i[2] * c.stride[0] + p * c.dilation[0] - c.padding[0],
-                                             z = i[3] * c.stride[1] + q * c.dilation[1] - c.padding[1];
-                          if (y < 0 || y >= 8 || z < 0 || z >= 9) return 0.0;
-                          return in[0]({i[0], channel, y, z}) * in[1]({i[1], channel, p, q});
-                        });
-                      }),
-              "");
+    EXPECT_EQ(
+        differs({X, K}, topi::conv2d_nchw(X, K, c),
+                [&](auto& in, Indices i) {
+                  return sum(18, [&](std::int64_t k) {
+                    const std::int64_t channel = k / 6, p = k / 2 % 3, q = k % 2;
+                    const std::int64_t y = i[2] * c.stride[0] + p * c.dilation[0] - c.padding[0],
+                                       z = i[3] * c.stride[1] + q * c.dilation[1] - c.padding[1];
+                    if (y < 0 || y >= 8 || z < 0 || z >= 9) return 0.0;
+                    return in[0]({i[0], channel, y, z}) * in[1]({i[1], channel, p, q});
+                  });
+                }),
+        "");
 }
 
 TEST(LibraryNnTest, ConvolutionOfSymbolicImages) {
@@ -170,7 +184,8 @@ TEST(LibraryNnTest, ConvolutionOfSymbolicImages) {
                     [](auto& in, Indices i) {
                       return sum(18, [&](std::int64_t k) {
                         const std::int64_t y = i[2] + k / 3 % 3 - 1, z = i[3] + k % 3 - 1;
-                        if (y < 0 || y >= in[0].extent(2) || z < 0 || z >= in[0].extent(3)) return 0.0;
+                        if (y < 0 || y >= in[0].extent(2) || z < 0 || z >= in[0].extent(3))
+                          return 0.0;
                         return in[0]({0, k / 9, y, z}) * in[1]({i[1], k / 9, k / 3 % 3, k % 3});
                       });
                     },

@@ -1,5 +1,5 @@
-// Random small graphs of the library's operations, inlined by what they are: every way to run them agrees
-// with the default schedule run by the interpreter.
+// Random small graphs of the library's operations, inlined by what they are: every way to run them
+// agrees with the default schedule run by the interpreter.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -62,7 +62,8 @@ class RandomLibraryGraph {
       std::vector<int> divisors;
       for (int d = 1; d <= count; ++d)
         if (count % d == 0) divisors.push_back(d);
-      const int extent = divisors[static_cast<std::size_t>(below(static_cast<int>(divisors.size())))];
+      const int extent =
+          divisors[static_cast<std::size_t>(below(static_cast<int>(divisors.size())))];
       shape.emplace_back(extent);
       count /= extent;
     }

@@ -19,7 +19,8 @@ struct LibraryTest : ::testing::Test {
 // ---- reductions ---------------------------------------------------------------------------------
 
 /// Calls f with every index below `count`.
-double over(std::int64_t count, double start, const std::function<double(double, std::int64_t)>& f) {
+double over(std::int64_t count, double start,
+            const std::function<double(double, std::int64_t)>& f) {
   for (std::int64_t k = 0; k < count; ++k) start = f(start, k);
   return start;
 }
@@ -36,14 +37,18 @@ TEST_F(LibraryTest, ReductionsCombineAllOfADimension) {
             "");
   EXPECT_EQ(differs({A}, topi::prod(A, {1}),
                     [](auto& in, Indices i) {
-                      return over(3, 1, [&](double p, std::int64_t k) { return p * in[0]({i[0], k, i[1]}); });
+                      return over(3, 1, [&](double p, std::int64_t k) {
+                        return p * in[0]({i[0], k, i[1]});
+                      });
                     }),
             "");
 }
 
 TEST_F(LibraryTest, ReductionsOfSeveralDimensions) {
   auto greatest = [](auto& in, Indices i) {
-    return over(20, -1e9, [&](double m, std::int64_t k) { return std::max(m, in[0]({k / 5, i[0], k % 5})); });
+    return over(20, -1e9, [&](double m, std::int64_t k) {
+      return std::max(m, in[0]({k / 5, i[0], k % 5}));
+    });
   };
   EXPECT_EQ(differs({A}, topi::max(A, {0, 2}), greatest), "");
   EXPECT_EQ(differs({A}, topi::min(A),
@@ -58,8 +63,10 @@ TEST_F(LibraryTest, ReductionsOfSeveralDimensions) {
 TEST_F(LibraryTest, TruthsAreCombined) {
   te::Tensor T = te::placeholder({6, 2}, "T", Bool());
   auto count = [](auto& in, Indices i) { return in[0]({i[0], 0}) + in[0]({i[0], 1}); };
-  EXPECT_EQ(differs({T}, topi::all(T, {1}), [&](auto& in, Indices i) { return count(in, i) == 2; }), "");
-  EXPECT_EQ(differs({T}, topi::any(T, {1}), [&](auto& in, Indices i) { return count(in, i) > 0; }), "");
+  EXPECT_EQ(differs({T}, topi::all(T, {1}), [&](auto& in, Indices i) { return count(in, i) == 2; }),
+            "");
+  EXPECT_EQ(differs({T}, topi::any(T, {1}), [&](auto& in, Indices i) { return count(in, i) > 0; }),
+            "");
 }
 
 TEST_F(LibraryTest, PositionsAreThoseOfTheFirst) {
@@ -69,7 +76,8 @@ TEST_F(LibraryTest, PositionsAreThoseOfTheFirst) {
     return [greatest](auto& in, Indices i) {
       std::int64_t best = 0;
       for (std::int64_t k = 1; k < 20; ++k)
-        if (greatest ? in[0]({i[0], k}) > in[0]({i[0], best}) : in[0]({i[0], k}) < in[0]({i[0], best}))
+        if (greatest ? in[0]({i[0], k}) > in[0]({i[0], best})
+                     : in[0]({i[0], k}) < in[0]({i[0], best}))
           best = k;
       return static_cast<double>(best);
     };
@@ -83,7 +91,8 @@ TEST_F(LibraryTest, PositionsInSeveralDimensionsCountRowByRow) {
                     [](auto& in, Indices i) {
                       std::int64_t best = 0;
                       for (std::int64_t k = 1; k < 20; ++k)
-                        if (in[0]({k / 5, i[0], k % 5}) > in[0]({best / 5, i[0], best % 5})) best = k;
+                        if (in[0]({k / 5, i[0], k % 5}) > in[0]({best / 5, i[0], best % 5}))
+                          best = k;
                       return static_cast<double>(best);
                     }),
             "");
@@ -111,9 +120,9 @@ TEST_F(LibraryTest, PositionsAmongTheLeastNumbersAndNone) {
   EXPECT_EQ(differs({}, topi::argmax(F, {1}), [](auto&, Indices) { return 0.0; }), "");
   te::Tensor None = topi::log(topi::full({2, 3}, Float(32), -1.0f));
   EXPECT_EQ(differs({}, topi::argmax(None, {1}), [](auto&, Indices) { return 0.0; }), "");
-  EXPECT_EQ(
-      differs({}, topi::argmax(topi::concatenate({None, F}, 1), {1}), [](auto&, Indices) { return 3.0; }),
-      "");
+  EXPECT_EQ(differs({}, topi::argmax(topi::concatenate({None, F}, 1), {1}),
+                    [](auto&, Indices) { return 3.0; }),
+            "");
   te::Tensor I = topi::full({2, 3}, Int(8), -128);
   EXPECT_EQ(differs({}, topi::argmax(I, {1}), [](auto&, Indices) { return 0.0; }), "");
 }
@@ -130,18 +139,24 @@ TEST_F(LibraryTest, TransposeAndReshape) {
   EXPECT_EQ(differs({A}, topi::reshape(A, {2, 30}),
                     [&](auto& in, Indices i) { return row_major(in, i[0] * 30 + i[1]); }),
             "");
-  EXPECT_EQ(differs({A}, topi::reshape(A, {5, 1, 6, 2}),
-                    [&](auto& in, Indices i) { return row_major(in, i[0] * 12 + i[2] * 2 + i[3]); }),
-            "");
   EXPECT_EQ(
-      differs({A}, topi::flatten(A), [&](auto& in, Indices i) { return row_major(in, i[0] * 15 + i[1]); }),
+      differs({A}, topi::reshape(A, {5, 1, 6, 2}),
+              [&](auto& in, Indices i) { return row_major(in, i[0] * 12 + i[2] * 2 + i[3]); }),
       "");
+  EXPECT_EQ(differs({A}, topi::flatten(A),
+                    [&](auto& in, Indices i) { return row_major(in, i[0] * 15 + i[1]); }),
+            "");
 }
 
 TEST_F(LibraryTest, ReshapeOfNothingAndOfOneElement) {
   te::Tensor None = te::placeholder({0, 3}, "None"), One = te::placeholder({1, 1}, "One");
-  EXPECT_EQ(differs({None}, topi::reshape(None, {2, 0, 5}), [](auto&, Indices) { return 0.0; }), "");
-  EXPECT_EQ(differs({One}, topi::reshape(One, {}), [](auto& in, Indices) { return in[0]({0, 0}); }), "");
+  EXPECT_EQ(differs({None}, topi::reshape(None, {2, 0, 5}), [](auto&, Indices) { return 0.0; }),
+            "");
+  EXPECT_EQ(differs({One}, topi::reshape(One, {}),
+                    [](auto& in, Indices) {
+                      return in[0]({0, 0});
+                    }),
+            "");
 }
 
 TEST_F(LibraryTest, ReshapeOfSymbolicShapes) {
@@ -216,7 +231,9 @@ TEST_F(LibraryTest, SlicesStepAsTheyAreTold) {
     const te::Tensor part = topi::strided_slice(V, {c.begin}, {c.end}, {c.stride});
     ASSERT_EQ(tir::constant_int(part.shape()[0]), static_cast<std::int64_t>(c.places.size()));
     EXPECT_EQ(differs({V}, part,
-                      [&](auto& in, Indices i) { return in[0]({c.places[static_cast<std::size_t>(i[0])]}); },
+                      [&](auto& in, Indices i) {
+                        return in[0]({c.places[static_cast<std::size_t>(i[0])]});
+                      },
                       {.compile = false}),
               "")
         << c.begin << ":" << c.end << ":" << c.stride;

@@ -20,14 +20,14 @@ struct MatmulTest : ::testing::TestWithParam<int> {
 };
 
 TEST_P(MatmulTest, Tiled) {
-  s[C].reorder(
-      {tiles.x_outer, tiles.y_outer, reduction.outer, reduction.inner, tiles.x_inner, tiles.y_inner});
+  s[C].reorder({tiles.x_outer, tiles.y_outer, reduction.outer, reduction.inner, tiles.x_inner,
+                tiles.y_inner});
   expect_right();
 }
 
 TEST_P(MatmulTest, VectorizedUnrolledParallel) {
-  s[C].reorder(
-      {tiles.x_outer, tiles.y_outer, reduction.outer, tiles.x_inner, reduction.inner, tiles.y_inner});
+  s[C].reorder({tiles.x_outer, tiles.y_outer, reduction.outer, tiles.x_inner, reduction.inner,
+                tiles.y_inner});
   s[C].vectorize(tiles.y_inner).unroll(reduction.inner).parallel(tiles.x_outer);
   expect_right();
 }
@@ -55,25 +55,30 @@ TEST(PackedMatmulTest, PackedOperandIsReadInPlaceOfTheOther) {
       [&](Var n, Var row, Var m) { return B(row, n * block + m); }, "P");
   te::Tensor C = te::compute(
       {size, size}, {"i", "j"},
-      [&](Var i, Var j) { return te::sum(A(i, k) * P(floordiv(j, block), k, floormod(j, block)), {k}); },
+      [&](Var i, Var j) {
+        return te::sum(A(i, k) * P(floordiv(j, block), k, floormod(j, block)), {k});
+      },
       "C");
   te::Schedule s = te::create_schedule(C);
   s[P].vectorize(s[P].axis(2)).parallel(s[P].axis(0));
   const auto tiles = s[C].tile(s[C].axis(0), s[C].axis(1), block, block);
   const auto [ko, ki] = s[C].split(k, 4);
-  s[C].reorder({tiles.x_outer, tiles.y_outer, ko, tiles.x_inner, ki, tiles.y_inner}).vectorize(tiles.y_inner);
+  s[C].reorder({tiles.x_outer, tiles.y_outer, ko, tiles.x_inner, ki, tiles.y_inner})
+      .vectorize(tiles.y_inner);
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
 
-// ---- stencils -------------------------------------------------------------------------------------
+// ---- stencils
+// -------------------------------------------------------------------------------------
 
 struct BlurTest : ::testing::Test {
   te::Tensor A = te::placeholder({26, 31}, "A");
   te::Tensor across = te::compute(
-      {26, 29}, {"y", "x"}, [&](Var y, Var x) { return A(y, x) + A(y, x + 1) + A(y, x + 2); }, "across");
+      {26, 29}, {"y", "x"}, [&](Var y, Var x) { return A(y, x) + A(y, x + 1) + A(y, x + 2); },
+      "across");
   te::Tensor blur = te::compute(
-      {24, 29}, {"y", "x"}, [&](Var y, Var x) { return across(y, x) + across(y + 1, x) + across(y + 2, x); },
-      "blur");
+      {24, 29}, {"y", "x"},
+      [&](Var y, Var x) { return across(y, x) + across(y + 1, x) + across(y + 2, x); }, "blur");
   te::Schedule s = te::create_schedule(blur);
 };
 
@@ -107,7 +112,8 @@ TEST_F(BlurTest, AlignedCache) {
   EXPECT_EQ(compare_with_default(s, {A, blur}), "");
 }
 
-// ---- caches and inlining in every order -------------------------------------------------------------
+// ---- caches and inlining in every order
+// -------------------------------------------------------------
 
 TEST(DiamondTest, EveryOrderOfDataflowRewritesLowersAndMatches) {
   te::Tensor A = te::placeholder({18}, "A", Int(32));

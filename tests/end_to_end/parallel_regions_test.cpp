@@ -1,4 +1,5 @@
-// Persistent parallel regions: tasks that start once and share several loops, with barriers between.
+// Persistent parallel regions: tasks that start once and share several loops, with barriers
+// between.
 #include <gtest/gtest.h>
 
 #include "tests/common/refusal.h"
@@ -7,7 +8,8 @@
 namespace tenon::testing {
 namespace {
 
-/// C = sqrt(B) * 2 + 2 of B = |A| + 1, reversed; both in one region, which the outermost loop of C launches.
+/// C = sqrt(B) * 2 + 2 of B = |A| + 1, reversed; both in one region, which the outermost loop of C
+/// launches.
 struct ParallelRegionTest : ::testing::Test {
   Var n = te::size_var("n");
   te::Tensor A = te::placeholder({n}, "A");
@@ -28,7 +30,8 @@ struct ParallelRegionTest : ::testing::Test {
   void expect_right_for_every_number_of_threads() {
     for (int threads : {1, 2, 3, 7}) {
       runtime::set_num_threads(threads);
-      EXPECT_EQ(compare_with_default(s, {A, C}, {.symbols = {0, 1, 2, 8, 127, 128}}), "") << threads;
+      EXPECT_EQ(compare_with_default(s, {A, C}, {.symbols = {0, 1, 2, 8, 127, 128}}), "")
+          << threads;
     }
     runtime::set_num_threads(0);
   }
@@ -65,7 +68,11 @@ TEST_F(ParallelRegionTest, LoopsThatAreNotOrderedAreNotBuilt) {
 TEST_F(ParallelRegionTest, StoresThatEveryTaskWouldDoAreNotBuilt) {
   s[C].pragma(region, "parallel_launch_point").parallel(pieces.inner);
   s[B].compute_at(s[C], region);
-  EXPECT_TRUE(refuses<LowerError>([&] { build(s, {A, C}); }, {"parallel_launch_point", "`B`", "every task"}));
+  EXPECT_TRUE(refuses<LowerError>(
+      [&] {
+        build(s, {A, C});
+      },
+      {"parallel_launch_point", "`B`", "every task"}));
 }
 
 TEST_F(ParallelRegionTest, WhatANextIterationFillsMayStillBeRead) {

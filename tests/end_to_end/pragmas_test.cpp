@@ -45,7 +45,8 @@ TEST_F(PragmaTest, DebugSkipRegionTakesTheLoopAwayAndNothingElse) {
   both[B].pragma(both[B].axis(0), "debug_skip_region");
   const runtime::Module mod = build(both, {A, B, C});
   const auto a = runtime::NDArray::random({30}, Float(32));
-  const auto b = runtime::NDArray::zeros({30}, Float(32)), c = runtime::NDArray::zeros({30}, Float(32));
+  const auto b = runtime::NDArray::zeros({30}, Float(32)),
+             c = runtime::NDArray::zeros({30}, Float(32));
   mod["main"](a, b, c);
   for (int n = 0; n < 30; ++n) {
     EXPECT_EQ(b.data<float>()[n], 0);
@@ -58,7 +59,8 @@ TEST_F(PragmaTest, UnrollExplicitSaysWhoWritesTheIterationsOut) {
   s[B].unroll(inner);
   EXPECT_EQ(text({.simple_mode = true}).find("i.inner"), std::string::npos);
   s[B].pragma(outer, "unroll_explicit", false);
-  EXPECT_NE(text({.simple_mode = true}).find("for (i.inner: int32, 0, 5) \"unroll\""), std::string::npos)
+  EXPECT_NE(text({.simple_mode = true}).find("for (i.inner: int32, 0, 5) \"unroll\""),
+            std::string::npos)
       << text({.simple_mode = true});
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }

@@ -1,5 +1,5 @@
-// Operations as functions and functions as operations: whatever way a function came about, it computes what
-// its operations do.
+// Operations as functions and functions as operations: whatever way a function came about, it
+// computes what its operations do.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -29,9 +29,10 @@ std::vector<LowerArgument> joined(const std::vector<te::Tensor>& inputs,
   return all;
 }
 
-/// "" if the operations as a function, and that function as an operation, compute what the operations do:
-/// interpreted before and after the passes, and compiled.
-std::string round_trip(const std::vector<te::Tensor>& inputs, const std::vector<te::Tensor>& outputs) {
+/// "" if the operations as a function, and that function as an operation, compute what the
+/// operations do: interpreted before and after the passes, and compiled.
+std::string round_trip(const std::vector<te::Tensor>& inputs,
+                       const std::vector<te::Tensor>& outputs) {
   const std::vector<LowerArgument> args = joined(inputs, outputs);
   const tir::PrimFunc func = te::create_prim_func(args, {.name = "f"});
   const std::vector<te::Tensor> again = te::extern_primfunc(inputs, func);
@@ -87,7 +88,8 @@ TEST(PrimFuncRoundTrip, OfASymbolicShape) {
       {n, m}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
   te::Tensor C = te::compute(
       {n + 1}, {"i"},
-      [&](Var i) { return te::sum(if_then_else(i < n, B(min(i, n - 1), k), Expr(0.0f)), {k}); }, "C");
+      [&](Var i) { return te::sum(if_then_else(i < n, B(min(i, n - 1), k), Expr(0.0f)), {k}); },
+      "C");
   EXPECT_EQ(round_trip({A}, {C}), "");
 }
 
@@ -159,14 +161,15 @@ te::TensorIntrin add_one() {
   te::Tensor a = te::placeholder({4}, "a");
   te::Tensor c = te::compute(
       {4}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
-  return te::decl_tensor_intrin(
-      c.op(),
-      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
-        tir::IRBuilder ib;
-        auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
-        ib.for_range(0, 4, "i", [&](Var i) { out[i] = Expr(in[i]) + 1.0f; });
-        return {.body = ib.get()};
-      });
+  return te::decl_tensor_intrin(c.op(),
+                                [](std::span<const tir::Buffer> ins,
+                                   std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
+                                  tir::IRBuilder ib;
+                                  auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
+                                  ib.for_range(0, 4, "i",
+                                               [&](Var i) { out[i] = Expr(in[i]) + 1.0f; });
+                                  return {.body = ib.get()};
+                                });
 }
 
 TEST(PrimFuncRoundTrip, OfAnOperationOnRegions) {
@@ -225,7 +228,8 @@ TEST(ExternPrimFunc, OneFunctionServesSeveralShapesInOneProgram) {
   te::Tensor half = te::compute(
       {n}, {"i"}, [&](Var i) { return A(i) * 0.5f; }, "half");
   te::Tensor sums = te::compute(
-      {n + 1}, {"i"}, [&](Var i) { return if_then_else(i < n, half(min(i, n - 1)), Expr(3.0f)); }, "sums");
+      {n + 1}, {"i"}, [&](Var i) { return if_then_else(i < n, half(min(i, n - 1)), Expr(3.0f)); },
+      "sums");
   const tir::PrimFunc func = te::create_prim_func({A, sums});
 
   Var m = te::size_var("m");
@@ -242,7 +246,8 @@ TEST(ExternPrimFunc, OneFunctionServesSeveralShapesInOneProgram) {
     const Arguments arguments = make_arguments(args, {.symbol = 5});
     way(arguments);
     auto value = [&](int array, int at) {
-      return reinterpret_cast<const float*>(arguments.arrays[static_cast<std::size_t>(array)]->data())[at];
+      return reinterpret_cast<const float*>(
+          arguments.arrays[static_cast<std::size_t>(array)]->data())[at];
     };
     for (int i = 0; i < 8; ++i) EXPECT_EQ(value(2, i), value(0, i) / 4);
     EXPECT_EQ(value(2, 8), 1.5f);
@@ -269,11 +274,13 @@ TEST(ExternPrimFunc, SizesThatCannotBeComparedAreComparedWhenItRuns) {
     FAIL() << "five elements are not six";
   } catch (const RuntimeError& error) {
     for (const char* part : {"extern_primfunc `six`", "`X`", "n", "`A`", "6"})
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << part << ": " << error.what();
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+          << part << ": " << error.what();
   }
 }
 
-// ---- functions that are brought to lower and build ----------------------------------------------------
+// ---- functions that are brought to lower and build
+// ----------------------------------------------------
 
 tir::PrimFunc add_by_hand() {
   const Var n = te::size_var("n");
@@ -291,7 +298,10 @@ tir::PrimFunc add_by_hand() {
                },
                {.kind = ForKind::Parallel});
   const Var a_handle("a", Handle()), c_handle("c", Handle());
-  return {{a_handle, c_handle}, {{a_handle, a, a}, {c_handle, c, c}}, ib.get(), {.global_symbol = "add"}};
+  return {{a_handle, c_handle},
+          {{a_handle, a, a}, {c_handle, c, c}},
+          ib.get(),
+          {.global_symbol = "add"}};
 }
 
 void expect_reversed_plus_one(const runtime::Module& mod, const char* name) {
@@ -328,7 +338,8 @@ TEST(FunctionsByHand, AreLoweredAsSchedulesAre) {
     return out.str();
   };
   for (const bool simple : {true, false})
-    EXPECT_EQ(text(lower(loops, {.simple_mode = simple})), text(lower(s, {A, B}, {.simple_mode = simple})));
+    EXPECT_EQ(text(lower(loops, {.simple_mode = simple})),
+              text(lower(s, {A, B}, {.simple_mode = simple})));
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ struct MatmulInitTest : ::testing::Test {
              I = te::placeholder({9, 11}, "I");
   te::IterVar k = te::reduce_axis({0, 20}, "k");
   te::Tensor B = te::compute(
-      {9, 11}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * C(k, j), {k}, {.init = {I(i, j)}}); },
-      "B");
+      {9, 11}, {"i", "j"},
+      [&](Var i, Var j) { return te::sum(A(i, k) * C(k, j), {k}, {.init = {I(i, j)}}); }, "B");
   te::Schedule s = te::create_schedule(B);
 };
 
@@ -106,12 +106,14 @@ TEST(RfactorTest, FactorsThatDoNotDivideOnceAndTwice) {
       te::Tensor BF = s.rfactor(B, ki);
       const auto [koo, koi] = s[BF].split(s[BF].reduce_axis(0), 2);
       s.rfactor(BF, koi, 1);
-      EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "") << extent << " by " << factor;
+      EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "")
+          << extent << " by " << factor;
     }
   }
 }
 
-// ---- tuples ---------------------------------------------------------------------------------------
+// ---- tuples
+// ---------------------------------------------------------------------------------------
 
 te::Reducer argmax() {
   return te::comm_reducer(
@@ -143,7 +145,8 @@ TEST_F(ArgmaxTest, FindsThePlaceOfTheLargest) {
   tir::evaluate(lower_to_loops(s, {val, T[0], T[1]}), a.values);
   const float* in = reinterpret_cast<const float*>(a.arrays[0]->data());
   for (int i = 0; i < 12; ++i) {
-    const int place = static_cast<int>(std::max_element(in + 16 * i, in + 16 * i + 16) - (in + 16 * i));
+    const int place =
+        static_cast<int>(std::max_element(in + 16 * i, in + 16 * i + 16) - (in + 16 * i));
     EXPECT_EQ(reinterpret_cast<const int*>(a.arrays[1]->data())[i], place);
     EXPECT_EQ(reinterpret_cast<const float*>(a.arrays[2]->data())[i], in[16 * i + place]);
   }
@@ -194,7 +197,8 @@ TEST(TupleTest, AllNewValuesAreComputedBeforeAnyIsStored) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- odd shapes -----------------------------------------------------------------------------------
+// ---- odd shapes
+// -----------------------------------------------------------------------------------
 
 TEST(ReductionTest, OfRankZeroFusedFromNothing) {
   te::Tensor A = te::placeholder({10}, "A");

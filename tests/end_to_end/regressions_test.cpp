@@ -7,7 +7,8 @@
 namespace tenon::testing {
 namespace {
 
-// ---- bounds, attachment, guards -------------------------------------------------------------------------
+// ---- bounds, attachment, guards
+// -------------------------------------------------------------------------
 
 TEST(RegressionTest, TheInitOfAnAttachedReductionStaysInside) {
   te::Tensor A = te::placeholder({101, 101}, "A");
@@ -71,7 +72,8 @@ TEST(RegressionTest, DependenceThroughAConditionAnIndexAndAnInit) {
       {8}, {"i"}, [&](Var i) { return A(i) * 2; }, "Z");
   te::IterVar k = te::reduce_axis({0, 8}, "k");
   te::Tensor B = te::compute(
-      {8}, {"i"}, [&](Var i) { return te::sum(A(I(k)), {k}, {.where = P(k), .init = {Z(i)}}); }, "B");
+      {8}, {"i"}, [&](Var i) { return te::sum(A(I(k)), {k}, {.where = P(k), .init = {Z(i)}}); },
+      "B");
   te::Schedule s = te::create_schedule(B);
   EXPECT_EQ(s.stages().size(), 5u);
   s[B].split(k, 3);
@@ -171,8 +173,8 @@ TEST(RegressionTest, AScanComputedAtItsReader) {
 }
 
 TEST(RegressionTest, ALengthIsReadOnlyOfRowsThatAreThere) {
-  // Rows in tiles that do not divide them: the range of the reduction is read from memory before any guard
-  // of its body. The last tile would read behind the end.
+  // Rows in tiles that do not divide them: the range of the reduction is read from memory before
+  // any guard of its body. The last tile would read behind the end.
   te::Tensor L = te::placeholder({13}, "L", Int(32)), A = te::placeholder({13, 9}, "A");
   std::optional<te::IterVar> k;
   te::Tensor B = te::compute(
@@ -247,7 +249,8 @@ TEST(RegressionTest, AReducerThatDependsOnTheOrderIsNotFactored) {
   te::Schedule s = te::create_schedule(B);
   const auto [outer, inner] = s[B].split(k, 3);
   EXPECT_TRUE(leaves_alone(s, {A, B}, [&] {
-    EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(B, inner); }, {"rfactor", "`B`", "`minus`", "order"}));
+    EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(B, inner); },
+                                       {"rfactor", "`B`", "`minus`", "order"}));
   }));
   // In the order that it has, it is what it says.
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
@@ -276,7 +279,8 @@ TEST(RegressionTest, ReducersOfSortedPairsAreFactored) {
   EXPECT_EQ(compare_with_default(s, {A, T[0], T[1]}), "");
 }
 
-// ---- loops and lanes ----------------------------------------------------------------------------------
+// ---- loops and lanes
+// ----------------------------------------------------------------------------------
 
 TEST(RegressionTest, LanesWhoseRemaindersWrapAround) {
   te::Tensor A = te::placeholder({20}, "A", Int(32));
@@ -323,7 +327,8 @@ TEST(RegressionTest, BothBranchesBelowAVirtualThread) {
   te::Tensor B = te::compute(
       {16}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   te::Tensor C = te::compute(
-      {16}, {"i"}, [&](Var i) { return if_then_else(i < 5, B(i), B(i) * 2.0f) + select(i > 9, B(i), 0.0f); },
+      {16}, {"i"},
+      [&](Var i) { return if_then_else(i < 5, B(i), B(i) * 2.0f) + select(i > 9, B(i), 0.0f); },
       "C");
   te::Schedule s = te::create_schedule(C);
   const auto [thread, rest] = s[C].split_by_nparts(s[C].axis(0), 2);
@@ -358,7 +363,8 @@ TEST(RegressionTest, ConditionsOfOneFormOnTwoBuffers) {
   te::Tensor A = te::placeholder({8}, "A"), P = te::placeholder({1}, "P", Int(32)),
              Q = te::placeholder({1}, "Q", Int(32));
   te::Tensor B = te::compute(
-      {8}, {"i"}, [&](Var i) { return if_then_else(P(0) < 2, A(i), if_then_else(Q(0) < 2, A(7 - i), 0.0f)); },
+      {8}, {"i"},
+      [&](Var i) { return if_then_else(P(0) < 2, A(i), if_then_else(Q(0) < 2, A(7 - i), 0.0f)); },
       "B");
   te::Schedule s = te::create_schedule(B);
   s[B].split(s[B].axis(0), 3);
@@ -386,10 +392,11 @@ TEST(RegressionTest, ADoubleBufferThatIsInlinedAway) {
   EXPECT_EQ(compare_with_default(s, {A, C}), "");
 }
 
-// ---- values as large as their types ---------------------------------------------------------------------
+// ---- values as large as their types
+// ---------------------------------------------------------------------
 
-// A reducer starts from the least or the greatest value of its type. Terms of a comparison with it must not
-// change sides: the sums would wrap.
+// A reducer starts from the least or the greatest value of its type. Terms of a comparison with it
+// must not change sides: the sums would wrap.
 TEST(RegressionTest, ReducersCompareComputedKeysWithTheExtremesOfTheirType) {
   for (DataType type : {Int(32), Int(64)}) {
     for (bool is_greatest : {true, false}) {
@@ -417,7 +424,8 @@ TEST(RegressionTest, ReducersCompareComputedKeysWithTheExtremesOfTheirType) {
   }
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------
+// ---- memory
+// ---------------------------------------------------------------------------------------------
 
 TEST(RegressionTest, ReusedMemoryGrowsToItsLargestTenant) {
   te::Tensor A = te::placeholder({400}, "A", Int(16));
@@ -426,7 +434,8 @@ TEST(RegressionTest, ReusedMemoryGrowsToItsLargestTenant) {
     te::Tensor from = T;
     const int available = from.shape()[0].as<tir::IntImm>()->value;
     T = te::compute(
-        {size}, {"i"}, [&](Var i) { return from(floormod(i, available)) + 1; }, "T" + std::to_string(size));
+        {size}, {"i"}, [&](Var i) { return from(floormod(i, available)) + 1; },
+        "T" + std::to_string(size));
   }
   EXPECT_EQ(compare_with_default(te::create_schedule(T), {A, T}), "");
 }
@@ -458,14 +467,16 @@ TEST(RegressionTest, ABufferReadTwiceByOneConsumerIsNotReusedTooEarly) {
   EXPECT_EQ(compare_with_default(te::create_schedule(E), {A, E}), "");
 }
 
-// ---- parallel loops ---------------------------------------------------------------------------------------
+// ---- parallel loops
+// ---------------------------------------------------------------------------------------
 
 TEST(RegressionTest, ParallelLoopsInParallelLoopsWithTemporaries) {
   te::Tensor A = te::placeholder({6, 7, 40}, "A");
   te::Tensor B = te::compute(
       {6, 7, 40}, {"i", "j", "k"}, [&](Var i, Var j, Var k) { return A(i, j, k) + 1.0f; }, "B");
   te::Tensor C = te::compute(
-      {6, 7, 40}, {"i", "j", "k"}, [&](Var i, Var j, Var k) { return B(i, j, Expr(39) - k) * 2.0f; }, "C");
+      {6, 7, 40}, {"i", "j", "k"},
+      [&](Var i, Var j, Var k) { return B(i, j, Expr(39) - k) * 2.0f; }, "C");
   te::Schedule s = te::create_schedule(C);
   s[C].parallel(s[C].axis(0)).parallel(s[C].axis(1));
   s[B].compute_at(s[C], s[C].axis(1));

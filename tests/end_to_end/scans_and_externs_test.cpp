@@ -12,7 +12,8 @@ extern "C" void tenon_test_double(float* out, const float* in, int count) {
 namespace tenon::testing {
 namespace {
 
-// ---- scans ------------------------------------------------------------------------------------------
+// ---- scans
+// ------------------------------------------------------------------------------------------
 
 struct ScanTest : ::testing::Test {
   Var m = te::size_var("m");
@@ -91,7 +92,8 @@ TEST_F(ScanTest, TwoStates) {
   EXPECT_EQ(compare_with_default(s, {X, S[0], S[1]}, sizes), "");
 }
 
-// ---- statements of the user's own ---------------------------------------------------------------------
+// ---- statements of the user's own
+// ---------------------------------------------------------------------
 
 TEST(ExternTest, LoopsOfABuilder) {
   te::Tensor A = te::placeholder({20}, "A");
@@ -122,12 +124,15 @@ TEST(ExternTest, ABufferByHandOverTheMemoryOfAnInput) {
   auto transposed = [](const te::Tensor& A, const std::string& name) {
     return te::extern_op(
         {8}, {A},
-        [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        [](std::span<const tir::Buffer> ins,
+           std::span<const tir::Buffer> outs) -> te::ExternResult {
           const tir::Buffer rows =
               tir::decl_buffer({2, 4}, Float(32), {.name = "rows", .data = ins[0]->data});
           tir::IRBuilder ib;
           auto in = ib.buffer_ptr(rows), out = ib.buffer_ptr(outs[0]);
-          ib.for_range(0, 8, "i", [&](Var i) { out[i] = Expr(in[{floormod(i, 2), floordiv(i, 2)}]); });
+          ib.for_range(0, 8, "i", [&](Var i) {
+            out[i] = Expr(in[{floormod(i, 2), floordiv(i, 2)}]);
+          });
           return ib.get();
         },
         name);
@@ -161,8 +166,8 @@ TEST(ExternTest, WhileLoops) {
           now[0] = abs(Expr(in[i])) + 1;
           out[i] = 0;
           ib.while_loop(Expr(now[0]) != 1, [&] {
-            now[0] =
-                if_then_else(floormod(Expr(now[0]), 2) == 0, floordiv(Expr(now[0]), 2), Expr(now[0]) * 3 + 1);
+            now[0] = if_then_else(floormod(Expr(now[0]), 2) == 0, floordiv(Expr(now[0]), 2),
+                                  Expr(now[0]) * 3 + 1);
             out[i] = Expr(out[i]) + 1;
           });
         });
@@ -195,7 +200,8 @@ TEST(ExternTest, VectorizedLoopsInAndAroundWhileLoops) {
         steps[0] = 0;
         ib.while_loop(Expr(steps[0]) < 5, [&] {
           ib.for_range(0, 3, "o", [&](Var o) {
-            ib.for_range(0, 8, "v", [&](Var v) { doubled[o * 8 + v] = Expr(doubled[o * 8 + v]) * 2 + v; },
+            ib.for_range(0, 8, "v",
+                         [&](Var v) { doubled[o * 8 + v] = Expr(doubled[o * 8 + v]) * 2 + v; },
                          {.kind = ForKind::Vectorized});
           });
           steps[0] = Expr(steps[0]) + 1;
@@ -227,14 +233,16 @@ TEST(ExternTest, VectorizedLoopsInAndAroundWhileLoops) {
 }
 
 TEST(ExternTest, AKernelWithDynamicSharedMemoryByHand) {
-  // Sums of rows by a tree in shared memory: run by the interpreter, which has threads and barriers.
+  // Sums of rows by a tree in shared memory: run by the interpreter, which has threads and
+  // barriers.
   te::Tensor A = te::placeholder({4, 16}, "A", Int(32));
   te::Tensor B = te::extern_op(
       {4}, {A},
       [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
         tir::IRBuilder ib;
         auto in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
-        const te::IterVar row = te::thread_axis("blockIdx.x"), thread = te::thread_axis("threadIdx.x");
+        const te::IterVar row = te::thread_axis("blockIdx.x"),
+                          thread = te::thread_axis("threadIdx.x");
         const Var i = row.var(), t = thread.var();
         ib.scope_attr(row, tir::AttrKind::ThreadExtent, 4);
         ib.scope_attr(thread, tir::AttrKind::ThreadExtent, 16);
@@ -283,7 +291,8 @@ TEST(ExternTest, ACFunctionOfThisProgram) {
   te::Tensor B = te::extern_op(
       {5}, {A},
       [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
-        return call_extern(Int(32), "tenon_test_double", outs[0].access_ptr("w"), ins[0].access_ptr("r"), 5);
+        return call_extern(Int(32), "tenon_test_double", outs[0].access_ptr("w"),
+                           ins[0].access_ptr("r"), 5);
       },
       "B");
   const Arguments a = make_arguments({A, B});
@@ -293,7 +302,8 @@ TEST(ExternTest, ACFunctionOfThisProgram) {
               2 * reinterpret_cast<const float*>(a.arrays[0]->data())[i]);
 }
 
-// ---- modules ------------------------------------------------------------------------------------------
+// ---- modules
+// ------------------------------------------------------------------------------------------
 
 TEST(ModuleTest, SeveralFunctionsEachByItsName) {
   te::Tensor A = te::placeholder({8}, "A");
@@ -305,7 +315,8 @@ TEST(ModuleTest, SeveralFunctionsEachByItsName) {
   const tir::IRModule triple = lower(te::create_schedule(times), {A, times}, {.name = "triple"});
   runtime::Module mod = build({add, triple}, Target("llvm"), {.opt_level = 1});
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  runtime::NDArray a = runtime::NDArray::from(values, {8}), b = runtime::NDArray::zeros({8}, Float(32));
+  runtime::NDArray a = runtime::NDArray::from(values, {8}),
+                   b = runtime::NDArray::zeros({8}, Float(32));
   mod["add"](a, b);
   EXPECT_EQ(b.data<float>()[7], 9);
   mod["triple"](a, b);

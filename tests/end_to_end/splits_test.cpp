@@ -1,4 +1,5 @@
-// Splits, fusions and partition of loops: every element is written exactly once, whatever the factors.
+// Splits, fusions and partition of loops: every element is written exactly once, whatever the
+// factors.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"
@@ -127,7 +128,10 @@ TEST(PartitionTest, ALowerAndAnUpperConditionNested) {
   te::Tensor A = te::placeholder({16}, "A", Int(32));
   te::Tensor B = te::compute(
       {16}, {"i"},
-      [&](Var i) { return if_then_else(i > 4 && i < 20, A(i), if_then_else(i * 8 + 7 < 30, 1, 2)); }, "B");
+      [&](Var i) {
+        return if_then_else(i > 4 && i < 20, A(i), if_then_else(i * 8 + 7 < 30, 1, 2));
+      },
+      "B");
   te::Schedule s = te::create_schedule(B);
   s[B].split(s[B].axis(0), 5);
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
@@ -137,14 +141,16 @@ TEST(PartitionTest, AConcatenationWithAPointInIt) {
   te::Tensor A = te::placeholder({128}, "A", Int(32));
   te::Tensor B = te::compute(
       {128}, {"i"},
-      [&](Var i) { return if_then_else(i < 64, A(i), if_then_else(i == 64, A(0), A(i - 1) * 2)); }, "B");
+      [&](Var i) { return if_then_else(i < 64, A(i), if_then_else(i == 64, A(0), A(i - 1) * 2)); },
+      "B");
   te::Schedule s = te::create_schedule(B);
   const auto [outer, inner] = s[B].split(s[B].axis(0), 24);
   s[B].vectorize(inner);
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
-// ---- producers at tiles --------------------------------------------------------------------------
+// ---- producers at tiles
+// --------------------------------------------------------------------------
 
 TEST(ProducerAtTileTest, AStencilComputesItsHaloWithEachTile) {
   te::Tensor A = te::placeholder({66}, "A", Int(32));

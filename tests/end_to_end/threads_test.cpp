@@ -16,7 +16,9 @@ TEST(ThreadsTest, ReductionsWhereThreeDimensionsAreBoundToExtentsThatNoWarpDivid
   for (bool is_maximum : {false, true}) {
     te::Tensor B = te::compute(
         {1, 16}, {"i", "j"},
-        [&](Var i, Var j) { return is_maximum ? te::max(A(i, j, k) - 1000, {k}) : te::sum(A(i, j, k), {k}); },
+        [&](Var i, Var j) {
+          return is_maximum ? te::max(A(i, j, k) - 1000, {k}) : te::sum(A(i, j, k), {k});
+        },
         "B");
     te::Schedule s = te::create_schedule(B);
     s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.z"));
@@ -86,13 +88,15 @@ struct SharedTiles {
 
 std::size_t barriers_in(const tir::PrimFunc& func) {
   std::size_t count = 0;
-  tir::walk(func.body, [&](const tir::Call& call) { count += call.is(tir::Intrin::tvm_storage_sync); });
+  tir::walk(func.body,
+            [&](const tir::Call& call) { count += call.is(tir::Intrin::tvm_storage_sync); });
   return count;
 }
 
 TEST(ThreadsTest, TilesThatABlockLoadsTogetherGetTwoBarriersAStep) {
   const SharedTiles p;
-  const tir::PrimFunc func = lower(p.s, {p.A, p.B, p.C}, {.simple_mode = true}).functions.at("main");
+  const tir::PrimFunc func =
+      lower(p.s, {p.A, p.B, p.C}, {.simple_mode = true}).functions.at("main");
   // Before the tiles are overwritten, since others still read them, and before they are read.
   EXPECT_EQ(barriers_in(lowering::run_passes(lowering::device_passes(), func, {})), 2u);
   EXPECT_EQ(compare_with_default(p.s, {p.A, p.B, p.C}, kInterpreted), "");

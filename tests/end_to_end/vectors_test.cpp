@@ -8,7 +8,8 @@ namespace {
 
 struct VectorElementTest : ::testing::Test {
   Var n = te::size_var("n");
-  te::Tensor A = te::placeholder({n}, "A", Float(32, 4)), B = te::placeholder({n}, "B", Float(32, 4));
+  te::Tensor A = te::placeholder({n}, "A", Float(32, 4)),
+             B = te::placeholder({n}, "B", Float(32, 4));
 };
 
 TEST_F(VectorElementTest, AddedSplitVectorizedAndInParallel) {
@@ -20,7 +21,8 @@ TEST_F(VectorElementTest, AddedSplitVectorizedAndInParallel) {
     const te::IterVar lanes = s[C].split(inner, 4).inner;
     s[C].parallel(outer);
     if (is_vectorized) s[C].vectorize(lanes);
-    EXPECT_EQ(compare_with_default(s, {A, B, C}, {.symbols = {0, 1, 3, 8, 17, 64}}), "") << is_vectorized;
+    EXPECT_EQ(compare_with_default(s, {A, B, C}, {.symbols = {0, 1, 3, 8, 17, 64}}), "")
+        << is_vectorized;
   }
 }
 
@@ -60,7 +62,8 @@ TEST(ShuffleTest, LanesInAnotherOrder) {
       {8}, {A, B},
       [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
         const Expr all = tir::make_ramp(0, 1, 8);
-        const Expr lanes = tir::make_shuffle({tir::make_load(ins[1], {all})}, {7, 6, 5, 4, 3, 2, 1, 0});
+        const Expr lanes =
+            tir::make_shuffle({tir::make_load(ins[1], {all})}, {7, 6, 5, 4, 3, 2, 1, 0});
         return tir::make_store(outs[0], tir::make_load(ins[0], {all}) + lanes, {all});
       },
       "C");
@@ -86,7 +89,8 @@ TEST(ShuffleTest, OneLaneByItsNumberAndByAnAxis) {
   EXPECT_EQ(compare_with_default(s, {A, fixed}), "");
 
   te::Tensor each = te::compute(
-      {12, 4}, {"i", "lane"}, [&](Var i, Var lane) { return tir::make_shuffle({A(i)}, {lane}); }, "each");
+      {12, 4}, {"i", "lane"}, [&](Var i, Var lane) { return tir::make_shuffle({A(i)}, {lane}); },
+      "each");
   for (int way = 0; way < 3; ++way) {
     te::Schedule t = te::create_schedule(each);
     if (way == 1) t[each].unroll(t[each].axis(1));

@@ -1,5 +1,5 @@
-// Arithmetic on whole tensors: numbers beside plain C++, the known text, errors of later steps that name the
-// user's line, and graphs that are inlined by what they are.
+// Arithmetic on whole tensors: numbers beside plain C++, the known text, errors of later steps that
+// name the user's line, and graphs that are inlined by what they are.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,8 @@ TEST(WholeTensorsTest, PrintAsTheReferenceDoes) {
   te::Tensor C = A + B * 2.0f;
   std::ostringstream text;
   text << lower(te::create_schedule(C), {A, B, C}, {.simple_mode = true});
-  // By the rules of the reference: names, one loop nest for each operation, its own memory for the product.
+  // By the rules of the reference: names, one loop nest for each operation, its own memory for the
+  // product.
   EXPECT_EQ(without_blanks(text.str()),
             R"(@main = primfn(A_1: handle, B_1: handle, T_add_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
@@ -67,7 +68,9 @@ struct WholeNumbersTest : ::testing::Test {
 
 TEST_F(WholeNumbersTest, OperatorsGoElementByElement) {
   EXPECT_EQ(differs({A, B}, A + B, [](auto& in, Indices i) { return in[0](i) + in[1](i); }), "");
-  EXPECT_EQ(differs({A, B}, A - B * 2.0f, [](auto& in, Indices i) { return in[0](i) - 2 * in[1](i); }), "");
+  EXPECT_EQ(
+      differs({A, B}, A - B * 2.0f, [](auto& in, Indices i) { return in[0](i) - 2 * in[1](i); }),
+      "");
   EXPECT_EQ(differs({A, B}, 1.0f / (A * A + 1.0f) - -B,
                     [](auto& in, Indices i) { return 1 / (in[0](i) * in[0](i) + 1) + in[1](i); }),
             "");
@@ -86,9 +89,9 @@ TEST_F(WholeNumbersTest, ExtentsOfOneAndMissingDimensionsRepeat) {
             "");
   EXPECT_EQ(differs({A, S}, A * S, [](auto& in, Indices i) { return in[0](i) * in[1]({}); }), "");
   EXPECT_EQ(differs({S}, S + S, [](auto& in, Indices) { return 2 * in[0]({}); }), "");
-  EXPECT_EQ(
-      differs({Row}, topi::broadcast_to(Row, {2, 3, 6}), [](auto& in, Indices i) { return in[0]({i[2]}); }),
-      "");
+  EXPECT_EQ(differs({Row}, topi::broadcast_to(Row, {2, 3, 6}),
+                    [](auto& in, Indices i) { return in[0]({i[2]}); }),
+            "");
 }
 
 TEST_F(WholeNumbersTest, RandomShapesGoTogetherAsTheRuleSays) {
@@ -99,7 +102,8 @@ TEST_F(WholeNumbersTest, RandomShapesGoTogetherAsTheRuleSays) {
     for (int rank = below(5); rank > 0; --rank) whole.push_back(1 + below(3));
     // The last dimensions of it, some of them as one.
     auto part = [&](bool is_shorter) {
-      const int missing = is_shorter && !whole.empty() ? below(static_cast<int>(whole.size()) + 1) : 0;
+      const int missing =
+          is_shorter && !whole.empty() ? below(static_cast<int>(whole.size()) + 1) : 0;
       std::vector<Expr> shape;
       for (auto extent = whole.begin() + missing; extent != whole.end(); ++extent)
         shape.emplace_back(below(3) == 0 ? 1 : *extent);
@@ -116,7 +120,8 @@ TEST_F(WholeNumbersTest, RandomShapesGoTogetherAsTheRuleSays) {
     };
     EXPECT_EQ(differs({P, Q}, P - Q * 2.0f,
                       [&](auto& in, Indices i) {
-                        return element(in[0], P.shape().size(), i) - 2 * element(in[1], Q.shape().size(), i);
+                        return element(in[0], P.shape().size(), i) -
+                               2 * element(in[1], Q.shape().size(), i);
                       },
                       {.compile = false}),
               "")
@@ -157,14 +162,17 @@ TEST_F(WholeNumbersTest, IntegersDivideFourWays) {
 }
 
 TEST_F(WholeNumbersTest, EveryTypeHasItsArithmetic) {
-  for (DataType type : {Float(16), Float(32), Float(64), BFloat(16), Int(8), Int(64), UInt(8), Bool()}) {
+  for (DataType type :
+       {Float(16), Float(32), Float(64), BFloat(16), Int(8), Int(64), UInt(8), Bool()}) {
     te::Tensor P = te::placeholder({9}, "P", type), Q = te::placeholder({9}, "Q", type);
     EXPECT_EQ(differs({P, Q}, topi::maximum(P, Q) + P,
                       [](auto& in, Indices i) { return std::max(in[0](i), in[1](i)) + in[0](i); },
                       {.tolerance = 1e-2}),
               "")
         << type.str();
-    EXPECT_EQ(differs({P, Q}, topi::less(P, Q), [](auto& in, Indices i) { return in[0](i) < in[1](i); }), "")
+    EXPECT_EQ(
+        differs({P, Q}, topi::less(P, Q), [](auto& in, Indices i) { return in[0](i) < in[1](i); }),
+        "")
         << type.str();
   }
 }
@@ -194,8 +202,9 @@ TEST_F(WholeNumbersTest, SignsAndCasts) {
   auto sign = [](auto& in, Indices i) { return (in[0](i) > 0) - (in[0](i) < 0); };
   EXPECT_EQ(differs({I}, topi::sign(I), sign), "");
   EXPECT_EQ(differs({A}, topi::sign(A), sign), "");
-  EXPECT_EQ(differs({A}, topi::cast(A, Int(8)), [](auto& in, Indices i) { return std::trunc(in[0](i)); }),
-            "");
+  EXPECT_EQ(
+      differs({A}, topi::cast(A, Int(8)), [](auto& in, Indices i) { return std::trunc(in[0](i)); }),
+      "");
   EXPECT_EQ(differs({}, topi::full({3}, Float(64), 0.1), [](auto&, Indices) { return 0.1; }), "");
 }
 
@@ -210,7 +219,8 @@ TEST_F(WholeNumbersTest, LaterErrorsNameTheLineOfTheExpression) {
   } catch (const BoundError& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("`T_add`"), std::string::npos) << text;
-    EXPECT_NE(text.find("whole_tensors_test.cpp:" + std::to_string(line)), std::string::npos) << text;
+    EXPECT_NE(text.find("whole_tensors_test.cpp:" + std::to_string(line)), std::string::npos)
+        << text;
   }
 }
 

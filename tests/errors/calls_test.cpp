@@ -44,7 +44,11 @@ TEST_F(CallTest, ErrorsNameTheLineOfTheCallNotOfTheLookup) {
 }
 
 TEST_F(CallTest, Type) {
-  refused([&] { mod["add"](NDArray::random({8, 6}, Float(64)), b); }, {"`A`", "float32", "float64"});
+  refused(
+      [&] {
+        mod["add"](NDArray::random({8, 6}, Float(64)), b);
+      },
+      {"`A`", "float32", "float64"});
   refused([&] { mod["add"](NDArray::random({8, 6}, Int(32)), b); }, {"`A`", "int32"});
 }
 
@@ -72,7 +76,8 @@ TEST_F(CallTest, NoArrayAtAll) {
 }
 
 TEST_F(CallTest, TensorsThatAreNoArrays) {
-  auto with = [&](const std::function<void(DLTensor&)>& damage, const std::vector<std::string>& parts,
+  auto with = [&](const std::function<void(DLTensor&)>& damage,
+                  const std::vector<std::string>& parts,
                   SourceLocation where = SourceLocation::current()) {
     DLTensor tensor = a.dl_tensor();
     damage(tensor);
@@ -151,12 +156,14 @@ TEST(ScalarCallTest, KindAndRange) {
   runtime::Module mod = build(te::create_schedule(B), {n, B}, Target("llvm"), {.opt_level = 1});
   NDArray out = NDArray::full({4}, Int(32), 77);
   EXPECT_TRUE(refuses<RuntimeError>([&] { mod["main"](1.5, out); }, {"`n`", "int32"}));
-  EXPECT_TRUE(refuses<RuntimeError>([&] { mod["main"](std::int64_t{1} << 40, out); }, {"`n`", "int32"}));
+  EXPECT_TRUE(
+      refuses<RuntimeError>([&] { mod["main"](std::int64_t{1} << 40, out); }, {"`n`", "int32"}));
   EXPECT_TRUE(refuses<RuntimeError>([&] { mod["main"](out, out); }, {"`n`"}));
   EXPECT_EQ(out.data<int>()[0], 77);
 }
 
-// ---- arrays -----------------------------------------------------------------------------------------
+// ---- arrays
+// -----------------------------------------------------------------------------------------
 
 struct ArrayTest : ::testing::Test {
   NDArray a = NDArray::random({8, 6}, Float(32));
@@ -171,7 +178,11 @@ TEST_F(ArrayTest, ArraysThatCannotBe) {
   refused([&] { NDArray::empty({4, -1}, Float(32)); }, {"float32[4, -1]", "negative"});
   refused([&] { NDArray::empty({4}, Handle()); }, {"handle"});
   refused([&] { NDArray::empty({4}, Float(32), cpu(3)); }, {"cpu(3)"});
-  refused([&] { NDArray::empty({4}, Float(32), {static_cast<runtime::DeviceType>(77), 0}); }, {"77"});
+  refused(
+      [&] {
+        NDArray::empty({4}, Float(32), {static_cast<runtime::DeviceType>(77), 0});
+      },
+      {"77"});
   refused([&] { NDArray::full({4}, Int(8), 300); }, {"300", "int8"});
   refused([&] { NDArray::full({4}, Int(8), 2.5); }, {"2.5", "int8"});
   refused([&] { NDArray::full({4}, Float(16), 1e30); }, {"1e+30", "float16"});
@@ -181,8 +192,16 @@ TEST_F(ArrayTest, ArraysThatCannotBe) {
 TEST_F(ArrayTest, UsesOfArrays) {
   refused([&] { a.data<int>(); }, {"float32[8, 6]", "int32"});
   refused([&] { a.to_vector<double>(); }, {"float32[8, 6]", "float64"});
-  refused([&] { a.copy_to(NDArray::empty({8, 7}, Float(32))); }, {"float32[8, 6]", "float32[8, 7]"});
-  refused([&] { a.copy_to(NDArray::empty({8, 6}, Float(64))); }, {"float32[8, 6]", "float64[8, 6]"});
+  refused(
+      [&] {
+        a.copy_to(NDArray::empty({8, 7}, Float(32)));
+      },
+      {"float32[8, 6]", "float32[8, 7]"});
+  refused(
+      [&] {
+        a.copy_to(NDArray::empty({8, 6}, Float(64)));
+      },
+      {"float32[8, 6]", "float64[8, 6]"});
   refused([&] { a.copy_to(cpu(9)); }, {"cpu(9)"});
   refused([&] { a.view({49}, {1}); }, {"[49]", "192 bytes"});
   refused([&] { a.view({4}, {-1}); }, {"[-1]", "outside"});
@@ -191,14 +210,16 @@ TEST_F(ArrayTest, UsesOfArrays) {
 }
 
 TEST_F(ArrayTest, TensorsOfOtherLibraries) {
-  auto importing = [&](const std::function<void(DLTensor&)>& damage, const std::vector<std::string>& parts,
+  auto importing = [&](const std::function<void(DLTensor&)>& damage,
+                       const std::vector<std::string>& parts,
                        SourceLocation where = SourceLocation::current()) {
     DLManagedTensor* tensor = a.to_dlpack();
     damage(tensor->dl_tensor);
     refused([&] { NDArray::from_dlpack(tensor, where); }, parts, where);
     tensor->deleter(tensor);  // What is refused stays with the caller.
   };
-  std::int64_t negative[] = {8, -6}, endless[] = {INT64_MAX, 4}, none[] = {0, 6}, far[] = {INT64_MAX, 1};
+  std::int64_t negative[] = {8, -6}, endless[] = {INT64_MAX, 4}, none[] = {0, 6},
+               far[] = {INT64_MAX, 1};
   refused([&] { NDArray::from_dlpack(nullptr); }, {"null pointer"});
   importing([](DLTensor& t) { t.data = nullptr; }, {"float32[8, 6]", "without data"});
   importing([](DLTensor& t) { t.ndim = -1; }, {"without a shape"});
@@ -225,7 +246,8 @@ TEST_F(ArrayTest, TensorsOfOtherLibraries) {
   EXPECT_TRUE(NDArray::from_dlpack(tensor).to_vector<float>().empty());
 }
 
-// ---- targets ----------------------------------------------------------------------------------------
+// ---- targets
+// ----------------------------------------------------------------------------------------
 
 TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("foo"); }, {"`foo`", "llvm", "cuda"}));
@@ -234,13 +256,15 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mattr=+beads"); }, {"beads"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target(""); }, {"llvm"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mcpu="); }, {"-mcpu", "value"}));
-  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mcpu=native -mcpu=native"); }, {"-mcpu", "twice"}));
+  EXPECT_TRUE(
+      refuses<TargetError>([&] { Target("llvm -mcpu=native -mcpu=native"); }, {"-mcpu", "twice"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mtriple=bogus"); }, {"bogus"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("cuda -arch=abc"); }, {"abc", "sm_90"}));
-  EXPECT_TRUE(
-      refuses<TargetError>([&] { Target("llvm -system-lib=1st"); }, {"-system-lib", "`1st`", "name"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib=1st"); },
+                                   {"-system-lib", "`1st`", "name"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib="); }, {"-system-lib", "value"}));
-  EXPECT_TRUE(refuses<TargetError>([&] { Target("cuda -system-lib"); }, {"cuda", "-system-lib", "-arch"}));
+  EXPECT_TRUE(
+      refuses<TargetError>([&] { Target("cuda -system-lib"); }, {"cuda", "-system-lib", "-arch"}));
 }
 
 }  // namespace

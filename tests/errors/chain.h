@@ -25,8 +25,9 @@ struct Chain : ::testing::Test {
   /// At the call, with the schedule left as it was.
   void refused(const std::function<void()>& primitive, const std::vector<std::string>& parts,
                SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(leaves_alone(s, args, [&] { EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where)); }))
-        << where.line();
+    EXPECT_TRUE(leaves_alone(s, args, [&] {
+      EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where));
+    })) << where.line();
   }
   void refused_by_lower(const std::vector<std::string>& parts,
                         SourceLocation where = SourceLocation::current()) {

@@ -1,5 +1,5 @@
-// Schedules on which the reference stops or goes wrong without a word: they work here, or are refused with
-// the reason.
+// Schedules on which the reference stops or goes wrong without a word: they work here, or are
+// refused with the reason.
 #include <gtest/gtest.h>
 
 #include "tests/common/refusal.h"
@@ -81,7 +81,8 @@ TEST_F(DeadEndTest, FactoringAfterALoopWasMadeParallel) {
   s = te::create_schedule(D);
   auto [ko, ki] = s[D].split(k, 4);
   s[D].parallel(s[D].axis(0));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { s.rfactor(D, ki); }, {"rfactor", "`i`", "`D`", "rfactor first"}))
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { s.rfactor(D, ki); }, {"rfactor", "`i`", "`D`", "rfactor first"}))
       << "the parallel would be lost with the operation whose axis it is about";
 }
 
@@ -94,7 +95,8 @@ TEST_F(DeadEndTest, AReductionOfVirtualThreads) {
                                      {"bind", "`k`", "`D`", "virtual threads", "rfactor"}));
 }
 
-// ---- results that other threads would not see ---------------------------------------------------------
+// ---- results that other threads would not see
+// ---------------------------------------------------------
 
 TEST_F(DeadEndTest, AResultThatAnotherThreadReads) {
   const te::IterVar tx = te::thread_axis("threadIdx.x");
@@ -116,7 +118,11 @@ TEST_F(DeadEndTest, ResultsOfTwoThreadsInTheMemoryOfOne) {
   s = te::create_schedule(D);
   s[D].bind(s[D].axis(1), tx);
   s[B].bind(s[B].axis(1), tx).compute_at(s[D], s[D].axis(0)).set_scope("local");
-  EXPECT_TRUE(refuses<Error>([&] { lower(s, {A, D}); }, {"bind", "`j`", "`B`", "local", "\"shared\""}));
+  EXPECT_TRUE(refuses<Error>(
+      [&] {
+        lower(s, {A, D});
+      },
+      {"bind", "`j`", "`B`", "local", "\"shared\""}));
   s[B].set_scope("shared");
   EXPECT_EQ(compare_with_default(s, {A, D}, {.compile = false}), "");
 }

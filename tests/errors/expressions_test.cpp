@@ -144,13 +144,18 @@ TEST_F(ExpressionTest, CallsOfIntrinsics) {
   refused([&] { call_intrin(Float(32), intrin::exp); }, {"`exp`", "expected 1", "got 0"});
   refused([&] { call_intrin(Float(32), intrin::pow, x); }, {"`pow`", "expected 2", "got 1"});
   refused([&] { call_intrin(Float(32), intrin::exp, i); }, {"`exp`", "floats", "int32"});
-  refused([&] { call_intrin(Float(16), intrin::exp, x); }, {"`exp`", "float16", "x of type float32"});
-  refused([&] { call_intrin(Int(32), intrin::popcount, x); }, {"`popcount`", "integers", "float32"});
-  refused([&] { call_intrin(Int(32), intrin::shift_left, i); }, {"`shift_left`", "expected 2", "got 1"});
-  refused([&] { call_intrin(Int(32), intrin::if_then_else, i, 1, 2); }, {"`if_then_else`", "bool", "int32"});
+  refused([&] { call_intrin(Float(16), intrin::exp, x); },
+          {"`exp`", "float16", "x of type float32"});
+  refused([&] { call_intrin(Int(32), intrin::popcount, x); },
+          {"`popcount`", "integers", "float32"});
+  refused([&] { call_intrin(Int(32), intrin::shift_left, i); },
+          {"`shift_left`", "expected 2", "got 1"});
+  refused([&] { call_intrin(Int(32), intrin::if_then_else, i, 1, 2); },
+          {"`if_then_else`", "bool", "int32"});
   refused([&] { call_intrin(Float(32), intrin::isnan, x); }, {"`isnan`", "bool", "float32"});
   refused([&] { call_intrin(Int(64), intrin::reinterpret, x); }, {"`reinterpret`", "same width"});
-  refused([&] { call_intrin(Int(32), intrin::call_llvm_intrin, "llvm.x"); }, {"at least 2", "got 1"});
+  refused([&] { call_intrin(Int(32), intrin::call_llvm_intrin, "llvm.x"); },
+          {"at least 2", "got 1"});
   refused([&] { call_intrin(Int(32), intrin::ret, 1, 2); }, {"`ret`", "at most 1", "got 2"});
 }
 
@@ -220,13 +225,15 @@ TEST_F(ExpressionTest, Ranges) {
         te::thread_axis({0, std::int64_t{1} << 40}, "threadIdx.x");
       },
       {"threadIdx.x", "1099511627776"});
-  refused([&] { te::thread_axis(Range::from_min_extent(0, x), "threadIdx.x"); }, {"threadIdx.x", "float32"});
+  refused([&] { te::thread_axis(Range::from_min_extent(0, x), "threadIdx.x"); },
+          {"threadIdx.x", "float32"});
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis("foo.x"); }, {"foo.x", "threadIdx"}));
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis(""); }, {"threadIdx"}));
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis("threadIdx.w"); }, {"threadIdx.w"}));
 }
 
-// ---- handles that were moved from -------------------------------------------------------------------
+// ---- handles that were moved from
+// -------------------------------------------------------------------
 
 TEST_F(ExpressionTest, WhatHasBeenMovedFrom) {
   Expr e = i + 1;

@@ -1,4 +1,5 @@
-// Functions that users bring: what create_prim_func, extern_primfunc, lower and build refuse of them.
+// Functions that users bring: what create_prim_func, extern_primfunc, lower and build refuse of
+// them.
 #include <gtest/gtest.h>
 
 #include "tests/common/refusal.h"
@@ -26,7 +27,8 @@ struct FunctionTest : ::testing::Test {
   Var handle_a{"a", Handle()}, handle_c{"c", Handle()};
 };
 
-// ---- operations as a function -----------------------------------------------------------------------
+// ---- operations as a function
+// -----------------------------------------------------------------------
 
 TEST_F(FunctionTest, NeedsSomethingToCompute) {
   EXPECT_TRUE(refuses<TypeError>([&] { te::create_prim_func({A}, {.name = "f"}); },
@@ -40,7 +42,8 @@ TEST_F(FunctionTest, NeedsEveryPlaceholder) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::create_prim_func({A, A, B}); }, {"`A`", "twice"}));
 }
 
-// ---- a function as an operation ---------------------------------------------------------------------
+// ---- a function as an operation
+// ---------------------------------------------------------------------
 
 TEST_F(FunctionTest, OperationsReadAndWriteArraysOnly) {
   const tir::PrimFunc with_size = te::create_prim_func({A, n, B});
@@ -97,18 +100,19 @@ TEST_F(FunctionTest, TheInputsSayAllSizes) {
 
 TEST_F(FunctionTest, OperationsHaveDimensions) {
   const tir::PrimFunc flat = lower(add_one).functions.at("add_one");
-  EXPECT_TRUE(
-      refuses<TypeError>([&] { te::extern_primfunc({A}, flat); }, {"parameter `A`", "flat", "before"}));
+  EXPECT_TRUE(refuses<TypeError>([&] { te::extern_primfunc({A}, flat); },
+                                 {"parameter `A`", "flat", "before"}));
 }
 
 TEST_F(FunctionTest, OperationsAreWellFormed) {
   const te::Tensor ten = te::placeholder({10}, "ten");
-  EXPECT_TRUE(
-      refuses<TypeError>([&] { te::extern_primfunc({ten}, by_hand(store_first(1.0f * Var("x"))), "f"); },
-                         {"extern_primfunc `f`", "malformed", "`x`", "not defined"}));
+  EXPECT_TRUE(refuses<TypeError>(
+      [&] { te::extern_primfunc({ten}, by_hand(store_first(1.0f * Var("x"))), "f"); },
+      {"extern_primfunc `f`", "malformed", "`x`", "not defined"}));
 }
 
-// ---- lower and build --------------------------------------------------------------------------------
+// ---- lower and build
+// --------------------------------------------------------------------------------
 
 struct BroughtFunctionTest : FunctionTest {
   /// Both lower and build refuse it.
@@ -116,7 +120,8 @@ struct BroughtFunctionTest : FunctionTest {
                SourceLocation where = SourceLocation::current()) {
     EXPECT_TRUE(refuses<LowerError>([&] { lower(func, {}, where); }, parts, where)) << where.line();
     const tir::IRModule module{{{func.attrs.global_symbol, func}}};
-    EXPECT_TRUE(refuses<LowerError>([&] { build(module, Target("llvm"), {}, where); }, parts, where))
+    EXPECT_TRUE(
+        refuses<LowerError>([&] { build(module, Target("llvm"), {}, where); }, parts, where))
         << where.line();
   }
 };
@@ -129,7 +134,8 @@ TEST_F(BroughtFunctionTest, VariablesAreDefinedOnce) {
   const Var i("i");
   const Stmt store = tir::make_store(c, Expr(1.0f), {Expr(i)});
   const Stmt loop = tir::make_stmt(tir::For{i, 0, 4, ForKind::Serial, store});
-  refused(by_hand(tir::make_stmt(tir::For{i, 0, 4, ForKind::Serial, loop})), {"`hand`", "`i`", "own scope"});
+  refused(by_hand(tir::make_stmt(tir::For{i, 0, 4, ForKind::Serial, loop})),
+          {"`hand`", "`i`", "own scope"});
 }
 
 TEST_F(BroughtFunctionTest, BuffersHaveMemory) {
@@ -173,12 +179,15 @@ TEST_F(BroughtFunctionTest, RegionsHaveTheDimensionsOfTheirBuffers) {
   const tir::Buffer wide = tir::decl_buffer({2, 2}, Float(32), {.name = "wide"});
   refused(by_hand(tir::make_stmt(tir::BufferView{wide, a, {te::Range(0, 2)}, store})),
           {"view `wide`", "more dimensions"});
-  refused(by_hand(tir::make_stmt(tir::BufferView{part, wide, square, store})), {"buffer `wide`", "memory"});
-  refused(by_hand(tir::make_stmt(tir::Prefetch{a, square})), {"buffer `a`", "2 dimensions instead of 1"});
+  refused(by_hand(tir::make_stmt(tir::BufferView{part, wide, square, store})),
+          {"buffer `wide`", "memory"});
+  refused(by_hand(tir::make_stmt(tir::Prefetch{a, square})),
+          {"buffer `a`", "2 dimensions instead of 1"});
 }
 
 TEST_F(BroughtFunctionTest, ThreadsRunForAxes) {
-  refused(by_hand(tir::make_stmt(tir::Attr{tir::AttrKind::ThreadExtent, Expr(0), "", 4, store_first(1.0f)})),
+  refused(by_hand(tir::make_stmt(
+              tir::Attr{tir::AttrKind::ThreadExtent, Expr(0), "", 4, store_first(1.0f)})),
           {"`hand`", "threads", "no axis"});
 }
 
@@ -196,8 +205,8 @@ TEST_F(BroughtFunctionTest, WhatIsHalfLoweredIsNeither) {
   tir::PrimFunc half = lower(add_one).functions.at("add_one");
   const Var i("i");
   const tir::Buffer flat = half.buffers[1].buffer;
-  half.body =
-      tir::make_stmt(tir::For{i, 0, 4, ForKind::Vectorized, tir::make_store(flat, Expr(1.0f), {Expr(i)})});
+  half.body = tir::make_stmt(
+      tir::For{i, 0, 4, ForKind::Vectorized, tir::make_store(flat, Expr(1.0f), {Expr(i)})});
   refused(half, {"`add_one`", "vectorized loop"});
 }
 
@@ -205,13 +214,14 @@ TEST_F(BroughtFunctionTest, NamesAreNotEmpty) {
   EXPECT_TRUE(refuses<LowerError>([&] { lower(add_one, {.name = ""}); }, {"name", "empty"}));
 }
 
-// ---- functions for several targets ------------------------------------------------------------------
+// ---- functions for several targets
+// ------------------------------------------------------------------
 
 TEST_F(FunctionTest, TargetsOfOneModuleGoTogether) {
   const tir::IRModule f = lower(add_one, {.name = "f"}), g = lower(add_one, {.name = "g"});
   const Target here("llvm");
-  const std::string other =
-      here.facts().triple.starts_with("x86_64") ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
+  const std::string other = here.facts().triple.starts_with("x86_64") ? "aarch64-unknown-linux-gnu"
+                                                                      : "x86_64-unknown-linux-gnu";
   EXPECT_TRUE(refuses<TargetError>(
       [&] {
         build({{f, here}, {g, Target("llvm -mtriple=" + other)}});

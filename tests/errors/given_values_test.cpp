@@ -1,5 +1,6 @@
-// What primitives are given besides axes: factors, offsets, conditions, values of pragmas. What can be told
-// of them is told at the call; what only the caller of the function knows is checked when it is called.
+// What primitives are given besides axes: factors, offsets, conditions, values of pragmas. What can
+// be told of them is told at the call; what only the caller of the function knows is checked when
+// it is called.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,20 +13,25 @@ namespace {
 using te::Expr;
 
 struct GivenValueTest : Chain {
-  void expect_same(const WaysToRun& ways = {}) { EXPECT_EQ(compare_with_default(s, args, ways), ""); }
+  void expect_same(const WaysToRun& ways = {}) {
+    EXPECT_EQ(compare_with_default(s, args, ways), "");
+  }
 };
 
-// ---- factors ----------------------------------------------------------------------------------------------
+// ---- factors
+// ----------------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, FactorsAreTheSameAllTheTime) {
   const te::IterVar i = s[C].axis(0);
   refused([&] { s[C].split(k, i); }, {"split", "`k`", "`C`", "factor", "axis `i` of stage `C`"});
-  refused([&] { s[C].split(k, s[B].axis(1) + 1); }, {"split", "`k`", "`C`", "axis `j` of stage `B`"});
+  refused([&] { s[C].split(k, s[B].axis(1) + 1); },
+          {"split", "`k`", "`C`", "axis `j` of stage `B`"});
   refused([&] { s[C].split_by_nparts(k, i + 1); }, {"split_by_nparts", "`k`", "`C`", "axis `i`"});
   refused([&] { s[B].tile(s[B].axis(0), s[B].axis(1), 4, k); }, {"tile", "`j`", "`B`", "axis `k`"});
   refused([&] { s[C].split(k, call_extern(Int(32), "f")); },
           {"split", "`k`", "`C`", "another value each time"});
-  refused([&] { s[C].split(k, tir::make_const(Int(32, 4), 2)); }, {"split", "`k`", "integer", "int32x4"});
+  refused([&] { s[C].split(k, tir::make_const(Int(32, 4), 2)); },
+          {"split", "`k`", "integer", "int32x4"});
 }
 
 TEST_F(GivenValueTest, AFactorOfAnyIntegerTypeIsAFactor) {
@@ -56,7 +62,8 @@ TEST_F(GivenValueTest, AFactorThatTheCallerGives) {
         ADD_FAILURE() << "accepted " << value;
       } catch (const RuntimeError& error) {
         const std::string text = error.what();
-        for (const char* part : {by_parts ? "split_by_nparts" : "split", "`i`", "`B`", "`count`", "positive"})
+        for (const char* part :
+             {by_parts ? "split_by_nparts" : "split", "`i`", "`B`", "`count`", "positive"})
           EXPECT_NE(text.find(part), std::string::npos) << text;
       }
       EXPECT_EQ(d.data<float>()[0], 5) << "nothing is written";
@@ -70,11 +77,13 @@ TEST_F(GivenValueTest, AFactorThatIsProvedPositiveIsNotChecked) {
   EXPECT_EQ(tir::print_module(lower(s, {A, D, n})).find("assert"), std::string::npos);
 }
 
-// ---- offsets ----------------------------------------------------------------------------------------------
+// ---- offsets
+// ----------------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, OffsetsOfPrefetches) {
   const te::IterVar i = s[B].axis(0), j = s[B].axis(1);
-  refused([&] { s[B].prefetch(A, i, A(0, 0).astype(Int(32))); }, {"prefetch", "`i`", "`B`", "offset", "`A`"});
+  refused([&] { s[B].prefetch(A, i, A(0, 0).astype(Int(32))); },
+          {"prefetch", "`i`", "`B`", "offset", "`A`"});
   refused([&] { s[B].prefetch(A, i, j); }, {"prefetch", "`i`", "`B`", "offset", "axis `j`"});
   refused([&] { s[B].prefetch(A, i, Expr(true)); }, {"prefetch", "`i`", "`B`", "integer", "bool"});
 }
@@ -99,18 +108,21 @@ TEST_F(GivenValueTest, PrefetchesInLoopsOfAnyKindAndByAnyDistance) {
   }
 }
 
-// ---- conditions -------------------------------------------------------------------------------------------
+// ---- conditions
+// -------------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, ConditionsOfStoresAreBool) {
   refused([&] { s[B].set_store_predicate(1); }, {"set_store_predicate", "`B`", "Bool", "int32"});
-  refused([&] { s[B].set_store_predicate(tir::make_broadcast(Expr(true), 4)); }, {"`B`", "Bool", "boolx4"});
+  refused([&] { s[B].set_store_predicate(tir::make_broadcast(Expr(true), 4)); },
+          {"`B`", "Bool", "boolx4"});
 }
 
 TEST_F(GivenValueTest, ConditionsOfStoresReadPlaceholdersAlone) {
   te::Tensor X = te::placeholder({16}, "X");
   refused([&] { s[D].set_store_predicate(B(0, 0) > 0.0f); },
           {"set_store_predicate", "`D`", "`B`", "if_then_else"});
-  refused([&] { s[D].set_store_predicate(D(0) > 0.0f); }, {"set_store_predicate", "`D`", "tensor `D`"});
+  refused([&] { s[D].set_store_predicate(D(0) > 0.0f); },
+          {"set_store_predicate", "`D`", "tensor `D`"});
   refused([&] { s[D].set_store_predicate(X(0) > 0.0f); }, {"set_store_predicate", "`D`", "`X`"});
   s[D].set_store_predicate(A(0, 0) > -1000.0f);
   expect_same();
@@ -142,21 +154,26 @@ TEST_F(GivenValueTest, RewritesDoNotTakeAwayWhatAConditionIsAbout) {
           {"rfactor", "`C`", "store predicate", "`i`", "before set_store_predicate"});
   auto [o, i] = s[B].split(s[B].axis(1), 4);
   s[B].set_store_predicate(i >= 0);
-  refused([&] { s.cache_write(B, "local"); }, {"cache_write", "`B`", "store predicate", "`j.inner`"});
+  refused([&] { s.cache_write(B, "local"); },
+          {"cache_write", "`B`", "store predicate", "`j.inner`"});
   s[B].set_store_predicate(s[B].axis(1) >= 0);
   s.cache_write(B, "local");
   expect_same();
 }
 
-// ---- pragmas ----------------------------------------------------------------------------------------------
+// ---- pragmas
+// ----------------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, PragmasTakeValuesOfTheirKind) {
   const te::IterVar i = s[B].axis(0);
-  for (const te::PragmaValue& value : std::vector<te::PragmaValue>{-4, 1.5f, "many", Var("z"), A(0, 0)})
+  for (const te::PragmaValue& value :
+       std::vector<te::PragmaValue>{-4, 1.5f, "many", Var("z"), A(0, 0)})
     refused([&] { s[B].pragma(i, "auto_unroll_max_step", value); },
             {"pragma", "`i`", "`B`", "auto_unroll_max_step", "constant integer"});
-  refused([&] { s[B].pragma(i, "unroll_explicit", "yes"); }, {"pragma", "`i`", "`B`", "unroll_explicit"});
-  refused([&] { s[B].pragma(i, "import_llvm", 3); }, {"pragma", "`i`", "`B`", "import_llvm", "text"});
+  refused([&] { s[B].pragma(i, "unroll_explicit", "yes"); },
+          {"pragma", "`i`", "`B`", "unroll_explicit"});
+  refused([&] { s[B].pragma(i, "import_llvm", 3); },
+          {"pragma", "`i`", "`B`", "import_llvm", "text"});
   refused([&] { s[B].pragma(i, "import_c"); }, {"pragma", "`i`", "`B`", "import_c", "text"});
 }
 

@@ -27,18 +27,22 @@ struct IntrinsicDeclarationTest : ::testing::Test {
 TEST_F(IntrinsicDeclarationTest, OneOperationOnPlaceholders) {
   te::Tensor twice = te::compute(
       {16}, {"x"}, [&](Var x) { return c(x) + 1.0f; }, "twice");
-  refused([&] { te::decl_tensor_intrin(twice.op(), call_f, {.name = "op"}); }, {"`op`", "`c`", "computed"});
-  refused([&] { te::decl_tensor_intrin(a.op(), call_f, {.name = "op"}); }, {"`op`", "`a`", "no compute"});
+  refused([&] { te::decl_tensor_intrin(twice.op(), call_f, {.name = "op"}); },
+          {"`op`", "`c`", "computed"});
+  refused([&] { te::decl_tensor_intrin(a.op(), call_f, {.name = "op"}); },
+          {"`op`", "`a`", "no compute"});
 }
 
 TEST_F(IntrinsicDeclarationTest, CodeOnItsOwnBuffers) {
-  refused([&] { te::decl_tensor_intrin(c.op(), nullptr, {.name = "op"}); }, {"`op`", "empty function"});
+  refused([&] { te::decl_tensor_intrin(c.op(), nullptr, {.name = "op"}); },
+          {"`op`", "empty function"});
   const tir::Buffer nowhere = tir::decl_buffer({4}, Float(32), {.name = "nowhere"});
   const Stmt store = tir::make_store(nowhere, Expr(1.0f), {Expr(0)});
   refused(
       [&] {
-        te::decl_tensor_intrin(c.op(), [&](Buffers, Buffers) { return te::TensorIntrinBody{.body = store}; },
-                               {.name = "op"});
+        te::decl_tensor_intrin(
+            c.op(), [&](Buffers, Buffers) { return te::TensorIntrinBody{.body = store}; },
+            {.name = "op"});
       },
       {"`op`", "`nowhere`"});
   const tir::Buffer b = tir::decl_buffer({16}, Float(32), {.name = "b"});
@@ -58,10 +62,12 @@ TEST_F(IntrinsicDeclarationTest, CallsOnRegions) {
   const te::TensorRegion row = A.region({0, Range(0, 16)});
   refused([&] { op(Regions{}, {.scalars = {1}}); }, {"`op`", "1 tensors", "0"});
   refused([&] { op(Regions{row, row}, {.scalars = {1}}); }, {"`op`", "1 tensors", "2"});
-  refused([&] { op(Regions{ints.region({Range(0, 16)})}, {.scalars = {1}}); }, {"`op`", "int32", "float32"});
+  refused([&] { op(Regions{ints.region({Range(0, 16)})}, {.scalars = {1}}); },
+          {"`op`", "int32", "float32"});
   refused([&] { op(Regions{row}); }, {"`op`", "1 scalars", "0"});
   refused([&] { op(Regions{row}, {.scalars = {2.5f}}); }, {"`op`", "`p`", "int32", "float32"});
-  refused([&] { op(Regions{row}, {.reduce_axis = {k}, .scalars = {1}}); }, {"`op`", "`k`", "no update"});
+  refused([&] { op(Regions{row}, {.reduce_axis = {k}, .scalars = {1}}); },
+          {"`op`", "`k`", "no update"});
   EXPECT_NO_THROW(op(Regions{row}, {.scalars = {1}}));
 }
 

@@ -9,8 +9,8 @@ namespace {
 using Buffers = std::span<const tir::Buffer>;
 
 te::TensorIntrinBody call_f(Buffers ins, Buffers outs) {
-  return {.body =
-              tir::make_evaluate(call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
+  return {.body = tir::make_evaluate(
+              call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
 }
 
 /// C[i, j] of A[i, j] and the like, 8 x 16, tensorized at j.
@@ -22,7 +22,8 @@ struct IntrinsicTest : ::testing::Test {
     return te::compute(
         {8, 16}, {"i", "j"}, [&](Var i, Var j) { return body(A(i, j), B(i, j)); }, "C");
   }
-  static te::TensorIntrin intrin(const Body& body, int n = 16, te::TensorIntrinOptions options = {}) {
+  static te::TensorIntrin intrin(const Body& body, int n = 16,
+                                 te::TensorIntrinOptions options = {}) {
     te::Tensor a = te::placeholder({n}, "a"), b = te::placeholder({n}, "b");
     te::Tensor c = te::compute(
         {n}, {"x"}, [&](Var x) { return body(a(x), b(x)); }, "c");
@@ -65,8 +66,8 @@ TEST_F(IntrinsicTest, WhatDependsOnTheAxisItselfDiffersToo) {
 
 /// An input of the intrinsic is one tensor, though one tensor may be several inputs.
 TEST_F(IntrinsicTest, OneInputIsNoTwoTensors) {
-  differ([](Expr a, Expr b) { return a * 2.0f + (a + b); }, [](Expr a, Expr b) { return a * 2.0f + (b + b); },
-         {"b[x]", "a[x]"});
+  differ([](Expr a, Expr b) { return a * 2.0f + (a + b); },
+         [](Expr a, Expr b) { return a * 2.0f + (b + b); }, {"b[x]", "a[x]"});
 }
 
 TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamedUnderOperandsThatTradePlaces) {
@@ -94,8 +95,10 @@ TEST_F(IntrinsicTest, ManyOperandsThatLookAlikeStillGiveAReason) {
 }
 
 TEST_F(IntrinsicTest, NumbersOfTensorsAndOutputsDiffer) {
-  differ([](Expr a, Expr) { return a + 1.0f; }, [](Expr a, Expr b) { return a + b; }, {"1f32", "b[x]"});
-  differ([](Expr a, Expr b) { return a + b; }, [](Expr a, Expr) { return a + 1.0f; }, {"2 tensors", "1"});
+  differ([](Expr a, Expr) { return a + 1.0f; }, [](Expr a, Expr b) { return a + b; },
+         {"1f32", "b[x]"});
+  differ([](Expr a, Expr b) { return a + b; }, [](Expr a, Expr) { return a + 1.0f; },
+         {"2 tensors", "1"});
 }
 
 TEST_F(IntrinsicTest, TypesDiffer) {
@@ -115,13 +118,18 @@ TEST_F(IntrinsicTest, ExtentsDiffer) {
   auto sum = [](Expr a, Expr b) { return a + b; };
   te::Schedule s = te::create_schedule(C);
   s[C].tensorize(s[C].split(s[C].axis(1), 4).inner, intrin(sum, 8));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`j.inner`", "`j`", "4", "8", "`x`"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, C});
+      },
+      {"`j.inner`", "`j`", "4", "8", "`x`"}));
   te::Schedule rows = te::create_schedule(C);
   rows[C].tensorize(rows[C].axis(0), intrin(sum));
   EXPECT_TRUE(refuses<ScheduleError>([&] { lower(rows, {A, B, C}); }, {"`i`", "[8, 16]", "[16]"}));
 }
 
-// ---- reductions -------------------------------------------------------------------------------------------
+// ---- reductions
+// -------------------------------------------------------------------------------------------
 
 struct ReductionTest : ::testing::Test {
   struct Parts {
@@ -163,11 +171,13 @@ TEST_F(ReductionTest, ASplitOneNeedsAnUpdate) {
 }
 
 TEST_F(ReductionTest, ASplitOneNeedsAResetOrABody) {
-  refused(intrin({.body = false, .reset = false}), {"`k.inner`", "`C`", "`row`", "no reset", "no body"});
+  refused(intrin({.body = false, .reset = false}),
+          {"`k.inner`", "`C`", "`row`", "no reset", "no body"});
 }
 
 TEST_F(ReductionTest, TheReducerMustBeTheSame) {
-  refused(intrin({}, [](Expr e, te::IterVar r) { return te::max(e, {r}); }), {"`C`", "`row`", "reducer"});
+  refused(intrin({}, [](Expr e, te::IterVar r) { return te::max(e, {r}); }),
+          {"`C`", "`row`", "reducer"});
 }
 
 TEST_F(ReductionTest, TheConditionMustBeTheSame) {
@@ -240,10 +250,15 @@ TEST_F(ReductionTest, WholeOnesNeedABodyOrBothOthers) {
       {8}, {"i"}, [&](Var i) { return te::sum(A(i, r), {r}); }, "D");
   te::Schedule whole = te::create_schedule(D);
   whole[D].tensorize(r, intrin({.body = false, .reset = false}));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(whole, {A, D}); }, {"`r`", "`D`", "no body", "reset"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(whole, {A, D});
+      },
+      {"`r`", "`D`", "no body", "reset"}));
 }
 
-// ---- buffers ----------------------------------------------------------------------------------------------
+// ---- buffers
+// ----------------------------------------------------------------------------------------------
 
 struct BufferTest : ::testing::Test {
   te::Tensor A = te::placeholder({16, 64}, "A");
@@ -258,11 +273,12 @@ struct BufferTest : ::testing::Test {
     te::Tensor c = te::compute(
         {4, 8}, {"x", "y"}, [&](Var x, Var y) { return a(x, y) + 1.0f; }, "c");
     tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), input);
-    tir::Buffer Cb = tir::decl_buffer(c.shape(), c.dtype(),
-                                      {.name = "Cb", .strides = {te::var("s"), 1}, .offset_factor = 1});
+    tir::Buffer Cb = tir::decl_buffer(
+        c.shape(), c.dtype(), {.name = "Cb", .strides = {te::var("s"), 1}, .offset_factor = 1});
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
-    s[C].tensorize(ii, te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}, {c, Cb}}, .name = "tile"}),
-                   where);
+    s[C].tensorize(
+        ii, te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}, {c, Cb}}, .name = "tile"}),
+        where);
     std::vector<std::string> all = {"tensorize", "`i.inner`", "`C`", "`tile`", "`Ab`", "`A`"};
     all.insert(all.end(), parts.begin(), parts.end());
     EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); }, all, where)) << where.line();
@@ -277,7 +293,8 @@ TEST_F(BufferTest, OfAnOffsetOrAStrideThatIsNoVariableAloneCannotBeTold) {
   auto refused_for = [&](const tir::BufferOptions& input, const std::vector<std::string>& parts) {
     te::Schedule t = s.copy();
     const tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(), input);
-    t[C].tensorize(ii, te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}}, .name = "tile"}));
+    t[C].tensorize(ii,
+                   te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}}, .name = "tile"}));
     EXPECT_TRUE(refuses<ScheduleError>([&] { lower(t, {A, C}); }, parts));
   };
   refused_for({.name = "Ab", .strides = {te::var("s"), 1}, .elem_offset = te::var("o") * 4},
@@ -339,7 +356,11 @@ TEST_F(IntrinsicTest, NothingMayBeComputedOrBoundInside) {
   te::Schedule bound = te::create_schedule(C);
   auto [bo, bi] = bound[C].split(bound[C].axis(1), 4);
   bound[C].bind(bi, te::thread_axis("threadIdx.x")).tensorize(bo, intrin(sum));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(bound, {A, B, C}); }, {"`j.inner`", "threadIdx.x", "`C`"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(bound, {A, B, C});
+      },
+      {"`j.inner`", "threadIdx.x", "`C`"}));
 }
 
 TEST_F(IntrinsicTest, ALoopThatIsTensorizedStaysAsItIs) {
@@ -373,11 +394,12 @@ TEST_F(IntrinsicTest, AnOperationOnRegionsIsNotTensorizedAgain) {
       },
       "T");
   te::Schedule s = te::create_schedule(T);
-  EXPECT_TRUE(
-      refuses<ScheduleError>([&] { s[T].tensorize(s[T].axis(0), sum); }, {"tensorize", "`i`", "`T`"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { s[T].tensorize(s[T].axis(0), sum); },
+                                     {"tensorize", "`i`", "`T`"}));
 }
 
-// ---- declarations -----------------------------------------------------------------------------------------
+// ---- declarations
+// -----------------------------------------------------------------------------------------
 
 TEST_F(IntrinsicTest, RegionsMustHaveTheIntrinsicsExtents) {
   const te::TensorIntrin sum = intrin([](Expr a, Expr b) { return a + b; });
@@ -389,9 +411,10 @@ TEST_F(IntrinsicTest, RegionsMustHaveTheIntrinsicsExtents) {
         },
         "T");
   };
+  EXPECT_TRUE(refuses<TypeError>([&] { region(Range(0, 1), Range(0, 8)); },
+                                 {"`A`", "[1, 8]", "`a`", "[16]"}));
   EXPECT_TRUE(
-      refuses<TypeError>([&] { region(Range(0, 1), Range(0, 8)); }, {"`A`", "[1, 8]", "`a`", "[16]"}));
-  EXPECT_TRUE(refuses<TypeError>([&] { region(Range(0, 2), Range(0, 16)); }, {"`A`", "[2, 16]", "[16]"}));
+      refuses<TypeError>([&] { region(Range(0, 2), Range(0, 16)); }, {"`A`", "[2, 16]", "[16]"}));
   EXPECT_TRUE(refuses<TypeError>(
       [&] {
         te::tensor_compute(
@@ -411,15 +434,21 @@ TEST_F(IntrinsicTest, BuffersMustBeThoseOfItsTensors) {
   auto declare = [&](const te::Tensor& tensor, std::vector<Expr> shape, DataType type) {
     te::decl_tensor_intrin(
         c.op(), call_f,
-        {.binds = {{tensor, tir::decl_buffer(std::move(shape), type, {.name = "Ab"})}}, .name = "op"});
+        {.binds = {{tensor, tir::decl_buffer(std::move(shape), type, {.name = "Ab"})}},
+         .name = "op"});
   };
-  EXPECT_TRUE(refuses<TypeError>([&] { declare(a, {8}, Float(32)); }, {"`op`", "`Ab`", "`a`", "8", "16"}));
+  EXPECT_TRUE(
+      refuses<TypeError>([&] { declare(a, {8}, Float(32)); }, {"`op`", "`Ab`", "`a`", "8", "16"}));
   EXPECT_TRUE(refuses<TypeError>([&] { declare(a, {4, 4}, Float(32)); }, {"`Ab`", "2", "1"}));
   EXPECT_TRUE(refuses<TypeError>([&] { declare(a, {16}, Int(8)); }, {"`Ab`", "int8", "float32"}));
-  EXPECT_TRUE(refuses<TypeError>([&] { declare(other, {16}, Float(32)); }, {"`other`", "binds", "`c`"}));
-  EXPECT_TRUE(refuses<TypeError>([&] { te::decl_tensor_intrin(a.op(), call_f); }, {"`a`", "compute"}));
+  EXPECT_TRUE(
+      refuses<TypeError>([&] { declare(other, {16}, Float(32)); }, {"`other`", "binds", "`c`"}));
+  EXPECT_TRUE(
+      refuses<TypeError>([&] { te::decl_tensor_intrin(a.op(), call_f); }, {"`a`", "compute"}));
   EXPECT_TRUE(refuses<TypeError>(
-      [&] { te::decl_tensor_intrin(c.op(), [](Buffers, Buffers) { return te::TensorIntrinBody{}; }); },
+      [&] {
+        te::decl_tensor_intrin(c.op(), [](Buffers, Buffers) { return te::TensorIntrinBody{}; });
+      },
       {"nothing to call"}));
 }
 

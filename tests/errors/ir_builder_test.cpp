@@ -33,7 +33,8 @@ struct LoopCodeTest : ::testing::Test {
   }
 };
 
-// ---- buffers ----------------------------------------------------------------------------------------
+// ---- buffers
+// ----------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, ExtentsStridesAndOffsetsAreCounts) {
   auto declare = [](std::vector<Expr> shape, tir::BufferOptions options = {},
@@ -66,12 +67,14 @@ TEST_F(LoopCodeTest, BufferOptionsThatContradictThemselves) {
       {"`b`", "64-bit"});
   refused([&] { declare({.data_alignment = 48}); }, {"`b`", "alignment", "power of two", "48"});
   refused([&] { declare({.offset_factor = -1}); }, {"`b`", "factor"});
-  refused([&] { declare({.elem_offset = 3, .offset_factor = 2}); }, {"`b`", "elem_offset 3", "factor 2"});
+  refused([&] { declare({.elem_offset = 3, .offset_factor = 2}); },
+          {"`b`", "elem_offset 3", "factor 2"});
   refused([&] { declare({.axis_separators = {3}}); }, {"`b`", "separators"});
   refused([&] { declare({.axis_separators = {1, 0}}); }, {"`b`", "separators"});
   refused([&] { declare({.data = x}); }, {"`b`", "`x`", "float32"});
   refused([&] { declare({.scope = null}); }, {"null pointer"});
-  EXPECT_TRUE(refuses<ScheduleError>([&] { declare({.scope = "sharedd"}); }, {"sharedd", "shared"}));
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { declare({.scope = "sharedd"}); }, {"sharedd", "shared"}));
   refused([&] { decl_buffer({4}, Float(32), {.name = null}); }, {"null pointer"});
 }
 
@@ -89,11 +92,16 @@ TEST_F(LoopCodeTest, VectorsOfBuffers) {
   const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"});
   refused([&] { b.vload({0}, Float(32, 4)); }, {"`b`", "2 dimensions", "1"});
   refused([&] { b.vload({0, 0}, Int(32, 4)); }, {"vload", "`b`", "float32", "int32x4"});
-  refused([&] { b.vload({0, four}, Float(32, 4)); }, {"vload", "`b`", "begins at one element", "4"});
+  refused(
+      [&] {
+        b.vload({0, four}, Float(32, 4));
+      },
+      {"vload", "`b`", "begins at one element", "4"});
   refused([&] { b.vstore({0, 0}, Var("v", Float(64, 4))); }, {"vstore", "`b`", "float64x4"});
   refused([&] { b.vstore({0, 0}, moved_from()); }, {"vstore", "`b`", "moved from"});
   const Buffer threes = decl_buffer({4}, Float(32, 3), {.name = "threes"});
-  refused([&] { threes.vload({0}, Float(32, 4)); }, {"vload", "`threes`", "float32x3", "float32x4"});
+  refused([&] { threes.vload({0}, Float(32, 4)); },
+          {"vload", "`threes`", "float32x3", "float32x4"});
   const Buffer scalar = decl_buffer({}, Float(32), {.name = "scalar"});
   refused([&] { scalar.vload({}, Float(32, 4)); }, {"vload", "`scalar`", "float32x4"});
 }
@@ -110,11 +118,13 @@ TEST_F(LoopCodeTest, AddressesOfBuffers) {
   refused([&] { two.offset_of({1, 1}); }, {"`two`", "2 physical dimensions"});
 }
 
-// ---- stores -----------------------------------------------------------------------------------------
+// ---- stores
+// -----------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, StoresOfOtherTypes) {
   tir::IRBuilder ib;
-  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c"), small = ib.allocate(Int(8), {4}, "small");
+  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c"),
+                       small = ib.allocate(Int(8), {4}, "small");
   const tir::BufferRef wide = ib.allocate(Float(32, 4), {4}, "wide");
   refused([&] { c[0] = i; }, {"`c`", "float32", "int32"});
   refused([&] { c[0] = p; }, {"`c`", "float32", "handle"});
@@ -128,7 +138,8 @@ TEST_F(LoopCodeTest, StoresOfOtherTypes) {
 
 TEST_F(LoopCodeTest, IndicesOfStores) {
   tir::IRBuilder ib;
-  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c"), flat = ib.allocate(Float(32), {4, 4}, "flat");
+  const tir::BufferRef c = ib.allocate(Float(32), {4}, "c"),
+                       flat = ib.allocate(Float(32), {4, 4}, "flat");
   const tir::BufferRef two = ib.buffer_ptr(decl_buffer({4, 4}, Float(32), {.name = "two"}));
   const tir::BufferRef one = ib.buffer_ptr(decl_buffer({}, Float(32), {.name = "one"}));
   refused([&] { c[2.5] = 1; }, {"`c`", "integer", "float32"});
@@ -156,7 +167,8 @@ TEST_F(LoopCodeTest, ConstantIndicesLieWithinTheShape) {
   outside([&] { c[{1, 4}] = 1; }, {"`c`", "index 1 is 4", "extent 4"});
   outside([&] { two[{4, 0}] = 1; }, {"`b`", "index 0 is 4", "extent 4"});
   outside([&] { b({-1, 0}); }, {"`b`", "index 0 is -1"});
-  outside([&] { decl_buffer({8}).vload({5}, Float(32, 4)); }, {"index 0 is 5", "4 neighbours", "extent 8"});
+  outside([&] { decl_buffer({8}).vload({5}, Float(32, 4)); },
+          {"index 0 is 5", "4 neighbours", "extent 8"});
   EXPECT_NO_THROW((two[{3, 99}] = 1));
   EXPECT_NO_THROW(c[n + 99] = 1);
 }
@@ -174,11 +186,13 @@ TEST_F(LoopCodeTest, WhatALoopProgramCannotHold) {
   refused([&] { ib.emit(moved_from()); }, {"moved from"});
 }
 
-// ---- scopes -----------------------------------------------------------------------------------------
+// ---- scopes
+// -----------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, LoopsOverWhatIsNoInteger) {
   tir::IRBuilder ib;
-  auto loop = [&](const tir::Operand& begin, const tir::Operand& end, tir::ForOptions options = {}) {
+  auto loop = [&](const tir::Operand& begin, const tir::Operand& end,
+                  tir::ForOptions options = {}) {
     ib.for_range(
         begin, end, "i", [](Var) {}, options);
   };
@@ -192,7 +206,8 @@ TEST_F(LoopCodeTest, LoopsOverWhatIsNoInteger) {
   refused([&] { loop(4, 0); }, {"for_range", "`i`", "ends before it begins", "4"});
   refused([&] { loop(0, 4, {.dtype = Float(32)}); }, {"for_range", "`i`", "float32"});
   refused([&] { loop(0, 4, {.dtype = Int(8)}); }, {"for_range", "`i`", "int8"});
-  refused([&] { loop(0, 4, {.kind = static_cast<ForKind>(17)}); }, {"for_range", "`i`", "17", "Parallel"});
+  refused([&] { loop(0, 4, {.kind = static_cast<ForKind>(17)}); },
+          {"for_range", "`i`", "17", "Parallel"});
 }
 
 TEST_F(LoopCodeTest, LoopsCountInTheWiderType) {
@@ -229,7 +244,8 @@ TEST_F(LoopCodeTest, ConditionsAndBodies) {
 TEST_F(LoopCodeTest, AnElseFollowsItsIf) {
   tir::IRBuilder ib;
   auto expect_refused = [&](SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(refuses<LowerError>([&] { ib.else_scope([] {}, where); }, {"else_scope", "if_scope"}, where))
+    EXPECT_TRUE(refuses<LowerError>([&] { ib.else_scope([] {}, where); },
+                                    {"else_scope", "if_scope"}, where))
         << where.line();
   };
   expect_refused();
@@ -320,23 +336,26 @@ TEST_F(LoopCodeTest, Allocations) {
   refused([&] { ib.allocate(Float(32), {cast(Int(32), A(0, 0))}, "c"); }, {"tensor `A`"});
   refused([&] { ib.allocate(Float(32), {4}, null); }, {"null pointer"});
   refused([&] { ib.allocate(Float(32), {4}, "c", null); }, {"null pointer"});
-  EXPECT_TRUE(
-      refuses<ScheduleError>([&] { ib.allocate(Float(32), {4}, "c", "sharedd"); }, {"sharedd", "shared"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { ib.allocate(Float(32), {4}, "c", "sharedd"); },
+                                     {"sharedd", "shared"}));
 }
 
 TEST_F(LoopCodeTest, AttributesOfScopes) {
   tir::IRBuilder ib;
   const te::IterVar tx = te::thread_axis("threadIdx.x");
   using tir::AttrKind;
-  refused([&] { ib.scope_attr(tx, AttrKind::ThreadExtent, 2.5); }, {"`threadIdx.x`", "integer", "float32"});
-  refused([&] { ib.scope_attr(tx, AttrKind::ThreadExtent, 0); }, {"`threadIdx.x`", "positive", "0"});
+  refused([&] { ib.scope_attr(tx, AttrKind::ThreadExtent, 2.5); },
+          {"`threadIdx.x`", "integer", "float32"});
+  refused([&] { ib.scope_attr(tx, AttrKind::ThreadExtent, 0); },
+          {"`threadIdx.x`", "positive", "0"});
   refused([&] { ib.scope_attr(tx, AttrKind::ThreadExtent, moved_from()); }, {"moved from"});
   refused([&] { ib.scope_attr(k, AttrKind::ThreadExtent, 4); }, {"`k`", "thread_axis"});
   refused([&] { ib.scope_attr(tx, AttrKind::BufferBound, 4); }, {"`threadIdx.x`", "ThreadExtent"});
   refused([&] { ib.scope_attr(null, 1); }, {"null pointer"});
   refused([&] { ib.scope_attr("", 1); }, {"key", "empty"});
   ib.scope_attr(tx, AttrKind::ThreadExtent, n);
-  EXPECT_NE(tir::print_stmt(ib.get()).find("\"thread_extent\" = max(1, n: int32)"), std::string::npos);
+  EXPECT_NE(tir::print_stmt(ib.get()).find("\"thread_extent\" = max(1, n: int32)"),
+            std::string::npos);
 }
 
 }  // namespace

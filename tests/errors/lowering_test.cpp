@@ -45,7 +45,8 @@ TEST(UnrollTest, ExplosionIsRefusedInTime) {
   }
 }
 
-// ---- arguments ----------------------------------------------------------------------------------------
+// ---- arguments
+// ----------------------------------------------------------------------------------------
 
 struct AddTest : ::testing::Test {
   te::Tensor A = te::placeholder({8, 6}, "A");
@@ -68,14 +69,19 @@ TEST_F(AddTest, BuffersOfAnotherKindForATensor) {
         lower_with(tir::decl_buffer({8, 5}, Float(32), {.name = "b"}));
       },
       {"`A`", "`b`", "[8, 6]", "[8, 5]"});
-  refused([&] { lower_with(tir::decl_buffer({48}, Float(32), {.name = "b"})); }, {"`A`", "`b`", "[48]"});
+  refused([&] { lower_with(tir::decl_buffer({48}, Float(32), {.name = "b"})); },
+          {"`A`", "`b`", "[48]"});
   refused(
       [&] {
         lower_with(tir::decl_buffer({8, 6}, Int(32), {.name = "b"}));
       },
       {"`A`", "`b`", "float32", "int32"});
   te::Tensor stranger = te::placeholder({4}, "X");
-  refused([&] { lower(s, {A, B}, {.binds = {{stranger, tir::decl_buffer({4})}}}); }, {"binds", "`X`"});
+  refused(
+      [&] {
+        lower(s, {A, B}, {.binds = {{stranger, tir::decl_buffer({4})}}});
+      },
+      {"binds", "`X`"});
   refused(
       [&] {
         lower_with(tir::decl_buffer({8, 6}, Float(32), {.name = "b", .scope = "shared"}));
@@ -103,9 +109,12 @@ TEST_F(AddTest, OptionsOfPassesThatAreNoCounts) {
                         SourceLocation where = SourceLocation::current()) {
     lower(s, {A, B}, {.passes = passes}, where);
   };
-  refused([&] { lower_with({.unroll = {.auto_max_step = -1}}); }, {"unroll.auto_max_step", "0", "-1"});
-  refused([&] { lower_with({.unroll = {.max_statements = 0}}); }, {"unroll.max_statements", "1", "0"});
-  refused([&] { lower_with({.partition = {.max_growth = 0}}); }, {"partition.max_growth", "1", "0"});
+  refused([&] { lower_with({.unroll = {.auto_max_step = -1}}); },
+          {"unroll.auto_max_step", "0", "-1"});
+  refused([&] { lower_with({.unroll = {.max_statements = 0}}); },
+          {"unroll.max_statements", "1", "0"});
+  refused([&] { lower_with({.partition = {.max_growth = 0}}); },
+          {"partition.max_growth", "1", "0"});
   refused([&] { lower_with({.double_buffer_split = -3}); }, {"double buffers", "-3"});
   refused([&] { lower_with({.vector_registers = {.bits = -1}}); }, {"vector_registers.bits", "-1"});
 }
@@ -133,7 +142,8 @@ TEST(ScalarArgumentTest, GivenTwice) {
   EXPECT_TRUE(refuses<Error>([&] { lower(s, {n, B, n}); }, {"`n`", "twice"}));
 }
 
-// ---- axes that stand for nothing ----------------------------------------------------------------------
+// ---- axes that stand for nothing
+// ----------------------------------------------------------------------
 
 TEST(StrayVariableTest, AReductionAxisThatNothingReduces) {
   te::Tensor A = te::placeholder({8, 6}, "A");
@@ -152,7 +162,8 @@ TEST_F(AddTest, AStorePredicateOnAnotherStagesAxis) {
   refused([&] { build(s, {A, C}); }, {"`i`"});
 }
 
-// ---- loops ----------------------------------------------------------------------------------------------
+// ---- loops
+// ----------------------------------------------------------------------------------------------
 
 TEST_F(AddTest, PrefetchInALoopOfOneIteration) {
   auto [outer, inner] = s[B].split(s[B].axis(0), 8);
@@ -182,7 +193,11 @@ TEST_F(AddTest, ADoubleBufferOutsideOfLoops) {
       {8, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + 1.0f; }, "C");
   s = te::create_schedule(C);
   s[B].double_buffer();
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); }, {"double_buffer", "`B`", "compute_at"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"double_buffer", "`B`", "compute_at"}));
 }
 
 TEST(VirtualThreadTest, NeedsAConstantNumber) {
@@ -192,7 +207,11 @@ TEST(VirtualThreadTest, NeedsAConstantNumber) {
       {n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   te::Schedule s = te::create_schedule(B);
   s[B].bind(s[B].axis(0), te::thread_axis("vthread"));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B}); }, {"bind", "`i`", "`B`", "constant"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B});
+      },
+      {"bind", "`i`", "`B`", "constant"}));
 }
 
 TEST_F(AddTest, MoreIterationsThanThreads) {
@@ -207,7 +226,11 @@ TEST(CrossThreadTest, ADataLoopInsideOfAReductionAcrossThreads) {
       {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
   te::Schedule s = te::create_schedule(B);
   s[B].reorder({k, s[B].axis(0)}).bind(k, te::thread_axis("threadIdx.x"));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B}); }, {"bind", "`k`", "`B`", "`i`", "reorder"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B});
+      },
+      {"bind", "`k`", "`B`", "`i`", "reorder"}));
 }
 
 TEST_F(AddTest, StridePatternsOutsideOfAParallelRegion) {
@@ -220,8 +243,9 @@ TEST_F(AddTest, StridePatternsOutsideOfAParallelRegion) {
 }
 
 TEST_F(AddTest, PragmasOfNoNumber) {
-  EXPECT_TRUE(refuses<ScheduleError>([&] { s[B].pragma(s[B].axis(0), "auto_unroll_max_step", "many"); },
-                                     {"pragma", "`i`", "`B`", "auto_unroll_max_step", "integer"}));
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { s[B].pragma(s[B].axis(0), "auto_unroll_max_step", "many"); },
+                             {"pragma", "`i`", "`B`", "auto_unroll_max_step", "integer"}));
 }
 
 TEST_F(AddTest, ThreadsOfADeviceAreNotBuiltForAHost) {
@@ -243,7 +267,8 @@ TEST(InliningTest, AReductionIntoAnIndex) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { s[C].compute_inline(); }, {"compute_inline", "`C`"}));
 }
 
-// ---- sizes that are too much ----------------------------------------------------------------------------
+// ---- sizes that are too much
+// ----------------------------------------------------------------------------
 
 TEST(GreatNumbersTest, AVectorOfAMillionLanesIsALoop) {
   te::Tensor A = te::placeholder({1 << 20}, "A");
@@ -262,7 +287,8 @@ TEST(GreatNumbersTest, ArraysThatNoMemoryHolds) {
       {"64 bits"}));
 }
 
-// ---- reads outside ----------------------------------------------------------------------------------------
+// ---- reads outside
+// ----------------------------------------------------------------------------------------
 
 TEST(OutsideTest, AReadThatIsProvedOutsideIsRefused) {
   te::Tensor A = te::placeholder({3}, "A");
@@ -288,8 +314,10 @@ TEST(OutsideTest, AReadOutsideIsTrappedWhereBoundsAreInstrumented) {
   te::Tensor B = te::compute(
       {n}, {"i"}, [&](Var i) { return A(i * 2); }, "B");
   te::Schedule s = te::create_schedule(B);
-  runtime::Module mod = build(s, {A, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 1});
-  runtime::NDArray a = runtime::NDArray::random({5}, Float(32)), b = runtime::NDArray::zeros({5}, Float(32));
+  runtime::Module mod =
+      build(s, {A, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 1});
+  runtime::NDArray a = runtime::NDArray::random({5}, Float(32)),
+                   b = runtime::NDArray::zeros({5}, Float(32));
   EXPECT_THROW(mod["main"](a, b), RuntimeError);
 }
 

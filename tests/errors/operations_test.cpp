@@ -24,11 +24,17 @@ struct OperationTest : ::testing::Test {
   }
 };
 
-// ---- shapes and axes --------------------------------------------------------------------------------
+// ---- shapes and axes
+// --------------------------------------------------------------------------------
 
 TEST_F(OperationTest, ExtentsAreCounts) {
-  refused([&] { te::placeholder({4, -1}, "P"); }, {"placeholder `P`", "extent 1", "negative", "-1"});
-  refused([&] { te::placeholder({2.5f}, "P"); }, {"placeholder `P`", "extent 0", "integer", "float32"});
+  refused(
+      [&] {
+        te::placeholder({4, -1}, "P");
+      },
+      {"placeholder `P`", "extent 1", "negative", "-1"});
+  refused([&] { te::placeholder({2.5f}, "P"); },
+          {"placeholder `P`", "extent 0", "integer", "float32"});
   refused([&] { te::placeholder({I(0) < 3}, "P"); }, {"placeholder `P`", "extent 0", "bool"});
   refused([&] { te::placeholder({Var("v", Int(32, 4))}, "P"); }, {"extent 0", "int32x4"});
   refused([&] { ones({-3}); }, {"compute `E`", "extent 0", "-3"});
@@ -39,7 +45,8 @@ TEST_F(OperationTest, ExtentsAreCounts) {
       {"placeholder `P`", "elements"});
   refused([&] { te::placeholder({4}, "P", Handle()); }, {"placeholder `P`", "handle"});
   refused([&] { te::placeholder({~std::uint64_t{0}}, "P"); }, {"extent 0", "18446744073709551615"});
-  refused([&] { te::placeholder({te::sum(I(k), {k})}, "P"); }, {"placeholder `P`", "extent 0", "reduction"});
+  refused([&] { te::placeholder({te::sum(I(k), {k})}, "P"); },
+          {"placeholder `P`", "extent 0", "reduction"});
 }
 
 TEST_F(OperationTest, BodiesTakeAVariablePerDimension) {
@@ -89,7 +96,8 @@ TEST_F(OperationTest, EmptyFunctions) {
     return std::vector<Expr>{x[0]};
   };
   refused([&] { te::comm_reducer(combine, nullptr, "r"); }, {"`r`", "identity", "empty function"});
-  refused([&] { te::comm_reducer(nullptr, nullptr, "r"); }, {"`r`", "combination", "empty function"});
+  refused([&] { te::comm_reducer(nullptr, nullptr, "r"); },
+          {"`r`", "combination", "empty function"});
 }
 
 Expr plain_function(Var i) { return i * 2; }
@@ -133,7 +141,8 @@ TEST_F(OperationTest, NamesInOptionsAreNoNullPointersEither) {
   refused([&] { te::decl_tensor_intrin(B.op(), {}, {.name = null}); }, {"null pointer"});
 }
 
-// ---- outputs ----------------------------------------------------------------------------------------
+// ---- outputs
+// ----------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, OutputsOfOneKind) {
   refused(
@@ -183,9 +192,16 @@ TEST_F(OperationTest, ComponentsOfATupleReduction) {
         },
         "E", {}, where);
   };
-  refused([&] { some([](const List& all) { return List{all[1], all[0]}; }); }, {"compute `E`", "in order"});
-  refused([&] { some([](const List& all) { return List{all[0], all[0]}; }); }, {"compute `E`", "in order"});
-  refused([&] { some([](const List& all) { return List{all[0]}; }); }, {"compute `E`", "compute_multi"});
+  refused([&] { some([](const List& all) {
+                  return List{all[1], all[0]};
+                }); },
+          {"compute `E`", "in order"});
+  refused([&] { some([](const List& all) {
+                  return List{all[0], all[0]};
+                }); },
+          {"compute `E`", "in order"});
+  refused([&] { some([](const List& all) { return List{all[0]}; }); },
+          {"compute `E`", "compute_multi"});
   refused(
       [&] {
         te::compute(
@@ -214,7 +230,8 @@ TEST_F(OperationTest, ValuesThatAnArrayCannotHold) {
       {"compute `E`", "handle"});
 }
 
-// ---- reductions -------------------------------------------------------------------------------------
+// ---- reductions
+// -------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, AReductionIsTheWholeBody) {
   refused(
@@ -247,7 +264,8 @@ TEST_F(OperationTest, TermsOfReductions) {
     te::compute(
         {}, {}, [&] { return e; }, "E", {}, where);
   };
-  refused([&] { computed(te::sum(A(0, k) < 1.0f, {k})); }, {"compute `E`", "sum of bool", "all or any"});
+  refused([&] { computed(te::sum(A(0, k) < 1.0f, {k})); },
+          {"compute `E`", "sum of bool", "all or any"});
   refused([&] { computed(te::min(A(0, k) < 1.0f, {k})); }, {"compute `E`", "min of bool"});
   refused([&] { te::prod(Var("p", Handle()), {k}); }, {"prod", "handle"});
   refused([&] { te::all(A(0, k), {k}); }, {"all", "Bool", "float32"});
@@ -259,7 +277,8 @@ TEST_F(OperationTest, ConditionsAndInits) {
   refused([&] { te::sum(A(0, k), {k}, {.init = {A(0, 0) + 1.0f}}); }, {"sum", "init", "constant"});
   refused([&] { te::sum(A(0, k), {k}, {.init = {0.0f, 1.0f}}); }, {"sum", "2 inits", "1"});
   refused([&] { te::sum(A(0, k), {k}, {.init = {I(0)}}); }, {"sum", "init 0", "int32", "float32"});
-  refused([&] { te::sum(I(k), {k}, {.init = {make_const(Float(32), 2.5)}}); }, {"sum", "init 0", "int32"});
+  refused([&] { te::sum(I(k), {k}, {.init = {make_const(Float(32), 2.5)}}); },
+          {"sum", "init 0", "int32"});
   refused([&] { te::sum(A(0, k), {k}, {.init = {A(k, 0)}}); }, {"sum", "init 0", "A[k, 0]", "`k`"});
 }
 
@@ -308,7 +327,8 @@ TEST_F(OperationTest, WhatReducersAreMadeOf) {
   refused([&] { starting_at(300, cast(Int(8), I(k))); }, {"r", "identity", "int32", "int8"});
 }
 
-// ---- scans ------------------------------------------------------------------------------------------
+// ---- scans
+// ------------------------------------------------------------------------------------------
 
 struct ScanErrorTest : OperationTest {
   te::Tensor X = te::placeholder({10, 4}, "X");
@@ -320,14 +340,23 @@ struct ScanErrorTest : OperationTest {
 };
 
 TEST_F(ScanErrorTest, StatesInitsAndUpdatesAgree) {
-  refused([&] { te::scan({init}, {update}, {state, state}, {X}, "S"); }, {"scan `S`", "1, 1 and 2"});
-  refused([&] { te::scan(std::vector<te::Tensor>{}, {}, {}, {}, "S"); }, {"scan `S`", "0, 0 and 0"});
+  refused(
+      [&] {
+        te::scan({init}, {update}, {state, state}, {X}, "S");
+      },
+      {"scan `S`", "1, 1 and 2"});
+  refused([&] { te::scan(std::vector<te::Tensor>{}, {}, {}, {}, "S"); },
+          {"scan `S`", "0, 0 and 0"});
   refused(
       [&] {
         te::scan(init, update, te::placeholder({10, 4}, "d", Float(64)), {X}, "S");
       },
       {"scan `S`", "float64", "float32"});
-  refused([&] { te::scan(init, update, te::placeholder({11, 4}, "d"), {X}, "S"); }, {"scan `S`", "11", "10"});
+  refused(
+      [&] {
+        te::scan(init, update, te::placeholder({11, 4}, "d"), {X}, "S");
+      },
+      {"scan `S`", "11", "10"});
   refused(
       [&] {
         te::scan(init, update, te::placeholder({10, 5}, "d"), {X}, "S");
@@ -335,7 +364,8 @@ TEST_F(ScanErrorTest, StatesInitsAndUpdatesAgree) {
       {"scan `S`", "dimension 1", "5", "4"});
   refused([&] { te::scan(init, update, te::placeholder({10}, "d"), {X}, "S"); },
           {"scan `S`", "number of dimensions"});
-  refused([&] { te::scan(init, update, update, {X}, "S"); }, {"scan `S`", "`update`", "placeholder"});
+  refused([&] { te::scan(init, update, update, {X}, "S"); },
+          {"scan `S`", "`update`", "placeholder"});
   te::Tensor scalar = te::placeholder({}, "scalar");
   refused([&] { te::scan(scalar, scalar, scalar, {}, "S"); }, {"scan `S`", "time"});
   refused([&] { te::scan(ones({12, 4}), update, state, {X}, "S"); }, {"scan `S`", "12", "10"});
@@ -352,7 +382,8 @@ TEST_F(ScanErrorTest, UpdatesReadEarlierSteps) {
   EXPECT_NO_THROW(reading(-1));
   te::Tensor blind = te::compute(
       {10, 4}, {"t", "i"}, [&](Var t, Var i) { return X(t, i); }, "blind");
-  refused([&] { te::scan(init, blind, state, {X}, "S"); }, {"scan `S`", "no update reads state `state`"});
+  refused([&] { te::scan(init, blind, state, {X}, "S"); },
+          {"scan `S`", "no update reads state `state`"});
   refused(
       [&] {
         te::scan({init, init}, {update, update}, {state, state}, {X}, "S");
@@ -364,7 +395,8 @@ TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
   refused([&] { A.op().scan_axis(); }, {"`A`", "no scan"});
 }
 
-// ---- externs ----------------------------------------------------------------------------------------
+// ---- externs
+// ----------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, Externs) {
   auto body = [](std::span<const Buffer>, std::span<const Buffer>) { return tir::make_nop(); };
@@ -387,7 +419,8 @@ TEST_F(OperationTest, Externs) {
     ib.buffer_ptr(tir::decl_buffer({4}, Float(32), {.name = "nowhere"}))[0] = 1.0f;
     return ib.get();
   };
-  refused([&] { te::extern_op({8}, {A}, elsewhere, "E"); }, {"extern `E`", "`nowhere`", "allocated"});
+  refused([&] { te::extern_op({8}, {A}, elsewhere, "E"); },
+          {"extern `E`", "`nowhere`", "allocated"});
   const Buffer small = tir::decl_buffer({4, 4}), ints = tir::decl_buffer({8, 6}, Int(32));
   refused([&] { te::extern_op({8}, {A}, body, "E", {.input_buffers = Buffers{small}}); },
           {"extern `E`", "`A`", "[8, 6]", "[4, 4]"});

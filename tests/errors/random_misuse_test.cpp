@@ -1,6 +1,6 @@
-// Primitives with arguments drawn at random, most of them wrong: each call either works, or throws an Error
-// and leaves the schedule as it was; and whatever comes of it, lower gives an Error, or a program that
-// computes what the default schedule computes.
+// Primitives with arguments drawn at random, most of them wrong: each call either works, or throws
+// an Error and leaves the schedule as it was; and whatever comes of it, lower gives an Error, or a
+// program that computes what the default schedule computes.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -71,7 +71,8 @@ class Misuser {
     }
   }
 
-  /// What the schedule computes otherwise than the default one; "" if nothing, or if there is no program.
+  /// What the schedule computes otherwise than the default one; "" if nothing, or if there is no
+  /// program.
   std::string difference() const {
     try {
       lower(*schedule_, args_, {.simple_mode = true});
@@ -82,8 +83,8 @@ class Misuser {
     try {
       return compare_with_default(*schedule_, args_, {.compile = false, .symbols = {9}});
     } catch (const std::exception& error) {
-      // Memory of a block that is filled outside of it: the interpreter says so, and no code is made for
-      // threads.
+      // Memory of a block that is filled outside of it: the interpreter says so, and no code is
+      // made for threads.
       const std::string text = error.what();
       return text.starts_with("a race") ? "" : text;
     }
@@ -115,13 +116,14 @@ class Misuser {
   /// What is lowered and printed, but of which build says that it is wrong; and what callers see.
   bool is_refused_by_build() const {
     const std::vector<std::string>& warnings = schedule_->warnings();
-    const bool is_diagonal = std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
-      return warning.find("diagonal") != std::string::npos;
-    });
-    const bool has_other_arguments = std::any_of(args_.begin(), args_.end(), [&](const LowerArgument& arg) {
-      const Tensor* tensor = std::get_if<Tensor>(&arg);
-      return tensor && (*schedule_)[*tensor].data().layout;
-    });
+    const bool is_diagonal = std::any_of(
+        warnings.begin(), warnings.end(),
+        [](const std::string& warning) { return warning.find("diagonal") != std::string::npos; });
+    const bool has_other_arguments =
+        std::any_of(args_.begin(), args_.end(), [&](const LowerArgument& arg) {
+          const Tensor* tensor = std::get_if<Tensor>(&arg);
+          return tensor && (*schedule_)[*tensor].data().layout;
+        });
     return is_diagonal || has_other_arguments || uses_stray_;
   }
 
@@ -145,7 +147,8 @@ class Misuser {
   }
 
   Expr count() {
-    const std::vector<Expr> counts = {-3, 0, 1, 2, 3, 5, 8, 100, 2.5f, std::int64_t{1} << 40, n_, n_ - 7};
+    const std::vector<Expr> counts = {-3, 0,     1, 2, 3, 5, 8, 100, 2.5f, std::int64_t{1} << 40,
+                                      n_, n_ - 7};
     if (pick(20) != 0) return one_of(counts);
     // A loop is refused; the variable of a thread may be anything until the function is lowered.
     uses_stray_ = true;
@@ -153,7 +156,8 @@ class Misuser {
   }
 
   std::string scope() {
-    static const std::vector<std::string> kScopes = {"global", "shared", "local", "sharedd", "", "warp"};
+    static const std::vector<std::string> kScopes = {"global",  "shared", "local",
+                                                     "sharedd", "",       "warp"};
     return one_of(kScopes);
   }
 
@@ -170,7 +174,8 @@ class Misuser {
       case 1:
         return on_loop("split", [](Stage t, IterVar a, Expr n) { t.split(a, n); });
       case 2:
-        return on_loop("split_by_nparts", [](Stage t, IterVar a, Expr n) { t.split_by_nparts(a, n); });
+        return on_loop("split_by_nparts",
+                       [](Stage t, IterVar a, Expr n) { t.split_by_nparts(a, n); });
       case 3:
         return on_loop("vectorize", [](Stage t, IterVar a, Expr) { t.vectorize(a); });
       case 4:
@@ -178,33 +183,42 @@ class Misuser {
       case 5:
         return on_loop("parallel", [](Stage t, IterVar a, Expr) { t.parallel(a); });
       case 6:
-        return on_loop("pragma", [this](Stage t, IterVar a, Expr n) { t.pragma(a, pragma_key(), n); });
+        return on_loop("pragma",
+                       [this](Stage t, IterVar a, Expr n) { t.pragma(a, pragma_key(), n); });
       case 7:
-        return on_loop("storage_align",
-                       [this](Stage t, IterVar a, Expr) { t.storage_align(a, pick(4) - 1, pick(3) - 1); });
+        return on_loop("storage_align", [this](Stage t, IterVar a, Expr) {
+          t.storage_align(a, pick(4) - 1, pick(3) - 1);
+        });
       case 8:
-        return on_loop("prefetch", [this](Stage t, IterVar a, Expr n) { t.prefetch(tensor(), a, n); });
+        return on_loop("prefetch",
+                       [this](Stage t, IterVar a, Expr n) { t.prefetch(tensor(), a, n); });
       case 9:
         return on_loop("bind", [this](Stage t, IterVar a, Expr) { t.bind(a, axis(t)); });
       case 10:
         return on_loop("fuse", [this](Stage t, IterVar a, Expr) { t.fuse(a, axis(t)); });
       case 11:
-        return on_loop("reorder", [this](Stage t, IterVar a, Expr) { t.reorder({a, axis(t), axis(t)}); });
+        return on_loop("reorder", [this](Stage t, IterVar a, Expr) {
+          t.reorder({a, axis(t), axis(t)});
+        });
       case 12:
-        return on_loop("tile", [this](Stage t, IterVar a, Expr n) { t.tile(a, axis(t), n, count()); });
+        return on_loop("tile",
+                       [this](Stage t, IterVar a, Expr n) { t.tile(a, axis(t), n, count()); });
       case 13:
       case 14:
-        return on_loop("compute_at", [this](Stage t, IterVar a, Expr) { stage().compute_at(t, a); });
+        return on_loop("compute_at",
+                       [this](Stage t, IterVar a, Expr) { stage().compute_at(t, a); });
       case 15:
-        return on_loop("rfactor",
-                       [this, &s](Stage, IterVar a, Expr) { keep({s.rfactor(tensor(), a, pick(4) - 1)}); });
+        return on_loop("rfactor", [this, &s](Stage, IterVar a, Expr) {
+          keep({s.rfactor(tensor(), a, pick(4) - 1)});
+        });
       case 16:
         return on_loop("cache_read", [this, &s](Stage t, IterVar, Expr) {
           keep({s.cache_read(tensor(), scope(), {t.op()})});
         });
       case 17:
-        return on_loop("cache_write",
-                       [this, &s](Stage, IterVar, Expr) { keep({s.cache_write(tensor(), scope())}); });
+        return on_loop("cache_write", [this, &s](Stage, IterVar, Expr) {
+          keep({s.cache_write(tensor(), scope())});
+        });
       case 18:
         return on_loop("compute_inline", [](Stage t, IterVar, Expr) { t.compute_inline(); });
       case 19:
@@ -232,14 +246,16 @@ class Misuser {
           uses_stray_ = uses_stray_ || !t.data().has_axis(a);
         });
       case 25:
-        return on_loop("env_threads", [this](Stage t, IterVar, Expr) { t.env_threads({one_of(threads_)}); });
+        return on_loop("env_threads",
+                       [this](Stage t, IterVar, Expr) { t.env_threads({one_of(threads_)}); });
       case 26:
       case 27:
         return on_loop("tensorize", [](Stage t, IterVar a, Expr) { t.tensorize(a, add_one(8)); });
       case 28:
         return on_loop("compute_root", [](Stage t, IterVar, Expr) { t.compute_root(); });
       case 29:
-        return on_loop("fuse of nothing", [](Stage t, IterVar, Expr) { t.fuse(std::vector<IterVar>{}); });
+        return on_loop("fuse of nothing",
+                       [](Stage t, IterVar, Expr) { t.fuse(std::vector<IterVar>{}); });
       case 30:
         return on_loop("bind", [this](Stage t, IterVar a, Expr) { t.bind(a, one_of(threads_)); });
       default:

@@ -1,5 +1,5 @@
-// Programs of unusual size: expressions as deep as memory allows, shared a million times, and integers that
-// only uint64 holds.
+// Programs of unusual size: expressions as deep as memory allows, shared a million times, and
+// integers that only uint64 holds.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -67,8 +67,8 @@ TEST(DeepExpressionTest, IsParsedComparedAndEvaluated) {
   EXPECT_FALSE(tir::structural_equal(e, long_sum(Var("x"), Var("y"))));
   EXPECT_EQ(tir::evaluate_int(one, [](const Var&) { return 5; }), kTerms + 5);
   EXPECT_EQ(tir::free_vars(one).size(), 1u);
-  EXPECT_TRUE(tir::structural_equal(tir::parse_expr(tir::print_expr(Expr(long_sum(Expr(1), Expr(1))))),
-                                    Expr(kTerms + 1)));
+  EXPECT_TRUE(tir::structural_equal(
+      tir::parse_expr(tir::print_expr(Expr(long_sum(Expr(1), Expr(1))))), Expr(kTerms + 1)));
   std::string nested(static_cast<std::size_t>(kTerms), '!');
   EXPECT_EQ(tir::print_expr(tir::parse_expr(nested + "True")).size(), nested.size() + 4);
 }
@@ -138,7 +138,8 @@ TEST(SharedExpressionTest, PrintsSomeOfIt) {
   EXPECT_TRUE(refuses<TypeError>([&] { e / 2; }, {"`/`", "floordiv"}));
 }
 
-// ---- uint64 above int64 -------------------------------------------------------------------------------
+// ---- uint64 above int64
+// -------------------------------------------------------------------------------
 
 constexpr std::uint64_t kBig = (std::uint64_t{1} << 63) + 5;
 constexpr std::uint64_t kLargest = ~std::uint64_t{0};
@@ -150,7 +151,8 @@ TEST(LargeUnsignedTest, LiteralsKeepTheirValue) {
   EXPECT_EQ(tir::print_expr(x + kBig), "(x + 9223372036854775813u64)");
   EXPECT_EQ(tir::print_expr(make_const(UInt(64), 9223372036854775808.0)), "9223372036854775808u64");
   EXPECT_EQ(tir::print_legacy(Expr(kLargest)), "(uint64)18446744073709551615");
-  EXPECT_TRUE(refuses<TypeError>([&] { Var("y", Int(64)) + kBig; }, {"9223372036854775813", "int64"}));
+  EXPECT_TRUE(
+      refuses<TypeError>([&] { Var("y", Int(64)) + kBig; }, {"9223372036854775813", "int64"}));
 }
 
 TEST(LargeUnsignedTest, TextIsReadBack) {
@@ -190,8 +192,9 @@ TEST(LargeUnsignedTest, FoldingIsThatOfCpp) {
 TEST(LargeUnsignedTest, Simplified) {
   Var x("x", UInt(64));
   for (std::uint64_t value : {std::uint64_t{3}, kBig, kLargest})
-    for (const Expr& e : {x + kBig < kBig, max(x + kBig, kLargest), floordiv(x * kBig, kBig), x - kBig + kBig,
-                          select(x >= kBig, x - kBig, x), floormod(x + kLargest, kBig)}) {
+    for (const Expr& e :
+         {x + kBig < kBig, max(x + kBig, kLargest), floordiv(x * kBig, kBig), x - kBig + kBig,
+          select(x >= kBig, x - kBig, x), floormod(x + kLargest, kBig)}) {
       auto of_x = [&](const Var&) { return static_cast<std::int64_t>(value); };
       EXPECT_EQ(tir::evaluate_int(arith::simplify(e), of_x), tir::evaluate_int(e, of_x))
           << tir::print_expr(e) << " at " << value;
@@ -202,14 +205,17 @@ TEST(LargeUnsignedTest, Runs) {
   te::Tensor A = te::placeholder({4}, "A", UInt(64));
   te::Tensor B = te::compute(
       {4}, {"i"},
-      [&](Var i) { return select(A(i) > kBig, floordiv(A(i), 3), A(i) + kBig) + make_const(UInt(64), kBig); },
+      [&](Var i) {
+        return select(A(i) > kBig, floordiv(A(i), 3), A(i) + kBig) + make_const(UInt(64), kBig);
+      },
       "B");
   runtime::Module mod = build(te::create_schedule(B), {A, B}, Target("llvm"), {.opt_level = 1});
   const std::vector<std::uint64_t> values = {0, 7, kBig, kLargest};
   NDArray a = NDArray::from(values, {4}), b = NDArray::zeros({4}, UInt(64));
   mod["main"](a, b);
   for (std::size_t n = 0; n < 4; ++n)
-    EXPECT_EQ(b.data<std::uint64_t>()[n], (values[n] > kBig ? values[n] / 3 : values[n] + kBig) + kBig);
+    EXPECT_EQ(b.data<std::uint64_t>()[n],
+              (values[n] > kBig ? values[n] / 3 : values[n] + kBig) + kBig);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Misuse of schedules as it shows from outside: the sentence, the user's line, the same text of the same
-// schedule.
+// Misuse of schedules as it shows from outside: the sentence, the user's line, the same text of the
+// same schedule.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -71,9 +71,12 @@ TEST_F(ChainTest, FactorsThatAreNoCounts) {
   const te::IterVar i = s[C].axis(0);
   refused([&] { s[C].split(i, 2.5f); }, {"split", "`i`", "`C`", "integer", "float32"});
   refused([&] { s[C].split(i, Expr(3) < 4); }, {"split", "`i`", "integer", "bool"});
-  refused([&] { s[C].split(i, std::int64_t{1} << 40); }, {"split", "`i`", "`C`", "1099511627776", "int32"});
-  refused([&] { s[C].split(i, ~std::uint64_t{0}); }, {"split", "`i`", "18446744073709551615", "int32"});
-  refused([&] { s[C].split_by_nparts(i, std::int64_t{1} << 40); }, {"split_by_nparts", "`i`", "int32"});
+  refused([&] { s[C].split(i, std::int64_t{1} << 40); },
+          {"split", "`i`", "`C`", "1099511627776", "int32"});
+  refused([&] { s[C].split(i, ~std::uint64_t{0}); },
+          {"split", "`i`", "18446744073709551615", "int32"});
+  refused([&] { s[C].split_by_nparts(i, std::int64_t{1} << 40); },
+          {"split_by_nparts", "`i`", "int32"});
   refused([&] { s[C].split(i, B(0, 0).astype(Int(32))); }, {"split", "`i`", "`B`"});
 }
 
@@ -92,7 +95,8 @@ TEST_F(ChainTest, LoopsThatAreNotNeighbours) {
 }
 
 TEST_F(ChainTest, OneAxisForBothOfATile) {
-  refused([&] { s[B].tile(s[B].axis(0), s[B].axis(0), 2, 2); }, {"tile", "`i`", "`B`", "already been split"});
+  refused([&] { s[B].tile(s[B].axis(0), s[B].axis(0), 2, 2); },
+          {"tile", "`i`", "`B`", "already been split"});
 }
 
 TEST_F(ChainTest, OnlyComputesThatHaveLoopsAreTensorized) {
@@ -163,20 +167,24 @@ TEST_F(ChainTest, Storage) {
   refused([&] { s[B].storage_align(s[B].axis(0), 0, 0); }, {"storage_align", "`i`", "`B`", "0"});
   refused([&] { s[B].storage_align(s[B].axis(0), 8, -1); }, {"storage_align", "`i`", "`B`", "-1"});
   const int most = std::numeric_limits<int>::max();
-  refused([&] { s[B].storage_align(s[B].axis(0), most, most); }, {"storage_align", "`i`", "`B`", "int32"});
+  refused([&] { s[B].storage_align(s[B].axis(0), most, most); },
+          {"storage_align", "`i`", "`B`", "int32"});
   refused([&] { s[B].set_store_predicate(1); }, {"set_store_predicate", "`B`", "Bool", "int32"});
-  refused([&] { s[B].env_threads({te::thread_axis("threadIdx.x")}); }, {"env_threads", "`B`", "scan"});
+  refused([&] { s[B].env_threads({te::thread_axis("threadIdx.x")}); },
+          {"env_threads", "`B`", "scan"});
   refused([&] { s[D].rolling_buffer(); }, {"rolling_buffer", "`D`", "output"});
-  refused([&] { s[B].transform_layout([](Var i, Var j) {
-                  return std::vector<Expr>{floordiv(i, 2), j};
-                }); },
-          {"transform_layout", "`B`", "bijection"});
+  refused(
+      [&] {
+        s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{floordiv(i, 2), j}; });
+      },
+      {"transform_layout", "`B`", "bijection"});
   refused([&] { s[B].transform_layout([](Var i) { return std::vector<Expr>{i}; }); },
           {"transform_layout", "`B`", "1", "2"});
-  refused([&] { s[B].transform_layout([](Var, Var j) {
-                  return std::vector<Expr>{Expr(0.5f), j};
-                }); },
-          {"transform_layout", "`B`", "integer", "float32"});
+  refused(
+      [&] { s[B].transform_layout([](Var, Var j) {
+              return std::vector<Expr>{Expr(0.5f), j};
+            }); },
+      {"transform_layout", "`B`", "integer", "float32"});
   refused([&] { s[B].pragma(s[B].axis(0), ""); }, {"pragma", "`i`", "`B`", "empty"});
   refused([&] { s[B].prefetch(A, s[B].axis(0), 0.5f); }, {"prefetch", "`i`", "`B`", "float32"});
 }
@@ -185,7 +193,8 @@ TEST_F(ChainTest, Groups) {
   const te::Stage group = s.create_group(C, A, false);
   refused([&] { s.create_group(D, B, false); }, {"create_group", "intersect"});
   refused([&] { s.create_group(A, D, false); }, {"create_group", "no stage lies between"});
-  refused([&] { s.create_group(te::placeholder({16}, "X"), A); }, {"create_group", "`X`", "not part"});
+  refused([&] { s.create_group(te::placeholder({16}, "X"), A); },
+          {"create_group", "`X`", "not part"});
   refused([&] { s[B].compute_at(s[D], s[D].axis(0)); }, {"compute_at", "`B`", "group", "`D`"});
   refused([&] { s[D].compute_at(group, s[D].axis(0)); }, {"compute_at", "`D`", "group"});
   refused([&] { group.compute_at(s[C], k); }, {"compute_at", "group", "itself"});
@@ -208,7 +217,8 @@ TEST_F(ChainTest, OverlappingGroupsAndGroupsInGroups) {
   s.create_group(C, B, false);
   const te::Stage outer = s.create_group(C, A, false);
   refused([&] { s.create_group(D, B, false); }, {"create_group", "intersect", "group of C"});
-  refused([&] { s.create_group(std::vector<te::Tensor>{}, A); }, {"create_group", "no stage lies between"});
+  refused([&] { s.create_group(std::vector<te::Tensor>{}, A); },
+          {"create_group", "no stage lies between"});
   refused([&] { outer.double_buffer(); }, {"double_buffer", "group"});
   refused([&] { s[D].compute_at(outer, k); }, {"compute_at", "`D`", "group"});
   outer.compute_at(s[D], s[D].axis(0));
@@ -229,7 +239,8 @@ TEST_F(ChainTest, StagesThatAGroupTakesFromTheirPlaceAreToldOf) {
 TEST_F(ChainTest, AnAlignedOutputIsToldOf) {
   s[D].storage_align(s[D].axis(0), 8, 1);
   ASSERT_EQ(s.warnings().size(), 1u);
-  for (const char* part : {"storage_align", "`i`", "`D`", "output", "no effect", "schedules_test.cpp"})
+  for (const char* part :
+       {"storage_align", "`i`", "`D`", "output", "no effect", "schedules_test.cpp"})
     EXPECT_NE(s.warnings().front().find(part), std::string::npos) << s.warnings().front();
 }
 
@@ -238,10 +249,11 @@ TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
   const std::vector<std::string> parts = {"transform_layout", "`B`", "bijection"};
   refused([&] { s[B].transform_layout([](Var, Var) { return Indices{}; }); }, parts);
   refused([&] { s[B].transform_layout([](Var i, Var) { return Indices{i, Var("z")}; }); }, parts);
-  refused([&] { s[B].transform_layout([&](Var i, Var) {
-                  return Indices{i, A(i, 0).astype(Int(32))};
-                }); },
-          parts);
+  refused(
+      [&] {
+        s[B].transform_layout([&](Var i, Var) { return Indices{i, A(i, 0).astype(Int(32))}; });
+      },
+      parts);
   refused(
       [&] {
         s[B].transform_layout([](Var i, Var j) {
@@ -259,7 +271,8 @@ TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
 TEST_F(ChainTest, APlaceholderIsComputedNowhere) {
   s[A].compute_at(s[B], s[B].axis(0)).compute_root();
   EXPECT_EQ(compare_with_default(s, args, {.compile = false}), "");
-  refused([&] { s[B].compute_at(s[A], s[B].axis(0)); }, {"compute_at", "`B`", "`A`", "whose loops are none"});
+  refused([&] { s[B].compute_at(s[A], s[B].axis(0)); },
+          {"compute_at", "`B`", "`A`", "whose loops are none"});
   refused([&] { s[A].split(s[B].axis(0), 4); }, {"split", "`i`", "`A`"});
 }
 
@@ -294,16 +307,19 @@ TEST_F(ChainTest, FactoringAfterItsLoopsHaveChanged) {
   s[C].fuse(std::vector<te::IterVar>{});
   refused([&] { s.rfactor(C, k); }, {"rfactor", "`k`", "`C`", "first"});
   s = te::create_schedule(D);
-  for (int position : {2, -3}) refused([&] { s.rfactor(C, k, position); }, {"rfactor", "`C`", "factor_axis"});
+  for (int position : {2, -3})
+    refused([&] { s.rfactor(C, k, position); }, {"rfactor", "`C`", "factor_axis"});
 }
 
-// ---- attachments: every way that cannot be ------------------------------------------------------------
+// ---- attachments: every way that cannot be
+// ------------------------------------------------------------
 
 TEST_F(ChainTest, IllegalAttachmentsAtTheCall) {
   te::Schedule other = te::create_schedule(D);
   refused([&] { s[C].compute_at(s[C], k); }, {"compute_at", "`C`", "itself"});
   refused([&] { s[D].compute_at(s[C], k); }, {"compute_at", "`D`", "output"});
-  refused([&] { s[C].compute_at(other[D], D.op().axis(0)); }, {"compute_at", "`C`", "another schedule"});
+  refused([&] { s[C].compute_at(other[D], D.op().axis(0)); },
+          {"compute_at", "`C`", "another schedule"});
   refused([&] { s[C].compute_at(s[D], k); }, {"compute_at", "`k`", "`D`"});
   refused([&] { s[A].compute_inline(); }, {"compute_inline", "`A`"});
   s[B].compute_at(s[C], s[C].axis(0));
@@ -342,7 +358,8 @@ TEST_F(ChainTest, AttachmentsOutliveWhatHappensToTheirLoop) {
   }
 }
 
-// ---- what lower and build refuse of a whole schedule --------------------------------------------------
+// ---- what lower and build refuse of a whole schedule
+// --------------------------------------------------
 
 TEST_F(ChainTest, RacingReductionsAreNotBuilt) {
   s[C].parallel(k);

@@ -1,5 +1,5 @@
-// Threads, and reductions on them: what would compute something else is refused, at the call where the call
-// can know it.
+// Threads, and reductions on them: what would compute something else is refused, at the call where
+// the call can know it.
 #include <gtest/gtest.h>
 
 #include "tests/errors/chain.h"
@@ -18,7 +18,8 @@ struct ThreadScheduleTest : Chain {
   void expect_same() { EXPECT_EQ(compare_with_default(s, args, {.compile = false}), ""); }
 };
 
-// ---- reductions -------------------------------------------------------------------------------------------
+// ---- reductions
+// -------------------------------------------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, DataAndReductionFusedAreNotReducedTogether) {
   const IterVar fused = s[C].fuse(s[C].axis(0), k);
@@ -49,12 +50,13 @@ TEST_F(ThreadScheduleTest, ReducersThatDependOnTheOrderStayInOrder) {
 
 TEST_F(ThreadScheduleTest, CopiesOfAVirtualThreadDoNotReduceAcrossThreads) {
   s[C].bind(s[C].axis(0), vx).bind(k, tx);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); },
-                                     {"bind", "`k`", "`C`", "axis `i`", "virtual thread `vthread`"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] { lower(s, args); }, {"bind", "`k`", "`C`", "axis `i`", "virtual thread `vthread`"}));
   s = te::create_schedule(D);
   s[D].bind(s[D].axis(0), vx);
   s[C].compute_at(s[D], s[D].axis(0)).set_scope("shared").bind(k, tx);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); }, {"bind", "`k`", "`C`", "`i` of stage `D`"}));
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { lower(s, args); }, {"bind", "`k`", "`C`", "`i` of stage `D`"}));
 }
 
 TEST_F(ThreadScheduleTest, AReductionAcrossTwoThreadsThatDivideNothing) {
@@ -67,15 +69,18 @@ TEST_F(ThreadScheduleTest, OneThreadForTwoPartsOfAReduction) {
   auto [ko, ki] = s[C].split(k, 4);
   s[C].bind(ki, tx).bind(ko, tx);
   ASSERT_EQ(s.warnings().size(), 1u);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { build(s, args); }, {"`C`", "`k.inner`", "`k.outer`", "diagonal"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { build(s, args); },
+                                     {"`C`", "`k.inner`", "`k.outer`", "diagonal"}));
 }
 
-// ---- virtual threads --------------------------------------------------------------------------------------
+// ---- virtual threads
+// --------------------------------------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, OneVirtualThreadForTwoLoops) {
   s[B].bind(s[B].axis(0), vx).bind(s[B].axis(1), vx);
   ASSERT_EQ(s.warnings().size(), 1u);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { build(s, args); }, {"`B`", "`i`", "`j`", "vthread", "diagonal"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { build(s, args); },
+                                     {"`B`", "`i`", "`j`", "vthread", "diagonal"}));
 }
 
 TEST_F(ThreadScheduleTest, TwoVirtualThreadsOfOneTagAreTwo) {
@@ -92,7 +97,8 @@ TEST_F(ThreadScheduleTest, AVirtualThreadWhoseAxisStartsElsewhereIsShifted) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- threads around what is done otherwise ----------------------------------------------------------------
+// ---- threads around what is done otherwise
+// ----------------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, ALayoutIsChangedBeforeItsLoopsAreBound) {
   s[B].bind(s[B].axis(1), tx);
@@ -107,7 +113,8 @@ TEST_F(ThreadScheduleTest, ADoubleBufferNeedsALoopThatIsNoThread) {
     s = te::create_schedule(D);
     s[D].bind(s[D].axis(0), thread);
     s[C].compute_at(s[D], s[D].axis(0)).double_buffer();
-    EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); }, {"double_buffer", "`C`", "no loop"}));
+    EXPECT_TRUE(
+        refuses<ScheduleError>([&] { lower(s, args); }, {"double_buffer", "`C`", "no loop"}));
   }
 }
 
@@ -117,7 +124,8 @@ TEST_F(ThreadScheduleTest, ProducersInsideOfReductionsAcrossThreads) {
   expect_same();
 }
 
-// ---- scans ------------------------------------------------------------------------------------------------
+// ---- scans
+// ------------------------------------------------------------------------------------------------
 
 struct ScanScheduleTest : ::testing::Test {
   Tensor X = te::placeholder({8, 16}, "X"), state = te::placeholder({8, 16}, "state");
@@ -134,15 +142,19 @@ struct ScanScheduleTest : ::testing::Test {
 
   void refused(const std::function<void()>& primitive, const std::vector<std::string>& parts,
                SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(leaves_alone(s, args, [&] { EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where)); }))
-        << where.line();
+    EXPECT_TRUE(leaves_alone(s, args, [&] {
+      EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where));
+    })) << where.line();
   }
 };
 
 TEST_F(ScanScheduleTest, ItsThreads) {
-  const IterVar open = te::thread_axis("threadIdx.y"), other = te::thread_axis({0, 2}, "threadIdx.x");
-  refused([&] { s[sums].env_threads({open}); }, {"env_threads", "`threadIdx.y`", "`sums`", "{0, n}"});
-  refused([&] { s[sums].env_threads({s[sums].scan_axis()}); }, {"env_threads", "`sums`", "thread_axis"});
+  const IterVar open = te::thread_axis("threadIdx.y"),
+                other = te::thread_axis({0, 2}, "threadIdx.x");
+  refused([&] { s[sums].env_threads({open}); },
+          {"env_threads", "`threadIdx.y`", "`sums`", "{0, n}"});
+  refused([&] { s[sums].env_threads({s[sums].scan_axis()}); },
+          {"env_threads", "`sums`", "thread_axis"});
   refused(
       [&] {
         s[sums].env_threads({tx, tx});
@@ -160,7 +172,8 @@ TEST_F(ScanScheduleTest, ItsThreads) {
       {"env_threads", "`vthread`", "`sums`", "one after another"});
   refused([&] { s[update].env_threads({tx}); }, {"env_threads", "`update`", "only a scan"});
   s[sums].env_threads({tx});
-  refused([&] { s[sums].env_threads({other}); }, {"env_threads", "`sums`", "already set", "`threadIdx.x`"});
+  refused([&] { s[sums].env_threads({other}); },
+          {"env_threads", "`sums`", "already set", "`threadIdx.x`"});
 }
 
 TEST_F(ScanScheduleTest, ItsThreadsAreNoLoops) {
@@ -170,7 +183,8 @@ TEST_F(ScanScheduleTest, ItsThreadsAreNoLoops) {
   refused([&] { s[sums].unroll(tx); }, {"unroll", "`threadIdx.x`", "`sums`"});
   refused([&] { s[sums].parallel(tx); }, {"parallel", "`threadIdx.x`", "`sums`"});
   refused([&] { s[sums].pragma(tx, "tensor_core"); }, {"pragma", "`threadIdx.x`", "`sums`"});
-  refused([&] { s[sums].bind(tx, te::thread_axis("threadIdx.y")); }, {"bind", "`threadIdx.x`", "`sums`"});
+  refused([&] { s[sums].bind(tx, te::thread_axis("threadIdx.y")); },
+          {"bind", "`threadIdx.x`", "`sums`"});
 }
 
 TEST_F(ScanScheduleTest, ItsThreadsShareItsState) {
@@ -197,10 +211,12 @@ TEST_F(ScanScheduleTest, ItsUpdateStaysInItsTimeLoop) {
           {"compute_at", "`update`", "`sums.update`"});
   refused([&] { s[sums].compute_inline(); }, {"compute_inline", "`sums`", "compute"});
   refused([&] { s.cache_write(sums, "local"); }, {"cache_write", "`sums`", "compute"});
-  refused([&] { s[sums].set_store_predicate(Expr(true)); }, {"set_store_predicate", "`sums`", "compute"});
+  refused([&] { s[sums].set_store_predicate(Expr(true)); },
+          {"set_store_predicate", "`sums`", "compute"});
   s[update].compute_inline();
   s[init].compute_inline();
-  EXPECT_EQ(compare_with_default(s, args), "") << "a scan reads them as tensors, so they are not inlined";
+  EXPECT_EQ(compare_with_default(s, args), "")
+      << "a scan reads them as tensors, so they are not inlined";
 }
 
 TEST_F(ScanScheduleTest, TheMemoryOfItsStateIsItsOwn) {
@@ -209,7 +225,8 @@ TEST_F(ScanScheduleTest, TheMemoryOfItsStateIsItsOwn) {
     refused([&] { s[part].set_scope("local"); }, {"set_scope", name, "`sums`"});
     refused([&] { s[part].double_buffer(); }, {"double_buffer", name, "`sums`"});
     refused([&] { s[part].rolling_buffer(); }, {"rolling_buffer", name, "`sums`"});
-    refused([&] { s[part].storage_align(s[part].axis(0), 8, 1); }, {"storage_align", name, "`sums`"});
+    refused([&] { s[part].storage_align(s[part].axis(0), 8, 1); },
+            {"storage_align", name, "`sums`"});
     refused([&] { s[part].transform_layout([](Var t, Var i) {
                     return std::vector<Expr>{i, t};
                   }); },
@@ -219,7 +236,8 @@ TEST_F(ScanScheduleTest, TheMemoryOfItsStateIsItsOwn) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- extern operations ------------------------------------------------------------------------------------
+// ---- extern operations
+// ------------------------------------------------------------------------------------
 
 struct ExternScheduleTest : ::testing::Test {
   Tensor X = te::placeholder({8}, "X");
@@ -241,8 +259,9 @@ struct ExternScheduleTest : ::testing::Test {
 
   void refused(const std::function<void()>& primitive, const std::vector<std::string>& parts,
                SourceLocation where = SourceLocation::current()) {
-    EXPECT_TRUE(leaves_alone(s, args, [&] { EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where)); }))
-        << where.line();
+    EXPECT_TRUE(leaves_alone(s, args, [&] {
+      EXPECT_TRUE(refuses<ScheduleError>(primitive, parts, where));
+    })) << where.line();
   }
 };
 
@@ -250,7 +269,8 @@ TEST_F(ExternScheduleTest, ItHasNoLoopsAndNoExpression) {
   refused([&] { s[extern_one].axis(0); }, {"`extern`", "0 data axes"});
   refused([&] { s[extern_one].compute_inline(); }, {"compute_inline", "`extern`", "compute"});
   refused([&] { s.cache_write(extern_one, "local"); }, {"cache_write", "`extern`", "compute"});
-  refused([&] { s[extern_one].set_store_predicate(Expr(true)); }, {"set_store_predicate", "`extern`"});
+  refused([&] { s[extern_one].set_store_predicate(Expr(true)); },
+          {"set_store_predicate", "`extern`"});
   refused([&] { s[extern_one].transform_layout([](Var i) { return std::vector<Expr>{i}; }); },
           {"transform_layout", "`extern`"});
 }
@@ -270,13 +290,16 @@ TEST_F(ExternScheduleTest, WhatItReadsIsATensorThatIsThere) {
   }
   s = te::create_schedule(after);
   s[before].compute_at(s[after], s[after].axis(0));
-  EXPECT_TRUE(
-      refuses<ScheduleError>([&] { lower(s, args); }, {"compute_at", "`before`", "`extern`", "root"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); },
+                                     {"compute_at", "`before`", "`extern`", "root"}));
 }
 
 TEST_F(ExternScheduleTest, ItSeesMemoryAsABlock) {
-  s[before].transform_layout([](Var i) { return std::vector<Expr>{floormod(i, 4), floordiv(i, 4)}; });
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); }, {"transform_layout", "`before`", "block"}));
+  s[before].transform_layout([](Var i) {
+    return std::vector<Expr>{floormod(i, 4), floordiv(i, 4)};
+  });
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { lower(s, args); }, {"transform_layout", "`before`", "block"}));
   s = te::create_schedule(after);
   s[before].storage_align(s[before].axis(0), 16, 3);
   EXPECT_TRUE(refuses<Error>([&] { lower(s, args); }, {"`before`", "strides"}));

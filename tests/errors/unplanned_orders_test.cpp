@@ -1,5 +1,5 @@
-// Primitives in orders that nobody planned, and on stages of unusual size: each order computes what the
-// default schedule computes, in the interpreter and compiled.
+// Primitives in orders that nobody planned, and on stages of unusual size: each order computes what
+// the default schedule computes, in the interpreter and compiled.
 #include <gtest/gtest.h>
 
 #include "tests/errors/add_one.h"
@@ -45,7 +45,8 @@ TEST_F(UnplannedOrderTest, TheLastWordOnWhereAStageIsComputedCounts) {
 
 TEST_F(UnplannedOrderTest, CachesAndInlining) {
   expect_same({
-      {"cache_read of what is inlined", [&] { s[B].compute_inline(), s.cache_read(B, "local", {C.op()}); }},
+      {"cache_read of what is inlined",
+       [&] { s[B].compute_inline(), s.cache_read(B, "local", {C.op()}); }},
       {"inline what is cached", [&] { s.cache_read(B, "local", {C.op()}), s[B].compute_inline(); }},
       {"inline the cache", [&] { s[s.cache_read(B, "local", {C.op()})].compute_inline(); }},
       {"cache_write of what is inlined", [&] { s[B].compute_inline(), s.cache_write(B, "local"); }},
@@ -120,11 +121,16 @@ TEST_F(UnplannedOrderTest, LayoutsAndLoops) {
       {"its place is a loop that is transformed",
        [&] {
          s[B].compute_at(s[C], s[C].axis(0));
-         s[C].transform_layout([](Var i) { return std::vector<Expr>{floormod(i, 4), floordiv(i, 4)}; });
+         s[C].transform_layout([](Var i) {
+           return std::vector<Expr>{floormod(i, 4), floordiv(i, 4)};
+         });
        }},
-      {"double buffer", [&] { s[B].compute_at(s[C], k).double_buffer().transform_layout(swapped); }},
-      {"rolling buffer", [&] { s[B].compute_at(s[C], k).rolling_buffer().transform_layout(swapped); }},
-      {"cache_read of it", [&] { s[B].transform_layout(swapped), s.cache_read(B, "local", {C.op()}); }},
+      {"double buffer",
+       [&] { s[B].compute_at(s[C], k).double_buffer().transform_layout(swapped); }},
+      {"rolling buffer",
+       [&] { s[B].compute_at(s[C], k).rolling_buffer().transform_layout(swapped); }},
+      {"cache_read of it",
+       [&] { s[B].transform_layout(swapped), s.cache_read(B, "local", {C.op()}); }},
       {"cache_write of it", [&] { s[B].transform_layout(swapped), s.cache_write(B, "local"); }},
   });
 }
@@ -173,7 +179,8 @@ TEST_F(UnplannedOrderTest, AnIntrinsicAmongOtherMarks) {
   expect_same({
       {"inside of vectors", [&] { s[B].vectorize(i).tensorize(j, whole); }},
       {"in a parallel loop", [&] { s[B].parallel(i).tensorize(j, whole); }},
-      {"in a virtual thread", [&] { s[B].bind(i, te::thread_axis("vthread")).tensorize(j, whole); }},
+      {"in a virtual thread",
+       [&] { s[B].bind(i, te::thread_axis("vthread")).tensorize(j, whole); }},
       {"of a vectorized loop", [&] { s[B].vectorize(j).tensorize(j, whole); }},
       {"of a loop around a vectorized one",
        [&] {
@@ -183,7 +190,8 @@ TEST_F(UnplannedOrderTest, AnIntrinsicAmongOtherMarks) {
       {"twice", [&] { s[B].tensorize(j, whole).tensorize(j, whole); }},
       {"with a tail", [&] { s[B].tensorize(s[B].split(j, 5).inner, add_one(5)); }},
       {"then cached", [&] { s[B].tensorize(j, whole), s.cache_read(B, "local", {C.op()}); }},
-      {"then its input is cached", [&] { s[B].tensorize(j, whole), s.cache_read(A, "local", {B.op()}); }},
+      {"then its input is cached",
+       [&] { s[B].tensorize(j, whole), s.cache_read(A, "local", {B.op()}); }},
       {"of a cache",
        [&] {
          const Tensor cache = s.cache_write(B, "local");
@@ -192,21 +200,27 @@ TEST_F(UnplannedOrderTest, AnIntrinsicAmongOtherMarks) {
       {"under a condition", [&] { s[B].tensorize(j, whole).set_store_predicate(j >= 0); }},
       {"double buffer of padded rows",
        [&] {
-         s[B].compute_at(s[C], s[C].axis(0)).storage_align(i, 8, 1).double_buffer().tensorize(j, whole);
+         s[B].compute_at(s[C], s[C].axis(0))
+             .storage_align(i, 8, 1)
+             .double_buffer()
+             .tensorize(j, whole);
        }},
-      {"rolling buffer", [&] { s[B].compute_at(s[C], s[C].axis(0)).rolling_buffer().tensorize(j, whole); }},
+      {"rolling buffer",
+       [&] { s[B].compute_at(s[C], s[C].axis(0)).rolling_buffer().tensorize(j, whole); }},
       {"with a prefetch", [&] { s[B].prefetch(A, i, 1).tensorize(j, whole); }},
   });
 }
 
-// ---- normalized schedules, copies -------------------------------------------------------------------------
+// ---- normalized schedules, copies
+// -------------------------------------------------------------------------
 
 TEST_F(UnplannedOrderTest, ANormalizedScheduleIsScheduledOn) {
   const IterVar i = s[B].axis(0);
   auto normalized = [&] { s = s.normalize(); };
   expect_same({
       {"split by the axis taken before", [&] { normalized(), s[B].split(i, 3); }},
-      {"twice, then compute_at", [&] { normalized(), normalized(), s[B].compute_at(s[C], s[C].axis(0)); }},
+      {"twice, then compute_at",
+       [&] { normalized(), normalized(), s[B].compute_at(s[C], s[C].axis(0)); }},
       {"cache_write", [&] { normalized(), s.cache_write(B, "local"); }},
       {"cache_read", [&] { normalized(), s.cache_read(B, "local", {C.op()}); }},
       {"rfactor", [&] { normalized(), s.rfactor(C, k); }},
@@ -230,17 +244,20 @@ TEST_F(UnplannedOrderTest, StagesThatNormalizeHasInlinedAreGone) {
 
 TEST_F(UnplannedOrderTest, AxesOfACopyAreItsOwn) {
   te::Schedule copy = s.copy(), normalized = s.normalize();
-  const IterVar inner = copy[B].split(copy[B].axis(0), 4).inner, based = normalized[B].leaf_iter_vars()[0];
+  const IterVar inner = copy[B].split(copy[B].axis(0), 4).inner,
+                based = normalized[B].leaf_iter_vars()[0];
   refused([&] { s[B].vectorize(inner); }, {"vectorize", "`i.inner`", "`B`", "`i`, `j`"});
   refused([&] { s[B].split(based, 3); }, {"split", "`i`", "`B`", "not part of this stage"});
-  refused([&] { s[B].compute_at(copy[C], copy[C].axis(0)); }, {"compute_at", "`B`", "another schedule"});
+  refused([&] { s[B].compute_at(copy[C], copy[C].axis(0)); },
+          {"compute_at", "`B`", "another schedule"});
 }
 
 TEST_F(UnplannedOrderTest, AxesThatARewriteHasReplaced) {
   const IterVar i = s[C].axis(0);
   auto [ko, ki] = s[C].split(k, 4);
   s.rfactor(C, ki);
-  refused([&] { s[C].split(i, 3); }, {"split", "`i`", "`C`", "not part of this stage", "`ax0`, `k.inner.v`"});
+  refused([&] { s[C].split(i, 3); },
+          {"split", "`i`", "`C`", "not part of this stage", "`ax0`, `k.inner.v`"});
   refused([&] { s[C].unroll(ko); }, {"unroll", "`k.outer`", "`C`"});
   refused([&] { s.rfactor(C, ki); }, {"rfactor", "`k.inner`", "`C`"});
   const IterVar j = s[B].split(s[B].axis(1), 3).inner;
@@ -248,7 +265,8 @@ TEST_F(UnplannedOrderTest, AxesThatARewriteHasReplaced) {
   refused([&] { s[B].vectorize(j); }, {"vectorize", "`j.inner`", "`B`", "`i`, `j`"});
 }
 
-// ---- unusual sizes ------------------------------------------------------------------------------------
+// ---- unusual sizes
+// ------------------------------------------------------------------------------------
 
 struct SizeTest : ::testing::TestWithParam<int> {};
 
@@ -303,9 +321,12 @@ TEST(RankZeroTest, EveryPrimitiveThatHasAMeaning) {
       {4}, {"i"}, [&](Var) { return S() * 2.0f; }, "T");
   const std::vector<std::function<void(te::Schedule&)>> ways = {
       [&](te::Schedule& s) { s[S].vectorize(s[S].fuse(std::vector<IterVar>{})); },
-      [&](te::Schedule& s) { s[S].parallel(s[S].split(s[S].fuse(std::vector<IterVar>{}), 4).outer); },
       [&](te::Schedule& s) {
-        const IterVar inner = s[S].fuse(std::vector<IterVar>{}), outer = s[S].fuse(std::vector<IterVar>{});
+        s[S].parallel(s[S].split(s[S].fuse(std::vector<IterVar>{}), 4).outer);
+      },
+      [&](te::Schedule& s) {
+        const IterVar inner = s[S].fuse(std::vector<IterVar>{}),
+                      outer = s[S].fuse(std::vector<IterVar>{});
         s[S].fuse(outer, inner);
       },
       [&](te::Schedule& s) { s[S].compute_at(s[T], s[T].axis(0)).double_buffer(); },

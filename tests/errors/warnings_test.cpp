@@ -1,4 +1,5 @@
-// What schedules accept and yet say a word about: kept in Schedule::warnings(), with the line of the call.
+// What schedules accept and yet say a word about: kept in Schedule::warnings(), with the line of
+// the call.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -29,14 +30,17 @@ struct WarningTest : ::testing::Test {
 TEST_F(WarningTest, APragmaThatNothingKnows) {
   for (int n = 0; n < 2; ++n) s[B].pragma(i, "auto_unrol_max_step", 8);
   expect_warning({"pragma of axis `i` of stage `B`", "`auto_unrol_max_step`", "no effect",
-                  "unroll, vectorize", "auto_unroll_max_step", "loop_partition_hint", "tensor_core"});
+                  "unroll, vectorize", "auto_unroll_max_step", "loop_partition_hint",
+                  "tensor_core"});
   std::ostringstream text;
   text << lower(s, {A, B}, {.simple_mode = true});
   EXPECT_NE(text.str().find("\"pragma_auto_unrol_max_step\" = 8"), std::string::npos) << text.str();
 }
 
 TEST_F(WarningTest, NoPragmaThatMeansSomething) {
-  s[B].pragma(j, "auto_unroll_max_step", 4).pragma(j, "unroll_explicit", false).pragma(j, "tensor_core");
+  s[B].pragma(j, "auto_unroll_max_step", 4)
+      .pragma(j, "unroll_explicit", false)
+      .pragma(j, "tensor_core");
   s[B].pragma(i, "import_llvm", "x.ll").pragma(i, "import_c", "x.c").pragma(i, "debug_skip_region");
   s[B].pragma(i, "parallel_launch_point").pragma(j, "parallel_stride_pattern");
   s[B].pragma(j, "parallel_barrier_when_finish").pragma(j, "loop_partition_hint");
@@ -46,7 +50,8 @@ TEST_F(WarningTest, NoPragmaThatMeansSomething) {
 TEST_F(WarningTest, ASplitLosesWhatWasSaidOfTheLoop) {
   s[B].vectorize(j).pragma(j, "unroll_explicit", false);
   s[B].split(j, 4);
-  expect_warning({"split of axis `j` of stage `B`", "Vectorized", "`unroll_explicit`", "no longer holds"});
+  expect_warning(
+      {"split of axis `j` of stage `B`", "Vectorized", "`unroll_explicit`", "no longer holds"});
 }
 
 TEST_F(WarningTest, SoDoTheOtherPrimitivesThatTakeLoopsAway) {
@@ -62,7 +67,8 @@ TEST_F(WarningTest, SoDoTheOtherPrimitivesThatTakeLoopsAway) {
     ASSERT_EQ(schedule.warnings().size(), 1u) << primitive;
     const std::string start = std::string(primitive) + " of axis `i` of stage `B`";
     EXPECT_TRUE(schedule.warnings()[0].starts_with(start)) << schedule.warnings()[0];
-    EXPECT_NE(schedule.warnings()[0].find("Parallelized"), std::string::npos) << schedule.warnings()[0];
+    EXPECT_NE(schedule.warnings()[0].find("Parallelized"), std::string::npos)
+        << schedule.warnings()[0];
   }
 }
 

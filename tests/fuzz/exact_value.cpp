@@ -32,29 +32,34 @@ Magnitude magnitude_of_inputs(DataType type) {
 
 Magnitude magnitude_of(int constant) { return {bits_of(constant), 0}; }
 
-Magnitude joined(Magnitude a, Magnitude b) { return {std::max(a.high, b.high), std::min(a.low, b.low)}; }
+Magnitude joined(Magnitude a, Magnitude b) {
+  return {std::max(a.high, b.high), std::min(a.low, b.low)};
+}
 
 Magnitude sum_of(Magnitude each, int count) { return {each.high + bits_of(count), each.low}; }
 
 bool is_exact(DataType type, Magnitude magnitude) {
   if (!type.is_floating()) return true;
   const FloatLimits limits = limits_of(type);
-  return magnitude.high - magnitude.low <= limits.significand && magnitude.high <= limits.largest_exponent;
+  return magnitude.high - magnitude.low <= limits.significand &&
+         magnitude.high <= limits.largest_exponent;
 }
 
 ExactValue exact_constant(DataType type, int constant) {
-  return {make_const(type, constant), type.is_floating() ? magnitude_of(constant) : magnitude_of_any(type)};
+  return {make_const(type, constant),
+          type.is_floating() ? magnitude_of(constant) : magnitude_of_any(type)};
 }
 
 ExactValue exact_cast(DataType type, const ExactValue& e) {
   const DataType from = e.value.dtype();
   if (from == type) return e;
-  if (!from.is_floating() && !type.is_floating()) return {cast(type, e.value), magnitude_of_any(type)};
+  if (!from.is_floating() && !type.is_floating())
+    return {cast(type, e.value), magnitude_of_any(type)};
   if (type.is_floating() && is_exact(type, e.magnitude)) return {cast(type, e.value), e.magnitude};
   // A conversion of what does not fit has no defined value.
   const bool has_negative = !type.is_uint();
-  const Expr clamped =
-      max(min(e.value, make_const(from, 100)), make_const(from, has_negative && !from.is_uint() ? -100 : 0));
+  const Expr clamped = max(min(e.value, make_const(from, 100)),
+                           make_const(from, has_negative && !from.is_uint() ? -100 : 0));
   if (!type.is_floating()) return {cast(type, clamped), magnitude_of_any(type)};
   if (!from.is_floating()) return {cast(type, clamped), {7, 0}};
   return {cast(type, trunc(clamped)), {7, 0}};
@@ -64,7 +69,8 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
   const DataType type = a.value.dtype();
   const Magnitude either = joined(a.magnitude, b.magnitude);
   const Magnitude added = sum_of(either, 1);
-  const Magnitude product = {a.magnitude.high + b.magnitude.high, a.magnitude.low + b.magnitude.low};
+  const Magnitude product = {a.magnitude.high + b.magnitude.high,
+                             a.magnitude.low + b.magnitude.low};
   auto of = [&](Expr value, Magnitude floating) -> ExactValue {
     return {std::move(value), type.is_floating() ? floating : magnitude_of_any(type)};
   };

@@ -1,12 +1,13 @@
-// Values of random programs whose arithmetic loses nothing: integers wrap around the same in any order,
-// floats are multiples of a power of two that are small enough.
+// Values of random programs whose arithmetic loses nothing: integers wrap around the same in any
+// order, floats are multiples of a power of two that are small enough.
 #pragma once
 
 #include <tenon/tenon.h>
 
 namespace tenon::fuzz {
 
-/// |value| < 2^high, and value is a multiple of 2^low. Of integers, which may wrap: high is that of the type.
+/// |value| < 2^high, and value is a multiple of 2^low. Of integers, which may wrap: high is that of
+/// the type.
 struct Magnitude {
   int high = 0;
   int low = 0;
@@ -32,7 +33,15 @@ ExactValue exact_constant(DataType type, int constant);
 /// Clamped first where the type could not hold the value.
 ExactValue exact_cast(DataType type, const ExactValue& e);
 
-enum class ExactOperation { Add, Subtract, Multiply, Maximum, Select, DivideOrMinimum, ModuloOrMaximum };
+enum class ExactOperation {
+  Add,
+  Subtract,
+  Multiply,
+  Maximum,
+  Select,
+  DivideOrMinimum,
+  ModuloOrMaximum
+};
 inline constexpr int kExactOperations = 7;
 /// The maximum where the operation would not be exact.
 ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactValue& b);

@@ -1,5 +1,6 @@
-// fuzz [--seconds N] [--seed S] [--count N] [--compile]: random programs with random schedules, one seed
-// after the other, until the time is over. A failure is shrunk and printed; the exit status is then 1.
+// fuzz [--seconds N] [--seed S] [--count N] [--compile]: random programs with random schedules, one
+// seed after the other, until the time is over. A failure is shrunk and printed; the exit status is
+// then 1.
 #include <chrono>
 #include <iostream>
 #include <map>
@@ -96,7 +97,9 @@ int main(int argc, char** argv) {
     run_one(seed, {.compile = options->compile}, tally);
   }
   if (options->refusals)
-    for (const auto& [refusal, count] : tally.refusals) std::cout << count << "x " << refusal << "\n";
-  std::cout << tally.cases << " cases, " << tally.refused << " refused, " << tally.failures << " failures\n";
+    for (const auto& [refusal, count] : tally.refusals)
+      std::cout << count << "x " << refusal << "\n";
+  std::cout << tally.cases << " cases, " << tally.refused << " refused, " << tally.failures
+            << " failures\n";
   return tally.failures == 0 ? 0 : 1;
 }

@@ -50,9 +50,10 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
   const int changes = random.between(1, kMaxSteps);
   const int steps = changes + random.between(0, kMaxIntrinsics);
   for (int n = 0; n < steps; ++n) {
-    const bool kept = static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
-    // Each step has its own numbers, so that leaving one out does not change what the others would like to
-    // do.
+    const bool kept =
+        static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
+    // Each step has its own numbers, so that leaving one out does not change what the others would
+    // like to do.
     if (!kept) continue;
     const Random own(seed * 1000003u + static_cast<unsigned>(n));
     if (n < changes) {

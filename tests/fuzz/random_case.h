@@ -1,5 +1,5 @@
-// A random small program with a random schedule, from a seed. The same seed and kept steps give the same
-// case.
+// A random small program with a random schedule, from a seed. The same seed and kept steps give the
+// same case.
 //
 //   Case c = make_case(17);
 //   std::cout << c.describe();
@@ -34,8 +34,8 @@ struct CheckOptions {
 };
 
 struct Verdict {
-  /// What went wrong, be it a number, a fault that the compiler finds in itself, or an error that says
-  /// nothing of the user's schedule.
+  /// What went wrong, be it a number, a fault that the compiler finds in itself, or an error that
+  /// says nothing of the user's schedule.
   std::string wrong = {};
   /// Why lower or build refused the schedule, with reason.
   std::string refused = {};

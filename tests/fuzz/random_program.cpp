@@ -16,7 +16,9 @@ struct Size {
   int least() const { return plus + times_n; }
   bool operator==(const Size&) const = default;
   /// Whether this is at most `other`, whatever n is.
-  bool fits(const Size& other) const { return times_n <= other.times_n && least() <= other.least(); }
+  bool fits(const Size& other) const {
+    return times_n <= other.times_n && least() <= other.least();
+  }
 };
 using Shape = std::vector<Size>;
 
@@ -55,8 +57,9 @@ class Generator {
   std::vector<KnownTensor> tensors_;
 
   static const std::vector<DataType>& kTypes() {
-    static const std::vector<DataType> types = {Int(32),  Int(32),   Int(64),   Int(8),    Int(16),  UInt(8),
-                                                UInt(32), Float(16), Float(32), Float(32), Float(64)};
+    static const std::vector<DataType> types = {Int(32),   Int(32),   Int(64),  Int(8),
+                                                Int(16),   UInt(8),   UInt(32), Float(16),
+                                                Float(32), Float(32), Float(64)};
     return types;
   }
 
@@ -64,7 +67,8 @@ class Generator {
 
   Size random_size() {
     if (program_.size && random_.one_in(2))
-      return random_.one_in(4) ? Size{0, 2} : Size{random_.one_in(2) ? 0 : random_.between(1, 3), 1};
+      return random_.one_in(4) ? Size{0, 2}
+                               : Size{random_.one_in(2) ? 0 : random_.between(1, 3), 1};
     return {random_.one_in(8) ? 1 : random_.between(2, 13)};
   }
 
@@ -184,7 +188,8 @@ class Generator {
       const bool symbolic = program_.size && random_.one_in(4);
       const Size extent = symbolic ? Size{0, 1} : Size{random_.between(1, 9)};
       const int begin = random_.one_in(5) ? random_.between(1, 3) : 0;
-      const te::IterVar k = te::reduce_axis({begin, value(extent) + begin}, "k" + std::to_string(n));
+      const te::IterVar k =
+          te::reduce_axis({begin, value(extent) + begin}, "k" + std::to_string(n));
       r.axes.push_back(k);
       r.indices.push_back({begin == 0 ? Expr(k) : Expr(k) - begin, extent});
       r.points *= symbolic ? 16 : extent.plus;
@@ -245,7 +250,8 @@ class Generator {
           }
           // Of nothing, the maximum is the least value of the type, with which no sum is exact.
           magnitude = options.where ? magnitude_of_any(type) : with_init;
-          return kind == 1 ? te::max(e.value, over.axes, options) : te::min(e.value, over.axes, options);
+          return kind == 1 ? te::max(e.value, over.axes, options)
+                           : te::min(e.value, over.axes, options);
         },
         name);
     add_output(t, shape, magnitude);
@@ -279,7 +285,8 @@ class Generator {
     add_output(outputs[1], shape, magnitude);
   }
 
-  /// Running sums down the first dimension of a matrix; none if there is no matrix of which they are exact.
+  /// Running sums down the first dimension of a matrix; none if there is no matrix of which they
+  /// are exact.
   bool add_scan(const std::string& name) {
     const KnownTensor& from = random_tensor();
     if (from.shape.size() != 2 || from.shape[0].least() < 2) return false;
@@ -292,7 +299,8 @@ class Generator {
     const te::Tensor init = te::compute(
         {1, value(shape[1])}, [&](std::span<const Var> at) { return X(0, at[1]); }, name + ".init");
     const te::Tensor update = te::compute(
-        extents(shape), [&](std::span<const Var> at) { return state(at[0] - 1, at[1]) + X(at[0], at[1]); },
+        extents(shape),
+        [&](std::span<const Var> at) { return state(at[0] - 1, at[1]) + X(at[0], at[1]); },
         name + ".update");
     add_output(te::scan(init, update, state, {X}, name), shape, magnitude);
     return true;

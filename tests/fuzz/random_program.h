@@ -1,5 +1,5 @@
-// Random programs: a few small operations, every access inside its tensor, every result exact: sums and
-// products of floats only where no bit is lost, so that the order of a reduction does not show.
+// Random programs: a few small operations, every access inside its tensor, every result exact: sums
+// and products of floats only where no bit is lost, so that the order of a reduction does not show.
 #pragma once
 
 #include <tenon/tenon.h>

@@ -19,8 +19,9 @@ class Step {
   /// An intrinsic for a box of iterations of some stage.
   std::string tensorize() {
     const te::Stage stage = random_.pick(computed_stages());
-    return named(stage, testing::tensorize_by_chance(
-                            schedule_, stage, [&](int lo, int hi) { return random_.between(lo, hi); }));
+    return named(stage, testing::tensorize_by_chance(schedule_, stage, [&](int lo, int hi) {
+                   return random_.between(lo, hi);
+                 }));
   }
 
  private:
@@ -99,13 +100,15 @@ class Step {
     const int xf = random_.between(1, 6), yf = random_.between(1, 6);
     if (x.same_as(y)) return "";
     stage.tile(x, y, xf, yf);
-    return "tile(" + x.name() + ", " + y.name() + ", " + std::to_string(xf) + ", " + std::to_string(yf) + ")";
+    return "tile(" + x.name() + ", " + y.name() + ", " + std::to_string(xf) + ", " +
+           std::to_string(yf) + ")";
   }
 
   std::string fuse(const te::Stage& stage) {
     const auto& leaves = stage.leaf_iter_vars();
     if (leaves.size() < 2) return "";
-    const auto n = static_cast<std::size_t>(random_.between(0, static_cast<int>(leaves.size()) - 2));
+    const auto n =
+        static_cast<std::size_t>(random_.between(0, static_cast<int>(leaves.size()) - 2));
     const te::IterVar a = leaves[n], b = leaves[n + 1];
     stage.fuse(a, b);
     return "fuse(" + a.name() + ", " + b.name() + ")";
@@ -114,7 +117,8 @@ class Step {
   std::string reorder(const te::Stage& stage) {
     std::vector<te::IterVar> order = stage.leaf_iter_vars();
     for (std::size_t n = order.size(); n > 1; --n)
-      std::swap(order[n - 1], order[static_cast<std::size_t>(random_.between(0, static_cast<int>(n) - 1))]);
+      std::swap(order[n - 1],
+                order[static_cast<std::size_t>(random_.between(0, static_cast<int>(n) - 1))]);
     stage.reorder(order);
     std::string names;
     for (const te::IterVar& axis : order) names += (names.empty() ? "" : ", ") + axis.name();
@@ -214,16 +218,16 @@ class Step {
       result.push_back(floormod(at.back(), block));
       return result;
     });
-    return "transform_layout(last // " + std::to_string(block) + ", others, last % " + std::to_string(block) +
-           ")";
+    return "transform_layout(last // " + std::to_string(block) + ", others, last % " +
+           std::to_string(block) + ")";
   }
 
   std::string align(const te::Stage& stage) {
     const te::IterVar axis = random_.pick(stage.op().axis());
     const int factor = random_.between(1, 8), offset = random_.between(0, factor - 1);
     stage.storage_align(axis, factor, offset);
-    return "storage_align(" + axis.name() + ", " + std::to_string(factor) + ", " + std::to_string(offset) +
-           ")";
+    return "storage_align(" + axis.name() + ", " + std::to_string(factor) + ", " +
+           std::to_string(offset) + ")";
   }
 
   std::string storage(const te::Stage& stage) {

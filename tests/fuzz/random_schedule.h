@@ -1,5 +1,6 @@
-// Random primitives on random stages of a schedule. The generator does not know all rules of legality, and
-// need not: a primitive that is refused, at once or when the schedule with it is frozen, is taken back.
+// Random primitives on random stages of a schedule. The generator does not know all rules of
+// legality, and need not: a primitive that is refused, at once or when the schedule with it is
+// frozen, is taken back.
 //
 //   RandomSchedule s(te::create_schedule(C));
 //   s.step(Random(1));
@@ -15,8 +16,8 @@ class RandomSchedule {
   explicit RandomSchedule(te::Schedule schedule) : schedule_(std::move(schedule)) {}
 
   void step(Random random);
-  /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic takes no
-  /// more.
+  /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic
+  /// takes no more.
   void tensorize(Random random);
 
   const te::Schedule& schedule() const { return schedule_; }

@@ -1,5 +1,5 @@
-// Random programs with random schedules compute what their default schedules compute. `scripts/fuzz.sh` goes
-// on where this slice ends.
+// Random programs with random schedules compute what their default schedules compute.
+// `scripts/fuzz.sh` goes on where this slice ends.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/random_case.h"
@@ -21,7 +21,9 @@ void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
 
 TEST(RandomSchedulesTest, InterpretedLoopsComputeTheRightNumbers) { expect_right(0, 300, {}); }
 
-TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) { expect_right(300, 360, {.compile = true}); }
+TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) {
+  expect_right(300, 360, {.compile = true});
+}
 
 TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {
   EXPECT_EQ(make_case(11).describe(), make_case(11).describe());

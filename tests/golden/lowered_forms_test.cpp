@@ -1,5 +1,5 @@
-// The column `lowered` of simplify.tsv: what the printed text shows for an expression in a loop nest over its
-// bound variables, under ifs for the given conditions.
+// The column `lowered` of simplify.tsv: what the printed text shows for an expression in a loop
+// nest over its bound variables, under ifs for the given conditions.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,10 +14,11 @@ namespace {
 
 using namespace tir;
 
-constexpr std::size_t kGroup = 0, kVariables = 1, kGiven = 2, kInput = 3, kSimplify = 5, kLowered = 9;
+constexpr std::size_t kGroup = 0, kVariables = 1, kGiven = 2, kInput = 3, kSimplify = 5,
+                      kLowered = 9;
 
-/// Inputs whose form is deliberately another one; tests/arith/simplify_test.cpp has the forms and the
-/// reasons.
+/// Inputs whose form is deliberately another one; tests/arith/simplify_test.cpp has the forms and
+/// the reasons.
 const std::set<std::string_view>& deliberate() {
   static const std::set<std::string_view> inputs = {
       // 0 times an infinity, the difference of two, or 0 by 0 is no number.
@@ -26,8 +27,8 @@ const std::set<std::string_view>& deliberate() {
       // Sums of floats are rounded: taking away what was added need not restore.
       "((f + g) - g)", "((f + g) - f)", "(f - (f + g))", "(f - (g + f))",
       // A division by a constant stays one unless the reciprocal is exact.
-      "(f / 3f32)", "(f / 10f32)", "(h / 3f16)", "(d / 3f64)", "(f / 0.1f32)", "(f / 7f32)", "(f / 255f32)",
-      "(f / 49f32)", "(f / 9f32)",
+      "(f / 3f32)", "(f / 10f32)", "(h / 3f16)", "(d / 3f64)", "(f / 0.1f32)", "(f / 7f32)",
+      "(f / 255f32)", "(f / 49f32)", "(f / 9f32)",
       // Arithmetic of 16 bits is left to the target.
       "(0.1f16*3f16)"};
   return inputs;
@@ -92,7 +93,8 @@ TEST(LoweredForms, AreThoseOfTheTable) {
   int rows = 0;
   for (const arith::Row& row : arith::read_table("simplify.tsv")) {
     if (row.cells[kGroup] == "weak" || row.cells.size() <= kLowered) continue;
-    const std::string expected = row.cells[kLowered] == "=" ? row.cells[kSimplify] : row.cells[kLowered];
+    const std::string expected =
+        row.cells[kLowered] == "=" ? row.cells[kSimplify] : row.cells[kLowered];
     std::optional<std::string> actual;
     try {
       actual = lowered(row);
@@ -100,7 +102,8 @@ TEST(LoweredForms, AreThoseOfTheTable) {
       actual = std::string("error: ") + error.what();
     }
     if (deliberate().contains(row.cells[kInput])) {
-      EXPECT_NE(actual, expected) << row.cells[kInput] << " has the table's form now: take it off the list";
+      EXPECT_NE(actual, expected) << row.cells[kInput]
+                                  << " has the table's form now: take it off the list";
       continue;
     }
     ++rows;

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include "tenon_test_paths.h"
 
 namespace tenon::probes {
 
@@ -48,8 +49,8 @@ std::optional<Heading> heading_in(const std::string& line) {
   return std::nullopt;
 }
 
-/// A function is what stands from its name to its last brace; behind it may come what a probe printed
-/// besides.
+/// A function is what stands from its name to its last brace; behind it may come what a probe
+/// printed besides.
 std::string only_functions(const Lines& lines) {
   std::size_t first = 0, last = lines.size();
   for (std::size_t n = 0; n < lines.size(); ++n)
@@ -133,9 +134,10 @@ std::vector<Probe> probes_of_q();
 
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
-  for (const auto& part : {probes_of_e1(), probes_of_e2(), probes_of_e3(), probes_of_p1(), probes_of_p2(),
-                           probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(),
-                           probes_of_p8(), probes_of_p9(), probes_of_q()})
+  for (const auto& part :
+       {probes_of_e1(), probes_of_e2(), probes_of_e3(), probes_of_p1(), probes_of_p2(),
+        probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(),
+        probes_of_p8(), probes_of_p9(), probes_of_q()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

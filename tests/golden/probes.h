@@ -1,6 +1,7 @@
-// The probes of data/probes, one C++ function for each program of the reference's. A probe returns the text
-// that it prints, or throws. What it must print is the section of the reference's record with the probe's
-// name; where that record shows a fault, or a refusal, the probe says what is right instead, and why.
+// The probes of data/probes, one C++ function for each program of the reference's. A probe returns
+// the text that it prints, or throws. What it must print is the section of the reference's record
+// with the probe's name; where that record shows a fault, or a refusal, the probe says what is
+// right instead, and why.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -31,8 +32,8 @@ struct OwnText {
   std::string_view reason;
 };
 
-/// An error of this class whose text has all of `mentions`, and which names a line of the probe that has
-/// `line` in it.
+/// An error of this class whose text has all of `mentions`, and which names a line of the probe
+/// that has `line` in it.
 struct Refused {
   std::string_view error_class;
   bool (*is)(const std::exception&);
@@ -41,8 +42,10 @@ struct Refused {
 };
 
 template <class E>
-Refused refused(std::string_view error_class, std::vector<std::string_view> mentions, std::string_view line) {
-  return {error_class, [](const std::exception& e) { return dynamic_cast<const E*>(&e) != nullptr; },
+Refused refused(std::string_view error_class, std::vector<std::string_view> mentions,
+                std::string_view line) {
+  return {error_class,
+          [](const std::exception& e) { return dynamic_cast<const E*>(&e) != nullptr; },
           std::move(mentions), line};
 }
 inline Refused type_error(std::vector<std::string_view> mentions, std::string_view line) {

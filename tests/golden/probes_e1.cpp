@@ -1,4 +1,5 @@
-// Misuse of tensors, of the primitives and of operators. What C++ itself refuses to compile is in left_out().
+// Misuse of tensors, of the primitives and of operators. What C++ itself refuses to compile is in
+// left_out().
 #include "probes.h"
 
 namespace tenon::probes {
@@ -8,13 +9,16 @@ namespace {
 struct Rows {
   te::Tensor A = te::placeholder({16, 16}, "A");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  te::Tensor B = te::compute({16, 16}, {"i", "j"}, [this](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
-  te::Tensor C = te::compute({16}, {"i"}, [this](Var i) { return te::sum(B(i, k), {k}); }, "C");
+  te::Tensor B = te::compute(
+      {16, 16}, {"i", "j"}, [this](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {16}, {"i"}, [this](Var i) { return te::sum(B(i, k), {k}); }, "C");
   te::Schedule s = te::create_schedule({C});
   te::Schedule of_b = te::create_schedule({B});
 };
 
-// ---- tensors ----------------------------------------------------------------------------------------------
+// ---- tensors
+// ----------------------------------------------------------------------------------------------
 
 std::string index_count() {
   Rows r;
@@ -33,7 +37,8 @@ std::string tensor_slice_dtype_idx() {
 
 std::string nested_reduce() {
   Rows r;
-  return printed(te::compute({16}, {"i"}, [&](Var i) { return te::sum(r.B(i, r.k), {r.k}) + 1.0f; }));
+  return printed(
+      te::compute({16}, {"i"}, [&](Var i) { return te::sum(r.B(i, r.k), {r.k}) + 1.0f; }));
 }
 
 std::string mixed_reduce_tuple() {
@@ -44,9 +49,8 @@ std::string mixed_reduce_tuple() {
 
 std::string reduce_over_data_par_axis() {
   Rows r;
-  return printed(te::compute({16}, {"i"}, [&](Var i) {
-    return te::sum(r.B(i, r.k), {r.B.op().axis(0)});
-  }));
+  return printed(
+      te::compute({16}, {"i"}, [&](Var i) { return te::sum(r.B(i, r.k), {r.B.op().axis(0)}); }));
 }
 
 std::string reduce_no_axis() {
@@ -56,7 +60,8 @@ std::string reduce_no_axis() {
 
 std::string nonint_shape() { return printed(te::placeholder({2.5})); }
 
-// ---- loops ------------------------------------------------------------------------------------------------
+// ---- loops
+// ------------------------------------------------------------------------------------------------
 
 std::string split_twice() {
   Rows r;
@@ -95,7 +100,8 @@ std::string fuse_data_reduce() {
   Rows r;
   r.s[r.C].fuse({r.C.op().axis(0), r.C.op().reduce_axis(0)});
   std::string text;
-  for (const te::IterVar& axis : r.s[r.C].leaf_iter_vars()) text += (text.empty() ? "" : ", ") + printed(axis);
+  for (const te::IterVar& axis : r.s[r.C].leaf_iter_vars())
+    text += (text.empty() ? "" : ", ") + printed(axis);
   return "[" + text + "]";
 }
 
@@ -144,7 +150,8 @@ std::string parallel_reduce() {
   return text_of(r.s, {r.A, r.C});
 }
 
-// ---- where stages are computed and stored -----------------------------------------------------------------
+// ---- where stages are computed and stored
+// -----------------------------------------------------------------
 
 std::string compute_at_foreign_axis() {
   Rows r;
@@ -166,7 +173,8 @@ std::string inline_output() {
 
 std::string inline_reduce() {
   Rows r;
-  te::Tensor D = te::compute({16}, {"i"}, [&](Var i) { return r.C(i) * 2.0f; }, "D");
+  te::Tensor D = te::compute(
+      {16}, {"i"}, [&](Var i) { return r.C(i) * 2.0f; }, "D");
   te::Schedule s = te::create_schedule({D});
   s[r.C].compute_inline();
   return text_of(s, {r.A});
@@ -196,7 +204,8 @@ std::string compute_at_placeholder() {
   return text_of(r.s, {r.A, r.C});
 }
 
-// ---- rewrites of the graph --------------------------------------------------------------------------------
+// ---- rewrites of the graph
+// --------------------------------------------------------------------------------
 
 std::string rfactor_data_axis() {
   Rows r;
@@ -233,7 +242,8 @@ std::string missing_arg_lower() {
   return text_of(r.s, {r.C});
 }
 
-// ---- operators --------------------------------------------------------------------------------------------
+// ---- operators
+// --------------------------------------------------------------------------------------------
 
 std::string pow_int() { return printed(pow(te::var("x"), 2)); }
 std::string exp_int() { return printed(exp(te::var("x"))); }
@@ -266,22 +276,28 @@ std::vector<Probe> probes_of_e1() {
       {"e1: fuse nonconsec", fuse_nonconsec, schedule_error({"`i.outer`", "`j`", "`B`"}, ".fuse(")},
       {"e1: fuse data+reduce", fuse_data_reduce},
       {"e1: reorder dup", reorder_dup, schedule_error({"`i`", "`B`"}, ".reorder(")},
-      {"e1: bind thread to nonthread", bind_thread_to_nonthread, schedule_error({"`i`", "`C`", "`k`"}, ".bind(")},
-      {"e1: compute_at foreign axis", compute_at_foreign_axis, schedule_error({"`i`", "`B`", "`C`"}, ".compute_at(")},
+      {"e1: bind thread to nonthread", bind_thread_to_nonthread,
+       schedule_error({"`i`", "`C`", "`k`"}, ".bind(")},
+      {"e1: compute_at foreign axis", compute_at_foreign_axis,
+       schedule_error({"`i`", "`B`", "`C`"}, ".compute_at(")},
       {"e1: compute_at self", compute_at_self, schedule_error({"`B`"}, ".compute_at(")},
       {"e1: inline output", inline_output, schedule_error({"`C`"}, ".compute_inline(")},
       {"e1: inline reduce", inline_reduce, schedule_error({"`C`"}, ".compute_inline(")},
       {"e1: vectorize reduce", vectorize_reduce, schedule_error({"`k`", "`C`"}, ".vectorize(")},
-      {"e1: vectorize symbolic", vectorize_symbolic, schedule_error({"`i`", "`compute`"}, ".vectorize(")},
+      {"e1: vectorize symbolic", vectorize_symbolic,
+       schedule_error({"`i`", "`compute`"}, ".vectorize(")},
       {"e1: unroll symbolic", unroll_symbolic, schedule_error({"`i`", "`compute`"}, ".unroll(")},
       {"e1: parallel reduce", parallel_reduce},
       {"e1: rfactor data axis", rfactor_data_axis, schedule_error({"`i`", "`C`"}, ".rfactor(")},
       {"e1: rfactor fa", rfactor_fa, schedule_error({"`k`", "`C`", "5"}, ".rfactor(")},
       {"e1: rfactor nonreduce", rfactor_nonreduce, schedule_error({"`B`"}, ".rfactor(")},
-      {"e1: cache_read not reader", cache_read_not_reader, schedule_error({"`C`", "`B`"}, ".cache_read(")},
-      {"e1: cache_write placeholder", cache_write_placeholder, schedule_error({"`A`"}, ".cache_write(")},
+      {"e1: cache_read not reader", cache_read_not_reader,
+       schedule_error({"`C`", "`B`"}, ".cache_read(")},
+      {"e1: cache_write placeholder", cache_write_placeholder,
+       schedule_error({"`A`"}, ".cache_write(")},
       {"e1: env_threads compute", env_threads_compute, schedule_error({"`C`"}, ".env_threads(")},
-      {"e1: double_buffer output", double_buffer_output, schedule_error({"`C`"}, ".double_buffer(")},
+      {"e1: double_buffer output", double_buffer_output,
+       schedule_error({"`C`"}, ".double_buffer(")},
       {"e1: set_scope output", set_scope_output, schedule_error({"`C`"}, ".set_scope(")},
       {"e1: compute_at placeholder", compute_at_placeholder},
       {"e1: missing arg lower", missing_arg_lower, schedule_error({"`A`"}, "text_of(")},
@@ -290,8 +306,10 @@ std::vector<Probe> probes_of_e1() {
       {"e1: exp int", exp_int, type_error({"exp", "int32"}, "exp(")},
       {"e1: if_then_else cond", if_then_else_cond, type_error({"int32"}, "if_then_else(")},
       {"e1: select mismatch", select_mismatch,
-       OwnText{"select((x: int32 < 1), 1f32, 2f32)\n", "operands are promoted, as those of operators are"}},
-      {"e1: int / int", int_over_int, type_error({"floordiv", "floormod", "truncdiv", "truncmod"}, " / ")},
+       OwnText{"select((x: int32 < 1), 1f32, 2f32)\n",
+               "operands are promoted, as those of operators are"}},
+      {"e1: int / int", int_over_int,
+       type_error({"floordiv", "floormod", "truncdiv", "truncmod"}, " / ")},
       {"e1: shift", shift, type_error({"40"}, " << 40")},
       {"e1: shift f", shift_f, type_error({"float32"}, " << 1")},
       {"e1: mod float", mod_float, type_error({"floormod", "truncmod"}, " % ")},

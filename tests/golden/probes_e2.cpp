@@ -4,7 +4,8 @@
 namespace tenon::probes {
 namespace {
 
-// ---- scan -------------------------------------------------------------------------------------------------
+// ---- scan
+// -------------------------------------------------------------------------------------------------
 
 struct ScanOptions {
   int init_columns = 16;
@@ -18,7 +19,8 @@ std::string scan(ScanOptions options) {
   te::Tensor X = te::placeholder({m, 16}, "X");
   te::Tensor state =
       te::placeholder({options.one_more_step ? m + 1 : Expr(m), 16}, "placeholder", options.dtype);
-  te::Tensor init = te::compute({1, options.init_columns}, {"t", "i"}, [&](Var, Var i) { return X(0, i); });
+  te::Tensor init =
+      te::compute({1, options.init_columns}, {"t", "i"}, [&](Var, Var i) { return X(0, i); });
   te::Tensor update = te::compute({m, 16}, {"t", "i"}, [&](Var t, Var i) {
     return options.dtype == Float(32) ? state(t - 1, i) + X(t, i) : X(t, i);
   });
@@ -32,7 +34,8 @@ std::string scan_dtype() { return scan({.dtype = Float(64)}); }
 std::string scan_trailing() { return scan({.init_columns = 17}); }
 std::string scan_state_shape() { return scan({.one_more_step = true}); }
 
-// ---- extern -----------------------------------------------------------------------------------------------
+// ---- extern
+// -----------------------------------------------------------------------------------------------
 
 Expr call_x(std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) {
   return call_extern(Int(32), "x", outs[0]->data);
@@ -46,7 +49,8 @@ std::string extern_inbuf() {
   return printed(te::extern_op({16}, {A}, call_x, "extern", {.input_buffers = none}));
 }
 
-// ---- intrinsics on data -----------------------------------------------------------------------------------
+// ---- intrinsics on data
+// -----------------------------------------------------------------------------------
 
 struct PlusOne {
   std::vector<Expr> shape = {16};
@@ -54,18 +58,18 @@ struct PlusOne {
 };
 
 te::TensorIntrinBody call_f(std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-  return {.body =
-              tir::make_evaluate(call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
+  return {.body = tir::make_evaluate(
+              call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
 }
 
 te::TensorIntrin plus_one(PlusOne options = {}) {
   te::Tensor a = te::placeholder(options.shape, "a");
   te::Tensor c = te::compute(
       options.shape, [&](std::span<const Var> i) { return a(i) + 1.0f; }, "c");
-  tir::Buffer Ab =
-      tir::decl_buffer(a.shape(), a.dtype(), {.name = "Ab", .offset_factor = options.offset_factor});
-  tir::Buffer Cb =
-      tir::decl_buffer(c.shape(), c.dtype(), {.name = "Cb", .offset_factor = options.offset_factor});
+  tir::Buffer Ab = tir::decl_buffer(a.shape(), a.dtype(),
+                                    {.name = "Ab", .offset_factor = options.offset_factor});
+  tir::Buffer Cb = tir::decl_buffer(c.shape(), c.dtype(),
+                                    {.name = "Cb", .offset_factor = options.offset_factor});
   return te::decl_tensor_intrin(c.op(), call_f, {.binds = {{a, Ab}, {c, Cb}}});
 }
 
@@ -97,11 +101,14 @@ std::string tensorized(const te::TensorIntrin& intrin, Tensorized options = {}) 
 std::string tz_ok() { return tensorized(plus_one()); }
 std::string tz_mismatch_body() { return tensorized(plus_one(), {.added = 2.0f}); }
 std::string tz_mismatch_shape() { return tensorized(plus_one(), {.split = 8}); }
-std::string tz_strided_no_strides() { return tensorized(plus_one({.shape = {16, 16}}), {.axis = 0}); }
+std::string tz_strided_no_strides() {
+  return tensorized(plus_one({.shape = {16, 16}}), {.axis = 0});
+}
 std::string tz_2d() { return tensorized(plus_one({.shape = {8, 4}}), {.split = 4}); }
 std::string tz_no_offset_factor() { return tensorized(plus_one({.offset_factor = 0})); }
 
-// ---- intrinsics of a reduction ----------------------------------------------------------------------------
+// ---- intrinsics of a reduction
+// ----------------------------------------------------------------------------
 
 struct Parts {
   bool body = true, reset = true, update = true;
@@ -145,7 +152,8 @@ std::string ret_2() { return reduced({.reset = false}); }
 std::string ret_4() { return reduced({.body = false}); }
 std::string ret_1() { return reduced({.reset = false, .update = false}); }
 
-// ---- groups -----------------------------------------------------------------------------------------------
+// ---- groups
+// -----------------------------------------------------------------------------------------------
 
 struct Chain {
   te::Tensor A = te::placeholder({16}, "A");
@@ -183,9 +191,11 @@ std::vector<Probe> probes_of_e2() {
       {"e2: scan state shape", scan_state_shape, type_error({"m"}, "te::scan(")},
       {"e2: extern no dtype", extern_no_dtype, type_error({"dtype"}, "te::extern_op(")},
       {"e2: extern inbuf", extern_inbuf, type_error({"buffers", "1", "0"}, "te::extern_op(")},
-      {"e2: intrin composed", intrin_composed, type_error({"placeholder"}, "te::decl_tensor_intrin(")},
+      {"e2: intrin composed", intrin_composed,
+       type_error({"placeholder"}, "te::decl_tensor_intrin(")},
       {"e2: tz ok", tz_ok},
-      {"e2: tz mismatch body", tz_mismatch_body, schedule_error({"`D`", "`j`", "2f", "1f"}, ".tensorize(")},
+      {"e2: tz mismatch body", tz_mismatch_body,
+       schedule_error({"`D`", "`j`", "2f", "1f"}, ".tensorize(")},
       {"e2: tz mismatch shape", tz_mismatch_shape,
        schedule_error({"`D`", "`j.inner`", "16", "8"}, ".tensorize(")},
       {"e2: tz strided no strides", tz_strided_no_strides,
@@ -198,7 +208,8 @@ std::vector<Probe> probes_of_e2() {
       {"e2: ret 4", ret_4},
       {"e2: ret 1", ret_1, schedule_error({"`D`", "update"}, ".tensorize(")},
       {"e2: group intersect", group_intersect, schedule_error({"group"}, ".create_group({c.D}")},
-      {"e2: group compute_at", group_compute_at, schedule_error({"`B`", "`D`", "group"}, ".compute_at(")},
+      {"e2: group compute_at", group_compute_at,
+       schedule_error({"`B`", "`D`", "group"}, ".compute_at(")},
   };
 }
 

@@ -18,7 +18,8 @@ NDArray counted(std::int64_t size, DataType dtype = Float(32)) {
 struct Vadd {
   Var n = te::var("n");
   te::Tensor A = te::placeholder({n}, "A"), B = te::placeholder({n}, "B");
-  te::Tensor C = te::compute({n}, {"i"}, [this](Var i) { return A(i) + B(i); }, "C");
+  te::Tensor C = te::compute(
+      {n}, {"i"}, [this](Var i) { return A(i) + B(i); }, "C");
   runtime::Module f = build(te::create_schedule({C}), {A, B, C}, Target("llvm"), {.name = "vadd"});
   NDArray a = counted(8), b = counted(8), c = counted(8);
 };
@@ -57,7 +58,8 @@ std::string alignment_view() {
   Vadd v;
   v.f["vadd"](v.a, v.b, NDArray::from_dlpack(v.c.to_dlpack()));
   std::string values;
-  for (float value : v.c.to_vector<float>()) values += (values.empty() ? "" : " ") + std::to_string(static_cast<int>(value));
+  for (float value : v.c.to_vector<float>())
+    values += (values.empty() ? "" : " ") + std::to_string(static_cast<int>(value));
   return values;
 }
 
@@ -73,9 +75,11 @@ std::string bad_fmt() { return Vadd().f.get_source("zz"); }
 /// Doubled, of 16 elements; and scaled by a number given at the call.
 struct Doubled {
   te::Tensor D = te::placeholder({16}, "D");
-  te::Tensor E = te::compute({16}, {"i"}, [this](Var i) { return D(i) * 2.0f; }, "E");
+  te::Tensor E = te::compute(
+      {16}, {"i"}, [this](Var i) { return D(i) * 2.0f; }, "E");
   Var v = te::var("v");
-  te::Tensor F = te::compute({16}, {"i"}, [this](Var i) { return D(i) * v.astype(Float(32)); }, "F");
+  te::Tensor F = te::compute(
+      {16}, {"i"}, [this](Var i) { return D(i) * v.astype(Float(32)); }, "F");
   runtime::Function doubled() {
     return build(te::create_schedule({E}), {D, E}, Target("llvm"), {.name = "g"})["g"];
   }
@@ -131,7 +135,8 @@ std::string two_functions() {
 
 struct Grid {
   te::Tensor P = te::placeholder({8, 8}, "P");
-  te::Tensor Q = te::compute({8, 8}, {"i", "j"}, [this](Var i, Var j) { return P(i, j) + 1.0f; }, "Q");
+  te::Tensor Q = te::compute(
+      {8, 8}, {"i", "j"}, [this](Var i, Var j) { return P(i, j) + 1.0f; }, "Q");
   te::Schedule s = te::create_schedule({Q});
   std::string last_element() {
     NDArray p = NDArray::zeros({8, 8}, Float(32)), q = NDArray::zeros({8, 8}, Float(32));
@@ -193,11 +198,13 @@ std::vector<Probe> probes_of_e3() {
       {"e3: target bad", target_bad, target_error({"foo", "llvm", "cuda"}, "Target(\"foo\")")},
       {"e3: two functions", two_functions},
       {"e3: alignment view", alignment_view, OwnText{"0 2 4 6 8 10 12 14\n", kRuns}},
-      {"e3: nested parallel", nested_parallel, OwnText{"1\n", "the reference's thread pool knows no nested loops"}},
+      {"e3: nested parallel", nested_parallel,
+       OwnText{"1\n", "the reference's thread pool knows no nested loops"}},
       {"e3: unknown pragma", unknown_pragma, OwnText{"1\n", kRuns}},
       {"e3: stride pattern outside", stride_pattern_outside,
        lower_error({"parallel_stride_pattern", "parallel_launch_point"}, "build(")},
-      {"e3: threads on llvm", threads_on_llvm, target_error({"threadIdx.x", "`i`", "`Q`"}, ".bind(")},
+      {"e3: threads on llvm", threads_on_llvm,
+       target_error({"threadIdx.x", "`i`", "`Q`"}, ".bind(")},
   };
 }
 

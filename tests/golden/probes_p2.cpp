@@ -13,17 +13,20 @@ std::string one(DataType dtype, const std::function<Expr(Expr, Var)>& body) {
 }
 
 std::string lit_float64() {
-  return one(Float(64),
-             [](Expr a, Var) { return a * 3.14159265358979 + infinity(Float(64)) + max_value(Float(64)); });
+  return one(Float(64), [](Expr a, Var) {
+    return a * 3.14159265358979 + infinity(Float(64)) + max_value(Float(64));
+  });
 }
 
 std::string extern_float32() {
-  return one(Float(32), [](Expr a, Var i) { return call_pure_extern(Float(32), "foo", a, i, "s\"q"); });
+  return one(Float(32),
+             [](Expr a, Var i) { return call_pure_extern(Float(32), "foo", a, i, "s\"q"); });
 }
 
 std::string llvm_float32() {
   return one(Float(32), [](Expr a, Var) {
-    return call_intrin(Float(32), intrin::call_llvm_pure_intrin, "llvm.fabs", make_const(UInt(32), 1), a);
+    return call_intrin(Float(32), intrin::call_llvm_pure_intrin, "llvm.fabs",
+                       make_const(UInt(32), 1), a);
   });
 }
 
@@ -36,8 +39,9 @@ std::string neg_int32() {
 }
 
 std::string nan_float32() {
-  return one(Float(32),
-             [](Expr a, Var i) { return isnan(a).astype(Float(32)) + popcount(i).astype(Float(32)); });
+  return one(Float(32), [](Expr a, Var i) {
+    return isnan(a).astype(Float(32)) + popcount(i).astype(Float(32));
+  });
 }
 
 std::string float32x4() {

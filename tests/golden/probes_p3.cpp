@@ -1,5 +1,5 @@
-// The large primitives: rfactor, a cached matrix multiplication, prefetch, tensorize, scan and extern
-// operations.
+// The large primitives: rfactor, a cached matrix multiplication, prefetch, tensorize, scan and
+// extern operations.
 #include "probes.h"
 
 namespace tenon::probes {
@@ -77,11 +77,12 @@ te::TensorIntrin vadd() {
   };
   auto body = [](std::span<const tir::Buffer> ins,
                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
-    return {.body = tir::make_evaluate(call_extern(Int(32), "vadd", ins[0].access_ptr("r"),
-                                                   ins[1].access_ptr("r"), outs[0].access_ptr("w")))};
+    return {.body =
+                tir::make_evaluate(call_extern(Int(32), "vadd", ins[0].access_ptr("r"),
+                                               ins[1].access_ptr("r"), outs[0].access_ptr("w")))};
   };
-  return te::decl_tensor_intrin(c.op(), body,
-                                {.binds = {{a, view(a, "Ab")}, {b, view(b, "Bb")}, {c, view(c, "Cb")}}});
+  return te::decl_tensor_intrin(
+      c.op(), body, {.binds = {{a, view(a, "Ab")}, {b, view(b, "Bb")}, {c, view(c, "Cb")}}});
 }
 
 std::string tensorize() {

@@ -124,7 +124,9 @@ std::string transform_layout() {
 
 std::string transform_sep() {
   auto [A, B, s] = Matrix();
-  s[A].transform_layout([](Var i, Var j) -> std::vector<Expr> { return {j, te::axis_separator(), i}; });
+  s[A].transform_layout([](Var i, Var j) -> std::vector<Expr> {
+    return {j, te::axis_separator(), i};
+  });
   return text_of(s, {A, B});
 }
 
@@ -194,10 +196,12 @@ std::vector<Probe> probes_of_p5() {
       {"p5: n-2", n_minus_2},
       {"p5: binds", binds},
       {"p5: fuse unaligned", fuse_unaligned,
-       ChangedText{{{"[((floordiv((floormod((i.j.fused.outer: int32*7), 12) + 6), 12)*12) + 12)])", "[24])"},
-                    {"for (i.j.fused.outer, 0, 18)", "for (i.j.fused.outer: int32, 0, 18)"}},
-                   "the reference's allocation uses a variable of the loop inside of it; at most two rows "
-                   "are needed"}},
+       ChangedText{
+           {{"[((floordiv((floormod((i.j.fused.outer: int32*7), 12) + 6), 12)*12) + 12)])",
+             "[24])"},
+            {"for (i.j.fused.outer, 0, 18)", "for (i.j.fused.outer: int32, 0, 18)"}},
+           "the reference's allocation uses a variable of the loop inside of it; at most two rows "
+           "are needed"}},
       {"p5: fuse aligned", fuse_aligned},
       {"p5: stencil", stencil},
       {"p5: rolling", rolling, OwnText{kRolling, "the reference only marks the buffer"}},

@@ -1,17 +1,20 @@
-// Scans and reductions on threads, statements written by hand, vectors, and operations of several outputs.
+// Scans and reductions on threads, statements written by hand, vectors, and operations of several
+// outputs.
 #include "probes.h"
 
 namespace tenon::probes {
 namespace {
 
-// ---- threads ----------------------------------------------------------------------------------------------
+// ---- threads
+// ----------------------------------------------------------------------------------------------
 
 struct Scan {
   Var m = te::size_var("m"), n = te::size_var("n");
   te::Tensor X = te::placeholder({m, n}, "X");
   te::Tensor state = te::placeholder({m, n});
   te::Tensor init = te::compute({1, n}, {"_", "i"}, [this](Var, Var i) { return X(0, i); });
-  te::Tensor update = te::compute({m, n}, {"t", "i"}, [this](Var t, Var i) { return state(t - 1, i) + X(t, i); });
+  te::Tensor update =
+      te::compute({m, n}, {"t", "i"}, [this](Var t, Var i) { return state(t - 1, i) + X(t, i); });
   te::Tensor result = te::scan(init, update, state, {X});
   te::Schedule s = te::create_schedule({result});
 };
@@ -42,7 +45,8 @@ std::string scan_env() {
 struct OddRows {
   te::Tensor A = te::placeholder({10, 37}, "A");
   te::IterVar k = te::reduce_axis({0, 37}, "k");
-  te::Tensor B = te::compute({10}, {"i"}, [this](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Tensor B = te::compute(
+      {10}, {"i"}, [this](Var i) { return te::sum(A(i, k), {k}); }, "B");
   te::Schedule s = te::create_schedule({B});
 };
 
@@ -60,7 +64,8 @@ std::string xthread_uneven2() {
   return text_of(s, {A, B});
 }
 
-// ---- statements by hand -----------------------------------------------------------------------------------
+// ---- statements by hand
+// -----------------------------------------------------------------------------------
 
 std::string irb() {
   te::Tensor A = te::placeholder({16}, "A");
@@ -88,7 +93,8 @@ std::string irb() {
   return text_of(te::create_schedule({E}), {A, E});
 }
 
-// ---- stores, vectors, shared expressions ------------------------------------------------------------------
+// ---- stores, vectors, shared expressions
+// ------------------------------------------------------------------
 
 /// One stage over 16 elements.
 struct Row {
@@ -96,7 +102,9 @@ struct Row {
   te::Tensor B;
   te::Schedule s;
   explicit Row(const std::function<Expr(te::Tensor, Var)>& body)
-      : B(te::compute({16}, {"i"}, [&](Var i) { return body(A, i); }, "B")), s(te::create_schedule({B})) {}
+      : B(te::compute(
+            {16}, {"i"}, [&](Var i) { return body(A, i); }, "B")),
+        s(te::create_schedule({B})) {}
 };
 
 std::string store_pred() {
@@ -107,8 +115,10 @@ std::string store_pred() {
 
 std::string compute_at_inner() {
   te::Tensor A = te::placeholder({16}, "A");
-  te::Tensor B = te::compute({16}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
-  te::Tensor C = te::compute({16}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "C");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {16}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "C");
   te::Schedule s = te::create_schedule({C});
   s[B].compute_at(s[C], s[C].axis(0));
   return text_of(s, {A, C});
@@ -121,8 +131,9 @@ std::string vectorized(const std::function<Expr(te::Tensor, Var)>& body) {
 }
 
 std::string vec_sel() {
-  return vectorized(
-      [](te::Tensor A, Var i) { return select(i < 8, A(i).astype(Int(8)).astype(Float(32)), exp(A(i))); });
+  return vectorized([](te::Tensor A, Var i) {
+    return select(i < 8, A(i).astype(Int(8)).astype(Float(32)), exp(A(i)));
+  });
 }
 std::string vec_ite() {
   return vectorized([](te::Tensor A, Var i) { return if_then_else(i < 8, A(i), 0.0f); });
@@ -133,19 +144,25 @@ std::string vec_rev() {
 
 std::string cse() {
   te::Tensor A = te::placeholder({8, 8, 8}, "A");
-  te::Tensor B = te::compute({8, 8, 8}, {"i", "j", "k"},
-                             [&](Var i, Var j, Var k) { return A(i, j, k) + A(j, i, k) + A(i, j, 7 - k); }, "B");
+  te::Tensor B = te::compute(
+      {8, 8, 8}, {"i", "j", "k"},
+      [&](Var i, Var j, Var k) { return A(i, j, k) + A(j, i, k) + A(i, j, 7 - k); }, "B");
   return text_of(te::create_schedule({B}), {A, B});
 }
 
-// ---- several outputs --------------------------------------------------------------------------------------
+// ---- several outputs
+// --------------------------------------------------------------------------------------
 
 struct Pair {
   te::Tensor A = te::placeholder({8, 8, 8}, "A");
   std::vector<te::Tensor> B = te::compute_multi(
       {8, 8}, {"i", "j"},
-      [this](Var i, Var j) -> std::vector<Expr> { return {A(i, j, 0) + 1.0f, A(i, j, 1) * 2.0f}; }, "B");
-  te::Tensor C = te::compute({8, 8}, {"i", "j"}, [this](Var i, Var j) { return B[0](i, j) + B[1](i, j); }, "C");
+      [this](Var i, Var j) -> std::vector<Expr> {
+        return {A(i, j, 0) + 1.0f, A(i, j, 1) * 2.0f};
+      },
+      "B");
+  te::Tensor C = te::compute(
+      {8, 8}, {"i", "j"}, [this](Var i, Var j) { return B[0](i, j) + B[1](i, j); }, "C");
 };
 
 std::string cache_write_multi() {
@@ -192,7 +209,8 @@ std::vector<Probe> probes_of_p6() {
       {"p6: vec rev", vec_rev},
       {"p6: cse", cse},
       {"p6: cache_write multi", cache_write_multi},
-      {"p6: cache_write single of multi", cache_write_single_of_multi, schedule_error({"`B`"}, ".cache_write(")},
+      {"p6: cache_write single of multi", cache_write_single_of_multi,
+       schedule_error({"`B`"}, ".cache_write(")},
       {"p6: cache_read multi", cache_read_multi},
       {"p6: inline multi", inline_multi, schedule_error({"`B`"}, ".compute_inline(")},
   };

@@ -1,4 +1,5 @@
-// One product of a matrix with itself, under many schedules; and how stages, operations and bounds print.
+// One product of a matrix with itself, under many schedules; and how stages, operations and bounds
+// print.
 #include "probes.h"
 
 namespace tenon::probes {
@@ -6,7 +7,9 @@ namespace {
 
 std::string cw_single_of_multi_lower() {
   te::Tensor A = te::placeholder({16, 16, 16}, "A");
-  auto both = [&](Var i, Var j) -> std::vector<Expr> { return {A(i, j, 0) + 1.0f, A(i, j, 1) * 2.0f}; };
+  auto both = [&](Var i, Var j) -> std::vector<Expr> {
+    return {A(i, j, 0) + 1.0f, A(i, j, 1) * 2.0f};
+  };
   std::vector<te::Tensor> B = te::compute_multi({8, 8}, {"i", "j"}, both, "B");
   te::Schedule s = te::create_schedule({B[0]});
   s.cache_write(B[0], "local");
@@ -28,7 +31,8 @@ struct Square {
   std::string body() { return body_of(s, {X, Z}); }
 };
 
-// ---- loops ------------------------------------------------------------------------------------------------
+// ---- loops
+// ------------------------------------------------------------------------------------------------
 
 std::string fuse_data_reduce_lower() {
   Square p;
@@ -92,7 +96,8 @@ std::string prefetch_non_input() {
   return p.body();
 }
 
-// ---- threads ----------------------------------------------------------------------------------------------
+// ---- threads
+// ----------------------------------------------------------------------------------------------
 
 std::string thread_extent_mismatch() {
   Square p;
@@ -124,7 +129,8 @@ std::string weird_thread_tag() {
   return p.body();
 }
 
-// ---- storage ----------------------------------------------------------------------------------------------
+// ---- storage
+// ----------------------------------------------------------------------------------------------
 
 std::string bad_scope() {
   Square p;
@@ -144,7 +150,8 @@ std::string double_buffer_at_root() {
   return p.body();
 }
 
-// ---- attachments ------------------------------------------------------------------------------------------
+// ---- attachments
+// ------------------------------------------------------------------------------------------
 
 std::string compute_at_then_inline() {
   Square p;
@@ -237,7 +244,8 @@ std::string normalize() {
     for (const te::Relation& relation : s[t].relations())
       relations += std::string(relations.empty() ? "" : ", ") +
                    (std::holds_alternative<te::Split>(relation) ? "'Split'" : "'Object'");
-    text += (text.empty() ? "('" : ", ('") + t.op().name() + "', [" + leaves + "], [" + relations + "])";
+    text += (text.empty() ? "('" : ", ('") + t.op().name() + "', [" + leaves + "], [" + relations +
+            "])";
   }
   return "[" + text + "]";
 }
@@ -259,37 +267,42 @@ Z      k     [0, +16)
 
 std::vector<Probe> probes_of_p7() {
   return {
-      {"p7: cw single of multi lower", cw_single_of_multi_lower, schedule_error({"`B`"}, ".cache_write(")},
+      {"p7: cw single of multi lower", cw_single_of_multi_lower,
+       schedule_error({"`B`"}, ".cache_write(")},
       {"p7: fuse data+reduce lower", fuse_data_reduce_lower},
       {"p7: split -2", split_negative, schedule_error({"`i`", "`Z`", "-2"}, ".split(")},
       {"p7: split > extent", split_over_extent},
       {"p7: nparts > extent", nparts_over_extent},
       {"p7: compute_at reduce axis", compute_at_reduce_axis,
-       ChangedText{{{"[((max(i: int32, j: int32) + 1) - min(i, j))])", "[16])"},
-                    {"for (i, 0, 16)", "for (i: int32, 0, 16)"},
-                    {"for (j, 0, 16)", "for (j: int32, 0, 16)"},
-                    {"Buffer(Y, float32, [((max(i, j) + 1) - min(i, j))]", "Buffer(Y, float32, [16]"}},
-                   "the reference's allocation uses variables of the loops inside of it; at most 16 rows are "
-                   "needed"}},
+       ChangedText{
+           {{"[((max(i: int32, j: int32) + 1) - min(i, j))])", "[16])"},
+            {"for (i, 0, 16)", "for (i: int32, 0, 16)"},
+            {"for (j, 0, 16)", "for (j: int32, 0, 16)"},
+            {"Buffer(Y, float32, [((max(i, j) + 1) - min(i, j))]", "Buffer(Y, float32, [16]"}},
+           "the reference's allocation uses variables of the loops inside of it; at most 16 rows are "
+           "needed"}},
       {"p7: reduce outermost", reduce_outermost},
       {"p7: thread extent mismatch", thread_extent_mismatch,
        schedule_error({"`j`", "`Y`", "threadIdx.x", "16", "8"}, ".bind(")},
       {"p7: two kernels same thread var", two_kernels_same_thread_var},
       {"p7: same thread twice", same_thread_twice},
-      {"p7: weird thread tag", weird_thread_tag, schedule_error({"foo.x", "threadIdx"}, "thread_axis(")},
+      {"p7: weird thread tag", weird_thread_tag,
+       schedule_error({"foo.x", "threadIdx"}, "thread_axis(")},
       {"p7: bad scope", bad_scope, schedule_error({"sharedd", "`Y`", "shared"}, ".set_scope(")},
       {"p7: storage_align+db", storage_align_and_double_buffer,
        OwnText{kDoubleBuffered, "the reference loses the buffer when it deduces strides for it"}},
       {"p7: db at root", double_buffer_at_root, schedule_error({"`Y`"}, ".double_buffer(")},
       {"p7: vectorize outer w/ inner reduce", vectorize_outer},
       {"p7: vectorize two", vectorize_two,
-       OwnText{kInnerVectorized, "the reference warns that it takes the inner loop only, and then fails"}},
+       OwnText{kInnerVectorized,
+               "the reference warns that it takes the inner loop only, and then fails"}},
       {"p7: vthread", vthread},
       {"p7: prefetch non input", prefetch_non_input, schedule_error({"`X`", "`Z`"}, ".prefetch(")},
       {"p7: compute_at then inline", compute_at_then_inline},
       {"p7: compute_at then split parent", compute_at_then_split_parent},
       {"p7: normalize", normalize},
-      {"p7: inferbound", inferbound, OwnText{kBounds, "the reference's order is that of addresses"}},
+      {"p7: inferbound", inferbound,
+       OwnText{kBounds, "the reference's order is that of addresses"}},
       {"p7: zero extent", zero_extent},
   };
 }

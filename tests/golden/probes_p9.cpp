@@ -17,8 +17,10 @@ std::string tensor_compute() {
   te::Tensor a = te::placeholder({16}, "a");
   te::Tensor c = te::compute(
       {16}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
-  tir::Buffer Ab = tir::decl_buffer({16}, Float(32), {.name = "Ab", .strides = {1}, .offset_factor = 1});
-  tir::Buffer Cb = tir::decl_buffer({16}, Float(32), {.name = "Cb", .strides = {1}, .offset_factor = 1});
+  tir::Buffer Ab =
+      tir::decl_buffer({16}, Float(32), {.name = "Ab", .strides = {1}, .offset_factor = 1});
+  tir::Buffer Cb =
+      tir::decl_buffer({16}, Float(32), {.name = "Cb", .strides = {1}, .offset_factor = 1});
   auto body = [](std::span<const tir::Buffer> ins,
                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
     return {.body = tir::make_evaluate(
@@ -39,7 +41,8 @@ std::string novec_nocse() {
   te::Schedule s = te::create_schedule({steps.Z});
   s[steps.Y].compute_inline();
   s[steps.Z].vectorize(s[steps.Z].axis(1));
-  return text_of(s, {steps.X, steps.Z}, {.passes = {.disable_vectorize = true, .disable_cse = true}});
+  return text_of(s, {steps.X, steps.Z},
+                 {.passes = {.disable_vectorize = true, .disable_cse = true}});
 }
 
 std::string bounds() {

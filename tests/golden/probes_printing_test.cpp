@@ -1,10 +1,11 @@
-// Expressions, statements, operations and steps of lower, printed one by one, against the lines of the
-// records.
+// Expressions, statements, operations and steps of lower, printed one by one, against the lines of
+// the records.
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "probes.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::probes {
 namespace {
@@ -60,15 +61,17 @@ TEST(RecordedForm, OfAxes) {
 
 TEST(RecordedForm, OfVectorsCallsAndLets) {
   Var x = te::var("x");
-  expect_recorded("q2", print_legacy(make_cast(Int(8), x)) + " " + print_legacy(make_broadcast(x, 4)) + " " +
+  expect_recorded("q2", print_legacy(make_cast(Int(8), x)) + " " +
+                            print_legacy(make_broadcast(x, 4)) + " " +
                             print_legacy(make_ramp(x, 1, 4)) + " " +
                             print_legacy(exp(make_const(Float(32), 1.0))) + " " +
                             print_legacy(make_let(x, 1, x + 1)));
 }
 
 TEST(RecordedForm, OfStatementsByHand) {
-  expect_recorded("q2", print_legacy(make_stmt(Attr{AttrKind::ThreadExtent, te::thread_axis("threadIdx.x"),
-                                                    "", 4, make_nop()})));
+  expect_recorded(
+      "q2", print_legacy(make_stmt(
+                Attr{AttrKind::ThreadExtent, te::thread_axis("threadIdx.x"), "", 4, make_nop()})));
   IRBuilder ib;
   auto a = ib.allocate(Float(32), {8}, "a", "local");
   ib.for_range(0, 8, "i",
@@ -81,7 +84,8 @@ TEST(RecordedForm, OfStatementsByHand) {
 }
 
 TEST(RecordedForm, OfATensor) {
-  expect_recorded("q2", printed(te::placeholder({4}, "A")) + " " + printed(te::placeholder({4}, "A")));
+  expect_recorded("q2",
+                  printed(te::placeholder({4}, "A")) + " " + printed(te::placeholder({4}, "A")));
 }
 
 TEST(RecordedForm, OfAReductionAndItsOperation) {
@@ -125,14 +129,16 @@ TEST(RecordedForm, OfTheLoopsBeforeAnyPass) {
 /// Unrolled to the end, each of the 256 stores is a line.
 TEST(RecordedForm, OfUnrollingEverything) {
   Steps steps;
-  const std::string text =
-      text_of(te::create_schedule({steps.Y}), {steps.X, steps.Y},
-              {.passes = {.noalias = false,
-                          .unroll = {.auto_max_step = 1000, .auto_max_depth = 2, .explicit_unroll = true}}});
+  const std::string text = text_of(
+      te::create_schedule({steps.Y}), {steps.X, steps.Y},
+      {.passes = {
+           .noalias = false,
+           .unroll = {.auto_max_step = 1000, .auto_max_depth = 2, .explicit_unroll = true}}});
   // The record counts the empty line at the end too.
   const auto lines = std::count(text.begin(), text.end(), '\n') + 1;
   const std::size_t second = text.find('\n') + 1;
-  expect_recorded("p9", std::to_string(lines) + " " + text.substr(second, text.find('\n', second) - second));
+  expect_recorded(
+      "p9", std::to_string(lines) + " " + text.substr(second, text.find('\n', second) - second));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// Remaining questions: rank 0, layouts and attachments after other primitives, reductions that cannot be
-// made, unrolling.
+// Remaining questions: rank 0, layouts and attachments after other primitives, reductions that
+// cannot be made, unrolling.
 #include "probes.h"
 
 namespace tenon::probes {
 namespace {
 
-// ---- q1 ---------------------------------------------------------------------------------------------------
+// ---- q1
+// ---------------------------------------------------------------------------------------------------
 
 std::string rank_0_element() {
   te::Tensor A = te::placeholder({}, "A");
@@ -69,7 +70,8 @@ std::string reorder_then_transform() {
   return text_of(s, {X, Z});
 }
 
-// ---- q3 ---------------------------------------------------------------------------------------------------
+// ---- q3
+// ---------------------------------------------------------------------------------------------------
 
 struct Total {
   te::Tensor X = te::placeholder({64}, "X");
@@ -175,8 +177,8 @@ std::string xthread_init() {
 std::string init_bad() {
   te::Tensor X = te::placeholder({16, 16}, "X");
   te::IterVar k = te::reduce_axis({0, 16}, "k");
-  return printed(
-      te::compute({4}, {"i"}, [&](Var i) { return te::sum(X(i, k), {k}, {.init = {X(i, 0) + 1.0f}}); }));
+  return printed(te::compute(
+      {4}, {"i"}, [&](Var i) { return te::sum(X(i, k), {k}, {.init = {X(i, 0) + 1.0f}}); }));
 }
 
 std::string xthread_swap() {
@@ -227,16 +229,19 @@ std::vector<Probe> probes_of_q() {
       {"q3: par reduce", par_reduce},
       {"q3: skip region", skip_region},
       {"q3: auto unroll 64", auto_unroll_64},
-      {"q3: prefetch trivial", prefetch_trivial, schedule_error({"`i.inner`", "`B`"}, ".prefetch(")},
+      {"q3: prefetch trivial", prefetch_trivial,
+       schedule_error({"`i.inner`", "`B`"}, ".prefetch(")},
       {"q3: rebind", rebind},
       {"q3: split thread", split_thread, schedule_error({"`threadIdx.x`", "`W`"}, ".split(")},
-      {"q3: vthread symbolic", vthread_symbolic, schedule_error({"`i`", "`B`", "virtual thread"}, ".bind(")},
+      {"q3: vthread symbolic", vthread_symbolic,
+       schedule_error({"`i`", "`B`", "virtual thread"}, ".bind(")},
       {"q3: env", env, schedule_error({"`W`"}, ".env_threads(")},
       {"q3: xthread init", xthread_init, OwnText{kStartsAtThree, "the reference refuses it"}},
       {"q3: init bad", init_bad, type_error({}, ".init =")},
       {"q3: xthread swap", xthread_swap, schedule_error({"`kk`", "`Z3`"}, ".bind(")},
       {"q3: rfactor singleton", rfactor_singleton, schedule_error({"`kk`", "`Z3`"}, ".rfactor(")},
-      {"q3: rfactor fused data", rfactor_fused_data, schedule_error({"`i.kk.fused`", "`Z3`"}, ".rfactor(")},
+      {"q3: rfactor fused data", rfactor_fused_data,
+       schedule_error({"`i.kk.fused`", "`Z3`"}, ".rfactor(")},
       {"q3: cache_write after split reduce", cache_write_after_split_reduce,
        schedule_error({"`k.outer`", "`Z`"}, ".cache_write(")},
   };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "probes.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::probes {
 namespace {
@@ -53,9 +54,11 @@ TEST_P(RecordedProbe, PrintsItsText) {
   const Probe& probe = GetParam();
   const std::optional<std::string> record = recorded(probe.name);
   ASSERT_TRUE(record) << "no such heading";
-  if (const auto* refusal = std::get_if<Refused>(&probe.expected)) return expect_refusal(probe, *refusal);
+  if (const auto* refusal = std::get_if<Refused>(&probe.expected))
+    return expect_refusal(probe, *refusal);
   std::string expected = *record;
-  if (const auto* own = std::get_if<OwnText>(&probe.expected)) expected = normalized(std::string(own->text));
+  if (const auto* own = std::get_if<OwnText>(&probe.expected))
+    expected = normalized(std::string(own->text));
   if (const auto* changes = std::get_if<ChangedText>(&probe.expected))
     expected = changed(changes->of.empty() ? *record : recorded(changes->of).value(), *changes);
   std::string actual;
@@ -70,7 +73,8 @@ TEST_P(RecordedProbe, PrintsItsText) {
 TEST(RecordedProbe, EveryRecordHasAProbeOrAReason) {
   std::set<std::string_view> known;
   for (const Probe& probe : all_probes()) known.insert(probe.name);
-  for (const LeftOut& record : left_out()) EXPECT_TRUE(known.insert(record.name).second) << record.name;
+  for (const LeftOut& record : left_out())
+    EXPECT_TRUE(known.insert(record.name).second) << record.name;
   for (const std::string& name : recorded_names()) EXPECT_TRUE(known.contains(name)) << name;
 }
 

@@ -1,5 +1,5 @@
-// The random programs of data/random, as functions. Each is included into a namespace of its own, where
-// `lower` is that of the harness: what it lowers is remembered, so that it can also be run.
+// The random programs of data/random, as functions. Each is included into a namespace of its own,
+// where `lower` is that of the harness: what it lowers is remembered, so that it can also be run.
 #pragma once
 
 #include <tenon/tenon.h>

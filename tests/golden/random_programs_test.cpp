@@ -5,6 +5,7 @@
 #include <map>
 
 #include "random_programs.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::random_programs {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 struct Departure {
   std::string_view theirs, ours, reason;
 };
-constexpr std::string_view kSizes = "the size inside Buffer(...) is that of the allocation after double buffering";
+constexpr std::string_view kSizes =
+    "the size inside Buffer(...) is that of the allocation after double buffering";
 const std::map<std::string_view, Departure> kDepartures = {
     {"0019", {"T0, float32, [36864]", "T0, float32, [384]", kSizes}},
     {"0026", {"T0.rf, int32, [64]", "T0.rf, int32, [16]", kSizes}},

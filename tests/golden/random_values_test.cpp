@@ -1,5 +1,5 @@
-// The random programs compute right numbers: the default schedule's loops run by the interpreter are the
-// truth.
+// The random programs compute right numbers: the default schedule's loops run by the interpreter
+// are the truth.
 #include <gtest/gtest.h>
 
 #include "random_programs.h"
@@ -28,7 +28,8 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
   ASSERT_EQ(both.size(), 2u);
   const std::vector<LowerArgument>& args = both[0].args;
   const Arguments expected = make_arguments(args);
-  tir::evaluate(lower_to_loops(both[0].schedule, args), expected.values, {.check_uninitialized = true});
+  tir::evaluate(lower_to_loops(both[0].schedule, args), expected.values,
+                {.check_uninitialized = true});
 
   const te::Schedule& schedule = both[1].schedule;
   const Arguments as_loops = make_arguments(args);
@@ -45,7 +46,8 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
     const Arguments raced = make_arguments(args);
     tir::evaluate(lowering::run_passes(lowering::device_passes(), func, {}), raced.values,
                   {.check_races = true});
-    EXPECT_EQ(first_difference(expected, raced), "") << "with barriers, simple_mode = " << simple_mode;
+    EXPECT_EQ(first_difference(expected, raced), "")
+        << "with barriers, simple_mode = " << simple_mode;
   }
 }
 

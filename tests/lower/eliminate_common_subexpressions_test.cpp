@@ -142,7 +142,8 @@ TEST(EliminateCommonSubexpressions, ThreadVariablesAreOutOfScopeAndPartsCountOnc
       "    B[((threadIdx.x*64) + (i*4))] = (A[((threadIdx.x*64) + (i*4))] + A[((threadIdx.x*64) + (i*4))])\n "
       " }\n";
   EXPECT_EQ(eliminated(thread + copies).find("let"), std::string::npos);
-  const std::string two = "    B[((threadIdx.x*64) + (i*4))] = A[((threadIdx.x*32) + (i*4))]\n  }\n";
+  const std::string two =
+      "    B[((threadIdx.x*64) + (i*4))] = A[((threadIdx.x*32) + (i*4))]\n  }\n";
   EXPECT_NE(eliminated(thread + two).find("let cse_var_1: int32 = (i*4)"), std::string::npos);
 }
 

@@ -48,16 +48,17 @@ TEST(FlattenStorage, ParametersBecomeOneDimension) {
   const PrimFunc func = function({a, b}, loop(i, 64, make_store(b, a({i * 2, i}), {i})));
   EXPECT_EQ(
       test::text_of(flatten_storage(func, {})),
-      normalized(R"(
+      normalized(
+          R"(
 @main = primfn(A_1: handle, B_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
   buffers = {A: Buffer(A_2: Pointer(float32), float32, [65536], []),
              B: Buffer(B_2: Pointer(float32), float32, [64], [])}
   buffer_map = {A_1: A, B_1: B}
 )"
-                 "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [1024, 64], []), B_1: B_3: "
-                 "Buffer(B_2, float32, [64], [])} {\n"
-                 R"(
+          "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [1024, 64], []), B_1: B_3: "
+          "Buffer(B_2, float32, [64], [])} {\n"
+          R"(
   for (i: int32, 0, 64) {
     B[i] = A[(i*129)]
   }
@@ -85,8 +86,11 @@ for (i: int32, 0, 31) {
 TEST(FlattenStorage, StorageAlignPadsTheStride) {
   const Buffer t = temporary("T", {16, 8});
   Var i("i");
-  const Stmt body = make_stmt(Realize{
-      t, whole({16, 8}), make_true(), loop(i, 16, make_store(t, 0.0f, {i, 3})), {.align = {{0, 8, 1}}}});
+  const Stmt body = make_stmt(Realize{t,
+                                      whole({16, 8}),
+                                      make_true(),
+                                      loop(i, 16, make_store(t, 0.0f, {i, 3})),
+                                      {.align = {{0, 8, 1}}}});
   const std::string text = body_text(flatten_storage(function({}, body), {}));
   EXPECT_NE(text.find("[144])"), std::string::npos) << text;
   EXPECT_NE(text.find("[((i*9) + 3)]"), std::string::npos) << text;
@@ -107,8 +111,8 @@ TEST(FlattenStorage, TemporariesAreAlignedToTheirSize) {
 
 StorageScope deduced_scope(const std::vector<const char*>& threads) {
   const Buffer t = temporary("T", {4});
-  Stmt body = make_stmt(
-      Realize{t, whole({4}), make_true(), make_store(t, 0.0f, {0}), {.align = {}, .scope_is_set = false}});
+  Stmt body = make_stmt(Realize{
+      t, whole({4}), make_true(), make_store(t, 0.0f, {0}), {.align = {}, .scope_is_set = false}});
   for (auto tag = threads.rbegin(); tag != threads.rend(); ++tag) {
     const IterVar axis(std::nullopt, Var(*tag), IterKind::ThreadIndex, ThreadTag::parse(*tag));
     body = make_stmt(Attr{AttrKind::ThreadExtent, axis, "", 4, body});
@@ -128,7 +132,8 @@ TEST(FlattenStorage, TheThreadsAroundGiveTheScope) {
 TEST(FlattenStorage, BoolsAreKeptAsBytes) {
   const Buffer a = decl_buffer({4}, Bool(), {.name = "A"}), t = temporary("T", {4}, Bool());
   Var i("i");
-  const Stmt body = make_stmt(Realize{t, whole({4}), make_true(), loop(i, 4, make_store(t, a({i}), {i}))});
+  const Stmt body =
+      make_stmt(Realize{t, whole({4}), make_true(), loop(i, 4, make_store(t, a({i}), {i}))});
   EXPECT_EQ(test::text_of(flatten_storage(function({a}, body), {})), normalized(R"(
 @main = primfn(A_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
@@ -145,9 +150,9 @@ TEST(FlattenStorage, BoolsAreKeptAsBytes) {
 
 TEST(FlattenStorage, StridesOffsetsAndSeparators) {
   const Var n("n"), stride0("stride"), stride1("stride"), offset("off");
-  const Buffer a =
-      decl_buffer({n, 8}, Float(32),
-                  {.name = "A", .strides = {stride0, stride1}, .elem_offset = offset, .offset_factor = 4});
+  const Buffer a = decl_buffer(
+      {n, 8}, Float(32),
+      {.name = "A", .strides = {stride0, stride1}, .elem_offset = offset, .offset_factor = 4});
   const Buffer b = decl_buffer({4, 4, 8}, Float(32), {.name = "B", .axis_separators = {2}});
   Var i("i");
   const PrimFunc func = function({a, b}, loop(i, n, make_store(b, a({i, 3}), {i, 1, i})));
@@ -169,37 +174,42 @@ T_1: Buffer(T, float32, [1], [], align=4)[0] = (A[0] + 1f32)
 
 TEST(FlattenStorage, TheFlagOfDoubleBuffersReachesTheAllocation) {
   const Buffer t = temporary("T", {4});
-  const Stmt body = make_stmt(
-      Realize{t, whole({4}), make_true(), make_store(t, 0.0f, {0}), {.align = {}, .double_buffer = true}});
+  const Stmt body = make_stmt(Realize{
+      t, whole({4}), make_true(), make_store(t, 0.0f, {0}), {.align = {}, .double_buffer = true}});
   bool found = false;
-  walk(flatten_storage(function({}, body), {}).body, [&](const Allocate& n) { found = n.double_buffer; });
+  walk(flatten_storage(function({}, body), {}).body,
+       [&](const Allocate& n) { found = n.double_buffer; });
   EXPECT_TRUE(found);
 }
 
-// The intrinsic of the known text 18_tensorize: sixteen rows of B, one row of A, sixteen elements of C.
+// The intrinsic of the known text 18_tensorize: sixteen rows of B, one row of A, sixteen elements
+// of C.
 TEST(FlattenStorage, ViewsGiveTheirVariablesValues) {
   const Buffer b = decl_buffer({512, 64}, Float(32), {.name = "B"}),
                c = decl_buffer({1024, 512}, Float(32), {.name = "C"});
   const Var s1("s1");
-  const Buffer bb = decl_buffer({16, 64}, Float(32), {.name = "b", .strides = {s1, 1}, .offset_factor = 1});
+  const Buffer bb =
+      decl_buffer({16, 64}, Float(32), {.name = "b", .strides = {s1, 1}, .offset_factor = 1});
   const Buffer cc = decl_buffer({16}, Float(32), {.name = "c", .strides = {1}, .offset_factor = 1});
   Var i("i"), j("j");
   const Expr call = call_extern(Int(32), "gemv_update", cc.access_ptr("w"), bb.access_ptr("r"), s1);
-  Stmt body =
-      make_stmt(BufferView{bb, b, {Range::from_min_extent(j * 16, 16), Range(0, 64)}, make_evaluate(call)});
-  body =
-      make_stmt(BufferView{cc, c, {Range::from_min_extent(i, 1), Range::from_min_extent(j * 16, 16)}, body});
+  Stmt body = make_stmt(
+      BufferView{bb, b, {Range::from_min_extent(j * 16, 16), Range(0, 64)}, make_evaluate(call)});
+  body = make_stmt(
+      BufferView{cc, c, {Range::from_min_extent(i, 1), Range::from_min_extent(j * 16, 16)}, body});
   const PrimFunc flat = flatten_storage(function({b, c}, loop(i, 1024, loop(j, 32, body))), {});
-  EXPECT_EQ(body_text(simplify(flat, {})),
-            normalized(R"(
+  EXPECT_EQ(
+      body_text(simplify(flat, {})),
+      normalized(
+          R"(
 for (i: int32, 0, 1024) {
   for (j: int32, 0, 32) {
 )"
-                       "    @tir.call_extern(\"gemv_update\", @tir.tvm_access_ptr(@tir.type_annotation(, "
-                       "dtype=float32), C_2, ((i*512) + (j*16)), 16, 2, dtype=handle), "
-                       "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), B_2, (j*1024), 1024, 1, "
-                       "dtype=handle), 64, dtype=int32)\n"
-                       R"(
+          "    @tir.call_extern(\"gemv_update\", @tir.tvm_access_ptr(@tir.type_annotation(, "
+          "dtype=float32), C_2, ((i*512) + (j*16)), 16, 2, dtype=handle), "
+          "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), B_2, (j*1024), 1024, 1, "
+          "dtype=handle), 64, dtype=int32)\n"
+          R"(
   }
 }
 )"));
@@ -209,10 +219,11 @@ TEST(FlattenStorage, ElementsOfAViewAreElementsOfItsSource) {
   const Buffer a = decl_buffer({8, 16}, Float(32), {.name = "A"});
   const Buffer view = decl_buffer({4}, Float(32), {.name = "v", .offset_factor = 1});
   Var i("i"), k("k");
-  const Stmt body = make_stmt(BufferView{view,
-                                         a,
-                                         {Range::from_min_extent(i, 1), Range::from_min_extent(4, 4)},
-                                         loop(k, 4, make_store(view, 1.0f, {k}))});
+  const Stmt body =
+      make_stmt(BufferView{view,
+                           a,
+                           {Range::from_min_extent(i, 1), Range::from_min_extent(4, 4)},
+                           loop(k, 4, make_store(view, 1.0f, {k}))});
   EXPECT_EQ(body_text(flatten_storage(function({a}, loop(i, 8, body)), {})), normalized(R"(
 for (i: int32, 0, 8) {
   for (k: int32, 0, 4) {
@@ -226,8 +237,8 @@ TEST(FlattenStorage, AViewOfAViewWorks) {
   const Buffer a = decl_buffer({64}, Float(32), {.name = "A"});
   const Buffer outer = decl_buffer({16}, Float(32), {.name = "o", .offset_factor = 1});
   const Buffer inner = decl_buffer({4}, Float(32), {.name = "i", .offset_factor = 1});
-  Stmt body =
-      make_stmt(BufferView{inner, outer, {Range::from_min_extent(3, 4)}, make_store(inner, 1.0f, {1})});
+  Stmt body = make_stmt(
+      BufferView{inner, outer, {Range::from_min_extent(3, 4)}, make_store(inner, 1.0f, {1})});
   body = make_stmt(BufferView{outer, a, {Range::from_min_extent(32, 16)}, body});
   EXPECT_EQ(body_text(flatten_storage(function({a}, body), {})), normalized("A[36] = 1f32\n"));
 }
@@ -245,8 +256,9 @@ TEST(FlattenStorage, AViewThatDoesNotFitIsRefused) {
   EXPECT_THROW(view_of(decl_buffer({7}, Float(32), {.name = "v", .offset_factor = 1}), {row, part}),
                LowerError);
   EXPECT_THROW(view_of(decl_buffer({8}, Float(32), {.name = "v"}), {row, part}), LowerError);
-  EXPECT_THROW(view_of(decl_buffer({4, 8}, Float(32), {.name = "v", .offset_factor = 1}), {rows, part}),
-               LowerError);
+  EXPECT_THROW(
+      view_of(decl_buffer({4, 8}, Float(32), {.name = "v", .offset_factor = 1}), {rows, part}),
+      LowerError);
   EXPECT_THROW(view_of(decl_buffer({8}, Int(32), {.name = "v", .offset_factor = 1}), {row, part}),
                LowerError);
 }
@@ -263,10 +275,11 @@ TEST(FlattenStorage, WhatCannotBeProvedOfAViewIsAsserted) {
 TEST(FlattenStorage, FusedAxesTakenApartMeetAgain) {
   const Var f("f"), i("i"), n("n"), m("m");
   const Buffer constant = decl_buffer({8, 14, 14}), symbolic = decl_buffer({n, 4, m});
-  EXPECT_EQ(
-      print_expr(flat_index(constant, {floordiv(f, 196), floormod(floordiv(f, 14), 14), floormod(f, 14)})[0]),
-      "f");
-  EXPECT_EQ(print_expr(flat_index(symbolic, {i, floordiv(f, m), floormod(f, m)})[0]), "(((i*4)*m) + f)");
+  EXPECT_EQ(print_expr(flat_index(
+                constant, {floordiv(f, 196), floormod(floordiv(f, 14), 14), floormod(f, 14)})[0]),
+            "f");
+  EXPECT_EQ(print_expr(flat_index(symbolic, {i, floordiv(f, m), floormod(f, m)})[0]),
+            "(((i*4)*m) + f)");
 }
 
 TEST(FlattenStorage, PositionsPastInt32AreInt64) {
@@ -296,7 +309,8 @@ for (i: int32, 0, 16) {
 
 TEST(FlattenStorage, InstrumentedSizesReachTheLastElementWhateverTheStrides) {
   // Columns one after the other, from element 5 on: the last of 3 by 4 is 5 + 2*1 + 3*8.
-  const Buffer x = decl_buffer({3, 4}, Float(32), {.name = "X", .strides = {1, 8}, .elem_offset = Expr(5)});
+  const Buffer x =
+      decl_buffer({3, 4}, Float(32), {.name = "X", .strides = {1, 8}, .elem_offset = Expr(5)});
   const PrimFunc func = function({x}, make_store(x, make_float(Float(32), 0), {2, 3}));
   EXPECT_EQ(body_text(flatten_storage(func, {.instrument_bounds = true})), normalized(R"(
 attr [X_2] "buffer_bound" = @tir.tvm_tuple(32, dtype=handle);

@@ -7,7 +7,9 @@
 namespace tenon::lowering {
 namespace {
 
-std::string hoisted(std::string_view body) { return test::run(hoist_ifs, test::function_text(body)); }
+std::string hoisted(std::string_view body) {
+  return test::run(hoist_ifs, test::function_text(body));
+}
 
 TEST(HoistIfs, EveryKnownTextHasItsConditionsOutsideAlready) {
   for (const test::KnownText& known : test::known_functions()) {

@@ -29,7 +29,8 @@ std::string injected(std::string_view body, int split = 1) {
   PrimFunc func = inject_double_buffers(marked(body), {.double_buffer_split = split});
   func = remove_no_ops(simplify(func, {}), {});
   const auto violations = verify(func, Form::Flat);
-  for (const Violation& violation : violations) ADD_FAILURE() << violation.what << ": " << violation.where;
+  for (const Violation& violation : violations)
+    ADD_FAILURE() << violation.what << ": " << violation.where;
   return test::body_text(func);
 }
 
@@ -87,7 +88,8 @@ void expect_single(const std::string& body) {
 }
 
 TEST(InjectDoubleBuffers, ReductionsFillTheCopyThatTheyRead) {
-  const std::string text = injected(row_wise("for (i: int32, 0, 16) {", "(Y_1[j] + A[((i*16) + j)])"));
+  const std::string text =
+      injected(row_wise("for (i: int32, 0, 16) {", "(Y_1[j] + A[((i*16) + j)])"));
   EXPECT_NE(
       text.find(
           "Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] = (Y_1[((floormod((i.outer + 1), 2)*16) + j_1)] +"),

@@ -21,7 +21,8 @@ Stmt loop(const Var& v, Expr extent, Stmt body, ForKind kind = ForKind::Serial) 
   return make_stmt(For{v, 0, std::move(extent), kind, std::move(body)});
 }
 
-/// C over [0, rows) x [0, columns) of sums of a window of B = A + 1, which is computed anew for each tile.
+/// C over [0, rows) x [0, columns) of sums of a window of B = A + 1, which is computed anew for
+/// each tile.
 struct Stencil {
   int rows = 12, columns = 10;
   int tile_rows = 1, tile_columns = 10;
@@ -29,8 +30,10 @@ struct Stencil {
   ForKind row_kind = ForKind::Serial;
   bool has_condition = false;
 
-  Buffer a = decl_buffer({rows + window_rows - 1, columns + window_columns - 1}, Int(32), {.name = "A"});
-  Buffer b = decl_buffer({rows + window_rows - 1, columns + window_columns - 1}, Int(32), {.name = "B"});
+  Buffer a =
+      decl_buffer({rows + window_rows - 1, columns + window_columns - 1}, Int(32), {.name = "A"});
+  Buffer b =
+      decl_buffer({rows + window_rows - 1, columns + window_columns - 1}, Int(32), {.name = "B"});
   Buffer c = decl_buffer({rows, columns}, Int(32), {.name = "C"});
 
   PrimFunc function(bool rolls) const {
@@ -38,19 +41,22 @@ struct Stencil {
     const int height = tile_rows + window_rows - 1, width = tile_columns + window_columns - 1;
     const Expr top = y * tile_rows, left = x * tile_columns;
     const Stmt fill =
-        loop(by, height, loop(bx, width, make_store(b, a({top + by, left + bx}) + 1, {top + by, left + bx})));
+        loop(by, height,
+             loop(bx, width, make_store(b, a({top + by, left + bx}) + 1, {top + by, left + bx})));
     Expr sum = 0;
     for (int dy = 0; dy < window_rows; ++dy) {
       for (int dx = 0; dx < window_columns; ++dx) sum = sum + b({top + cy + dy, left + cx + dx});
     }
-    const Stmt use = loop(cy, tile_rows, loop(cx, tile_columns, make_store(c, sum, {top + cy, left + cx})));
+    const Stmt use =
+        loop(cy, tile_rows, loop(cx, tile_columns, make_store(c, sum, {top + cy, left + cx})));
     Realize::Traits traits;
     traits.rolling_buffer = rolls;
-    Stmt tile = make_stmt(Realize{b,
-                                  {Range::from_min_extent(top, height), Range::from_min_extent(left, width)},
-                                  make_true(),
-                                  make_seq({fill, use}),
-                                  traits});
+    Stmt tile = make_stmt(
+        Realize{b,
+                {Range::from_min_extent(top, height), Range::from_min_extent(left, width)},
+                make_true(),
+                make_seq({fill, use}),
+                traits});
     if (has_condition) tile = make_stmt(If{y < 100, tile, std::nullopt});
     const Stmt body = loop(y, rows / tile_rows, loop(x, columns / tile_columns, tile), row_kind);
     PrimFunc func{{}, {}, body};
@@ -102,16 +108,19 @@ TEST(InjectRollingBuffers, TilesOfSeveralRowsMoveByTheirHeight) {
 
 TEST(InjectRollingBuffers, BothDirectionsKeepWhatTheyHave) {
   expect_equal_results({.tile_columns = 1, .window_columns = 3}, 14 * 12);
-  expect_equal_results({.tile_rows = 3, .tile_columns = 5, .window_rows = 2, .window_columns = 4}, 13 * 13);
+  expect_equal_results({.tile_rows = 3, .tile_columns = 5, .window_rows = 2, .window_columns = 4},
+                       13 * 13);
 }
 
 TEST(InjectRollingBuffers, OnlyColumnsMove) {
-  expect_equal_results({.tile_rows = 12, .tile_columns = 2, .window_rows = 1, .window_columns = 3}, 12 * 12);
+  expect_equal_results({.tile_rows = 12, .tile_columns = 2, .window_rows = 1, .window_columns = 3},
+                       12 * 12);
 }
 
 TEST(InjectRollingBuffers, ParallelRowsRollAlongTheirColumns) {
   // Each row starts anew with its three rows of B, whose columns then move.
-  expect_equal_results({.tile_columns = 2, .window_columns = 3, .row_kind = ForKind::Parallel}, 12 * 3 * 12);
+  expect_equal_results({.tile_columns = 2, .window_columns = 3, .row_kind = ForKind::Parallel},
+                       12 * 3 * 12);
 }
 
 TEST(InjectRollingBuffers, UnderAConditionNothingIsKept) {
@@ -132,7 +141,8 @@ TEST(InjectRollingBuffers, TheTextShowsARing) {
       text.starts_with("allocate(B: Pointer(global int32), int32, [3]), storage_scope = global;\n"
                        "for (y: int32, 0, 32) {\n"))
       << text;
-  EXPECT_NE(text.find("if @tir.likely(((y < 1) || (2 <= by)), dtype=bool) {\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("if @tir.likely(((y < 1) || (2 <= by)), dtype=bool) {\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("[floormod((y + by), 3)]"), std::string::npos) << text;
 }
 

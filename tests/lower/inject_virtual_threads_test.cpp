@@ -9,9 +9,9 @@ namespace {
 
 std::string injected(std::string_view body, int count = 2, std::string tag = "vthread") {
   return test::run(inject_virtual_threads,
-                   test::function_text("  attr [IterVar(vx: int32, (nullptr), \"ThreadIndex\", \"" + tag +
-                                       "\")] \"virtual_thread\" = " + std::to_string(count) + " {\n" +
-                                       std::string(body) + "  }\n"));
+                   test::function_text("  attr [IterVar(vx: int32, (nullptr), \"ThreadIndex\", \"" +
+                                       tag + "\")] \"virtual_thread\" = " + std::to_string(count) +
+                                       " {\n" + std::string(body) + "  }\n"));
 }
 
 TEST(InjectVirtualThreads, StatementsThatDependAreCopiedOthersAreDoneOnce) {
@@ -59,7 +59,8 @@ TEST(InjectVirtualThreads, WhatIsWrittenUnderADependentConditionDepends) {
       B[vx] = X_1[0]
     }
 )");
-  EXPECT_NE(text.find("allocate(X: Pointer(local float32), float32, [2])"), std::string::npos) << text;
+  EXPECT_NE(text.find("allocate(X: Pointer(local float32), float32, [2])"), std::string::npos)
+      << text;
 }
 
 TEST(InjectVirtualThreads, ALoopWhoseExtentDependsIsRepeatedAsAWhole) {
@@ -77,7 +78,8 @@ TEST(InjectVirtualThreads, ALoopWhoseExtentDependsIsRepeatedAsAWhole) {
 }
 
 TEST(InjectVirtualThreads, ManyThreadsBecomeALoop) {
-  EXPECT_EQ(injected("    B[vx] = A[vx]\n", 16), "for (vx.s: int32, 0, 16) {\n  B[vx.s] = A[vx.s]\n}\n");
+  EXPECT_EQ(injected("    B[vx] = A[vx]\n", 16),
+            "for (vx.s: int32, 0, 16) {\n  B[vx.s] = A[vx.s]\n}\n");
   EXPECT_EQ(injected("    B[vx] = A[vx]\n", 15).find("for"), std::string::npos);
 }
 

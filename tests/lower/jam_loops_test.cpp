@@ -81,7 +81,8 @@ TEST(JamLoops, RegistersAreSharedBetweenTwoLoops) {
     }
   })",
                                   16);
-  EXPECT_NE(text.find("for (i: int32, 0, 4) {\n  for (k: int32, 0, 8) {\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("for (i: int32, 0, 4) {\n  for (k: int32, 0, 8) {\n"), std::string::npos)
+      << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '='), 16) << text;
 }
 
@@ -125,7 +126,9 @@ for (k: int32, 0, 8) {
 
 class StaysAsItIs : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(StaysAsItIs, Loop) { EXPECT_EQ(jammed(GetParam().second, 16), unchanged(GetParam().second)); }
+TEST_P(StaysAsItIs, Loop) {
+  EXPECT_EQ(jammed(GetParam().second, 16), unchanged(GetParam().second));
+}
 
 INSTANTIATE_TEST_SUITE_P(JamLoops, StaysAsItIs,
                          testing::Values(std::pair{"IterationsThatAddToTheSameVector", R"(

@@ -26,7 +26,8 @@ struct Program {
 /// for i: B[i] = value(A[i]).
 template <class F>
 Program program(DataType from, DataType to, int size, F value) {
-  const Buffer a = decl_buffer({size}, from, {.name = "A"}), b = decl_buffer({size}, to, {.name = "B"});
+  const Buffer a = decl_buffer({size}, from, {.name = "A"}),
+               b = decl_buffer({size}, to, {.name = "B"});
   const Var i("i");
   const Var pa("A", Handle()), pb("B", Handle());
   const Stmt body = make_stmt(For{i, 0, size, ForKind::Serial, make_store(b, value(a({i})), {i})});
@@ -37,25 +38,27 @@ TEST(LegalizeBfloat16, TheReferencesForm) {
   const Program p = program(BFloat(), BFloat(), 8, [](const Expr& x) { return x + x; });
   EXPECT_EQ(
       test::body_text(legalize_bfloat16(p.func, {})),
-      normalized(R"(
+      normalized(
+          R"(
 for (i: int32, 0, 8) {
 )"
-                 "  B[i] = cast(uint16, "
-                 "@tir.shift_right((@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), "
-                 "16u32, dtype=uint32), dtype=float32) + @tir.reinterpret(@tir.shift_left(cast(uint32, "
-                 "A[i]), 16u32, dtype=uint32), dtype=float32)), dtype=uint32) + "
-                 "(@tir.bitwise_and(@tir.shift_right(@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast("
-                 "uint32, A[i]), 16u32, dtype=uint32), dtype=float32) + "
-                 "@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), "
-                 "dtype=float32)), dtype=uint32), 16u32, dtype=uint32), 1u32, dtype=uint32) + 32767u32)), "
-                 "16u32, dtype=uint32))\n"
-                 R"(
+          "  B[i] = cast(uint16, "
+          "@tir.shift_right((@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), "
+          "16u32, dtype=uint32), dtype=float32) + @tir.reinterpret(@tir.shift_left(cast(uint32, "
+          "A[i]), 16u32, dtype=uint32), dtype=float32)), dtype=uint32) + "
+          "(@tir.bitwise_and(@tir.shift_right(@tir.reinterpret((@tir.reinterpret(@tir.shift_left(cast("
+          "uint32, A[i]), 16u32, dtype=uint32), dtype=float32) + "
+          "@tir.reinterpret(@tir.shift_left(cast(uint32, A[i]), 16u32, dtype=uint32), "
+          "dtype=float32)), dtype=uint32), 16u32, dtype=uint32), 1u32, dtype=uint32) + 32767u32)), "
+          "16u32, dtype=uint32))\n"
+          R"(
 }
 )"));
 }
 
 std::uint16_t nearest(float value) {
-  // The two neighbours of the value, and the nearer of them; in between, the one whose last bit is 0.
+  // The two neighbours of the value, and the nearer of them; in between, the one whose last bit is
+  // 0.
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint16_t low = static_cast<std::uint16_t>(bits >> 16),
                       high = static_cast<std::uint16_t>(low + 1);
@@ -65,18 +68,21 @@ std::uint16_t nearest(float value) {
 }
 
 TEST(LegalizeBfloat16, RoundsToNearestEven) {
-  std::vector<float> values = {0.0f, -0.0f, 1.0f, 3.14159265f, -2.7182818f, 1e30f, 65504.0f, 1.0f / 3};
+  std::vector<float> values = {0.0f,        -0.0f, 1.0f,     3.14159265f,
+                               -2.7182818f, 1e30f, 65504.0f, 1.0f / 3};
   for (std::uint32_t bits :
        {0x3f808000u, 0x3f818000u, 0x3f807fffu, 0x3f808001u, 0xbf808000u, 0x00018000u, 0x7f7fffffu})
     values.push_back(std::bit_cast<float>(bits));
   const int size = static_cast<int>(values.size());
-  const Program p = program(Float(32), BFloat(), size, [](const Expr& x) { return cast(BFloat(), x); });
+  const Program p =
+      program(Float(32), BFloat(), size, [](const Expr& x) { return cast(BFloat(), x); });
   const PrimFunc func = legalize_bfloat16(p.func, {});
   std::vector<std::uint16_t> result(values.size());
   const std::vector<HostValue> args = {HostArray{values.data(), Float(32), {size}},
                                        HostArray{result.data(), BFloat(), {size}}};
   evaluate(func, args);
-  for (std::size_t n = 0; n < values.size(); ++n) EXPECT_EQ(result[n], nearest(values[n])) << values[n];
+  for (std::size_t n = 0; n < values.size(); ++n)
+    EXPECT_EQ(result[n], nearest(values[n])) << values[n];
 }
 
 TEST(LegalizeBfloat16, NothingIsLeftOfTheType) {

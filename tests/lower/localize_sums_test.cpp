@@ -77,7 +77,9 @@ TEST(LocalizeSums, StatementsThatAddToOneVectorPassItOn) {
 
 class StandsWhereItIs : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(StandsWhereItIs, Sum) { EXPECT_EQ(localized(GetParam().second), unchanged(GetParam().second)); }
+TEST_P(StandsWhereItIs, Sum) {
+  EXPECT_EQ(localized(GetParam().second), unchanged(GetParam().second));
+}
 
 INSTANTIATE_TEST_SUITE_P(LocalizeSums, StandsWhereItIs,
                          testing::Values(std::pair{"AVectorThatMovesWithTheLoop", R"(

@@ -13,7 +13,9 @@ namespace {
 
 using namespace tir;
 
-std::string lowered(std::string_view body) { return test::run(lower_intrinsics, test::function_text(body)); }
+std::string lowered(std::string_view body) {
+  return test::run(lower_intrinsics, test::function_text(body));
+}
 
 TEST(LowerIntrinsics, DivisionsOfWhatIsNotNegativeRoundTowardsZero) {
   EXPECT_EQ(lowered(R"(

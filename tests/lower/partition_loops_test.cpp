@@ -213,7 +213,8 @@ constexpr std::string_view kSymbolic =
 TEST(PartitionLoops, ASymbolicSize) {
   EXPECT_EQ(
       run(partition_loops, kSymbolic),
-      normalized(R"(
+      normalized(
+          R"(
 for (i.outer: int32, 0, floordiv(n, 4)) {
   for (i.inner: int32, 0, 4) "vectorized" {
     B[(((i.outer*4) + i.inner)*stride_1)] = (A[(((i.outer*4) + i.inner)*stride)] + 1f32)
@@ -223,9 +224,9 @@ for (i.outer_1: int32, 0, floordiv((floormod(n, 4) + 3), 4)) {
   for (i.inner_1: int32, 0, 4) "vectorized" {
     if ((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1) < n) {
 )"
-                 "      B[((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1)*stride_1)] = (A[((((i.outer_1 + "
-                 "floordiv(n, 4))*4) + i.inner_1)*stride)] + 1f32)\n"
-                 R"(
+          "      B[((((i.outer_1 + floordiv(n, 4))*4) + i.inner_1)*stride_1)] = (A[((((i.outer_1 + "
+          "floordiv(n, 4))*4) + i.inner_1)*stride)] + 1f32)\n"
+          R"(
     }
   }
 }
@@ -234,7 +235,8 @@ for (i.outer_1: int32, 0, floordiv((floormod(n, 4) + 3), 4)) {
 
 // ---- every point once ---------------------------------------------------------------------------
 
-/// Runs a function that adds 1 to elements of its only array, and gives the array; it starts with zeros.
+/// Runs a function that adds 1 to elements of its only array, and gives the array; it starts with
+/// zeros.
 std::vector<float> counts(const PrimFunc& func, std::int64_t size) {
   std::vector<float> points(static_cast<std::size_t>(std::max<std::int64_t>(size, 1)), 0.0f);
   const std::vector<HostValue> args = {HostArray{points.data(), Float(32), {size}}};
@@ -243,7 +245,8 @@ std::vector<float> counts(const PrimFunc& func, std::int64_t size) {
   return points;
 }
 
-std::string counting_function(const std::string& shape, const std::string& stride, const std::string& body) {
+std::string counting_function(const std::string& shape, const std::string& stride,
+                              const std::string& body) {
   const std::string type = stride.empty() ? "" : ", type=\"auto\"";
   const std::string flat = stride.empty() ? shape : "(stride: int32*" + shape + ": int32)";
   return "@main = primfn(B_1: handle) -> ()\n"
@@ -259,9 +262,11 @@ std::string counting_function(const std::string& shape, const std::string& strid
 /// An axis of `size` split by `inner`, and its outer part split again by `middle`; both guarded.
 std::string twice_split(const std::string& size, const std::string& stride, int inner, int middle) {
   const std::string f = std::to_string(inner), g = std::to_string(middle);
-  const std::string outer = "floordiv((" + size + " + " + std::to_string(inner - 1) + "), " + f + ")";
+  const std::string outer =
+      "floordiv((" + size + " + " + std::to_string(inner - 1) + "), " + f + ")";
   const std::string row = "((o*" + g + ") + m)", index = "((" + row + "*" + f + ") + i)";
-  const std::string element = stride.empty() ? "B[" + index + "]" : "B[(" + index + "*" + stride + ")]";
+  const std::string element =
+      stride.empty() ? "B[" + index + "]" : "B[(" + index + "*" + stride + ")]";
   return "  for (o: int32, 0, floordiv((" + outer + " + " + std::to_string(middle - 1) + "), " + g +
          ")) {\n"
          "    for (m: int32, 0, " +
@@ -288,8 +293,8 @@ TEST(PartitionLoops, ConstantSplitsVisitEveryPointOnce) {
     for (int inner : {1, 2, 3, 4, 5, 7, 8, 11, 16, 32, 40}) {
       for (int middle : {1, 2, 3, 5, 8}) {
         const std::string n = std::to_string(size);
-        const PrimFunc func =
-            simplify(test::parse_function(counting_function(n, "", twice_split(n, "", inner, middle))), {});
+        const PrimFunc func = simplify(
+            test::parse_function(counting_function(n, "", twice_split(n, "", inner, middle))), {});
         const PrimFunc split = partition_loops(func, {});
         ASSERT_EQ(counts(split, size), expected)
             << size << " by " << inner << " by " << middle << test::text_of(split);
@@ -302,7 +307,8 @@ TEST(PartitionLoops, SymbolicSplitsVisitEveryPointOnceAtEverySize) {
   for (int inner : {1, 2, 3, 4, 7, 16}) {
     for (int middle : {1, 2, 3, 5}) {
       const std::string body = twice_split("n", "stride", inner, middle);
-      const PrimFunc func = simplify(test::parse_function(counting_function("n", "stride", body)), {});
+      const PrimFunc func =
+          simplify(test::parse_function(counting_function("n", "stride", body)), {});
       const PrimFunc split = partition_loops(func, {});
       for (int size = 0; size <= 40; ++size)
         ASSERT_EQ(counts(split, size), std::vector<float>(static_cast<std::size_t>(size), 1.0f))
@@ -347,8 +353,8 @@ TEST(PartitionLoops, ParallelLoopsVisitWhatTheyDid) {
 
 // Known faults: a guard with a remainder, and one that no iteration passes.
 TEST(PartitionLoops, GuardsThatNoIterationPasses) {
-  for (const char* guard :
-       {"(((i*8) + 135) < 130)", "(((i*8) + 7) < 30)", "((i*3) <= 16)", "(100 <= i)", "((0 - i) <= -7)"}) {
+  for (const char* guard : {"(((i*8) + 135) < 130)", "(((i*8) + 7) < 30)", "((i*3) <= 16)",
+                            "(100 <= i)", "((0 - i) <= -7)"}) {
     const std::string body = "  for (i: int32, 0, 16) {\n    if @tir.likely(" + std::string(guard) +
                              ", dtype=bool) {\n      B[i] = (B[i] + 1f32)\n    }\n  }\n";
     const PrimFunc func = test::parse_function(counting_function("16", "", body));

@@ -7,6 +7,7 @@
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::lowering::test {
 
@@ -48,7 +49,8 @@ std::string function_text(std::string_view body, int a_size, int b_size) {
          "], [])}\n"
          "  buffer_map = {A_1: A, B_1: B}\n"
          "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" +
-         a + "], []), B_1: B_3: Buffer(B_2, float32, [" + b + "], [])} {\n" + std::string(body) + "}\n";
+         a + "], []), B_1: B_3: Buffer(B_2, float32, [" + b + "], [])} {\n" + std::string(body) +
+         "}\n";
 }
 
 std::string text_of(const tir::PrimFunc& func) { return normalized(tir::print_function(func)); }
@@ -61,7 +63,8 @@ std::string body_text(const tir::PrimFunc& func) {
   auto begin = header_end == lines.end() ? lines.begin() : header_end + 1;
   if (begin != lines.end() && begin->starts_with("  preflattened_buffer_map")) ++begin;
   std::vector<std::string> body(begin, lines.end() - 1);
-  for (std::string& line : body) line.erase(0, std::min<std::size_t>(2, line.find_first_not_of(' ')));
+  for (std::string& line : body)
+    line.erase(0, std::min<std::size_t>(2, line.find_first_not_of(' ')));
   return joined(body);
 }
 
@@ -116,7 +119,8 @@ std::vector<KnownText> known_functions() {
       if (line != "}") continue;
       // One probe cuts its text off inside the header.
       if (current.find("buffer_map") != std::string::npos) {
-        result.push_back({file.stem().string() + "/" + std::to_string(number++), normalized(current)});
+        result.push_back(
+            {file.stem().string() + "/" + std::to_string(number++), normalized(current)});
       }
       current.clear();
     }

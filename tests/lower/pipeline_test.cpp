@@ -74,7 +74,9 @@ PrimFunc forget_a_loop(const PrimFunc& func, const LowerOptions&) {
 
 PrimFunc fail(const PrimFunc&, const LowerOptions&) { throw std::out_of_range("nowhere"); }
 
-PrimFunc refuse(const PrimFunc&, const LowerOptions&) { throw LowerError("vectorize of loop `i`: no"); }
+PrimFunc refuse(const PrimFunc&, const LowerOptions&) {
+  throw LowerError("vectorize of loop `i`: no");
+}
 
 TEST(Pipeline, AMalformedResultNamesThePassAndKeepsTheTexts) {
   const Pass broken{"forget-a-loop", forget_a_loop, Form::MultiDimensional, "breaks"};

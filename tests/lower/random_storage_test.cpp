@@ -1,5 +1,5 @@
-// Random programs of many temporaries, before and after rewrite_storage: the interpreter must not see a
-// difference.
+// Random programs of many temporaries, before and after rewrite_storage: the interpreter must not
+// see a difference.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -49,7 +49,8 @@ class Generator {
       if (kind == 0 && depth < 2) {
         const Var inner("r" + std::to_string(depth));
         const ForKind kind_of_loop = pick(3) == 0 ? ForKind::Parallel : ForKind::Serial;
-        stmts.push_back(make_stmt(For{inner, 0, 3, kind_of_loop, block(depth + 1, readable, inner)}));
+        stmts.push_back(
+            make_stmt(For{inner, 0, 3, kind_of_loop, block(depth + 1, readable, inner)}));
       } else if (kind == 1) {
         stmts.push_back(output(readable, r));
       } else {
@@ -72,7 +73,8 @@ class Generator {
     const DataType types[] = {Int(32), Int(32), Int(32), Int(16), Int(8)};
     const std::string name = "T" + std::to_string(number_++);
     const DataType type = types[pick(5)];
-    const Var data(name, PointerType{type, pick(6) == 0 ? StorageScope::Local : StorageScope::Global});
+    const Var data(name,
+                   PointerType{type, pick(6) == 0 ? StorageScope::Local : StorageScope::Global});
     return decl_buffer({sizes[pick(6)]}, type, {.name = name, .data = data});
   }
 
@@ -80,11 +82,13 @@ class Generator {
   Expr read(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
     // Mostly the newest: chains are what may share.
     const int newest = static_cast<int>(readable.size()) - 1;
-    const Buffer& from = readable[static_cast<std::size_t>(pick(4) > 0 ? newest : pick(newest + 1))];
+    const Buffer& from =
+        readable[static_cast<std::size_t>(pick(4) > 0 ? newest : pick(newest + 1))];
     const int size = size_of(from);
     const Expr straight = count <= size ? x : floormod(x, size);
     if (pick(5) > 0) return cast(Int(32), from({straight}));
-    return cast(Int(32), from({pick(2) == 0 ? size - 1 - floormod(x, size) : floormod(x * 3 + r, size)}));
+    return cast(Int(32),
+                from({pick(2) == 0 ? size - 1 - floormod(x, size) : floormod(x * 3 + r, size)}));
   }
 
   Expr value(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
@@ -102,10 +106,10 @@ class Generator {
     const Stmt fill = store(value(readable, x, r, count));
     switch (pick(6)) {
       case 0:  // a reduction
-        return loop(
-            x, size_of(t),
-            make_seq({store(0),
-                      loop(k, 3, store(cast(Int(32), t({x})) + value(readable, x, r, count) * (k + 1)))}));
+        return loop(x, size_of(t),
+                    make_seq({store(0), loop(k, 3,
+                                             store(cast(Int(32), t({x})) +
+                                                   value(readable, x, r, count) * (k + 1)))}));
       case 1:  // repeated
         return loop(k, 2, loop(x, count, fill));
       case 2:  // two branches
@@ -120,8 +124,8 @@ class Generator {
   Stmt output(const std::vector<Buffer>& readable, const Expr& r) {
     const Var x("x");
     const Buffer& b = out_[0];
-    return make_stmt(
-        For{x, 0, kSize, ForKind::Serial, make_store(b, b({x}) * 3 + value(readable, x, r, kSize), {x})});
+    return make_stmt(For{x, 0, kSize, ForKind::Serial,
+                         make_store(b, b({x}) * 3 + value(readable, x, r, kSize), {x})});
   }
 
   std::mt19937 random_;
@@ -151,8 +155,9 @@ TEST(RandomStorage, SharedMemoryKeepsEveryValue) {
     const PrimFunc rewritten = rewrite_storage(func, {});
     ASSERT_TRUE(verify(rewritten, Form::Flat).empty()) << "seed " << seed << "\n"
                                                        << print_function(rewritten);
-    ASSERT_EQ(result_of(rewritten), result_of(func)) << "seed " << seed << "\n"
-                                                     << print_function(func) << print_function(rewritten);
+    ASSERT_EQ(result_of(rewritten), result_of(func))
+        << "seed " << seed << "\n"
+        << print_function(func) << print_function(rewritten);
     before += allocations_in(func);
     after += allocations_in(rewritten);
   }

@@ -83,7 +83,8 @@ TEST(RemoveNoOps, KnownTextsHaveNothingToRemove) {
     if (known.text.find("OUT OF THE BOUNDS") != std::string::npos ||
         known.text.find(", 0, -8)") != std::string::npos)
       continue;
-    EXPECT_EQ(test::text_of(remove_no_ops(test::parse_function(known.text), {})), known.text) << known.name;
+    EXPECT_EQ(test::text_of(remove_no_ops(test::parse_function(known.text), {})), known.text)
+        << known.name;
   }
 }
 

@@ -26,7 +26,9 @@ struct Case {
 
 class Renormalize : public testing::TestWithParam<Case> {};
 
-TEST_P(Renormalize, GivesTheForm) { EXPECT_EQ(print_expr(renormalized(GetParam().from)), GetParam().to); }
+TEST_P(Renormalize, GivesTheForm) {
+  EXPECT_EQ(print_expr(renormalized(GetParam().from)), GetParam().to);
+}
 
 TEST_P(Renormalize, KeepsTheValue) {
   const std::vector<Var> vars{x, y, z};
@@ -35,7 +37,8 @@ TEST_P(Renormalize, KeepsTheValue) {
     for (std::int64_t b = -9; b <= 9; ++b) {
       for (std::int64_t c = -3; c <= 3; ++c) {
         const auto value_of = [&](const Var& v) { return v.same_as(x) ? a : v.same_as(y) ? b : c; };
-        EXPECT_EQ(evaluate_int(before, value_of), evaluate_int(after, value_of)) << a << " " << b << " " << c;
+        EXPECT_EQ(evaluate_int(before, value_of), evaluate_int(after, value_of))
+            << a << " " << b << " " << c;
       }
     }
   }
@@ -55,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"(((x*8) + y) < z)", "(((x*8) + y) < z)"}, Case{"(x < 0)", "(x < 0)"},
                     Case{"(4 <= ((x*32) + y))", "(1 <= ((x*8) + floordiv(y, 4)))"},
                     Case{"(((x*8) + y) > 100)", "(100 < ((x*8) + y))"},
-                    Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"}, Case{"!(x < y)", "(y <= x)"}));
+                    Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"},
+                    Case{"!(x < y)", "(y <= x)"}));
 
 }  // namespace
 }  // namespace tenon::lowering

@@ -160,16 +160,19 @@ std::string two(int a, int b, std::string scope = "global", std::string a_type =
   const auto shape = [](int n) { return "[" + std::to_string(n) + "]"; };
   const std::string scope_field = scope == "global" ? "" : ", scope=\"" + scope + "\"";
   return "  allocate(P: Pointer(" + scope + " " + a_type + "), " + a_type + ", " + shape(a) +
-         "), storage_scope = " + scope + ";\n  allocate(D: Pointer(" + scope + " " + b_type + "), " + b_type +
-         ", " + shape(b) + "), storage_scope = " + scope + " {\n" + "P_1: Buffer(P, " + a_type + ", " +
-         shape(a) + ", []" + scope_field + ")[0] = cast(" + a_type + ", A[0])\n" +
-         "B[0] = cast(float32, P_1[0])\n" + "D_1: Buffer(D, " + b_type + ", " + shape(b) + ", []" +
-         scope_field + ")[0] = cast(" + b_type + ", A[0])\n" + "B[1] = cast(float32, D_1[0])\n}\n";
+         "), storage_scope = " + scope + ";\n  allocate(D: Pointer(" + scope + " " + b_type +
+         "), " + b_type + ", " + shape(b) + "), storage_scope = " + scope + " {\n" +
+         "P_1: Buffer(P, " + a_type + ", " + shape(a) + ", []" + scope_field + ")[0] = cast(" +
+         a_type + ", A[0])\n" + "B[0] = cast(float32, P_1[0])\n" + "D_1: Buffer(D, " + b_type +
+         ", " + shape(b) + ", []" + scope_field + ")[0] = cast(" + b_type + ", A[0])\n" +
+         "B[1] = cast(float32, D_1[0])\n}\n";
 }
 
 TEST(RewriteStorage, FreeMemoryIsUsedAgainAndGrows) {
-  EXPECT_EQ(allocations(rewritten(two(13, 100))), "allocate(P: Pointer(global float32), float32, [100])\n");
-  EXPECT_EQ(allocations(rewritten(two(100, 13))), "allocate(P: Pointer(global float32), float32, [100])\n");
+  EXPECT_EQ(allocations(rewritten(two(13, 100))),
+            "allocate(P: Pointer(global float32), float32, [100])\n");
+  EXPECT_EQ(allocations(rewritten(two(100, 13))),
+            "allocate(P: Pointer(global float32), float32, [100])\n");
   EXPECT_EQ(allocations(rewritten(two(16, 16, "global", "float32", "float16"))),
             "allocate(P: Pointer(global float32), float32, [16])\n");
 }
@@ -207,15 +210,17 @@ TEST(RewriteStorage, IterationsThatRunSideBySideDoNotShare) {
   EXPECT_TRUE(rewritten(with("")).starts_with(
       "for (i: int32, 0, 4) \"parallel\" {\n  allocate(X: Pointer(global float32), float32, [4])"));
   EXPECT_TRUE(rewritten(with("\"parallel\" "))
-                  .starts_with("for (i: int32, 0, 4) \"parallel\" {\n  for (j: int32, 0, 4) \"parallel\" {\n"
-                               "    allocate(X: Pointer(global float32), float32, [4])"));
+                  .starts_with(
+                      "for (i: int32, 0, 4) \"parallel\" {\n  for (j: int32, 0, 4) \"parallel\" {\n"
+                      "    allocate(X: Pointer(global float32), float32, [4])"));
 }
 
 TEST(RewriteStorage, TasksOfARegionKeepWhatOthersMayStillRead) {
-  EXPECT_EQ(allocations(rewritten("attr [0] \"pragma_parallel_launch_point\" = 1 {" + chain() + "}")),
-            "allocate(P: Pointer(global float32), float32, [64])\n"
-            "allocate(Q: Pointer(global float32), float32, [64])\n"
-            "allocate(R: Pointer(global float32), float32, [64])\n");
+  EXPECT_EQ(
+      allocations(rewritten("attr [0] \"pragma_parallel_launch_point\" = 1 {" + chain() + "}")),
+      "allocate(P: Pointer(global float32), float32, [64])\n"
+      "allocate(Q: Pointer(global float32), float32, [64])\n"
+      "allocate(R: Pointer(global float32), float32, [64])\n");
 }
 
 TEST(RewriteStorage, AKernelsMemoryIsMadeInsideItsFirstThreadAttribute) {
@@ -232,8 +237,8 @@ TEST(RewriteStorage, AKernelsMemoryIsMadeInsideItsFirstThreadAttribute) {
 
 TEST(RewriteStorage, ASizeThatVariesBecomesItsUpperBound) {
   const std::string size = "[(max(((i*8) - max(((i*8) - 1), 0)), 0) + 8)]";
-  EXPECT_EQ(rewritten("for (i: int32, 0, 8) {\n  allocate(X: Pointer(global float32), float32, " + size +
-                      "), storage_scope = global {\n    X_1: Buffer(X, float32, " + size +
+  EXPECT_EQ(rewritten("for (i: int32, 0, 8) {\n  allocate(X: Pointer(global float32), float32, " +
+                      size + "), storage_scope = global {\n    X_1: Buffer(X, float32, " + size +
                       ", [])[i] = A[i]\n    B[i] = X_1[i]\n  }\n}\n"),
             R"(allocate(X: Pointer(global float32), float32, [9]), storage_scope = global;
 for (i: int32, 0, 8) {
@@ -288,7 +293,8 @@ TEST(RewriteStorage, UnalignedOrMixedWidthsKeepScalars) {
                                        index + R"(, 1, 4)]
     }
   })");
-    EXPECT_NE(text.find("allocate(X: Pointer(global float32), float32, [68])"), std::string::npos) << text;
+    EXPECT_NE(text.find("allocate(X: Pointer(global float32), float32, [68])"), std::string::npos)
+        << text;
   }
 }
 

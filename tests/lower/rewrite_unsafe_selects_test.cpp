@@ -43,7 +43,8 @@ TEST(RewriteUnsafeSelects, AnInnerChoiceIsAsSafeAsItsCondition) {
 
 TEST(RewriteUnsafeSelects, KnownTextsAreDone) {
   for (const test::KnownText& known : test::known_functions())
-    EXPECT_EQ(test::text_of(rewrite_unsafe_selects(test::parse_function(known.text), {})), known.text)
+    EXPECT_EQ(test::text_of(rewrite_unsafe_selects(test::parse_function(known.text), {})),
+              known.text)
         << known.name;
 }
 

@@ -16,14 +16,15 @@ std::string kernel(std::string_view body) {
       std::string(body) + "    }\n  }\n");
 }
 
-constexpr std::string_view kFill = "      S: Buffer(S_1, float32, [64], [], scope=\"shared\")[t] = A[t]\n";
+constexpr std::string_view kFill =
+    "      S: Buffer(S_1, float32, [64], [], scope=\"shared\")[t] = A[t]\n";
 
 std::string synchronized(std::string_view body) {
   return test::run(synchronize_threads, kernel(std::string(kFill) + std::string(body)));
 }
 
-/// The statements in order: "F" fills S, "|" is a barrier, "R" reads S, "{" and "}" are of loops and
-/// conditions.
+/// The statements in order: "F" fills S, "|" is a barrier, "R" reads S, "{" and "}" are of loops
+/// and conditions.
 std::string order_of(const std::string& text) {
   std::string order;
   std::istringstream in(text);
@@ -65,7 +66,8 @@ TEST(SynchronizeThreads, OneBarrierServesAllReadersBehindIt) {
 }
 
 TEST(SynchronizeThreads, AWriterWaitsForReaders) {
-  EXPECT_EQ(order_of(synchronized("      B[t] = S[(31 - t)]\n      S[t] = A[(t + 32)]\n")), "F|R|F");
+  EXPECT_EQ(order_of(synchronized("      B[t] = S[(31 - t)]\n      S[t] = A[(t + 32)]\n")),
+            "F|R|F");
 }
 
 TEST(SynchronizeThreads, TheNextIterationWaitsBeforeItOverwrites) {
@@ -89,19 +91,22 @@ TEST(SynchronizeThreads, IterationsThatUseOtherElementsGoOn) {
 }
 
 TEST(SynchronizeThreads, AllThreadsWaitBeforeACondition) {
-  EXPECT_EQ(order_of(synchronized("      if (t < 16) {\n        B[t] = S[(31 - t)]\n      }\n")), "F|{R");
+  EXPECT_EQ(order_of(synchronized("      if (t < 16) {\n        B[t] = S[(31 - t)]\n      }\n")),
+            "F|{R");
 }
 
 TEST(SynchronizeThreads, AConditionThatIsTheSameForAllMayHoldABarrier) {
-  EXPECT_EQ(order_of(synchronized(
-                "      for (i: int32, 0, 8) {\n        if (i < 4) {\n          B[((i*32) + t)] = S[(31 - "
-                "t)]\n        }\n      }\n")),
-            "F{{|R");
+  EXPECT_EQ(
+      order_of(synchronized(
+          "      for (i: int32, 0, 8) {\n        if (i < 4) {\n          B[((i*32) + t)] = S[(31 - "
+          "t)]\n        }\n      }\n")),
+      "F{{|R");
 }
 
 TEST(SynchronizeThreads, ABarrierThatOnlySomeWouldReachIsRefused) {
   try {
-    synchronized("      if (t < 16) {\n        S[t] = A[(t + 32)]\n        B[t] = S[(15 - t)]\n      }\n");
+    synchronized(
+        "      if (t < 16) {\n        S[t] = A[(t + 32)]\n        B[t] = S[(15 - t)]\n      }\n");
     FAIL() << "accepted";
   } catch (const LowerError& error) {
     EXPECT_NE(std::string(error.what()).find("cannot wait for each other"), std::string::npos)
@@ -110,13 +115,14 @@ TEST(SynchronizeThreads, ABarrierThatOnlySomeWouldReachIsRefused) {
 }
 
 TEST(SynchronizeThreads, WhoeverIsGivenAnAddressMayReadAnything) {
-  EXPECT_EQ(
-      order_of(synchronized("      @tir.call_extern(\"use\", @tir.tvm_access_ptr(@tir.type_annotation(, "
-                            "dtype=float32), S_1, 0, 64, 1, dtype=handle), dtype=int32)\n")),
-      "F|R");
   EXPECT_EQ(order_of(synchronized(
-                "      @tir.call_extern(\"use\", @tir.address_of(S[t], dtype=handle), dtype=int32)\n")),
+                "      @tir.call_extern(\"use\", @tir.tvm_access_ptr(@tir.type_annotation(, "
+                "dtype=float32), S_1, 0, 64, 1, dtype=handle), dtype=int32)\n")),
             "F|R");
+  EXPECT_EQ(
+      order_of(synchronized(
+          "      @tir.call_extern(\"use\", @tir.address_of(S[t], dtype=handle), dtype=int32)\n")),
+      "F|R");
 }
 
 TEST(SynchronizeThreads, CodeWithoutSharedMemoryStaysAsItIs) {

@@ -315,24 +315,25 @@ std::vector<float> result_of(const tir::PrimFunc& func) {
   return b;
 }
 
-// Modulo that wraps within the lanes, guards, stores that scatter, loops that do not begin at 0, lets, a
-// while.
+// Modulo that wraps within the lanes, guards, stores that scatter, loops that do not begin at 0,
+// lets, a while.
 TEST(VectorizeLoops, LanesComputeWhatIterationsCompute) {
-  for (const char* body : {
-           "B[((o*8) + i)] = A[floormod(((o*50) + (i*8)), 20)]",
-           "B[((o*8) + i)] = A[floordiv(((o*8) + i), 3)]",
-           "B[((o*8) + i)] = cast(float32, floormod(((o*10) + i), 4))",
-           "B[(63 - ((o*8) + i))] = A[((i*i) + o)]",
-           "if (((o*8) + i) < 61) {\n B[((o*8) + i)] = A[i]\n}",
-           "if (o < 3) {\n B[((o*8) + i)] = A[i]\n} else {\n B[((o*8) + i)] = 2f32\n}",
-           "let x: float32 = A[((o*8) + i)]\n if (x < 9f32) {\n B[((o*8) + i)] = x\n}",
-           "let k: int32 = floormod((i*3), 8)\n B[((o*8) + k)] = cast(float32, k)",
-           "B[((o*8) + i)] = 0f32\n for (k: int32, 0, 4) {\n B[((o*8) + i)] = (B[((o*8) + i)] + A[(k*i)])\n}",
-           "for (k: int32, 0, i) {\n B[((o*8) + k)] = A[i]\n}",
-           "B[((o*8) + i)] = max(min(A[i], 5f32), select((i < 3), 4f32, A[o]))",
-           "B[((o*8) + i)] = 0f32\n while ((B[((o*8) + i)] < A[i])) {\n"
-           " B[((o*8) + i)] = (B[((o*8) + i)] + 2f32)\n}",
-       }) {
+  for (
+      const char* body : {
+          "B[((o*8) + i)] = A[floormod(((o*50) + (i*8)), 20)]",
+          "B[((o*8) + i)] = A[floordiv(((o*8) + i), 3)]",
+          "B[((o*8) + i)] = cast(float32, floormod(((o*10) + i), 4))",
+          "B[(63 - ((o*8) + i))] = A[((i*i) + o)]",
+          "if (((o*8) + i) < 61) {\n B[((o*8) + i)] = A[i]\n}",
+          "if (o < 3) {\n B[((o*8) + i)] = A[i]\n} else {\n B[((o*8) + i)] = 2f32\n}",
+          "let x: float32 = A[((o*8) + i)]\n if (x < 9f32) {\n B[((o*8) + i)] = x\n}",
+          "let k: int32 = floormod((i*3), 8)\n B[((o*8) + k)] = cast(float32, k)",
+          "B[((o*8) + i)] = 0f32\n for (k: int32, 0, 4) {\n B[((o*8) + i)] = (B[((o*8) + i)] + A[(k*i)])\n}",
+          "for (k: int32, 0, i) {\n B[((o*8) + k)] = A[i]\n}",
+          "B[((o*8) + i)] = max(min(A[i], 5f32), select((i < 3), 4f32, A[o]))",
+          "B[((o*8) + i)] = 0f32\n while ((B[((o*8) + i)] < A[i])) {\n"
+          " B[((o*8) + i)] = (B[((o*8) + i)] + 2f32)\n}",
+      }) {
     for (const char* range : {"0, 8", "2, 8"}) {
       const std::string text =
           function_text("  for (o: int32, 0, 8) {\n for (i: int32, " + std::string(range) +
@@ -347,7 +348,8 @@ TEST(VectorizeLoops, LanesComputeWhatIterationsCompute) {
 
 TEST(VectorizeLoops, KnownTextsHaveNothingLeftToVectorize) {
   for (const test::KnownText& known : test::known_functions())
-    EXPECT_EQ(test::text_of(vectorize_loops(test::parse_function(known.text), {})), known.text) << known.name;
+    EXPECT_EQ(test::text_of(vectorize_loops(test::parse_function(known.text), {})), known.text)
+        << known.name;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Wrong calls: the sentence, and that the function did not run. Right calls: what the function gets.
+// Wrong calls: the sentence, and that the function did not run. Right calls: what the function
+// gets.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,8 @@ ArraySpec floats(std::vector<Size> shape, Access access = Access::Read) {
 }
 
 Function make(
-    std::string name, std::vector<ParamSpec> params, Function::PackedCall call = [](auto...) -> std::int32_t {
+    std::string name, std::vector<ParamSpec> params,
+    Function::PackedCall call = [](auto...) -> std::int32_t {
       ADD_FAILURE() << "the function ran";
       return 0;
     }) {
@@ -26,9 +28,9 @@ Function make(
 std::int32_t succeed(const TenonValue*, const std::int32_t*, std::int32_t) { return kTenonOk; }
 
 Function matmul() {
-  return make(
-      "matmul",
-      {{"A", floats({1024, 1024})}, {"B", floats({1024, 512})}, {"C", floats({1024, 512}, Access::Write)}});
+  return make("matmul", {{"A", floats({1024, 1024})},
+                         {"B", floats({1024, 512})},
+                         {"C", floats({1024, 512}, Access::Write)}});
 }
 
 NDArray array(NDArray::Shape shape, DataType dtype = Float(32)) {
@@ -46,10 +48,11 @@ class WrongMatmul : public testing::Test {
 };
 
 TEST_F(WrongMatmul, Count) {
-  EXPECT_EQ(message(a, b),
-            "`matmul`: expected 3 arguments (A: float32[1024, 1024], B: float32[1024, 512], C: float32[1024, "
-            "512]), "
-            "got 2");
+  EXPECT_EQ(
+      message(a, b),
+      "`matmul`: expected 3 arguments (A: float32[1024, 1024], B: float32[1024, 512], C: float32[1024, "
+      "512]), "
+      "got 2");
   EXPECT_THROW(matmul()(a, b, c, c), RuntimeError);
 }
 
@@ -66,13 +69,14 @@ TEST_F(WrongMatmul, Rank) {
 TEST_F(WrongMatmul, Type) {
   for (auto [dtype, text] :
        {std::pair{Float(64), "float64"}, {Int(32), "int32"}, {Float(32, 2), "float32x2"}})
-    EXPECT_EQ(
-        message(a, b, array({1024, 512}, dtype)),
-        "argument 3 `C` of `matmul`: expected float32[1024, 512], got " + std::string(text) + "[1024, 512]");
+    EXPECT_EQ(message(a, b, array({1024, 512}, dtype)),
+              "argument 3 `C` of `matmul`: expected float32[1024, 512], got " + std::string(text) +
+                  "[1024, 512]");
 }
 
 TEST_F(WrongMatmul, Kind) {
-  EXPECT_EQ(message(3, b, c), "argument 1 `A` of `matmul`: expected float32[1024, 1024], got the integer 3");
+  EXPECT_EQ(message(3, b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got the integer 3");
   EXPECT_EQ(message(2.5, b, c),
             "argument 1 `A` of `matmul`: expected float32[1024, 1024], got the number 2.5");
   int x = 0;
@@ -81,7 +85,8 @@ TEST_F(WrongMatmul, Kind) {
 }
 
 TEST_F(WrongMatmul, Null) {
-  EXPECT_EQ(message(nullptr, b, c), "argument 1 `A` of `matmul`: expected float32[1024, 1024], got null");
+  EXPECT_EQ(message(nullptr, b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got null");
   EXPECT_EQ(message(static_cast<const DLTensor*>(nullptr), b, c),
             "argument 1 `A` of `matmul`: expected float32[1024, 1024], got null");
   DLTensor no_data = a.dl_tensor();
@@ -93,15 +98,17 @@ TEST_F(WrongMatmul, Null) {
 }
 
 TEST_F(WrongMatmul, Stride) {
-  EXPECT_EQ(message(a, array({512, 1024}).view({1024, 512}, {1, 1024}), c),
-            "argument 2 `B` of `matmul`: expected the compact row-major strides [512, 1], got [1, 1024]");
+  EXPECT_EQ(
+      message(a, array({512, 1024}).view({1024, 512}, {1, 1024}), c),
+      "argument 2 `B` of `matmul`: expected the compact row-major strides [512, 1], got [1, 1024]");
 }
 
 TEST_F(WrongMatmul, Alias) {
-  EXPECT_EQ(message(a, b, b),
-            "argument 3 `C` of `matmul`: expected memory apart from that of argument 2 `B`, because `C` is "
-            "written; "
-            "got memory that overlaps it");
+  EXPECT_EQ(
+      message(a, b, b),
+      "argument 3 `C` of `matmul`: expected memory apart from that of argument 2 `B`, because `C` is "
+      "written; "
+      "got memory that overlaps it");
   // One element in common is enough.
   NDArray memory = array({2 * 1024 * 512 - 1});
   EXPECT_THROW(matmul()(a, memory.view({1024, 512}, {512, 1}),
@@ -119,8 +126,9 @@ TEST_F(WrongMatmul, Device) {
 TEST_F(WrongMatmul, ShapelessTensor) {
   DLTensor shapeless = a.dl_tensor();
   shapeless.shape = nullptr;
-  EXPECT_EQ(message(&shapeless, b, c),
-            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got a tensor without a shape");
+  EXPECT_EQ(
+      message(&shapeless, b, c),
+      "argument 1 `A` of `matmul`: expected float32[1024, 1024], got a tensor without a shape");
   shapeless.ndim = -1;
   EXPECT_THROW(matmul()(&shapeless, b, c), RuntimeError);
 }
@@ -149,19 +157,21 @@ TEST(ArgumentCheck, MessagesEndWithThePlaceOfTheCall) {
   EXPECT_EQ(line_of([&] { function(); }), SourceLocation::current().line());
   EXPECT_EQ(line_of([&] { function(a); }), SourceLocation::current().line());
   EXPECT_EQ(line_of([&] { function(a, 1, nullptr); }), SourceLocation::current().line());
-  EXPECT_EQ(line_of([&] { function.time_evaluator(cpu(0))(a, 1); }), SourceLocation::current().line());
+  EXPECT_EQ(line_of([&] { function.time_evaluator(cpu(0))(a, 1); }),
+            SourceLocation::current().line());
 }
 
 TEST(ArgumentCheck, AlignmentOfElementZero) {
   ArraySpec spec = floats({4});
   spec.alignment = 64;
   NDArray memory = array({64});
-  EXPECT_EQ(message_of([&] {
-              make("f", {{"A", spec}})(memory.view({4}, {1}, 68));
-            }),
-            "argument 1 `A` of `f`: expected data aligned to 64 bytes, got an address that is 4 bytes past a "
-            "multiple "
-            "(byte_offset 68)");
+  EXPECT_EQ(
+      message_of([&] {
+        make("f", {{"A", spec}})(memory.view({4}, {1}, 68));
+      }),
+      "argument 1 `A` of `f`: expected data aligned to 64 bytes, got an address that is 4 bytes past a "
+      "multiple "
+      "(byte_offset 68)");
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4}, {1}, 64)));
 }
 
@@ -177,15 +187,18 @@ TEST(ArgumentCheck, ByteOffset) {
 TEST(ArgumentCheck, ASymbolIsOneSizeEverywhere) {
   const Symbol n{"n"};
   Function f = make("f", {{"A", floats({n, 4})}, {"B", floats({n, 4}, Access::Write)}});
-  EXPECT_EQ(message_of([&] {
-              f(array({5, 4}), array({6, 4}));
-            }),
-            "argument 2 `B` of `f`: expected float32[n, 4] with n = 5 (extent 0 of argument 1 `A`), got "
-            "float32[6, 4]");
+  EXPECT_EQ(
+      message_of([&] {
+        f(array({5, 4}), array({6, 4}));
+      }),
+      "argument 2 `B` of `f`: expected float32[n, 4] with n = 5 (extent 0 of argument 1 `A`), got "
+      "float32[6, 4]");
   Function with_scalar = make("f", {{"A", floats({n})}, {"n", ScalarSpec{Int(32)}}});
-  EXPECT_EQ(message_of([&] { with_scalar(array({5}), 6); }),
-            "argument 1 `A` of `f`: expected float32[n] with n = 6 (argument 2 `n`), got float32[5]");
-  EXPECT_NO_THROW(make("f", {{"A", floats({n})}, {"n", ScalarSpec{Int(32)}}}, succeed)(array({5}), 5));
+  EXPECT_EQ(
+      message_of([&] { with_scalar(array({5}), 6); }),
+      "argument 1 `A` of `f`: expected float32[n] with n = 6 (argument 2 `n`), got float32[5]");
+  EXPECT_NO_THROW(
+      make("f", {{"A", floats({n})}, {"n", ScalarSpec{Int(32)}}}, succeed)(array({5}), 5));
 }
 
 TEST(ArgumentCheck, ASymbolFitsItsWidth) {
@@ -207,11 +220,12 @@ TEST(ArgumentCheck, GivenStrides) {
               f(memory.view({4, 3}, {8, 2}), memory);
             }),
             "argument 1 `A` of `f`: expected the strides [s0, 1], got [8, 2]");
-  EXPECT_EQ(message_of([&] {
-              f(memory.view({4, 3}, {8, 1}), memory.view({4, 3}, {9, 1}));
-            }),
-            "argument 2 `B` of `f`: expected the strides [s0, 1] with s0 = 8 (stride 0 of argument 1 `A`), "
-            "got [9, 1]");
+  EXPECT_EQ(
+      message_of([&] {
+        f(memory.view({4, 3}, {8, 1}), memory.view({4, 3}, {9, 1}));
+      }),
+      "argument 2 `B` of `f`: expected the strides [s0, 1] with s0 = 8 (stride 0 of argument 1 `A`), "
+      "got [9, 1]");
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4, 3}, {8, 1})));
 }
 
@@ -224,12 +238,13 @@ TEST(ArgumentCheck, WrittenElementsLieApart) {
   spec.strides = std::vector<Size>{AnySize{}, AnySize{}};
   Function f = make("f", {{"A", spec}});
   NDArray memory = array({100});
-  EXPECT_EQ(message_of([&] {
-              f(memory.view({4, 3}, {0, 1}));
-            }),
-            "argument 1 `A` of `f`: it is written, so its elements must lie apart; strides [0, 1] of shape "
-            "[4, 3] let "
-            "them overlap");
+  EXPECT_EQ(
+      message_of([&] {
+        f(memory.view({4, 3}, {0, 1}));
+      }),
+      "argument 1 `A` of `f`: it is written, so its elements must lie apart; strides [0, 1] of shape "
+      "[4, 3] let "
+      "them overlap");
   EXPECT_THROW(f(memory.view({4, 3}, {2, 1})), RuntimeError);
   Function right = make("f", {{"A", spec}}, succeed);
   EXPECT_NO_THROW(right(memory.view({4, 3}, {1, 4})));
@@ -238,7 +253,8 @@ TEST(ArgumentCheck, WrittenElementsLieApart) {
 
 TEST(ArgumentCheck, ArraysThatAreReadMayOverlap) {
   NDArray a = array({4});
-  EXPECT_NO_THROW(make("f", {{"A", floats({4})}, {"B", floats({4})}, {"C", floats({4}, Access::Write)}},
+  EXPECT_NO_THROW(make("f",
+                       {{"A", floats({4})}, {"B", floats({4})}, {"C", floats({4}, Access::Write)}},
                        succeed)(a, a, array({4})));
 }
 
@@ -271,7 +287,8 @@ TEST(ArgumentCheck, ArraysWithoutElementsNeedNoMemory) {
 }
 
 TEST(ArgumentCheck, CodeOf32BitIndicesGetsNoLargerArray) {
-  ArraySpec spec{.dtype = Int(8), .shape = {2}, .strides = std::vector<Size>{AnySize{}}, .index_bits = 32};
+  ArraySpec spec{
+      .dtype = Int(8), .shape = {2}, .strides = std::vector<Size>{AnySize{}}, .index_bits = 32};
   DLTensor far = {};
   char data = 0;  // never touched
   std::int64_t shape = 2, stride = std::int64_t{1} << 31;
@@ -306,21 +323,24 @@ std::string scalar_message(DataType dtype, const Argument& arg) {
 }
 
 TEST(ArgumentCheck, IntegersFitTheirType) {
-  EXPECT_EQ(scalar_message(Int(32), 5000000000),
-            "argument 1 `n` of `f`: expected int32, which holds -2147483648 to 2147483647, got the integer "
-            "5000000000");
+  EXPECT_EQ(
+      scalar_message(Int(32), 5000000000),
+      "argument 1 `n` of `f`: expected int32, which holds -2147483648 to 2147483647, got the integer "
+      "5000000000");
   EXPECT_EQ(scalar_message(UInt(8), -1),
             "argument 1 `n` of `f`: expected uint8, which holds 0 to 255, got the integer -1");
   EXPECT_EQ(scalar_message(Bool(), 2),
             "argument 1 `n` of `f`: expected bool, which holds 0 to 1, got the integer 2");
-  EXPECT_EQ(scalar_message(Int(64), std::numeric_limits<std::uint64_t>::max()),
-            "argument 1 `n` of `f`: expected int64, which holds -9223372036854775808 to 9223372036854775807, "
-            "got the "
-            "integer 18446744073709551615");
+  EXPECT_EQ(
+      scalar_message(Int(64), std::numeric_limits<std::uint64_t>::max()),
+      "argument 1 `n` of `f`: expected int64, which holds -9223372036854775808 to 9223372036854775807, "
+      "got the "
+      "integer 18446744073709551615");
   EXPECT_EQ(
       scalar_message(UInt(64), -1),
       "argument 1 `n` of `f`: expected uint64, which holds 0 to 18446744073709551615, got the integer -1");
-  EXPECT_EQ(scalar_message(Int(32), 2.0), "argument 1 `n` of `f`: expected int32, got the number 2");
+  EXPECT_EQ(scalar_message(Int(32), 2.0),
+            "argument 1 `n` of `f`: expected int32, got the number 2");
   EXPECT_EQ(scalar_message(Int(32), nullptr), "argument 1 `n` of `f`: expected int32, got null");
   for (auto [dtype, value] : {std::pair<DataType, Argument>{Int(8), -128},
                               {Int(8), 127},
@@ -338,7 +358,8 @@ TEST(ArgumentCheck, FloatsTakeNumbersThatTheyCanHold) {
   EXPECT_EQ(
       scalar_message(Float(64), (std::int64_t{1} << 53) + 1),
       "argument 1 `n` of `f`: expected float64, got the integer 9007199254740993, which it cannot hold");
-  EXPECT_EQ(scalar_message(Float(32), array({1})), "argument 1 `n` of `f`: expected float32, got float32[1]");
+  EXPECT_EQ(scalar_message(Float(32), array({1})),
+            "argument 1 `n` of `f`: expected float32, got float32[1]");
   for (double value : {0.1, double{INFINITY}, -double{INFINITY}, 3e38})
     EXPECT_EQ(scalar_message(Float(32), value), "nothing thrown");
   EXPECT_EQ(scalar_message(Float(32), NAN), "nothing thrown");
@@ -349,7 +370,8 @@ TEST(ArgumentCheck, HandlesArePointers) {
   int x = 0;
   EXPECT_EQ(scalar_message(Handle(), static_cast<void*>(&x)), "nothing thrown");
   EXPECT_EQ(scalar_message(Handle(), nullptr), "nothing thrown");
-  EXPECT_EQ(scalar_message(Handle(), 5), "argument 1 `n` of `f`: expected a pointer, got the integer 5");
+  EXPECT_EQ(scalar_message(Handle(), 5),
+            "argument 1 `n` of `f`: expected a pointer, got the integer 5");
 }
 
 TEST(ArgumentCheck, AnUnknownTypeCodeIsNamed) {
@@ -362,33 +384,33 @@ TEST(ArgumentCheck, TheFunctionGetsItsArgumentsInOneForm) {
   DLTensor without_strides = memory.dl_tensor();
   without_strides.strides = nullptr;
   int ran = 0;
-  Function f =
-      make("f",
-           {{"A", floats({6})},
-            {"B", floats({2})},
-            {"i", ScalarSpec{Int(8)}},
-            {"u", ScalarSpec{UInt(64)}},
-            {"x", ScalarSpec{Float(32)}},
-            {"p", ScalarSpec{Handle()}}},
-           [&](const TenonValue* args, const std::int32_t* codes, std::int32_t count) -> std::int32_t {
-             ++ran;
-             EXPECT_EQ(count, 6);
-             EXPECT_EQ(std::vector<std::int32_t>(codes, codes + 6),
-                       (std::vector<std::int32_t>{kTenonTensor, kTenonTensor, kTenonInt, kTenonUInt,
-                                                  kTenonFloat, kTenonHandle}));
-             const auto& a = *static_cast<const DLTensor*>(args[0].p);
-             EXPECT_EQ(a.strides[0], 1);
-             const auto& b = *static_cast<const DLTensor*>(args[1].p);
-             EXPECT_EQ(b.byte_offset, 0u);
-             EXPECT_EQ(static_cast<const float*>(b.data)[1], 4);
-             EXPECT_EQ(args[2].i, 7);
-             EXPECT_EQ(static_cast<std::uint64_t>(args[3].i), std::numeric_limits<std::uint64_t>::max());
-             EXPECT_EQ(args[4].f, 2.0);
-             EXPECT_EQ(args[5].p, nullptr);
-             return kTenonOk;
-           });
-  f(&without_strides, memory.view({2}, {1}, 12), std::uint8_t{7}, std::numeric_limits<std::uint64_t>::max(),
-    2, nullptr);
+  Function f = make(
+      "f",
+      {{"A", floats({6})},
+       {"B", floats({2})},
+       {"i", ScalarSpec{Int(8)}},
+       {"u", ScalarSpec{UInt(64)}},
+       {"x", ScalarSpec{Float(32)}},
+       {"p", ScalarSpec{Handle()}}},
+      [&](const TenonValue* args, const std::int32_t* codes, std::int32_t count) -> std::int32_t {
+        ++ran;
+        EXPECT_EQ(count, 6);
+        EXPECT_EQ(std::vector<std::int32_t>(codes, codes + 6),
+                  (std::vector<std::int32_t>{kTenonTensor, kTenonTensor, kTenonInt, kTenonUInt,
+                                             kTenonFloat, kTenonHandle}));
+        const auto& a = *static_cast<const DLTensor*>(args[0].p);
+        EXPECT_EQ(a.strides[0], 1);
+        const auto& b = *static_cast<const DLTensor*>(args[1].p);
+        EXPECT_EQ(b.byte_offset, 0u);
+        EXPECT_EQ(static_cast<const float*>(b.data)[1], 4);
+        EXPECT_EQ(args[2].i, 7);
+        EXPECT_EQ(static_cast<std::uint64_t>(args[3].i), std::numeric_limits<std::uint64_t>::max());
+        EXPECT_EQ(args[4].f, 2.0);
+        EXPECT_EQ(args[5].p, nullptr);
+        return kTenonOk;
+      });
+  f(&without_strides, memory.view({2}, {1}, 12), std::uint8_t{7},
+    std::numeric_limits<std::uint64_t>::max(), 2, nullptr);
   EXPECT_EQ(ran, 1);
 }
 

@@ -24,8 +24,9 @@ TEST(Device, TextNamesKindAndNumber) {
 }
 
 TEST(Device, AMissingDriverIsNamed) {
-  for (auto [device, start] : {std::pair{cuda(0), "no CUDA driver found: libcuda.so.1 cannot be loaded"},
-                               std::pair{opencl(0), "no OpenCL found: libOpenCL.so.1 cannot be loaded"}}) {
+  for (auto [device, start] :
+       {std::pair{cuda(0), "no CUDA driver found: libcuda.so.1 cannot be loaded"},
+        std::pair{opencl(0), "no OpenCL found: libOpenCL.so.1 cannot be loaded"}}) {
     if (device.exists()) continue;
     if (device.why_missing().starts_with(device.str())) continue;  // a driver, but no device
     EXPECT_TRUE(device.why_missing().starts_with(start)) << device.why_missing();

@@ -7,8 +7,8 @@
 
 namespace tenon::runtime {
 
-/// The message of the RuntimeError that the function throws, without the place at its end; "nothing thrown"
-/// if none.
+/// The message of the RuntimeError that the function throws, without the place at its end; "nothing
+/// thrown" if none.
 template <class F>
 std::string message_of(F&& function) {
   try {

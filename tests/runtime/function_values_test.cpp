@@ -1,4 +1,5 @@
-// Functions as values: kept, copied, handed to other functions, made by them; and what is thrown inside.
+// Functions as values: kept, copied, handed to other functions, made by them; and what is thrown
+// inside.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,23 +12,26 @@ namespace tenon::runtime {
 namespace {
 
 const ParamSpec kNumber = {"x", ScalarSpec{Int(64)}};
-const ParamSpec kCell = {"cell", ArraySpec{.dtype = Int(64), .shape = {}, .access = Access::ReadWrite}};
+const ParamSpec kCell = {"cell",
+                         ArraySpec{.dtype = Int(64), .shape = {}, .access = Access::ReadWrite}};
 
 /// cell += amount * x.
 Function adder(std::int64_t amount) {
-  return Function({.name = "add_" + std::to_string(amount), .symbol = "f", .params = {kCell, kNumber}},
-                  [amount](const TenonValue* args, auto...) -> std::int32_t {
-                    auto* cell = static_cast<std::int64_t*>(static_cast<DLTensor*>(args[0].p)->data);
-                    *cell += amount * args[1].i;
-                    return kTenonOk;
-                  });
+  return Function(
+      {.name = "add_" + std::to_string(amount), .symbol = "f", .params = {kCell, kNumber}},
+      [amount](const TenonValue* args, auto...) -> std::int32_t {
+        auto* cell = static_cast<std::int64_t*>(static_cast<DLTensor*>(args[0].p)->data);
+        *cell += amount * args[1].i;
+        return kTenonOk;
+      });
 }
 
 /// Calls `inner` twice.
 Function twice(Function inner) {
   return Function({.name = "twice", .symbol = "f", .params = {kCell, kNumber}},
                   [inner = std::move(inner)](const TenonValue* args, auto...) -> std::int32_t {
-                    for (int n = 0; n < 2; ++n) inner(static_cast<const DLTensor*>(args[0].p), args[1].i);
+                    for (int n = 0; n < 2; ++n)
+                      inner(static_cast<const DLTensor*>(args[0].p), args[1].i);
                     return kTenonOk;
                   });
 }
@@ -67,9 +71,10 @@ TEST_F(FunctionValue, LetsWhatIsThrownInsideThrough) {
     explicit Payload(int code) : std::runtime_error("payload"), code(code) {}
     int code;
   };
-  const Function thrower(
-      {.name = "thrower", .symbol = "f", .params = {kCell, kNumber}},
-      [](const TenonValue* args, auto...) -> std::int32_t { throw Payload(static_cast<int>(args[1].i)); });
+  const Function thrower({.name = "thrower", .symbol = "f", .params = {kCell, kNumber}},
+                         [](const TenonValue* args, auto...) -> std::int32_t {
+                           throw Payload(static_cast<int>(args[1].i));
+                         });
   try {
     twice(twice(thrower))(cell, 42);
     FAIL() << "nothing arrived";

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tenon/runtime/symbols.h"
+#include "tenon_test_paths.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {
@@ -32,7 +33,9 @@ class ExampleModule : public ModuleImpl {
     };
   }
   std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
-  std::string source(std::string_view kind) const override { return "source " + std::string(kind) + "\n"; }
+  std::string source(std::string_view kind) const override {
+    return "source " + std::string(kind) + "\n";
+  }
 
   int lookups = 0;
 
@@ -40,7 +43,9 @@ class ExampleModule : public ModuleImpl {
   std::vector<FunctionSpec> functions_ = {
       {.name = "twice",
        .symbol = "twice",
-       .params = {{"A", ArraySpec{.dtype = Float(32), .shape = {Symbol{"n"}}, .access = Access::ReadWrite}}}},
+       .params = {{"A",
+                   ArraySpec{
+                       .dtype = Float(32), .shape = {Symbol{"n"}}, .access = Access::ReadWrite}}}},
       {.name = "fail", .symbol = "fail"},
       {.name = "silent", .symbol = "silent"}};
 };
@@ -131,7 +136,8 @@ TEST(Symbols, AreThoseOfTheCInterface) {
 class LoadedModule : public testing::Test {
  protected:
   LoadedModule()
-      : folder_(std::filesystem::temp_directory_path() / ("tenon_module_test_" + std::to_string(getpid()))) {
+      : folder_(std::filesystem::temp_directory_path() /
+                ("tenon_module_test_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
   }
   ~LoadedModule() override { std::filesystem::remove_all(folder_); }
@@ -201,8 +207,9 @@ TEST_F(LoadedModule, CanBeSavedAgain) {
 }
 
 TEST_F(LoadedModule, OtherFilesAreRefused) {
-  EXPECT_NE(message_of([&] { Module::load(folder_ / "absent.so"); }).find("absent.so cannot be loaded ("),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { Module::load(folder_ / "absent.so"); }).find("absent.so cannot be loaded ("),
+      std::string::npos);
   const auto other = compile("other", "int x;");
   EXPECT_EQ(message_of([&] { Module::load(other); }),
             other.string() + " is no module of Tenon: it has no `tenon_module_manifest`");

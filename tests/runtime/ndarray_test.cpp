@@ -90,7 +90,10 @@ TEST(NDArray, ABoolIsAByte) {
 }
 
 TEST(NDArray, ShapesThatCannotBeAreRefused) {
-  EXPECT_EQ(message_of([] { NDArray::empty({3, -1}, Int(8)); }), "array int8[3, -1]: an extent is negative");
+  EXPECT_EQ(message_of([] {
+              NDArray::empty({3, -1}, Int(8));
+            }),
+            "array int8[3, -1]: an extent is negative");
   EXPECT_EQ(message_of([] {
               NDArray::empty({std::int64_t{1} << 40, std::int64_t{1} << 40}, Int(8));
             }),
@@ -106,7 +109,8 @@ TEST(NDArray, ShapesThatCannotBeAreRefused) {
 TEST(NDArray, FullConvertsToEveryType) {
   EXPECT_EQ(NDArray::full({2}, Int(8), -128).to_vector<std::int8_t>(),
             (std::vector<std::int8_t>{-128, -128}));
-  EXPECT_EQ(NDArray::full({1}, UInt(64), 0x1p63).to_vector<std::uint64_t>().front(), std::uint64_t{1} << 63);
+  EXPECT_EQ(NDArray::full({1}, UInt(64), 0x1p63).to_vector<std::uint64_t>().front(),
+            std::uint64_t{1} << 63);
   EXPECT_TRUE(std::isnan(NDArray::full({1}, Float(32), NAN).to_vector<float>().front()));
   EXPECT_EQ(NDArray::full({1}, BFloat(16), 1.5).to_vector<BFloat16>().front().bits, 0x3fc0);
   EXPECT_EQ(message_of([] { NDArray::full({1}, UInt(8), 256); }), "full: 256 does not fit uint8");

@@ -28,9 +28,9 @@ TEST_F(ParallelFor, RunsEveryIterationOnce) {
     set_num_threads(threads);
     for (std::int64_t extent : {0, 1, 2, 7, 1000}) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(extent));
-      ASSERT_EQ(
-          parallel_for(-5, extent - 5, [&](std::int64_t i) { ++runs[static_cast<std::size_t>(i + 5)]; }),
-          kTenonOk);
+      ASSERT_EQ(parallel_for(-5, extent - 5,
+                             [&](std::int64_t i) { ++runs[static_cast<std::size_t>(i + 5)]; }),
+                kTenonOk);
       EXPECT_TRUE(std::ranges::all_of(runs, [](const auto& n) { return n == 1; }));
     }
   }
@@ -68,8 +68,8 @@ TEST_F(ParallelFor, UsesNoMoreThreadsThanSetUpAndDown) {
   }
 }
 
-/// Whether so many iterations of a loop can be inside at the same time: each waits for the others, and gives
-/// up after a time in which even a busy machine would have started them.
+/// Whether so many iterations of a loop can be inside at the same time: each waits for the others,
+/// and gives up after a time in which even a busy machine would have started them.
 bool run_together(int iterations) {
   std::atomic<int> inside = 0;
   std::atomic<bool> together = false;
@@ -124,12 +124,14 @@ TEST_F(ParallelFor, TheStackStaysWithinTheStaticNest) {
     const bool outermost = base == nullptr;
     if (outermost) base = &here;
     const std::int64_t depth = base - &here;
-    for (std::int64_t seen = deepest; seen < depth && !deepest.compare_exchange_weak(seen, depth);) {
+    for (std::int64_t seen = deepest;
+         seen < depth && !deepest.compare_exchange_weak(seen, depth);) {
     }
     parallel_for(0, 2, [&](std::int64_t) { parallel_for(0, 2, [](std::int64_t) {}); });
     if (outermost) base = nullptr;
   });
-  EXPECT_EQ(deepest, 0) << "an iteration of the outer loop began inside another one on the same thread";
+  EXPECT_EQ(deepest, 0)
+      << "an iteration of the outer loop began inside another one on the same thread";
 }
 
 TEST_F(ParallelFor, AnErrorStopsTheLoopAndReachesTheCallerWithItsMessage) {
@@ -167,7 +169,8 @@ TEST_F(ParallelFor, AnErrorOfAnInnerLoopReachesTheCaller) {
 TEST_F(ParallelFor, AStatusWithoutAMessageGetsOne) {
   set_num_threads(2);
   EXPECT_EQ(parallel_for_status(0, 8, [](std::int64_t) { return 9; }), 9);
-  EXPECT_STREQ(tenon_last_error(), "the body of a parallel loop returned status 9 and left no message");
+  EXPECT_STREQ(tenon_last_error(),
+               "the body of a parallel loop returned status 9 and left no message");
 }
 
 TEST_F(ParallelFor, AnExceptionOfABodyBecomesAnError) {
@@ -195,7 +198,9 @@ TEST_F(ParallelFor, ManyCyclesOfCountsErrorsAndNestsEnd) {
     std::atomic<int> sum = 0;
     ASSERT_EQ(parallel_for(0, 10, [&](std::int64_t i) { sum += static_cast<int>(i); }), kTenonOk);
     ASSERT_EQ(sum, 45);
-    ASSERT_EQ(parallel_for_status(0, 4, [&](std::int64_t i) { return i == cycle % 4 ? 3 : kTenonOk; }), 3);
+    ASSERT_EQ(
+        parallel_for_status(0, 4, [&](std::int64_t i) { return i == cycle % 4 ? 3 : kTenonOk; }),
+        3);
   }
 }
 
@@ -206,7 +211,8 @@ TEST_F(ParallelFor, SeveralThreadsMayCallAtOnce) {
   for (int caller = 0; caller < 6; ++caller) {
     callers.emplace_back([&] {
       for (int round = 0; round < 100; ++round)
-        parallel_for(0, 10, [&](std::int64_t) { parallel_for(0, 3, [&](std::int64_t) { ++sum; }); });
+        parallel_for(0, 10,
+                     [&](std::int64_t) { parallel_for(0, 3, [&](std::int64_t) { ++sum; }); });
     });
   }
   for (std::thread& caller : callers) caller.join();
@@ -220,7 +226,8 @@ TEST_F(ParallelFor, AChildProcessRunsLoopsOnOneThread) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     int sum = 0;
-    const bool ok = parallel_for(0, 10, [&](std::int64_t i) { sum += static_cast<int>(i); }) == kTenonOk;
+    const bool ok =
+        parallel_for(0, 10, [&](std::int64_t i) { sum += static_cast<int>(i); }) == kTenonOk;
     _exit(ok && sum == 45 && num_threads() == 1 ? 0 : 1);
   }
   int status = -1;

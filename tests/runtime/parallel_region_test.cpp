@@ -39,8 +39,8 @@ TEST_F(ParallelRegion, TakesTheSetNumberOfThreadsByDefault) {
   EXPECT_EQ(seen, 3);
 }
 
-// Two stages as pragma parallel_launch_point makes them: every task writes its part of the first array, and
-// after the barrier reads what others wrote, for each thread count.
+// Two stages as pragma parallel_launch_point makes them: every task writes its part of the first
+// array, and after the barrier reads what others wrote, for each thread count.
 TEST_F(ParallelRegion, ABarrierOrdersTheStages) {
   constexpr int n = 1000;
   for (int threads : {1, 2, 3, 7}) {
@@ -73,8 +73,9 @@ TEST_F(ParallelRegion, AFailingTaskEndsTheWaitOfTheOthers) {
 }
 
 TEST_F(ParallelRegion, TasksThatMeetDifferentNumbersOfBarriersFailRatherThanHang) {
-  const int status = parallel_launch(
-      3, [](int task, int) -> std::int32_t { return task == 0 ? kTenonOk : tenon_parallel_barrier(); });
+  const int status = parallel_launch(3, [](int task, int) -> std::int32_t {
+    return task == 0 ? kTenonOk : tenon_parallel_barrier();
+  });
   EXPECT_EQ(status, kTenonError);
   EXPECT_STREQ(tenon_last_error(),
                "a task left its parallel region while another waited for it in a barrier");
@@ -91,7 +92,8 @@ TEST_F(ParallelRegion, InsideALoopOrAnotherRegionItHasOneTask) {
     tasks += count;
     return tenon_parallel_barrier();
   };
-  EXPECT_EQ(parallel_for_status(0, 10, [&](std::int64_t) { return parallel_launch(0, one); }), kTenonOk);
+  EXPECT_EQ(parallel_for_status(0, 10, [&](std::int64_t) { return parallel_launch(0, one); }),
+            kTenonOk);
   EXPECT_EQ(parallel_launch(4, [&](int, int) { return parallel_launch(0, one); }), kTenonOk);
   EXPECT_EQ(tasks, 14);
 }
@@ -101,13 +103,15 @@ TEST_F(ParallelRegion, LoopsInsideRunInline) {
   std::atomic<int> foreign = 0;
   parallel_launch(3, [&](int, int) {
     const auto self = std::this_thread::get_id();
-    return parallel_for(0, 100, [&](std::int64_t) { foreign += std::this_thread::get_id() != self; });
+    return parallel_for(0, 100,
+                        [&](std::int64_t) { foreign += std::this_thread::get_id() != self; });
   });
   EXPECT_EQ(foreign, 0);
 }
 
 TEST_F(ParallelRegion, ANegativeNumberOfTasksIsRefused) {
-  EXPECT_EQ(parallel_launch(-1, [](int, int) -> std::int32_t { return kTenonOk; }), kTenonInvalidArgument);
+  EXPECT_EQ(parallel_launch(-1, [](int, int) -> std::int32_t { return kTenonOk; }),
+            kTenonInvalidArgument);
 }
 
 }  // namespace

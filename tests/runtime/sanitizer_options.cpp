@@ -1,5 +1,5 @@
-// Tests ask for more memory than there is, and expect an error. The address sanitizer would end the process
-// instead.
+// Tests ask for more memory than there is, and expect an error. The address sanitizer would end the
+// process instead.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __tsan_default_options();
 

@@ -38,19 +38,24 @@ function "nothing" "nothing"
 )");
 }
 
-TEST(Spec, TheManifestParsesBackToTheSame) { EXPECT_EQ(parse_manifest(to_manifest(example())), example()); }
+TEST(Spec, TheManifestParsesBackToTheSame) {
+  EXPECT_EQ(parse_manifest(to_manifest(example())), example());
+}
 
-TEST(Spec, AManifestWithoutFunctionsIsOne) { EXPECT_TRUE(parse_manifest("tenon-manifest 1\n").empty()); }
+TEST(Spec, AManifestWithoutFunctionsIsOne) {
+  EXPECT_TRUE(parse_manifest("tenon-manifest 1\n").empty());
+}
 
 TEST(Spec, WhatIsNoManifestIsRefusedWithItsLine) {
-  EXPECT_EQ(message_of([] { parse_manifest("tenon-manifest 9\n"); }),
-            "a module's manifest cannot be read: the line `tenon-manifest 9` is not `tenon-manifest 1`");
+  EXPECT_EQ(
+      message_of([] { parse_manifest("tenon-manifest 9\n"); }),
+      "a module's manifest cannot be read: the line `tenon-manifest 9` is not `tenon-manifest 1`");
   EXPECT_EQ(message_of([] { parse_manifest(""); }),
             "a module's manifest cannot be read: the line `` is not `tenon-manifest 1`");
 }
 
-// Cutting the text of a manifest at any place, or changing any byte, gives a manifest or an error, never a
-// crash.
+// Cutting the text of a manifest at any place, or changing any byte, gives a manifest or an error,
+// never a crash.
 TEST(Spec, DamagedTextIsAnErrorOrAManifest) {
   const std::string text = to_manifest(example());
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -24,8 +24,9 @@ TEST(Threads, ANegativeNumberIsRefusedWithTheCallersLine) {
   } catch (const RuntimeError& error) {
     EXPECT_TRUE(
         std::string(error.what())
-            .starts_with("set_num_threads: expected 1 to 4096 threads, or 0 for the default, got -2 (at "
-                         "threads_test.cpp:"))
+            .starts_with(
+                "set_num_threads: expected 1 to 4096 threads, or 0 for the default, got -2 (at "
+                "threads_test.cpp:"))
         << error.what();
   }
   EXPECT_EQ(tenon_set_num_threads(5000), kTenonError);

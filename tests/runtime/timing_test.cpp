@@ -34,7 +34,8 @@ struct Counted {
   explicit Counted(int milliseconds = 0, std::int32_t status = kTenonOk)
       : function({.name = "f", .symbol = "f"}, [this, milliseconds, status](auto...) {
           ++calls;
-          if (milliseconds > 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+          if (milliseconds > 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
           return status;
         }) {}
 };
@@ -44,13 +45,15 @@ TEST(TimeEvaluator, WarmsUpOnceAndThenCallsNumberTimesRepeat) {
   EXPECT_EQ(once.function.time_evaluator(cpu(0), {.number = 1, .repeat = 1})().results.size(), 1u);
   EXPECT_EQ(once.calls, 2);
   Counted several;
-  EXPECT_EQ(several.function.time_evaluator(cpu(0), {.number = 7, .repeat = 3})().results.size(), 3u);
+  EXPECT_EQ(several.function.time_evaluator(cpu(0), {.number = 7, .repeat = 3})().results.size(),
+            3u);
   EXPECT_EQ(several.calls, 1 + 21);
 }
 
 TEST(TimeEvaluator, TheNumberGrowsUntilAMeasurementTakesLongEnough) {
   Counted slow(10);
-  const Timing t = slow.function.time_evaluator(cpu(0), {.number = 1, .repeat = 1, .min_repeat_ms = 100})();
+  const Timing t =
+      slow.function.time_evaluator(cpu(0), {.number = 1, .repeat = 1, .min_repeat_ms = 100})();
   EXPECT_GT(slow.calls, 10);
   EXPECT_LT(slow.calls, 40);
   EXPECT_NEAR(t.mean, 0.010, 0.008);

@@ -25,7 +25,9 @@ TEST(Workspace, IsAlignedAsHintedAndTo128AtLeast) {
     for (std::uint64_t nbytes : {0, 1, 100, 5000}) {
       void* data = allocate(nbytes, alignment);
       ASSERT_NE(data, nullptr);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(std::max(128, alignment)), 0u);
+      EXPECT_EQ(
+          reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(std::max(128, alignment)),
+          0u);
       std::memset(data, 1, nbytes);
       EXPECT_EQ(give_back(data), kTenonOk);
     }
@@ -85,7 +87,8 @@ TEST(Workspace, EveryIterationOfAParallelLoopHasItsOwn) {
     auto* data = static_cast<std::int64_t*>(allocate(64 << 10));
     std::fill_n(data, 8192, i);
     parallel_for(0, 2, [](std::int64_t) { give_back(allocate(32 << 10)); });
-    wrong += static_cast<int>(std::count_if(data, data + 8192, [&](std::int64_t x) { return x != i; }));
+    wrong +=
+        static_cast<int>(std::count_if(data, data + 8192, [&](std::int64_t x) { return x != i; }));
     give_back(data);
   });
   set_num_threads(0);
@@ -104,7 +107,8 @@ TEST(Workspace, NullIsNothingToGiveBack) { EXPECT_EQ(give_back(nullptr), kTenonO
 TEST(Workspace, TooMuchIsAnErrorThatSaysHowMuch) {
   for (std::uint64_t nbytes : {std::uint64_t{1} << 60, UINT64_MAX}) {
     EXPECT_EQ(allocate(nbytes), nullptr);
-    EXPECT_EQ(tenon_last_error(), "a workspace of " + std::to_string(nbytes) + " bytes cannot be allocated");
+    EXPECT_EQ(tenon_last_error(),
+              "a workspace of " + std::to_string(nbytes) + " bytes cannot be allocated");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tenon/tir/print.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::arith {
 
@@ -52,8 +53,8 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& expected) const {
-    throw std::runtime_error("expected " + expected + " at `" + std::string(text_.substr(at_)) + "` of `" +
-                             std::string(text_) + "`");
+    throw std::runtime_error("expected " + expected + " at `" + std::string(text_.substr(at_)) +
+                             "` of `" + std::string(text_) + "`");
   }
 
   void skip_spaces() {
@@ -70,7 +71,9 @@ class Parser {
   }
   std::string word() {
     std::size_t start = at_;
-    auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
+    auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+    };
     while (at_ < text_.size() && is_part(text_[at_])) ++at_;
     if (start == at_) fail("a name");
     return std::string(text_.substr(start, at_ - start));
@@ -163,8 +166,10 @@ class Parser {
     if (name == "min") return make_binary(BinaryOp::Min, args.at(0), args.at(1));
     if (name == "max") return make_binary(BinaryOp::Max, args.at(0), args.at(1));
     if (name == "select") return make_select(args.at(0), args.at(1), args.at(2));
-    if (name == "broadcast") return make_broadcast(args.at(0), static_cast<int>(*constant_int(args.at(1))));
-    if (name == "ramp") return make_ramp(args.at(0), args.at(1), static_cast<int>(*constant_int(args.at(2))));
+    if (name == "broadcast")
+      return make_broadcast(args.at(0), static_cast<int>(*constant_int(args.at(1))));
+    if (name == "ramp")
+      return make_ramp(args.at(0), args.at(1), static_cast<int>(*constant_int(args.at(2))));
     fail("a known function instead of " + name);
   }
 
@@ -196,7 +201,8 @@ class Parser {
 
 TableScope::TableScope(std::string_view variables, std::string_view given) {
   for (const std::string& text : split_list(variables, " ")) declare(text);
-  for (const std::string& text : split_list(given, " ; ")) given_.push_back(facts_.assume(parse(text)));
+  for (const std::string& text : split_list(given, " ; "))
+    given_.push_back(facts_.assume(parse(text)));
 }
 
 TableScope::~TableScope() {

@@ -31,7 +31,8 @@ TEST(PostDfsOrder, HasInputsInTheirOrderBeforeTheirReaders) {
       {4}, {"i"}, [&](Var i) { return C(i) + A(i) + B(i); }, "D");
   EXPECT_EQ(names_of(post_dfs_order({D.op()})), (Names{"B", "C", "A", "D"}));
   // Each once, and what an output needs before the next output.
-  EXPECT_EQ(names_of(post_dfs_order({A.op(), D.op(), C.op(), D.op()})), (Names{"A", "B", "C", "D"}));
+  EXPECT_EQ(names_of(post_dfs_order({A.op(), D.op(), C.op(), D.op()})),
+            (Names{"A", "B", "C", "D"}));
   EXPECT_EQ(names_of(post_dfs_order({})), Names{});
 }
 
@@ -76,14 +77,16 @@ TEST_F(ScanAnalysisTest, OfAnotherOperationThereIsNoStep) {
       question();
       FAIL() << "a placeholder has no steps";
     } catch (const TypeError& error) {
-      EXPECT_NE(std::string(error.what()).find("`X` is no scan"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("`X` is no scan"), std::string::npos)
+          << error.what();
       ASSERT_TRUE(error.where());
       EXPECT_NE(std::string(error.where()->file_name()).find("analysis_test"), std::string::npos);
     }
   }
 }
 
-// ---- buffers as blocks of memory ----------------------------------------------------------------------
+// ---- buffers as blocks of memory
+// ----------------------------------------------------------------------
 
 /// What the graph says, which its loops must say as well.
 bool needs_compact(const Schedule& s) {
@@ -107,9 +110,10 @@ TEST(CompactBuffers, AreNeededWhereStatementsSeeThemAsMemory) {
   Tensor a = placeholder({4}, "a");
   Tensor b = plus_one(a, "b");
   const TensorIntrin intrin = decl_tensor_intrin(
-      b.op(), [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> TensorIntrinBody {
-        return {.body = tir::make_evaluate(
-                    tir::call_extern(Int(32), "f", ins[0].access_ptr("r"), outs[0].access_ptr("w")))};
+      b.op(),
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> TensorIntrinBody {
+        return {.body = tir::make_evaluate(tir::call_extern(Int(32), "f", ins[0].access_ptr("r"),
+                                                            outs[0].access_ptr("w")))};
       });
   Schedule s = create_schedule(B);
   s[B].tensorize(s[B].split(s[B].axis(0), 4).inner, intrin);

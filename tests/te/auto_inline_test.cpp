@@ -1,5 +1,5 @@
-// Automatic inlining: which operations are of which kind, which stages stay, and that what is left computes
-// what the default schedule computes.
+// Automatic inlining: which operations are of which kind, which stages stay, and that what is left
+// computes what the default schedule computes.
 #include "tenon/te/auto_inline.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ Kinds kinds_of(const Tensor& t) {
   return {is_elementwise(t.op()), is_broadcast(t.op()), is_injective(t.op())};
 }
 
-constexpr Kinds kElementwise{true, true, true}, kBroadcast{false, true, true}, kInjective{false, false, true},
-    kNone{false, false, false};
+constexpr Kinds kElementwise{true, true, true}, kBroadcast{false, true, true},
+    kInjective{false, false, true}, kNone{false, false, false};
 
 struct KindsTest : ::testing::Test {
   Tensor A = placeholder({kRows, kColumns}, "A");
@@ -65,10 +65,12 @@ TEST_F(KindsTest, ReadsAtSomeAxesInOrderAreBroadcast) {
 }
 
 TEST_F(KindsTest, OtherReadsAreInjective) {
-  EXPECT_EQ(kinds_of(compute({kColumns, kRows}, [&](Var i, Var j) { return A(j, i); })), kInjective);
+  EXPECT_EQ(kinds_of(compute({kColumns, kRows}, [&](Var i, Var j) { return A(j, i); })),
+            kInjective);
   EXPECT_EQ(kinds_of(matrix("B", [&](Var, Var j) { return A(0, j); })), kInjective);
   EXPECT_EQ(kinds_of(compute({kRows}, [&](Var i) { return Square(i, i); })), kInjective);
-  EXPECT_EQ(kinds_of(matrix("B", [&](Var i, Var j) { return A(i, kColumns - 1 - j); })), kInjective);
+  EXPECT_EQ(kinds_of(matrix("B", [&](Var i, Var j) { return A(i, kColumns - 1 - j); })),
+            kInjective);
   EXPECT_EQ(kinds_of(matrix("B", [&](Var i, Var j) { return A(Index(i), j); })), kInjective);
 }
 
@@ -83,11 +85,12 @@ TEST_F(KindsTest, WhatIsNoExpressionOfElementsIsOfNoKind) {
 }
 
 TEST_F(KindsTest, CallsWithEffectsAreOfNoKind) {
-  EXPECT_EQ(kinds_of(compute({kRows}, [&](Var i) { return tir::call_extern(Float(32), "rand", Row(i)); })),
+  EXPECT_EQ(kinds_of(compute({kRows},
+                             [&](Var i) { return tir::call_extern(Float(32), "rand", Row(i)); })),
             kNone);
-  EXPECT_EQ(
-      kinds_of(compute({kRows}, [&](Var i) { return tir::call_pure_extern(Float(32), "sinf", Row(i)); })),
-      kElementwise);
+  EXPECT_EQ(kinds_of(compute(
+                {kRows}, [&](Var i) { return tir::call_pure_extern(Float(32), "sinf", Row(i)); })),
+            kElementwise);
 }
 
 // ---- what is inlined ----------------------------------------------------------------------------
@@ -136,7 +139,8 @@ struct ChainTest : ::testing::Test {
 };
 
 TEST_F(ChainTest, EveryHelperInlinesItsKind) {
-  Schedule elementwise = create_schedule(E), broadcast = create_schedule(E), injective = create_schedule(E);
+  Schedule elementwise = create_schedule(E), broadcast = create_schedule(E),
+           injective = create_schedule(E);
   EXPECT_EQ(names(auto_inline_elementwise(elementwise)), "B");
   EXPECT_EQ(names(auto_inline_broadcast(broadcast)), "B C");
   EXPECT_EQ(names(auto_inline_injective(injective)), "B C D");
@@ -161,7 +165,8 @@ TEST_F(ChainTest, OutputsStay) {
   arguments.push_back(B);
   Schedule s = create_schedule(std::vector<Tensor>{B, E});
   EXPECT_EQ(names(auto_inline_elementwise(s)), "");
-  EXPECT_EQ(testing::run(s, arguments), testing::run(create_schedule(std::vector<Tensor>{B, E}), arguments));
+  EXPECT_EQ(testing::run(s, arguments),
+            testing::run(create_schedule(std::vector<Tensor>{B, E}), arguments));
 }
 
 TEST_F(ChainTest, ScheduledStagesStay) {
@@ -175,9 +180,9 @@ TEST_F(ChainTest, ScheduledStagesStay) {
       [&](Schedule& s) { s[B].set_scope("local"); },
       [&](Schedule& s) { s[B].set_store_predicate(s[B].axis(0) >= 0); },
       [&](Schedule& s) { s[B].double_buffer(), s[B].compute_at(s[C], s[C].axis(0)); },
-      [&](Schedule& s) { s[B].transform_layout([](Var i, Var j) {
-                           return std::vector<Expr>{j, i};
-                         }); },
+      [&](Schedule& s) {
+        s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{j, i}; });
+      },
       [&](Schedule& s) { s.cache_write(B, "local"); },
       [&](Schedule& s) { s.create_group(C, A); },
       [&](Schedule& s) { s[C].prefetch(B, s[C].axis(0), 1); }};
@@ -206,8 +211,8 @@ TEST_F(ChainTest, AnInlinedReaderPassesTheExpressionOn) {
 TEST_F(ChainTest, WhatAReductionReadsIsInlinedIntoIt) {
   IterVar k = reduce_axis({0, kColumns}, "k");
   Tensor R = compute(
-      {kRows}, {"i"}, [&](Var i) { return sum(B(i, k), {k}, {.where = B(i, k) > 0.0f, .init = {B(i, 0)}}); },
-      "R");
+      {kRows}, {"i"},
+      [&](Var i) { return sum(B(i, k), {k}, {.where = B(i, k) > 0.0f, .init = {B(i, 0)}}); }, "R");
   Schedule s = create_schedule(R);
   EXPECT_EQ(names(auto_inline_elementwise(s)), "B");
   EXPECT_EQ(testing::run(s, {A, R}), testing::run(create_schedule(R), {A, R}));
@@ -281,7 +286,8 @@ TEST_F(ChainTest, NothingIsInlinedThatWouldNotLower) {
   Tensor X = A;
   for (int n = 0; n < 40; ++n) {
     const Tensor P = X;
-    X = matrix("X" + std::to_string(n), [&](Var i, Var j) { return P(i, j) + P(i, kColumns - 1 - j); });
+    X = matrix("X" + std::to_string(n),
+               [&](Var i, Var j) { return P(i, j) + P(i, kColumns - 1 - j); });
   }
   Schedule s = create_schedule(X);
   const std::size_t count = auto_inline_injective(s).size();
@@ -383,7 +389,8 @@ class RandomGraph {
           return if_then_else(j >= 1, P(i, j - 1), 0.0f) + if_then_else(i >= 1, Q(i - 1, j), 1.0f);
         }));
       case 5:
-        return keep(matrix(name, [&](Var i, Var j) { return sum(P(i, k), {k}, {.where = k <= j}); }));
+        return keep(
+            matrix(name, [&](Var i, Var j) { return sum(P(i, k), {k}, {.where = k <= j}); }));
       case 6: {
         const std::vector<Tensor> both = compute_multi(
             {kRows, kColumns}, {"i", "j"},
@@ -408,7 +415,8 @@ class RandomGraph {
     Tensor init = compute(
         {1, kColumns}, {"t", "j"}, [&](Var, Var j) { return P(0, j); }, name + ".init");
     Tensor scaled = plus_one(Q, name + ".scaled");
-    Tensor half = matrix(name + ".half", [&](Var t, Var j) { return state(t - 1, j) + scaled(t, j); });
+    Tensor half =
+        matrix(name + ".half", [&](Var t, Var j) { return state(t - 1, j) + scaled(t, j); });
     Tensor update = matrix(name + ".update", [&](Var t, Var j) { return half(t, j) - P(t, j); });
     return scan(init, update, state, {}, name);
   }

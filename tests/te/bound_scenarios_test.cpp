@@ -1,5 +1,5 @@
-// Exact extents of schedules as people write them: scans, groups, regions, caches of caches, threads with
-// memory of their own.
+// Exact extents of schedules as people write them: scans, groups, regions, caches of caches,
+// threads with memory of their own.
 #include <gtest/gtest.h>
 
 #include "run_schedule.h"
@@ -16,7 +16,9 @@ namespace {
 using tir::print_expr;
 using tir::truncdiv;
 
-std::string extent_of(const Bounds& bounds, const IterVar& axis) { return print_expr(bounds[axis].extent); }
+std::string extent_of(const Bounds& bounds, const IterVar& axis) {
+  return print_expr(bounds[axis].extent);
+}
 
 Tensor elementwise(const Tensor& x, const std::string& name) {
   return compute(
@@ -68,9 +70,10 @@ TEST(BoundScenarios, OfARegionThatEndsAtOnePlaceTheUnionIsNeeded) {
   Tensor c = compute(
       {1, n}, {"i", "j"}, [&](Var, Var j) { return a(0, j) + a(1, j) + a(2, j); }, "c");
   TensorIntrin three_rows = decl_tensor_intrin(
-      c.op(), [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
-        return {.body = tir::make_evaluate(
-                    tir::call_extern(Int(32), "three_rows", in[0].access_ptr("r"), out[0].access_ptr("w")))};
+      c.op(),
+      [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
+        return {.body = tir::make_evaluate(tir::call_extern(
+                    Int(32), "three_rows", in[0].access_ptr("r"), out[0].access_ptr("w")))};
       });
   Tensor B = elementwise(placeholder({20, 20}, "A"), "B");
   Tensor C = tensor_compute(
@@ -99,7 +102,8 @@ TEST(BoundScenarios, IndicesThatAreHardToSimplifyNeedNoMoreThanThereIs) {
     Tensor B = compute(
         {10}, {"i"}, [&](Var i) { return A(index(i)); }, "B");
     Schedule s = create_schedule(B);
-    const std::optional<std::int64_t> extent = tir::constant_int(infer_bound(s)[s[A].axis(0)].extent);
+    const std::optional<std::int64_t> extent =
+        tir::constant_int(infer_bound(s)[s[A].axis(0)].extent);
     ASSERT_TRUE(extent);
     EXPECT_LE(*extent, 2) << print_expr(index(Var("i")));
   }
@@ -142,7 +146,8 @@ TEST(BoundScenarios, ASplitOfTheLoopThatAnotherIsComputedAtLeavesItInside) {
   }
 }
 
-// ---- memory of threads ----------------------------------------------------------------------------------
+// ---- memory of threads
+// ----------------------------------------------------------------------------------
 
 struct Seen {
   /// Conditions that may fail.
@@ -156,8 +161,12 @@ Seen seen_in(const Schedule& s) {
   const tir::Stmt program = schedule_ops(s, infer_bound(s));
   tir::walk(
       program,
-      [&](const tir::For& loop) { loops.bind(loop.var, Range::from_min_extent(loop.min, loop.extent)); },
-      [&](const tir::If& branch) { seen.ifs += !tir::is_true(arith::simplify(branch.condition, loops)); },
+      [&](const tir::For& loop) {
+        loops.bind(loop.var, Range::from_min_extent(loop.min, loop.extent));
+      },
+      [&](const tir::If& branch) {
+        seen.ifs += !tir::is_true(arith::simplify(branch.condition, loops));
+      },
       [&](const tir::Realize& r) { seen.sizes.push_back(print_expr(r.bounds.back().extent)); });
   return seen;
 }

@@ -39,11 +39,13 @@ TEST(CheckReads, NoneInsideAreWhollyOutside) {
 }
 
 TEST(CheckReads, WhatAConditionMayKeepFromHappeningIsNoFault) {
-  EXPECT_FALSE(refuses(Outside::Partly, 200,
-                       [](const Tensor& A, Var i) { return tir::if_then_else(i < 100, A(i), 0.0f); }));
+  EXPECT_FALSE(refuses(Outside::Partly, 200, [](const Tensor& A, Var i) {
+    return tir::if_then_else(i < 100, A(i), 0.0f);
+  }));
   IterVar k = reduce_axis({0, 200}, "k");
-  EXPECT_FALSE(refuses(Outside::Partly, 1,
-                       [&](const Tensor& A, Var) { return sum(A(k), {k}, {.where = Expr(k) < 100}); }));
+  EXPECT_FALSE(refuses(Outside::Partly, 1, [&](const Tensor& A, Var) {
+    return sum(A(k), {k}, {.where = Expr(k) < 100});
+  }));
 }
 
 TEST(CheckReads, OfAReductionThatStartsElsewhereTheSumOfTheAxesCounts) {

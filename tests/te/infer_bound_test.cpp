@@ -17,11 +17,16 @@ using tir::floordiv;
 using tir::print_expr;
 
 Tensor elementwise(const Tensor& x, const std::string& name) {
-  return compute(x.shape(), [&](std::span<const Var> i) { return x(i) + 1.0f; }, name);
+  return compute(
+      x.shape(), [&](std::span<const Var> i) { return x(i) + 1.0f; }, name);
 }
 
-std::string extent_of(const Bounds& bounds, const IterVar& axis) { return print_expr(bounds[axis].extent); }
-std::string min_of(const Bounds& bounds, const IterVar& axis) { return print_expr(bounds[axis].min); }
+std::string extent_of(const Bounds& bounds, const IterVar& axis) {
+  return print_expr(bounds[axis].extent);
+}
+std::string min_of(const Bounds& bounds, const IterVar& axis) {
+  return print_expr(bounds[axis].min);
+}
 
 /// Whether the extent is this expression, whatever its form.
 bool has_extent(const Bounds& bounds, const IterVar& axis, const Expr& extent) {
@@ -74,7 +79,8 @@ TEST(InferBound, AShortAxisIsNotSplitFurtherThanItGoes) {
     Schedule s = create_schedule(A2);
     auto [xo, xi] = s[A2].split(s[A2].axis(0), 8);
     s[A1].compute_at(s[A2], xo);
-    auto [o, i] = by_factor ? s[A1].split(s[A1].axis(0), 32) : s[A1].split_by_nparts(s[A1].axis(0), 32);
+    auto [o, i] =
+        by_factor ? s[A1].split(s[A1].axis(0), 32) : s[A1].split_by_nparts(s[A1].axis(0), 32);
     Bounds bounds = infer_bound(s);
     EXPECT_EQ(extent_of(bounds, o), by_factor ? "1" : "8");
     EXPECT_EQ(extent_of(bounds, i), by_factor ? "8" : "1");
@@ -138,7 +144,8 @@ TEST(InferBound, OfAFusedAxisSplitWithinRowsOnlyTheColumnsAreNeeded) {
 }
 
 TEST(InferBound, FusedAndSplitTheNumberOfRowsFitsTheStretch) {
-  // (12, 6), fused: a stretch of 12 is two rows, of 3 half a row, of 9 or 10 touches up to two or three.
+  // (12, 6), fused: a stretch of 12 is two rows, of 3 half a row, of 9 or 10 touches up to two or
+  // three.
   for (auto [factor, rows, columns] : {std::tuple{12, 2, 6}, {3, 1, 3}}) {
     Tensor A1 = elementwise(placeholder({12, 6}, "A"), "A1"), A2 = elementwise(A1, "A2");
     Schedule s = create_schedule(A2);
@@ -169,7 +176,8 @@ TEST(InferBound, WarpMemoryIsSharedAlongThreadIdxX) {
 TEST(InferBound, AStencilNeedsItsHalo) {
   Var n("n");
   Tensor A = elementwise(placeholder({n + 2}, "X"), "A");
-  Tensor B = compute({n}, {"i"}, [&](Var i) { return A(i) + A(i + 1) + A(i + 2); }, "B");
+  Tensor B = compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + A(i + 1) + A(i + 2); }, "B");
   Schedule s = create_schedule(B);
   s[A].compute_at(s[B], s[B].axis(0));
   EXPECT_EQ(extent_of(infer_bound(s), s[A].axis(0)), "3");
@@ -178,11 +186,12 @@ TEST(InferBound, AStencilNeedsItsHalo) {
 TEST(InferBound, ATwoDimensionalStencilNeedsItsHaloInBoth) {
   Var n("n");
   Tensor A = elementwise(placeholder({n + 2, n + 2}, "X"), "A");
-  Tensor B = compute({n, n}, {"i", "j"},
-                     [&](Var i, Var j) {
-                       return A(i, j) + A(i + 1, j) + A(i + 1, j + 1) + A(i + 1, j + 2) + A(i + 2, j);
-                     },
-                     "B");
+  Tensor B = compute(
+      {n, n}, {"i", "j"},
+      [&](Var i, Var j) {
+        return A(i, j) + A(i + 1, j) + A(i + 1, j + 1) + A(i + 1, j + 2) + A(i + 2, j);
+      },
+      "B");
   Schedule s = create_schedule(B);
   s[A].compute_at(s[B], s[B].axis(1));
   Bounds bounds = infer_bound(s);
@@ -194,7 +203,8 @@ TEST(InferBound, AFactoredReductionHasTheExtentsOfItsSplit) {
   Tensor A = placeholder({1024}, "A");
   Var n("n");
   IterVar k = reduce_axis({0, n}, "k");
-  Tensor B = compute({1}, {"i"}, [&](Var) { return sum(A(k), {k}, {.where = Expr(k) >= 1}); }, "B");
+  Tensor B = compute(
+      {1}, {"i"}, [&](Var) { return sum(A(k), {k}, {.where = Expr(k) >= 1}); }, "B");
   Schedule s = create_schedule(B);
   auto [kf, ki] = s[B].split_by_nparts(k, 4);
   Tensor BF = s.rfactor(B, kf);
@@ -225,7 +235,8 @@ TEST(InferBound, BlocksAndThreadsDecideWhatACacheHolds) {
 TEST(InferBound, TheCachesOfAGpuMatmulHoldOneTile) {
   Tensor A = placeholder({1024, 1024}, "A"), B = placeholder({1024, 1024}, "B");
   IterVar k = reduce_axis({0, 1024}, "k");
-  Tensor C = compute({1024, 1024}, {"y", "x"}, [&](Var y, Var x) { return sum(A(k, y) * B(k, x), {k}); }, "C");
+  Tensor C = compute(
+      {1024, 1024}, {"y", "x"}, [&](Var y, Var x) { return sum(A(k, y) * B(k, x), {k}); }, "C");
   Schedule s = create_schedule(C);
   Tensor AA = s.cache_read(A, "shared", {C}), BB = s.cache_read(B, "shared", {C});
   Tensor CC = s.cache_write(C, "local");
@@ -252,7 +263,8 @@ TEST(InferBound, TheCachesOfAGpuMatmulHoldOneTile) {
 
 TEST(InferBound, AGroupIsNeededWhereItIsComputed) {
   Var m("m"), n("n");
-  Tensor x = compute({m, n}, {"i", "j"}, [&](Var i, Var j) { return cast(Float(32), i + j); }, "x");
+  Tensor x = compute(
+      {m, n}, {"i", "j"}, [&](Var i, Var j) { return cast(Float(32), i + j); }, "x");
   Tensor x1 = elementwise(x, "x1"), x2 = elementwise(x1, "x2");
   Schedule s = create_schedule(x2);
   Stage group = s.create_group(x1, x, true);
@@ -265,7 +277,8 @@ TEST(InferBound, AGroupIsNeededWhereItIsComputed) {
 TEST(InferBound, AnIndexReadFromAnotherTensorNeedsTheWholeDimension) {
   Tensor A = placeholder({64}, "A"), I = placeholder({32}, "I", Int(32));
   Tensor B = elementwise(A, "B");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return B(I(i)); }, "C");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return B(I(i)); }, "C");
   Schedule s = create_schedule(C);
   s[B].compute_at(s[C], s[C].axis(0));
   EXPECT_EQ(extent_of(infer_bound(s), s[B].axis(0)), "64");
@@ -274,7 +287,8 @@ TEST(InferBound, AnIndexReadFromAnotherTensorNeedsTheWholeDimension) {
 TEST(InferBound, ADividedIndexNeedsAsManyAsItTouches) {
   Tensor A = placeholder({32}, "A");
   Tensor B = elementwise(A, "B");
-  Tensor C = compute({64}, {"i"}, [&](Var i) { return B(floordiv(i, 2)); }, "C");
+  Tensor C = compute(
+      {64}, {"i"}, [&](Var i) { return B(floordiv(i, 2)); }, "C");
   Schedule s = create_schedule(C);
   auto [o, i] = s[C].split(s[C].axis(0), 8);
   s[B].compute_at(s[C], o);
@@ -284,16 +298,22 @@ TEST(InferBound, ADividedIndexNeedsAsManyAsItTouches) {
 TEST(InferBound, ReadsBeyondTheShapeOnBothSidesNeedTheShape) {
   Tensor A = placeholder({2}, "A");
   Tensor B = elementwise(A, "B");
-  Tensor C = compute({8}, {"i"}, [&](Var i) { return if_then_else(i >= 3 && i < 5, B(i - 3), 0.0f); }, "C");
+  Tensor C = compute(
+      {8}, {"i"}, [&](Var i) { return if_then_else(i >= 3 && i < 5, B(i - 3), 0.0f); }, "C");
   Schedule s = create_schedule(C);
   EXPECT_EQ(extent_of(infer_bound(s), s[B].axis(0)), "2");
 }
 
 TEST(InferBound, NeedsOfSeveralOutputsCountTogether) {
   Tensor A = placeholder({64}, "A");
-  std::vector<Tensor> T = compute_multi({64}, {"i"},
-                                        [&](Var i) { return std::vector<Expr>{A(i) + 1.0f, A(i) * 2.0f}; }, "T");
-  Tensor C = compute({32}, {"i"}, [&](Var i) { return T[0](i) + T[1](i + 8); }, "C");
+  std::vector<Tensor> T = compute_multi(
+      {64}, {"i"},
+      [&](Var i) {
+        return std::vector<Expr>{A(i) + 1.0f, A(i) * 2.0f};
+      },
+      "T");
+  Tensor C = compute(
+      {32}, {"i"}, [&](Var i) { return T[0](i) + T[1](i + 8); }, "C");
   Schedule s = create_schedule(C);
   s[T[0]].compute_at(s[C], s[C].axis(0));
   EXPECT_EQ(extent_of(infer_bound(s), s[T[0]].axis(0)), "9");
@@ -317,7 +337,9 @@ TEST(InferBound, AChainOfClampedStagesNeedsATileAndAHalo) {
   std::vector<Tensor> stages;
   for (int n = 0; n < 12; ++n) {
     Tensor P = T;
-    T = compute({1024}, {"i"}, [&](Var i) { return P(i) + P(tir::min(i + 1, 1023)); }, "T" + std::to_string(n));
+    T = compute(
+        {1024}, {"i"}, [&](Var i) { return P(i) + P(tir::min(i + 1, 1023)); },
+        "T" + std::to_string(n));
     stages.push_back(T);
   }
   Schedule s = create_schedule(T);
@@ -329,7 +351,8 @@ TEST(InferBound, AChainOfClampedStagesNeedsATileAndAHalo) {
 
 TEST(Bounds, PrintAsATable) {
   Tensor A = placeholder({64}, "A");
-  Tensor B = compute({64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  Tensor B = compute(
+      {64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   Schedule s = create_schedule(B);
   s[B].split(s[B].axis(0), 8);
   std::ostringstream out;

@@ -1,4 +1,5 @@
-// Every way to misuse a primitive or a maker: the sentence, the user's line, and the schedule as it was.
+// Every way to misuse a primitive or a maker: the sentence, the user's line, and the schedule as it
+// was.
 #include <gtest/gtest.h>
 
 #include "tenon/te/graph.h"
@@ -12,8 +13,8 @@ std::string picture(const Schedule& schedule) {
   std::ostringstream out;
   for (const Stage& stage : schedule.stages()) {
     const StageData& data = stage.data();
-    out << data.op << " attach " << data.attach.index() << " relations " << data.relations.size() << " scope "
-        << data.scope.has_value() << data.double_buffer << data.rolling_buffer
+    out << data.op << " attach " << data.attach.index() << " relations " << data.relations.size()
+        << " scope " << data.scope.has_value() << data.double_buffer << data.rolling_buffer
         << data.store_predicate.has_value() << " env " << data.env_threads.size() << " loops";
     for (const IterVar& axis : data.leaf_iter_vars) out << ' ' << axis.name() << axis.get();
     for (const auto& [axis, a] : data.attributes)
@@ -35,7 +36,8 @@ struct MisuseTest : testing::Test {
       {16}, {"i"}, [&](Var i) { return C(i) * 2.0f; }, "D");
   Schedule s = create_schedule({D});
 
-  /// The primitive throws a ScheduleError that says all the parts and names this file, and changes nothing.
+  /// The primitive throws a ScheduleError that says all the parts and names this file, and changes
+  /// nothing.
   template <class F>
   void refuses(F primitive, std::vector<std::string> parts) {
     const std::string before = picture(s);
@@ -45,7 +47,8 @@ struct MisuseTest : testing::Test {
     } catch (const ScheduleError& error) {
       for (const std::string& part : parts)
         EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-      EXPECT_NE(std::string(error.what()).find("misuse_test.cpp:"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("misuse_test.cpp:"), std::string::npos)
+          << error.what();
     }
     EXPECT_EQ(picture(s), before);
   }
@@ -71,7 +74,8 @@ TEST_F(MisuseTest, FactorsThatAreNotPositiveIntegers) {
           {"split of axis `i` of stage `C`", "factor must be positive, got 0"});
   refuses([&] { s[C].split(s[C].axis(0), -2); }, {"factor must be positive, got -2"});
   refuses([&] { s[C].split(s[C].axis(0), 2.5f); }, {"factor must be an integer", "float32"});
-  refuses([&] { s[C].split_by_nparts(s[C].axis(0), -1); }, {"number of parts must be positive, got -1"});
+  refuses([&] { s[C].split_by_nparts(s[C].axis(0), -1); },
+          {"number of parts must be positive, got -1"});
   refuses([&] { s[B].tile(s[B].axis(0), s[B].axis(1), 4, 0); }, {"tile of axis `j`", "got 0"});
 }
 
@@ -116,9 +120,11 @@ TEST_F(MisuseTest, ParallelReductionIsAcceptedWithOneWarning) {
 }
 
 TEST_F(MisuseTest, ComputeAtItselfInCirclesAndElsewhere) {
-  refuses([&] { s[C].compute_at(s[C], s[C].axis(0)); }, {"compute_at of stage `C`", "a loop of itself"});
+  refuses([&] { s[C].compute_at(s[C], s[C].axis(0)); },
+          {"compute_at of stage `C`", "a loop of itself"});
   s[B].compute_at(s[C], s[C].axis(0));
-  refuses([&] { s[C].compute_at(s[B], s[B].axis(0)); }, {"stage `B` is itself computed inside of it"});
+  refuses([&] { s[C].compute_at(s[B], s[B].axis(0)); },
+          {"stage `B` is itself computed inside of it"});
   refuses([&] { s[D].compute_at(s[C], s[C].axis(0)); }, {"it is an output"});
   Schedule other = create_schedule({D});
   refuses([&] { s[C].compute_at(other[D], D.op().axis(0)); }, {"of another schedule"});
@@ -183,7 +189,8 @@ TEST_F(MisuseTest, DataflowRewritesKeepTheLoopsThatOthersAreComputedAt) {
 }
 
 TEST_F(MisuseTest, Rfactor) {
-  refuses([&] { s.rfactor(C, s[C].axis(0)); }, {"rfactor of axis `i` of stage `C`", "only a reduction axis"});
+  refuses([&] { s.rfactor(C, s[C].axis(0)); },
+          {"rfactor of axis `i` of stage `C`", "only a reduction axis"});
   refuses([&] { s.rfactor(B, s[B].axis(0)); }, {"rfactor of stage `B`", "no reduction"});
   refuses([&] { s.rfactor(C, k, 5); }, {"factor_axis is 5", "2 dimensions"});
   refuses([&] { s.rfactor(C, k, -3); }, {"factor_axis is -3"});
@@ -207,7 +214,8 @@ TEST_F(MisuseTest, GroupsThatIntersect) {
 
 TEST_F(MisuseTest, GroupMembersStayInside) {
   s.create_group(C, A, false);
-  refuses([&] { s[B].compute_at(s[D], s[D].axis(0)); }, {"it belongs to group", "stage `D` does not"});
+  refuses([&] { s[B].compute_at(s[D], s[D].axis(0)); },
+          {"it belongs to group", "stage `D` does not"});
 }
 
 TEST_F(MisuseTest, AttachedWhereAReaderCannotSeeIt) {
@@ -215,7 +223,8 @@ TEST_F(MisuseTest, AttachedWhereAReaderCannotSeeIt) {
       {16, 16}, {"i", "j"}, [&](Var i, Var j) { return D(i) + B(i, j); }, "E");
   s = create_schedule({E});
   s[B].compute_at(s[C], s[C].axis(0));
-  refuses([&] { freeze(s); }, {"compute_at of stage `B`", "stage `E` reads it outside", "root only"});
+  refuses([&] { freeze(s); },
+          {"compute_at of stage `B`", "stage `E` reads it outside", "root only"});
 }
 
 TEST_F(MisuseTest, AttachedToWhatIsInlined) {
@@ -238,7 +247,8 @@ void type_error(F make, std::vector<std::string> parts) {
   } catch (const TypeError& error) {
     for (const std::string& part : parts)
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("misuse_test.cpp:"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("misuse_test.cpp:"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -270,7 +280,8 @@ TEST_F(MisuseTest, ReductionsInsideExpressions) {
 
 TEST_F(MisuseTest, OutputsThatAreReductionsOnlyInPart) {
   auto mixed = [&](Var i) { return std::vector<Expr>{sum(B(i, k), {k}), A(i, i)}; };
-  type_error([&] { compute_multi({16}, {"i"}, mixed, "E"); }, {"either all outputs are reductions or none"});
+  type_error([&] { compute_multi({16}, {"i"}, mixed, "E"); },
+             {"either all outputs are reductions or none"});
   auto separate = [&](Var i) { return std::vector<Expr>{sum(B(i, k), {k}), sum(A(i, k), {k})}; };
   type_error([&] { compute_multi({16}, {"i"}, separate, "E"); }, {"one tuple reduction"});
 }
@@ -293,7 +304,8 @@ TEST_F(MisuseTest, AxesOfReductions) {
 }
 
 TEST_F(MisuseTest, InitsOfReductions) {
-  type_error([&] { sum(B(0, k), {k}, {.init = {A(0, 0) + 1.0f}}); }, {"constant or an element of a tensor"});
+  type_error([&] { sum(B(0, k), {k}, {.init = {A(0, 0) + 1.0f}}); },
+             {"constant or an element of a tensor"});
   type_error([&] { sum(B(0, k), {k}, {.init = {0.0f, 1.0f}}); }, {"2 inits for 1"});
   type_error([&] { sum(B(0, k), {k}, {.where = Expr(1)}); }, {"must be Bool"});
 }
@@ -314,7 +326,8 @@ TEST_F(MisuseTest, BodiesOfAnotherArity) {
 }
 
 TEST_F(MisuseTest, ShapesThatAreNoCounts) {
-  type_error([&] { placeholder({2.5f}, "P"); }, {"placeholder `P`: extent 0 must be an integer", "float32"});
+  type_error([&] { placeholder({2.5f}, "P"); },
+             {"placeholder `P`: extent 0 must be an integer", "float32"});
   type_error([&] { placeholder({4, -1}, "P"); }, {"extent 1 is negative: -1"});
   EXPECT_NO_THROW(placeholder({0}, "P"));
 }
@@ -354,10 +367,13 @@ TEST_F(MisuseTest, CachedStatesOutsideOfTheTimeLoop) {
 }
 
 TEST_F(MisuseTest, Externs) {
-  auto call = [](std::span<const tir::Buffer>, std::span<const tir::Buffer>) { return tir::make_nop(); };
+  auto call = [](std::span<const tir::Buffer>, std::span<const tir::Buffer>) {
+    return tir::make_nop();
+  };
   type_error([&] { extern_op({16}, {}, call); }, {"type of the output does not follow"});
-  type_error([&] { extern_op({16}, {A}, call, "e", {.input_buffers = std::vector<tir::Buffer>{}}); },
-             {"0 buffers for 1"});
+  type_error(
+      [&] { extern_op({16}, {A}, call, "e", {.input_buffers = std::vector<tir::Buffer>{}}); },
+      {"0 buffers for 1"});
 }
 
 TEST_F(MisuseTest, Intrinsics) {

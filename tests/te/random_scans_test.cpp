@@ -1,5 +1,5 @@
-// Random scans of which a part is read, under random schedules, compute what they compute under the plain
-// one.
+// Random scans of which a part is read, under random schedules, compute what they compute under the
+// plain one.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -17,16 +17,19 @@ class RandomScan {
     init_ = compute(
         {1, kSpace}, {"t", "i"}, [&](Var, Var i) { return x_(0, i); }, "init");
     half_ = compute(
-        {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return state_(t - 1, neighbour(i)) + x_(t, i); },
-        "half");
+        {kSteps, kSpace}, {"t", "i"},
+        [&](Var t, Var i) { return state_(t - 1, neighbour(i)) + x_(t, i); }, "half");
     update_ = compute(
         {kSteps, kSpace}, {"t", "i"},
-        [&](Var t, Var i) { return half_(t, i) * 2.0f - state_(t - 1, chance(3) ? neighbour(i) : Expr(i)); },
+        [&](Var t, Var i) {
+          return half_(t, i) * 2.0f - state_(t - 1, chance(3) ? neighbour(i) : Expr(i));
+        },
         "update");
     all_ = scan(init_, update_, state_);
     const int first = below(kSpace - 1), count = 1 + below(kSpace - first);
     out_ = compute(
-        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all_(t, i + first) * 3.0f; }, "out");
+        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all_(t, i + first) * 3.0f; },
+        "out");
   }
 
   std::vector<Tensor> arguments() const { return {x_, out_}; }
@@ -39,7 +42,8 @@ class RandomScan {
     for (const Tensor& t : {out_, update_, half_, init_}) {
       for (int steps = below(4); steps > 0; --steps) change_loops(s[t]);
     }
-    if (chance(2)) attempt([&] { s[half_].compute_at(s[update_], pick(s[update_].leaf_iter_vars())); });
+    if (chance(2))
+      attempt([&] { s[half_].compute_at(s[update_], pick(s[update_].leaf_iter_vars())); });
     for (const Tensor& cache : caches_) {
       const Tensor& reader = chance(2) ? update_ : half_;
       attempt([&] { s[cache].compute_at(s[reader], pick(s[reader].leaf_iter_vars())); });

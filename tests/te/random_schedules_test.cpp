@@ -104,7 +104,8 @@ class Generator {
       case 1:
         return make(m, n, [&](Var i, Var j) { return P(j, i) * 2.0f; });
       case 2:
-        return make(n, m, [&](Var i, Var j) { return if_then_else(i >= 1, P(i - 1, j), 0.0f) + P(i, j); });
+        return make(
+            n, m, [&](Var i, Var j) { return if_then_else(i >= 1, P(i - 1, j), 0.0f) + P(i, j); });
       case 3:
         if (m < 3) return make(n, m, [&](Var i, Var j) { return P(i, m - 1 - j); });
         return make(n, m - 2, [&](Var i, Var j) { return P(i, j) + P(i, j + 1) - P(i, j + 2); });
@@ -119,14 +120,16 @@ class Generator {
       }
       case 6: {
         IterVar k = reduce_axis({0, m}, "k");
-        return make(n, n,
-                    [&](Var i, Var j) { return sum(P(i, k) - P(j, k) * 2.0f, {k}, {.where = k <= i + j}); });
+        return make(n, n, [&](Var i, Var j) {
+          return sum(P(i, k) - P(j, k) * 2.0f, {k}, {.where = k <= i + j});
+        });
       }
       default: {
         const Tensor Q = pick(tensors_);
         const int rows = std::min(n, extent(Q, 0)), columns = std::min(m, extent(Q, 1));
-        return make(rows, columns,
-                    [&](Var i, Var j) { return P(i, j) - Q(i, tir::min(j + 1, extent(Q, 1) - 1)); });
+        return make(rows, columns, [&](Var i, Var j) {
+          return P(i, j) - Q(i, tir::min(j + 1, extent(Q, 1) - 1));
+        });
       }
     }
   }
@@ -233,8 +236,9 @@ class RandomSchedule : public ::testing::TestWithParam<unsigned> {
       EXPECT_EQ(testing::run(*s, arguments), expected) << described();
       return Outcome::Ran;
     } catch (const ScheduleError& error) {
-      // A place that some reader cannot see, an inlined reduction: found when the schedule is frozen. A loop
-      // may turn out shorter than an intrinsic, but what it computes is what the stage computes.
+      // A place that some reader cannot see, an inlined reduction: found when the schedule is
+      // frozen. A loop may turn out shorter than an intrinsic, but what it computes is what the
+      // stage computes.
       EXPECT_EQ(std::string_view(error.what()).find("they differ in the"), std::string_view::npos)
           << error.what() << "\n"
           << "seed " << seed << "\n"
@@ -250,20 +254,22 @@ class RandomSchedule : public ::testing::TestWithParam<unsigned> {
 };
 
 TEST_P(RandomSchedule, ComputesTheSame) {
-  for (unsigned n = 0; n < kPerCase; ++n) run(GetParam() * kPerCase + n, [](Generator&, const Schedule&) {});
+  for (unsigned n = 0; n < kPerCase; ++n)
+    run(GetParam() * kPerCase + n, [](Generator&, const Schedule&) {});
 }
 
 TEST_P(RandomSchedule, ComputesTheSameWithIntrinsics) {
   int tensorized = 0, ran = 0;
   for (unsigned n = 0; n < 2 * kPerCase; ++n) {
     int count = 0;
-    const Outcome outcome = run(GetParam() * 2 * kPerCase + n, [&](Generator& generator, const Schedule& s) {
-      count = generator.tensorize(s);
-    });
+    const Outcome outcome =
+        run(GetParam() * 2 * kPerCase + n,
+            [&](Generator& generator, const Schedule& s) { count = generator.tensorize(s); });
     tensorized += count > 0;
     ran += count > 0 && outcome == Outcome::Ran;
   }
-  // Few are refused: by a stage that is computed inside of what an intrinsic would replace, for example.
+  // Few are refused: by a stage that is computed inside of what an intrinsic would replace, for
+  // example.
   EXPECT_GT(ran * 2, tensorized);
 }
 

@@ -9,7 +9,9 @@ namespace {
 
 using tir::evaluate_int;
 
-IterVar axis(const std::string& name) { return IterVar(std::nullopt, Var(name), IterKind::DataParallel); }
+IterVar axis(const std::string& name) {
+  return IterVar(std::nullopt, Var(name), IterKind::DataParallel);
+}
 
 std::int64_t value(const Expr& e) {
   return evaluate_int(
@@ -70,9 +72,10 @@ std::vector<std::pair<SplitAxes, Case>> all_splits() {
     for (int extent = 1; extent <= 9; ++extent) {
       for (int size = 1; size <= 10; ++size) {
         SplitAxes a, b;
-        cases.emplace_back(a,
-                           Case(Split{a.parent, a.outer, a.inner, Split::ByFactor{size}}, {{min, extent}}));
-        cases.emplace_back(b, Case(Split{b.parent, b.outer, b.inner, Split::ByParts{size}}, {{min, extent}}));
+        cases.emplace_back(
+            a, Case(Split{a.parent, a.outer, a.inner, Split::ByFactor{size}}, {{min, extent}}));
+        cases.emplace_back(
+            b, Case(Split{b.parent, b.outer, b.inner, Split::ByParts{size}}, {{min, extent}}));
       }
     }
   }
@@ -179,7 +182,8 @@ std::vector<std::pair<FuseAxes, Case>> all_fusions() {
       for (int m = 1; m <= 5; ++m) {
         for (int n = 1; n <= 5; ++n) {
           FuseAxes a;
-          cases.emplace_back(a, Case(Fuse{a.outer, a.inner, a.fused}, {{outer_min, m}, {inner_min, n}}));
+          cases.emplace_back(
+              a, Case(Fuse{a.outer, a.inner, a.fused}, {{outer_min, m}, {inner_min, n}}));
         }
       }
     }
@@ -271,7 +275,8 @@ TEST(Transform, EveryPointComesBack) {
   for (int v = 0; v < 3; ++v) {
     for (int w = 0; w < 16; ++w) {
       std::vector<std::pair<IterVar, std::int64_t>> point;
-      for (const IterVar& child : {a, b, c}) point.emplace_back(child, tiles.down(child, {{i, v}, {j, w}}));
+      for (const IterVar& child : {a, b, c})
+        point.emplace_back(child, tiles.down(child, {{i, v}, {j, w}}));
       ASSERT_EQ(tiles.up(i, point), v);
       ASSERT_EQ(tiles.up(j, point), w);
     }

@@ -1,5 +1,5 @@
-// Runs the loop program of a schedule in the interpreter: inputs hold small whole numbers, so that float
-// arithmetic is exact, outputs start as NaN, and reading what was never written is an error.
+// Runs the loop program of a schedule in the interpreter: inputs hold small whole numbers, so that
+// float arithmetic is exact, outputs start as NaN, and reading what was never written is an error.
 #pragma once
 
 #include <cmath>
@@ -45,7 +45,8 @@ inline std::vector<Array> run(const Schedule& schedule, const std::vector<Tensor
     }
     values.push_back(tir::HostArray{nullptr, tensor.dtype(), shape});
   }
-  for (std::size_t i = 0; i < arrays.size(); ++i) std::get<tir::HostArray>(values[i]).data = arrays[i].data();
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    std::get<tir::HostArray>(values[i]).data = arrays[i].data();
   tir::evaluate(func, values, {.check_uninitialized = true, .on_access = options.on_access});
   return arrays;
 }

@@ -18,8 +18,10 @@ std::string fixed_axes_of(const Tensor& all) {
   const std::vector<IterVar> fixed = fixed_axes(graph, *graph.find(all.op()));
   std::string text;
   for (const IterVar& axis : all.op().as<Scan>()->spatial_axis)
-    text += std::any_of(fixed.begin(), fixed.end(), [&](const IterVar& f) { return f.same_as(axis); }) ? 'y'
-                                                                                                       : 'n';
+    text +=
+        std::any_of(fixed.begin(), fixed.end(), [&](const IterVar& f) { return f.same_as(axis); })
+            ? 'y'
+            : 'n';
   return text;
 }
 
@@ -37,7 +39,8 @@ struct PlaneScan {
 
 TEST(ScanAxes, ReadInPlaceAreFixed) {
   PlaneScan p;
-  EXPECT_EQ(fixed_axes_of(p.all([&](Var t, Var i, Var j) { return p.x(t, j, i) * p.state(t - 1, i, j); })),
+  EXPECT_EQ(fixed_axes_of(
+                p.all([&](Var t, Var i, Var j) { return p.x(t, j, i) * p.state(t - 1, i, j); })),
             "yy");
 }
 
@@ -47,19 +50,21 @@ TEST(ScanAxes, ReadTransposedAreNot) {
   Tensor init = compute(
       {1, n, n}, {"t", "i", "j"}, [&](Var, Var i, Var j) { return x(0, i, j); }, "init");
   Tensor update = compute(
-      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return x(t, j, i) * state(t - 1, j, i); },
-      "update");
+      {l, n, n}, {"t", "i", "j"},
+      [&](Var t, Var i, Var j) { return x(t, j, i) * state(t - 1, j, i); }, "update");
   EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "nn");
 }
 
 TEST(ScanAxes, AreFollowedThroughTransposedStagesAndFailAtAConstant) {
   PlaneScan p;
   Tensor h1 = compute(
-      {p.l, p.m, p.n}, {"t", "j", "i"}, [&](Var t, Var j, Var i) { return p.state(t - 1, i, j); }, "h1");
+      {p.l, p.m, p.n}, {"t", "j", "i"}, [&](Var t, Var j, Var i) { return p.state(t - 1, i, j); },
+      "h1");
   Tensor h2 = compute(
-      {p.l, p.n, p.m}, {"t", "i", "j"}, [&](Var t, Var i, Var) { return p.state(t - 1, i, 10) * 2.0f; },
-      "h2");
-  EXPECT_EQ(fixed_axes_of(p.all([&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); })), "yn");
+      {p.l, p.n, p.m}, {"t", "i", "j"},
+      [&](Var t, Var i, Var) { return p.state(t - 1, i, 10) * 2.0f; }, "h2");
+  EXPECT_EQ(fixed_axes_of(p.all([&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); })),
+            "yn");
 }
 
 TEST(ScanAxes, OneThatReachesAnotherNeedsAllOfThatOne) {
@@ -70,9 +75,11 @@ TEST(ScanAxes, OneThatReachesAnotherNeedsAllOfThatOne) {
   Tensor h1 = compute(
       {l, n, n}, {"t", "j", "i"}, [&](Var t, Var j, Var) { return state(t - 1, j, j); }, "h1");
   Tensor h2 = compute(
-      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return state(t - 1, i, j) * 2.0f; }, "h2");
+      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return state(t - 1, i, j) * 2.0f; },
+      "h2");
   Tensor update = compute(
-      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); }, "update");
+      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); },
+      "update");
   // Columns are read at rows, so all rows are needed; columns are only ever read in place.
   EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "ny");
 }
@@ -89,8 +96,9 @@ TEST(ScanAxes, OfSeveralStatesEachHasItsOwn) {
     return compute(
         {m, n}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + x(t, i); }, name);
   };
-  const std::vector<Tensor> all = scan({first(x1, "init1"), first(x2, "init2")},
-                                       {step(x1, s1, "update1"), step(x2, s2, "update2")}, {s1, s2});
+  const std::vector<Tensor> all =
+      scan({first(x1, "init1"), first(x2, "init2")},
+           {step(x1, s1, "update1"), step(x2, s2, "update2")}, {s1, s2});
   EXPECT_EQ(fixed_axes_of(all[0]), "yy");
   // Where one state reads the other, all of the other is needed.
   Tensor crossed = compute(
@@ -113,7 +121,8 @@ TEST(ScanAxes, OfAReductionOverTheStateAreNot) {
   EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "n");
 }
 
-// ---- the stages of a step, and what is around them --------------------------------------------------------
+// ---- the stages of a step, and what is around them
+// --------------------------------------------------------
 
 struct SumTest : ::testing::Test {
   static constexpr int kSteps = 5, kSpace = 24;
@@ -123,14 +132,16 @@ struct SumTest : ::testing::Test {
   Tensor init = compute(
       {1, kSpace}, {"t", "i"}, [&](Var, Var i) { return y(0, i); }, "init");
   Tensor half = compute(
-      {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + y(t, i); }, "half");
+      {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + y(t, i); },
+      "half");
   Tensor update = compute(
       {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return half(t, i) + 1.0f; }, "update");
   Tensor all = scan(init, update, state, {}, "sum");
 
   Tensor reader(int count, int first) {
     return compute(
-        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all(t, i + first) * 3.0f; }, "reader");
+        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all(t, i + first) * 3.0f; },
+        "reader");
   }
   IterVar space() { return all.op().as<Scan>()->spatial_axis[0]; }
 };

@@ -48,7 +48,8 @@ TEST(ScheduleOps, RootStagesStandOneAfterTheOther) {
 }
 
 TEST(ScheduleOps, StagesAtOneLoopStandInOrder) {
-  Tensor A = placeholder({8}, "A"), B = plus_one(A, "B"), C = plus_one(B, "C"), D = plus_one(C, "D");
+  Tensor A = placeholder({8}, "A"), B = plus_one(A, "B"), C = plus_one(B, "C"),
+         D = plus_one(C, "D");
   Schedule s = create_schedule(D);
   auto [o, i] = s[D].split(s[D].axis(0), 4);
   s[B].compute_at(s[D], o);
@@ -67,20 +68,21 @@ TEST(ScheduleOps, InitialisationStandsBeforeTheOutermostLoopOfTheReduction) {
   Schedule s = create_schedule(B);
   auto [ko, ki] = s[B].split(k, 4);
   s[B].reorder({ko, s[B].axis(0), ki});
-  EXPECT_EQ(text(s),
-            "realize(B: Buffer(B_1: Pointer(global float32), float32, [4], []), [0:4]) {\n"
-            "  for (i.init: int32, 0, 4) {\n"
-            "    B[i.init] = 0f32\n"
-            "  }\n"
-            "  for (k.outer: int32, 0, 2) {\n"
-            "    for (i: int32, 0, 4) {\n"
-            "      for (k.inner: int32, 0, 4) {\n"
-            "        B[i] = (B[i] + A: Buffer(A_1: Pointer(float32), float32, [4, 8], [])[i, (k.inner + "
-            "(k.outer*4))])\n"
-            "      }\n"
-            "    }\n"
-            "  }\n"
-            "}");
+  EXPECT_EQ(
+      text(s),
+      "realize(B: Buffer(B_1: Pointer(global float32), float32, [4], []), [0:4]) {\n"
+      "  for (i.init: int32, 0, 4) {\n"
+      "    B[i.init] = 0f32\n"
+      "  }\n"
+      "  for (k.outer: int32, 0, 2) {\n"
+      "    for (i: int32, 0, 4) {\n"
+      "      for (k.inner: int32, 0, 4) {\n"
+      "        B[i] = (B[i] + A: Buffer(A_1: Pointer(float32), float32, [4, 8], [])[i, (k.inner + "
+      "(k.outer*4))])\n"
+      "      }\n"
+      "    }\n"
+      "  }\n"
+      "}");
 }
 
 TEST(ScheduleOps, LoopsOfOneIterationVanish) {
@@ -189,8 +191,9 @@ TEST(ScheduleOps, AnArgumentGivenTwiceIsRefused) {
   Tensor A = placeholder({64}, "A"), B = plus_one(A, "B");
   StageGraph graph = freeze(create_schedule(B));
   tir::Buffer buffer = tir::decl_buffer({64}, Float(32), {.name = "A"});
-  EXPECT_THROW(schedule_ops(graph, infer_bound(graph), {buffer, buffer, B}, {.binds = {{A, buffer}}}),
-               ScheduleError);
+  EXPECT_THROW(
+      schedule_ops(graph, infer_bound(graph), {buffer, buffer, B}, {.binds = {{A, buffer}}}),
+      ScheduleError);
 }
 
 // ---- values -------------------------------------------------------------------------------------

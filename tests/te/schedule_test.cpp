@@ -11,7 +11,8 @@ namespace {
 /// "i.outer j.outer i.inner j.inner"
 std::string loops(const Stage& stage) {
   std::string text;
-  for (const IterVar& axis : stage.leaf_iter_vars()) text += (text.empty() ? "" : " ") + axis.name();
+  for (const IterVar& axis : stage.leaf_iter_vars())
+    text += (text.empty() ? "" : " ") + axis.name();
   return text;
 }
 
@@ -38,7 +39,8 @@ TEST_F(MatmulTest, SplitPutsOuterAndInnerInPlaceOfTheAxis) {
   EXPECT_EQ(loops(s[C]), "i j.outer j.inner k");
   ASSERT_EQ(s[C].relations().size(), 1u);
   const Split& split = std::get<Split>(s[C].relations()[0]);
-  EXPECT_TRUE(split.parent.same_as(s[C].axis(1)) && split.outer.same_as(jo) && split.inner.same_as(ji));
+  EXPECT_TRUE(split.parent.same_as(s[C].axis(1)) && split.outer.same_as(jo) &&
+              split.inner.same_as(ji));
   EXPECT_TRUE(tir::is_constant_int(std::get<Split::ByFactor>(split.size).factor, 8));
 }
 
@@ -253,8 +255,11 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
 TEST(ReducerTest, AListOfOneSourceIsAList) {
   Tensor A = placeholder({4, 16}, "A");
   Reducer total = comm_reducer(
-      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> { return {x[0] + y[0]}; },
-      [](std::span<const DataType> t) -> std::vector<Expr> { return {tir::make_const(t[0], 0)}; }, "total");
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        return {x[0] + y[0]};
+      },
+      [](std::span<const DataType> t) -> std::vector<Expr> { return {tir::make_const(t[0], 0)}; },
+      "total");
   IterVar k = reduce_axis({0, 16}, "k");
   std::vector<Tensor> T = compute_multi(
       {4}, {"i"}, [&](Var i) { return total({A(i, k)}, {k}); }, "T");
@@ -328,7 +333,8 @@ TEST_F(MatmulTest, GraphKnowsReadersAndPaths) {
   s[C].compute_at(s[D], s[D].axis(0));
   StageGraph graph = freeze(s);
   const StageId c = *graph.find(C.op()), d = *graph.find(D.op());
-  EXPECT_EQ(std::vector<StageId>(graph.readers(c).begin(), graph.readers(c).end()), std::vector<StageId>{d});
+  EXPECT_EQ(std::vector<StageId>(graph.readers(c).begin(), graph.readers(c).end()),
+            std::vector<StageId>{d});
   EXPECT_EQ(graph.reads(c).size(), 2u);
   ASSERT_EQ(graph.attach_path(c).size(), 1u);
   EXPECT_EQ(graph.attached_at(d, graph.attach_path(c)[0].axis), std::vector<StageId>{c});
@@ -357,7 +363,8 @@ TEST(GroupTest, MembersAreComputedWhereTheGroupIs) {
   EXPECT_TRUE(s[X].group()->same_as(group));
   EXPECT_FALSE(s[Z].group().has_value());
   StageGraph graph = freeze(s);
-  for (const Tensor& member : {X, Y}) EXPECT_EQ(graph.attach_path(*graph.find(member.op())).size(), 1u);
+  for (const Tensor& member : {X, Y})
+    EXPECT_EQ(graph.attach_path(*graph.find(member.op())).size(), 1u);
 }
 
 TEST(GroupTest, GroupsNest) {
@@ -441,16 +448,18 @@ TEST_F(SegmentTest, CacheWriteCountsByTheNewAxes) {
   EXPECT_TRUE(tir::uses_var(SL.op().reduce_axis(0).dom()->extent, SL.op().axis(0).var()));
 }
 
-// ---- operations on regions --------------------------------------------------------------------------
+// ---- operations on regions
+// --------------------------------------------------------------------------
 
 struct RegionTest : testing::Test {
   static TensorIntrin add_one() {
     Tensor a = placeholder({16}, "a");
     Tensor c = compute(
         {16}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "c");
-    auto code = [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
-      return {.body = tir::make_evaluate(
-                  tir::call_extern(Int(32), "add_one", in[0].access_ptr("r"), out[0].access_ptr("w")))};
+    auto code = [](std::span<const tir::Buffer> in,
+                   std::span<const tir::Buffer> out) -> TensorIntrinBody {
+      return {.body = tir::make_evaluate(tir::call_extern(Int(32), "add_one", in[0].access_ptr("r"),
+                                                          out[0].access_ptr("w")))};
     };
     return decl_tensor_intrin(c.op(), code, {.name = "add_one"});
   }

@@ -1,5 +1,5 @@
-// Rewrites after uneven splits, of parts, and of several reductions: the values stay, and nothing is read
-// that is not there (the interpreter refuses it).
+// Rewrites after uneven splits, of parts, and of several reductions: the values stay, and nothing
+// is read that is not there (the interpreter refuses it).
 #include <gtest/gtest.h>
 
 #include "run_schedule.h"

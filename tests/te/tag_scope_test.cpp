@@ -1,4 +1,5 @@
-// Tags: what a scope reaches, where it ends, and what becomes of tags and attributes under primitives.
+// Tags: what a scope reaches, where it ends, and what becomes of tags and attributes under
+// primitives.
 #include "tenon/te/tag_scope.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,9 @@ TEST(TagScopeTest, ReachesEveryKindOfOperationThatIsDeclared) {
   TagScope scope("library");
   EXPECT_EQ(plus_one().op().tag(), "library");
   EXPECT_EQ(compute({2}, [](Var i) { return i + 1; }).op().tag(), "library");
-  const std::vector<Tensor> pair = compute_multi({2}, {"i"}, [](Var i) { return std::vector<Expr>{i, i}; });
+  const std::vector<Tensor> pair = compute_multi({2}, {"i"}, [](Var i) {
+    return std::vector<Expr>{i, i};
+  });
   EXPECT_EQ(pair[0].op().tag(), "library");
   EXPECT_EQ(extern_op({4}, {}, store_zero, "E", {.dtype = Float(32)}).op().tag(), "library");
   EXPECT_EQ(running_sum().op().tag(), "library");
@@ -77,7 +80,8 @@ TEST(TagScopeTest, PlaceholdersHaveNoTag) {
 TEST(TagScopeTest, AnOperationsOwnTagWins) {
   TagScope scope("library");
   EXPECT_EQ(plus_one({.tag = "mine"}).op().tag(), "mine");
-  EXPECT_EQ(extern_op({4}, {}, store_zero, "E", {.dtype = Float(32), .tag = "mine"}).op().tag(), "mine");
+  EXPECT_EQ(extern_op({4}, {}, store_zero, "E", {.dtype = Float(32), .tag = "mine"}).op().tag(),
+            "mine");
   EXPECT_EQ(copied("mine").op().tag(), "mine");
 }
 
@@ -142,7 +146,9 @@ struct TaggedTest : ::testing::Test {
   }
 };
 
-TEST_F(TaggedTest, AttributesAreThoseOfTheDeclaration) { EXPECT_EQ(R.op().attrs().at("layout"), "NHWC"); }
+TEST_F(TaggedTest, AttributesAreThoseOfTheDeclaration) {
+  EXPECT_EQ(R.op().attrs().at("layout"), "NHWC");
+}
 
 TEST_F(TaggedTest, BothStepsOfACacheWriteKeepThem) {
   Schedule s = create_schedule(R);

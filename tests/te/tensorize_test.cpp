@@ -1,5 +1,5 @@
-// What a tensorized stage becomes: how often the intrinsic is called and with what, and what is left to
-// loops.
+// What a tensorized stage becomes: how often the intrinsic is called and with what, and what is
+// left to loops.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -30,14 +30,15 @@ struct Ran {
 /// Runs the loops; what is called does nothing.
 Ran ran(const Schedule& s, const std::vector<Tensor>& tensors) {
   const StageGraph graph = freeze(s);
-  const tir::PrimFunc func =
-      schedule_ops(graph, infer_bound(graph), std::vector<FunctionArgument>(tensors.begin(), tensors.end()));
+  const tir::PrimFunc func = schedule_ops(
+      graph, infer_bound(graph), std::vector<FunctionArgument>(tensors.begin(), tensors.end()));
   std::vector<Array> arrays;
   std::vector<tir::HostValue> values;
   for (const Tensor& tensor : tensors) {
     std::vector<std::int64_t> shape;
     std::int64_t count = 1;
-    for (const Expr& extent : tensor.shape()) shape.push_back(value_of(extent, {})), count *= shape.back();
+    for (const Expr& extent : tensor.shape())
+      shape.push_back(value_of(extent, {})), count *= shape.back();
     arrays.emplace_back(static_cast<std::size_t>(count));
     values.push_back(tir::HostArray{arrays.back().data(), tensor.dtype(), shape});
   }
@@ -61,9 +62,10 @@ TEST(Tensorize, WhatTheIntrinsicDoesNotDivideStaysInLoops) {
       {131}, {"i"}, [&](Var i) { return abs(A(i)); }, "B");
   Tensor b = compute(
       {128}, {"i"}, [&](Var i) { return abs(a(i)); }, "b");
-  TensorIntrin intrin = decl_tensor_intrin(b.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
-    return {.body = calls("vabs", {outs[0].access_ptr("w"), ins[0].access_ptr("r")})};
-  });
+  TensorIntrin intrin =
+      decl_tensor_intrin(b.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
+        return {.body = calls("vabs", {outs[0].access_ptr("w"), ins[0].access_ptr("r")})};
+      });
   Schedule s = create_schedule(B);
   s[B].tensorize(s[B].split(s[B].axis(0), 128).inner, intrin);
   const Ran result = ran(s, {A, B});
@@ -91,7 +93,8 @@ TEST(Tensorize, VariablesOfTheIntrinsicsShapesGetTheirValues) {
   s[B].tensorize(ii, intrin);
   const Ran result = ran(s, {A, B});
   ASSERT_EQ(result.calls.size(), 10u);
-  for (const Call& call : result.calls) EXPECT_EQ(call.args, (std::vector<std::int64_t>{3, 8, 40, 40}));
+  for (const Call& call : result.calls)
+    EXPECT_EQ(call.args, (std::vector<std::int64_t>{3, 8, 40, 40}));
 }
 
 TEST(Tensorize, InputsThatAreOneTensorHaveRegionsOfTheirOwn) {
@@ -149,11 +152,12 @@ TEST(Tensorize, EachUseOfTheCodeDefinesItsOwnVariables) {
   };
   Tensor b = compute(
       {8}, {"i"}, [&](Var i) { return a(i) + 1.0f; }, "b");
-  TensorIntrin intrin = decl_tensor_intrin(b.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
-    Var l("l");
-    const Stmt store = tir::make_store(outs[0], ins[0]({l}) + 1.0f, {l});
-    return {.body = tir::make_stmt(tir::For{l, 0, 8, tir::ForKind::Serial, store})};
-  });
+  TensorIntrin intrin =
+      decl_tensor_intrin(b.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
+        Var l("l");
+        const Stmt store = tir::make_store(outs[0], ins[0]({l}) + 1.0f, {l});
+        return {.body = tir::make_stmt(tir::For{l, 0, 8, tir::ForKind::Serial, store})};
+      });
   Tensor B = next(A), C = next(B);
   Schedule s = create_schedule(C);
   s[B].tensorize(s[B].axis(1), intrin);
@@ -176,9 +180,10 @@ TEST(TensorCompute, NeedsWhatItsRegionsSpan) {
   Tensor a = placeholder({m, n}, "a");
   Tensor c = compute(
       {1, n}, {"i", "j"}, [&](Var, Var j) { return a(0, j) + a(1, j) + a(2, j); }, "c");
-  TensorIntrin intrin = decl_tensor_intrin(c.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
-    return {.body = calls("test", {outs[0].access_ptr("w"), ins[0].access_ptr("r")})};
-  });
+  TensorIntrin intrin =
+      decl_tensor_intrin(c.op(), [](Buffers ins, Buffers outs) -> TensorIntrinBody {
+        return {.body = calls("test", {outs[0].access_ptr("w"), ins[0].access_ptr("r")})};
+      });
   Tensor C = tensor_compute(
       {10, 20}, {"i"},
       [&](Var i) {

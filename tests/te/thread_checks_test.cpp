@@ -1,4 +1,5 @@
-// Threads and memory: what is refused since threads would not see each other's results, and what is guarded.
+// Threads and memory: what is refused since threads would not see each other's results, and what is
+// guarded.
 #include <gtest/gtest.h>
 
 #include "run_schedule.h"
@@ -26,7 +27,8 @@ std::string refusal(const Schedule& s) {
 
 void expect_refused(const Schedule& s, const std::vector<std::string>& parts) {
   const std::string text = refusal(s);
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  for (const std::string& part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
 struct ChainOfThreeTest : ::testing::Test {
@@ -35,13 +37,16 @@ struct ChainOfThreeTest : ::testing::Test {
   Schedule s = create_schedule(D);
   IterVar tx = thread_axis("threadIdx.x"), bx = thread_axis("blockIdx.x");
 
-  void expect_same_values() { EXPECT_EQ(testing::run(s, {A, D}), testing::run(create_schedule(D), {A, D})); }
+  void expect_same_values() {
+    EXPECT_EQ(testing::run(s, {A, D}), testing::run(create_schedule(D), {A, D}));
+  }
 };
 
 TEST_F(ChainOfThreeTest, ThreadsThatEachComputeAPartOfWhatEachWantsWholeAreRefused) {
   s[D].bind(s[D].axis(0), tx);
   s[C].compute_at(s[D], s[D].axis(0)).bind(s[C].axis(1), tx);
-  expect_refused(s, {"bind of axis `i1` of stage `C`", "`threadIdx.x`", "local", "set_scope(\"shared\")"});
+  expect_refused(
+      s, {"bind of axis `i1` of stage `C`", "`threadIdx.x`", "local", "set_scope(\"shared\")"});
 }
 
 TEST_F(ChainOfThreeTest, MemoryOfThreadsIsNotReadOutsideOfThem) {
@@ -64,7 +69,8 @@ TEST_F(ChainOfThreeTest, MoreIterationsThanDeclaredThreadsAreRefused) {
 }
 
 TEST_F(ChainOfThreeTest, ThreadsBeyondAShorterLoopComputeNothingForIt) {
-  // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8 rows.
+  // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8
+  // rows.
   s[D].bind(s[D].axis(1), tx);
   s[C].bind(s[C].axis(0), tx);
   s[B].compute_at(s[C], s[C].axis(0));
@@ -123,7 +129,8 @@ TEST(Threads, ThatShareASumAddToItOnce) {
 }
 
 TEST(Threads, MeetAtSharedMemoryInLoopsThatAllOfThemRunEquallyOften) {
-  // The rows that one thread needs of B lie between i and its own j: more for some threads than for others.
+  // The rows that one thread needs of B lie between i and its own j: more for some threads than for
+  // others.
   Tensor A = placeholder({6, 5}, "A");
   IterVar k = reduce_axis({0, 5}, "k");
   Tensor S = elementwise(A, "S");
@@ -135,8 +142,8 @@ TEST(Threads, MeetAtSharedMemoryInLoopsThatAllOfThemRunEquallyOften) {
   s[C].bind(s[C].axis(1), thread_axis("threadIdx.x"));
   s[B].compute_at(s[C], s[C].reduce_axis(0));
   s[S].set_scope("shared").compute_at(s[B], s[B].axis(0));
-  expect_refused(
-      s, {"compute_at of stage `S`", "shared", "`threadIdx.x`", "`i` of stage `B`", "set_scope(\"local\")"});
+  expect_refused(s, {"compute_at of stage `S`", "shared", "`threadIdx.x`", "`i` of stage `B`",
+                     "set_scope(\"local\")"});
   s[S].compute_at(s[C], s[C].reduce_axis(0));
   EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
 }

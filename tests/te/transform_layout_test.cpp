@@ -13,7 +13,8 @@ namespace {
 using tir::floordiv;
 using tir::floormod;
 
-std::int64_t value_at(const Expr& e, const std::vector<Var>& vars, const std::vector<std::int64_t>& values) {
+std::int64_t value_at(const Expr& e, const std::vector<Var>& vars,
+                      const std::vector<std::int64_t>& values) {
   tir::VarMap map;
   for (std::size_t n = 0; n < vars.size(); ++n) set(map, vars[n], Expr(values[n]).astype(Int(32)));
   return *tir::constant_int(tir::substitute_folding(e, map));
@@ -49,9 +50,12 @@ TEST(InvertTest, UndoesEveryMapOfDigits) {
   is_undone({{i, j}, {j, i}}, {3, 5});
   is_undone({{i, j}, {i * 16 + j}}, {4, 16});
   is_undone({{i, j}, {floordiv(i * 16 + j, 8), floormod(i * 16 + j, 8)}}, {4, 16});
-  is_undone({{i, j}, {floordiv(i * 6 + j, 12), floormod(floordiv(i * 6 + j, 3), 4), floormod(j, 3)}}, {4, 6});
+  is_undone(
+      {{i, j}, {floordiv(i * 6 + j, 12), floormod(floordiv(i * 6 + j, 3), 4), floormod(j, 3)}},
+      {4, 6});
   is_undone({{i, j, k}, {floordiv(k, 4) * 6 + j * 3 + i, floormod(k, 4)}}, {3, 2, 8});
-  is_undone({{i, j}, {floormod(floordiv(i, 2), 3), floordiv(i, 6), j * 2 + floormod(i, 2)}}, {12, 3});
+  is_undone({{i, j}, {floormod(floordiv(i, 2), 3), floordiv(i, 6), j * 2 + floormod(i, 2)}},
+            {12, 3});
   is_undone({{i, j}, {i, Expr(0), j}}, {4, 1});
 }
 
@@ -69,7 +73,8 @@ TEST(InvertTest, KnowsMapsThatAreNoBijections) {
 
 TEST(InvertTest, CarriesWholeSymbolicIndices) {
   Var i("i"), j("j"), n("n");
-  const std::optional<Bijection> found = invert({{i, j}, {floordiv(j, 8), i, floormod(j, 8)}}, {n, 16});
+  const std::optional<Bijection> found =
+      invert({{i, j}, {floordiv(j, 8), i, floormod(j, 8)}}, {n, 16});
   ASSERT_TRUE(found.has_value());
   EXPECT_TRUE(found->extents[1].same_as(n));
   EXPECT_FALSE(invert({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 16}));
@@ -97,7 +102,11 @@ TEST_F(LayoutTest, LoopsFollowTheLayout) {
 
 TEST_F(LayoutTest, LoopsMayHaveChangedPlacesButNotBeParted) {
   s[B].reorder({s[B].axis(1), s[B].axis(0)});
-  EXPECT_EQ(s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> { return {j, i}; }).size(), 2u);
+  EXPECT_EQ(s[B].transform_layout([](Var i, Var j) -> std::vector<Expr> {
+                  return {j, i};
+                })
+                .size(),
+            2u);
   Schedule other = create_schedule({B});
   other[B].split(B.op().axis(1), 4);
   auto swap = [](Var i, Var j) -> std::vector<Expr> { return {j, i}; };
@@ -116,7 +125,8 @@ TEST_F(LayoutTest, OfAPlaceholderMovesItsMemoryOnly) {
 TEST_F(LayoutTest, WrongMapsAreRefused) {
   auto lossy = [](Var i, Var j) -> std::vector<Expr> { return {floordiv(i, 2), j}; };
   EXPECT_THROW(s[B].transform_layout(lossy), ScheduleError);
-  EXPECT_THROW(s[B].transform_layout([](Var i) -> std::vector<Expr> { return {i}; }), ScheduleError);
+  EXPECT_THROW(s[B].transform_layout([](Var i) -> std::vector<Expr> { return {i}; }),
+               ScheduleError);
   EXPECT_EQ(s[B].relations().size(), 0u);
 }
 

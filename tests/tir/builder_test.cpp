@@ -121,8 +121,9 @@ TEST(Buffers, ThatBroadcastHaveAStrideForEveryDimension) {
 TEST(Buffers, AccessPointerNamesAnUnknownMode) {
   const Buffer b = decl_buffer({4, 8}, Float(32), {.name = "b"});
   EXPECT_THROW(b.access_ptr("x"), TypeError);
-  EXPECT_EQ(print_expr(b.access_ptr("w")),
-            "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), b, 0, 32, 2, dtype=handle)");
+  EXPECT_EQ(
+      print_expr(b.access_ptr("w")),
+      "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=float32), b, 0, 32, 2, dtype=handle)");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ PrimFunc function(const std::string& body, int a = 8, int b = 8) {
       "@main = primfn(A_1: handle, B_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n" +
       ("  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" + m + "], []),\n") +
       "             B: Buffer(B_2: Pointer(float32), float32, [" + n + "], [])}\n" +
-      "  buffer_map = {A_1: A, B_1: B}\n  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" + m +
-      "], []), B_1: B_3: Buffer(B_2, float32, [" + n + "], [])} {\n" + body + "\n}\n";
+      "  buffer_map = {A_1: A, B_1: B}\n  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" +
+      m + "], []), B_1: B_3: Buffer(B_2, float32, [" + n + "], [])} {\n" + body + "\n}\n";
   return parse_module(text).functions.at("main");
 }
 
@@ -128,9 +128,11 @@ TEST(Evaluate, SharedMemoryIsOneAndLocalIsPerThread) {
 }
 
 TEST(Evaluate, Float16RoundsToNearestEven) {
-  // Between 2048 and 4096 a float16 counts in twos: 2049 is halfway, and goes to the even 2048; 2051 to 2052.
+  // Between 2048 and 4096 a float16 counts in twos: 2049 is halfway, and goes to the even 2048;
+  // 2051 to 2052.
   for (auto [given, rounded] : {std::pair{2049.0, 2048.0}, {2051.0, 2052.0}})
-    EXPECT_EQ(std::get<double>(evaluate(make_cast(Float(16), make_float(Float(32), given)))), rounded);
+    EXPECT_EQ(std::get<double>(evaluate(make_cast(Float(16), make_float(Float(32), given)))),
+              rounded);
 }
 
 TEST(Evaluate, IntegersOfExpressions) {
@@ -142,7 +144,8 @@ TEST(Evaluate, IntegersOfExpressions) {
   EXPECT_EQ(evaluate_int(truncmod(i, j), value), -1);
 }
 
-// ---- what threads might do in another order ------------------------------------------------------
+// ---- what threads might do in another order
+// ------------------------------------------------------
 
 /// Eight threads `t` that share S, around the statements.
 PrimFunc block_of_threads(const std::string& statements) {
@@ -156,7 +159,8 @@ PrimFunc block_of_threads(const std::string& statements) {
 std::string error_of_threads(const std::string& statements) {
   std::vector<float> a = counting(8), b(8, NAN);
   try {
-    evaluate(block_of_threads(statements), std::vector<HostValue>{array(a), array(b)}, {.check_races = true});
+    evaluate(block_of_threads(statements), std::vector<HostValue>{array(a), array(b)},
+             {.check_races = true});
   } catch (const RuntimeError& error) {
     return error.what();
   }
@@ -175,8 +179,8 @@ TEST(EvaluateRaces, ABarrierBetweenMakesItRight) {
 }
 
 TEST(EvaluateRaces, AWriteOfWhatAnotherThreadMayStillRead) {
-  const std::string error =
-      error_of_threads(kBarrier + std::string("        B[t] = S_1[(7 - t)]\n        S_1[t] = 0f32\n"));
+  const std::string error = error_of_threads(
+      kBarrier + std::string("        B[t] = S_1[(7 - t)]\n        S_1[t] = 0f32\n"));
   EXPECT_NE(error.find("a race: S_1[0] is written"), std::string::npos) << error;
 }
 

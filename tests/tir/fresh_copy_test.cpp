@@ -9,7 +9,8 @@
 namespace tenon::tir {
 namespace {
 
-/// A function of one array, with the statement twice: whatever the statement defines, the copy has its own.
+/// A function of one array, with the statement twice: whatever the statement defines, the copy has
+/// its own.
 std::vector<Violation> violations_of_twice(const Buffer& array, const Stmt& s) {
   const Var handle("array", Handle());
   const PrimFunc func{{handle}, {{handle, array, array}}, make_seq({s, fresh_copy(s)})};
@@ -17,7 +18,8 @@ std::vector<Violation> violations_of_twice(const Buffer& array, const Stmt& s) {
 }
 
 void expect_well_formed(const std::vector<Violation>& violations) {
-  for (const Violation& violation : violations) ADD_FAILURE() << violation.what << ": " << violation.where;
+  for (const Violation& violation : violations)
+    ADD_FAILURE() << violation.what << ": " << violation.where;
 }
 
 TEST(FreshCopy, OfARealizeHasABufferOfItsOwn) {
@@ -41,8 +43,8 @@ TEST(FreshCopy, OfARealizeHasABufferOfItsOwn) {
 TEST(FreshCopy, OfAViewHasVariablesOfItsOwn) {
   const Var n("n"), stride("stride"), offset("offset");
   const Buffer array = decl_buffer({n, 4}, Float(32), {.name = "array"});
-  const Buffer view =
-      decl_buffer({n, 2}, Float(32), {.name = "view", .strides = {stride, Expr(1)}, .elem_offset = offset});
+  const Buffer view = decl_buffer(
+      {n, 2}, Float(32), {.name = "view", .strides = {stride, Expr(1)}, .elem_offset = offset});
   const Stmt store = make_store(view, cast(Float(32), stride + offset + n), {Expr(0), Expr(1)});
   const Stmt s = make_stmt(BufferView{view, array, {Range(0, n), Range(1, 3)}, store});
   const Stmt after = make_store(array, cast(Float(32), Expr(n)), {Expr(0), Expr(0)});

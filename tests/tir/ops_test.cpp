@@ -9,7 +9,8 @@ namespace tenon::tir {
 namespace {
 
 const Var i("i"), j("j");
-const Var b8("b", Int(8)), u8("u", UInt(8)), h("h", Float(16)), f("f"), d("d", Float(64)), truth("t", Bool());
+const Var b8("b", Int(8)), u8("u", UInt(8)), h("h", Float(16)), f("f"), d("d", Float(64)),
+    truth("t", Bool());
 const Var f32("f", Float(32));
 
 TEST(Promotion, LiteralTakesTheTypeThatItMeets) {
@@ -27,7 +28,8 @@ TEST(Promotion, LiteralThatDoesNotFitIsATypeErrorWithItsLine) {
     (void)(u8 + 300);
     FAIL() << "accepted";
   } catch (const TypeError& error) {
-    EXPECT_NE(std::string(error.what()).find("300 does not fit uint8 (at ops_test.cpp:"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("300 does not fit uint8 (at ops_test.cpp:"),
+              std::string::npos);
   }
   EXPECT_THROW((void)(u8 + -1), TypeError);
   EXPECT_THROW((void)make_const(Int(8), 300), TypeError);
@@ -45,7 +47,8 @@ TEST(Promotion, WiderWinsAndUnsignedWinsAtEqualWidth) {
 
 TEST(Promotion, MathematicsIsInTheCommonTypeOfItsArguments) {
   const Var four("four", Float(32, 4)), bf("bf", BFloat(16));
-  for (const Expr& e : {hypot(f32, h), hypot(h, f32), hypot(h, bf), pow(f32, i), pow(i, f32), pow(f32, 2)})
+  for (const Expr& e :
+       {hypot(f32, h), hypot(h, f32), hypot(h, bf), pow(f32, i), pow(i, f32), pow(f32, 2)})
     EXPECT_EQ(e.dtype(), Float(32)) << print_expr(e);
   EXPECT_EQ(nextafter(f32, d).dtype(), Float(64));
   EXPECT_EQ(fma(h, i, 2.5).dtype(), Float(16));
@@ -94,8 +97,8 @@ TEST(Folding, FloatsKeepTheirSpecialValues) {
 }
 
 TEST(Folding, IsTotalAndAgreesWithTheInterpreter) {
-  // Every operator on the corners of every integer type: no crash, and what is folded is what evaluation
-  // gives.
+  // Every operator on the corners of every integer type: no crash, and what is folded is what
+  // evaluation gives.
   const std::vector<BinaryOp> ops = {BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul,
                                      BinaryOp::TruncDiv, BinaryOp::TruncMod, BinaryOp::FloorDiv,
                                      BinaryOp::FloorMod, BinaryOp::Min,      BinaryOp::Max,
@@ -115,7 +118,8 @@ TEST(Folding, IsTotalAndAgreesWithTheInterpreter) {
             continue;
           }
           ASSERT_TRUE(folded.has_value()) << print_expr(plain);
-          EXPECT_EQ(constant_int(*folded), std::get<std::int64_t>(evaluate(plain))) << print_expr(plain);
+          EXPECT_EQ(constant_int(*folded), std::get<std::int64_t>(evaluate(plain)))
+              << print_expr(plain);
         }
       }
     }

@@ -89,7 +89,9 @@ TEST(PrintedLiteral, FollowsItsRule) {
 }
 
 /// Two stores, to have a sequence.
-Stmt two_stores() { return make_seq({make_store(A, 1.0f, {Expr(0)}), make_store(A, 2.0f, {Expr(1)})}); }
+Stmt two_stores() {
+  return make_seq({make_store(A, 1.0f, {Expr(0)}), make_store(A, 2.0f, {Expr(1)})});
+}
 
 struct StatementRow {
   Stmt s;
@@ -102,7 +104,8 @@ TEST(PrintedStatement, FollowsItsRule) {
       "  A: Buffer(A_1: Pointer(float32), float32, [16], [])[0] = 1f32\n  A[1] = 2f32\n";
   const std::string one = "A: Buffer(A_1: Pointer(float32), float32, [16], [])[x] = 1f32\n";
   const std::vector<StatementRow> rows = {
-      {make_stmt(For{x, 0, 10, ForKind::Serial, store}), "for (x: int32, 0, 10) {\n  " + one + "}\n"},
+      {make_stmt(For{x, 0, 10, ForKind::Serial, store}),
+       "for (x: int32, 0, 10) {\n  " + one + "}\n"},
       // The third number is where the loop ends.
       {make_stmt(For{x, 2, y, ForKind::Parallel, store}),
        "for (x: int32, 2, (2 + y: int32)) \"parallel\" {\n  " + one + "}\n"},
@@ -149,8 +152,9 @@ TEST(PrintedBuffer, HasWhatIsNotUsual) {
   EXPECT_EQ(text({4}, {.elem_offset = Expr(8), .offset_factor = 8}),
             start + "[4], [], elem_offset=8, offset_factor=8)");
   EXPECT_EQ(text({4, 4}, {.axis_separators = {1}}), start + "[4, 4], [], axis_separators=[1])");
-  EXPECT_EQ(text({4}, {.scope = "shared", .data_alignment = 16}),
-            "B: Buffer(B_1: Pointer(shared float32), float32, [4], [], scope=\"shared\", align=16)");
+  EXPECT_EQ(
+      text({4}, {.scope = "shared", .data_alignment = 16}),
+      "B: Buffer(B_1: Pointer(shared float32), float32, [4], [], scope=\"shared\", align=16)");
 }
 
 TEST(PrintedAllocation, HasScopeConditionAndABraceAroundSeveralStatements) {
@@ -158,11 +162,15 @@ TEST(PrintedAllocation, HasScopeConditionAndABraceAroundSeveralStatements) {
   const Buffer t = decl_buffer({8}, Float(32), {.name = "t", .data = data});
   const Stmt store = make_store(t, 1.0f, {Expr(0)});
   auto allocated = [&](const Expr& condition, const Stmt& body) {
-    return print_stmt(make_stmt(Allocate{
-               .data = data, .dtype = Float(32), .extents = {8}, .condition = condition, .body = body})) +
+    return print_stmt(make_stmt(Allocate{.data = data,
+                                         .dtype = Float(32),
+                                         .extents = {8},
+                                         .condition = condition,
+                                         .body = body})) +
            "\n";
   };
-  const std::string head = "allocate(t: Pointer(local float32), float32, [8]), storage_scope = local";
+  const std::string head =
+      "allocate(t: Pointer(local float32), float32, [8]), storage_scope = local";
   const std::string first = "t_1: Buffer(t, float32, [8], [], scope=\"local\")[0] = 1f32\n";
   EXPECT_EQ(allocated(make_true(), store), head + ";\n" + first);
   EXPECT_EQ(allocated(make_true(), make_seq({store, store})),

@@ -9,6 +9,7 @@
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tir {
 namespace {
@@ -38,13 +39,16 @@ std::vector<std::filesystem::path> golden_files() {
 }
 
 /// The names in a known text come from a whole module; alone, a function's are numbered anew.
-bool is_first_of_module(const std::string& text) { return text.find("_1: handle") != std::string::npos; }
+bool is_first_of_module(const std::string& text) {
+  return text.find("_1: handle") != std::string::npos;
+}
 
 TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
   int count = 0;
   for (const auto& path : golden_files()) {
     for (const std::string& text : functions_in(path)) {
-      if (!is_first_of_module(text) || text.find("\"from_legacy_te_schedule\": True") == std::string::npos)
+      if (!is_first_of_module(text) ||
+          text.find("\"from_legacy_te_schedule\": True") == std::string::npos)
         continue;
       IRModule module;
       try {
@@ -54,7 +58,8 @@ TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
         continue;
       }
       const std::string printed = print_module(module);
-      // With more than four arguments the known texts print one map in an order that changes from run to run.
+      // With more than four arguments the known texts print one map in an order that changes from
+      // run to run.
       if (module.functions.begin()->second.params.size() <= 4) {
         EXPECT_EQ(printed, text) << path.filename();
       }
@@ -66,8 +71,8 @@ TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
 }
 
 TEST(Text, LiteralsCarryTheirTypes) {
-  for (const char* text :
-       {"-1", "3i64", "200u8", "0u64", "1f32", "2.5f32", "1e-07f32", "-3.40282e+38f32", "inff64", "True"})
+  for (const char* text : {"-1", "3i64", "200u8", "0u64", "1f32", "2.5f32", "1e-07f32",
+                           "-3.40282e+38f32", "inff64", "True"})
     EXPECT_EQ(print_expr(parse_expr(text)), text);
 }
 
@@ -82,7 +87,8 @@ TEST(Text, SyntaxErrorsHavePlaces) {
     parse_expr("(x + )", std::vector{Var("x")});
     FAIL() << "accepted";
   } catch (const TypeError& error) {
-    EXPECT_NE(std::string(error.what()).find("line 1, column 6"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("line 1, column 6"), std::string::npos)
+        << error.what();
   }
   EXPECT_THROW(parse_expr("(x + 1)"), TypeError);
 }
@@ -130,7 +136,8 @@ TEST(Compare, DifferenceNamesTheFirstNode) {
 
 TEST(Verify, KnownTextsAreWellFormed) {
   for (const auto& path : golden_files()) {
-    if (path.parent_path().filename() != "random" && path.parent_path().filename() != "ladder") continue;
+    if (path.parent_path().filename() != "random" && path.parent_path().filename() != "ladder")
+      continue;
     for (const std::string& text : functions_in(path)) {
       for (const auto& [name, func] : parse_module(text).functions)
         for (const Violation& violation : verify(func, Form::Lowered))

@@ -19,8 +19,8 @@ using Names = std::vector<std::string>;
 TEST(FreeVars, OfAViewAreNotThoseThatItGivesValues) {
   const Var n("n"), m("m"), stride("stride"), offset("offset");
   const Buffer array = decl_buffer({n, 4}, Float(32), {.name = "array"});
-  const Buffer view =
-      decl_buffer({m, 2}, Float(32), {.name = "view", .strides = {stride, Expr(1)}, .elem_offset = offset});
+  const Buffer view = decl_buffer(
+      {m, 2}, Float(32), {.name = "view", .strides = {stride, Expr(1)}, .elem_offset = offset});
   const Stmt store = make_store(view, cast(Float(32), stride + offset + m), {Expr(0), Expr(1)});
   const Stmt s = make_stmt(BufferView{view, array, {Range(0, n), Range(1, 3)}, store});
   EXPECT_EQ(free_names(s), Names{"n"});

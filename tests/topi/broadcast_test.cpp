@@ -1,4 +1,5 @@
-// Functions of two operands: what is declared, which extents go together, types, and what is refused.
+// Functions of two operands: what is declared, which extents go together, types, and what is
+// refused.
 #include "tenon/topi/broadcast.h"
 
 #include <gtest/gtest.h>
@@ -169,16 +170,19 @@ TEST_F(BroadcastTest, AnExtentThatNeeds64BitsGivesItsTypeToTheAxis) {
 
 TEST_F(BroadcastTest, ExtentsThatDifferAreRefused) {
   const Tensor Four = placeholder({4}, "Four");
-  EXPECT_TRUE(refuses([&] { A + Four; }, {"topi::add `T_add`", "tensor `A` [4, 3]", "tensor `Four` [4]",
-                                          "dimension 1 of `A` has extent 3",
-                                          "dimension 0 of `Four` has extent 4", "1 or known to be equal"}));
-  EXPECT_TRUE(refuses([&] { maximum(Four, A, "greatest"); }, {"topi::maximum `greatest`", "`Four`", "`A`"}));
+  EXPECT_TRUE(
+      refuses([&] { A + Four; }, {"topi::add `T_add`", "tensor `A` [4, 3]", "tensor `Four` [4]",
+                                  "dimension 1 of `A` has extent 3",
+                                  "dimension 0 of `Four` has extent 4", "1 or known to be equal"}));
+  EXPECT_TRUE(refuses([&] { maximum(Four, A, "greatest"); },
+                      {"topi::maximum `greatest`", "`Four`", "`A`"}));
 }
 
 TEST_F(BroadcastTest, SymbolicExtentsThatMayDifferAreRefused) {
   const Tensor P = placeholder({te::size_var("n")}, "P"), Q = placeholder({te::size_var("m")}, "Q");
-  EXPECT_TRUE(refuses([&] { P* Q; }, {"dimension 0 of `P` has extent n", "dimension 0 of `Q` has extent m",
-                                      "1 or known to be equal"}));
+  EXPECT_TRUE(
+      refuses([&] { P* Q; }, {"dimension 0 of `P` has extent n", "dimension 0 of `Q` has extent m",
+                              "1 or known to be equal"}));
   EXPECT_TRUE(refuses([&] { P* Row; }, {"extent n", "extent 3"}));
 }
 
@@ -209,8 +213,9 @@ TEST_F(BroadcastTest, LiteralsThatDoNotFitAreRefused) {
 }
 
 TEST_F(BroadcastTest, IntegersHaveNoSlash) {
-  EXPECT_TRUE(refuses([&] { I / J; }, {"topi::divide `T_divide`", "`I`", "`J`", "int32", "floordiv",
-                                       "truncdiv", "floormod", "truncmod", "floor_divide", "trunc_divide"}));
+  EXPECT_TRUE(refuses([&] { I / J; },
+                      {"topi::divide `T_divide`", "`I`", "`J`", "int32", "floordiv", "truncdiv",
+                       "floormod", "truncmod", "floor_divide", "trunc_divide"}));
   EXPECT_TRUE(refuses([&] { I / 2; }, {"`I`", "`2`", "floordiv"}));
 }
 
@@ -242,7 +247,8 @@ TEST_F(BroadcastTest, BroadcastToRepeats) {
 }
 
 TEST_F(BroadcastTest, BroadcastToNeverShrinks) {
-  EXPECT_TRUE(refuses([&] { broadcast_to(A, {4}); }, {"topi::broadcast_to", "`A`", "1 dimension", "has 2"}));
+  EXPECT_TRUE(refuses([&] { broadcast_to(A, {4}); },
+                      {"topi::broadcast_to", "`A`", "1 dimension", "has 2"}));
   EXPECT_TRUE(refuses(
       [&] {
         broadcast_to(A, {4, 1});

@@ -115,7 +115,8 @@ TEST_F(ElementwiseTest, FullHasNoInputs) {
 }
 
 TEST_F(ElementwiseTest, WhatExpressionsRefuseIsRefused) {
-  EXPECT_TRUE(refuses([&] { exp(I); }, {"topi::exp `T_exp`", "tensor `I` [4, 3]", "floats", "int32"}));
+  EXPECT_TRUE(
+      refuses([&] { exp(I); }, {"topi::exp `T_exp`", "tensor `I` [4, 3]", "floats", "int32"}));
   EXPECT_TRUE(refuses([&] { bitwise_not(A); }, {"topi::bitwise_not", "integers"}));
   EXPECT_TRUE(refuses([&] { logical_not(A); }, {"topi::logical_not", "`A`"}));
 }

@@ -1,5 +1,5 @@
-// What misuse of the library must get: a TypeError whose sentence says every one of the parts, with the
-// user's line.
+// What misuse of the library must get: a TypeError whose sentence says every one of the parts, with
+// the user's line.
 //
 //   EXPECT_TRUE(refuses([&] { topi::add(A, B); }, {"`A`", "`B`"}));
 #pragma once

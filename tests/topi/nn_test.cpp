@@ -39,13 +39,16 @@ TEST_F(NnTest, ProductsHaveTheTypeThatIsAskedFor) {
 }
 
 TEST_F(NnTest, ProductsNeedWhatFits) {
-  EXPECT_TRUE(refuses([&] { matmul(A, W); }, {"topi::matmul `T_matmul`", "dimension 1 of `A` has extent 6",
-                                              "dimension 0 of `W` has extent 5"}));
+  EXPECT_TRUE(
+      refuses([&] { matmul(A, W); }, {"topi::matmul `T_matmul`", "dimension 1 of `A` has extent 6",
+                                      "dimension 0 of `W` has extent 5"}));
   EXPECT_EQ(shape(matmul(A, W, {.transpose_b = true})), "4 5");
-  EXPECT_TRUE(refuses([&] { matmul(A, Bias); }, {"topi::matmul", "`Bias` must have 2 dimensions, has 1"}));
+  EXPECT_TRUE(
+      refuses([&] { matmul(A, Bias); }, {"topi::matmul", "`Bias` must have 2 dimensions, has 1"}));
   EXPECT_TRUE(refuses([&] { dense(A, B); }, {"topi::dense", "`A`", "`B`"}));
   EXPECT_TRUE(refuses([&] { dense(A, W, A); }, {"topi::dense", "`A` must have 1 dimension"}));
-  EXPECT_TRUE(refuses([&] { dense(A, W, placeholder({4}, "V")); }, {"topi::dense", "`V` has extent 4"}));
+  EXPECT_TRUE(
+      refuses([&] { dense(A, W, placeholder({4}, "V")); }, {"topi::dense", "`V` has extent 4"}));
   EXPECT_TRUE(refuses(
       [&] {
         batch_matmul(placeholder({2, 3, 4}, "P"), placeholder({3, 4, 5}, "Q"));
@@ -70,8 +73,9 @@ TEST_F(NnTest, WindowsThatFitAreCounted) {
   EXPECT_EQ(shape(max_pool2d(X, {2, 3}, {.stride = {2, 4}})), "2 3 4 2");
   EXPECT_EQ(shape(avg_pool2d(X, {3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}})), "2 3 4 5");
   EXPECT_EQ(shape(conv2d_nchw(X, K)), "2 4 6 8");
-  EXPECT_EQ(shape(conv2d_nchw(X, K, {.stride = {2, 1}, .dilation = {2, 3}, .padding = {2, 0, 1, 2}})),
-            "2 4 4 6");
+  EXPECT_EQ(
+      shape(conv2d_nchw(X, K, {.stride = {2, 1}, .dilation = {2, 3}, .padding = {2, 0, 1, 2}})),
+      "2 4 4 6");
 }
 
 TEST_F(NnTest, PaddingByWhatTheWindowTakesKeepsASymbolicExtent) {
@@ -89,7 +93,11 @@ TEST_F(NnTest, WindowsOfAnySizeAreCounted) {
         max_pool2d(X, {far, far}, {.padding = {far - 1, 0, far - 1, 0}});
       },
       {"topi::max_pool2d", "covers 2147483647 places of dimension 3"}));
-  EXPECT_TRUE(refuses([&] { conv2d_nchw(X, K, {.dilation = {far, far}}); }, {"covers 4294967295 places"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        conv2d_nchw(X, K, {.dilation = {far, far}});
+      },
+      {"covers 4294967295 places"}));
 }
 
 TEST_F(NnTest, WindowsAreNamedAndTagged) {
@@ -102,11 +110,23 @@ TEST_F(NnTest, WindowsAreNamedAndTagged) {
 }
 
 TEST_F(NnTest, WindowsThatDoNotFitAreRefused) {
-  EXPECT_TRUE(refuses([&] { max_pool2d(A, {2, 2}); }, {"topi::max_pool2d", "`A` must have 4 dimensions"}));
-  EXPECT_TRUE(refuses([&] { max_pool2d(X, {9, 2}); }, {"covers 9 places of dimension 2", "which has 8"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        max_pool2d(A, {2, 2});
+      },
+      {"topi::max_pool2d", "`A` must have 4 dimensions"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        max_pool2d(X, {9, 2});
+      },
+      {"covers 9 places of dimension 2", "which has 8"}));
   EXPECT_TRUE(refuses([&] { max_pool2d(X, {0, 2}); }, {"topi::max_pool2d", "an extent of 0"}));
   EXPECT_TRUE(refuses([&] { max_pool2d(X, {2, 2}, {.stride = {0, 1}}); }, {"stride", "0"}));
-  EXPECT_TRUE(refuses([&] { avg_pool2d(X, {2, 2}, {.padding = {0, 2, 0, 0}}); }, {"a padding of 2"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        avg_pool2d(X, {2, 2}, {.padding = {0, 2, 0, 0}});
+      },
+      {"a padding of 2"}));
   EXPECT_TRUE(refuses(
       [&] {
         avg_pool2d(placeholder({1, 1, 4, 4}, "J", Int(32)), {2, 2});
@@ -117,12 +137,21 @@ TEST_F(NnTest, WindowsThatDoNotFitAreRefused) {
         conv2d_nchw(X, placeholder({4, 2, 3, 3}, "L"));
       },
       {"topi::conv2d_nchw", "dimension 1 of `X` has extent 3", "dimension 1 of `L` has extent 2"}));
-  EXPECT_TRUE(refuses([&] { conv2d_nchw(X, K, {.padding = {-1, 0, 0, 0}}); }, {"topi::conv2d_nchw", "-1"}));
-  EXPECT_TRUE(refuses([&] { conv2d_nchw(X, K, {.dilation = {4, 1}}); }, {"covers 9 places of dimension 2"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        conv2d_nchw(X, K, {.padding = {-1, 0, 0, 0}});
+      },
+      {"topi::conv2d_nchw", "-1"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        conv2d_nchw(X, K, {.dilation = {4, 1}});
+      },
+      {"covers 9 places of dimension 2"}));
 }
 
 TEST_F(NnTest, OperationsCarryTheLine) {
-  const Tensor C = conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}), S = softmax(A), D = dense(A, W, Bias);
+  const Tensor C = conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}), S = softmax(A),
+               D = dense(A, W, Bias);
   const unsigned line = SourceLocation::current().line() - 1;
   for (const Tensor& t : {C, S, D}) {
     EXPECT_EQ(t.op().where().line(), line) << t.name();

@@ -14,12 +14,14 @@ using te::placeholder;
 /// "k0 k2"
 std::string reduced(const Tensor& t) {
   std::string text;
-  for (const te::IterVar& axis : t.op().reduce_axis()) text += (text.empty() ? "" : " ") + axis.name();
+  for (const te::IterVar& axis : t.op().reduce_axis())
+    text += (text.empty() ? "" : " ") + axis.name();
   return text;
 }
 
 struct ReductionTest : ::testing::Test {
-  Tensor A = placeholder({2, 3, 4}, "A"), T = placeholder({2, 3}, "T", Bool()), S = placeholder({}, "S");
+  Tensor A = placeholder({2, 3, 4}, "A"), T = placeholder({2, 3}, "T", Bool()),
+         S = placeholder({}, "S");
 };
 
 TEST_F(ReductionTest, IsNamedAndTaggedAsTheReferenceDoes) {
@@ -67,7 +69,8 @@ TEST_F(ReductionTest, OperationsCarryTheLine) {
 }
 
 TEST_F(ReductionTest, DimensionsThatAreNotThereAreRefused) {
-  EXPECT_TRUE(refuses([&] { sum(A, {3}); }, {"topi::sum `A_red`", "tensor `A` [2, 3, 4]", "dimension 3"}));
+  EXPECT_TRUE(
+      refuses([&] { sum(A, {3}); }, {"topi::sum `A_red`", "tensor `A` [2, 3, 4]", "dimension 3"}));
   EXPECT_TRUE(refuses([&] { max(A, {-4}); }, {"topi::max", "dimension -4"}));
   EXPECT_TRUE(refuses([&] { min(A, {1, -2}); }, {"topi::min", "dimension 1 is listed twice"}));
   EXPECT_TRUE(refuses([&] { sum(S); }, {"topi::sum", "`S`", "rank 0"}));

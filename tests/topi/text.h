@@ -14,7 +14,8 @@ inline std::string element(const te::Tensor& t) { return tir::print_legacy(t.op(
 /// "4 n"
 inline std::string shape(const te::Tensor& t) {
   std::string text;
-  for (const te::Expr& extent : t.shape()) text += (text.empty() ? "" : " ") + tir::print_expr(extent);
+  for (const te::Expr& extent : t.shape())
+    text += (text.empty() ? "" : " ") + tir::print_expr(extent);
   return text;
 }
 

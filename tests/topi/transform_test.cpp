@@ -21,18 +21,19 @@ struct TransformTest : ::testing::Test {
 };
 
 TEST_F(TransformTest, NamesAndTags) {
-  const std::vector<std::pair<Tensor, std::string>> cases = {{transpose(A), "T_transpose"},
-                                                             {reshape(A, {24}), "T_reshape"},
-                                                             {flatten(A), "T_flatten"},
-                                                             {expand_dims(A, 0), "T_expand_dims"},
-                                                             {squeeze(Thin), "T_squeeze"},
-                                                             {concatenate({A, B}), "T_concat"},
-                                                             {stack({A, B}), "T_stack"},
-                                                             {split(A, {1})[1], "T_split"},
-                                                             {split_sections(A, 2)[1], "T_split_sections"},
-                                                             {strided_slice(A, {0}, {1}), "T_strided_slice"},
-                                                             {take(A, I), "T_take"},
-                                                             {pad(A, {1}, {1}), "T_pad"}};
+  const std::vector<std::pair<Tensor, std::string>> cases = {
+      {transpose(A), "T_transpose"},
+      {reshape(A, {24}), "T_reshape"},
+      {flatten(A), "T_flatten"},
+      {expand_dims(A, 0), "T_expand_dims"},
+      {squeeze(Thin), "T_squeeze"},
+      {concatenate({A, B}), "T_concat"},
+      {stack({A, B}), "T_stack"},
+      {split(A, {1})[1], "T_split"},
+      {split_sections(A, 2)[1], "T_split_sections"},
+      {strided_slice(A, {0}, {1}), "T_strided_slice"},
+      {take(A, I), "T_take"},
+      {pad(A, {1}, {1}), "T_pad"}};
   for (const auto& [tensor, name] : cases)
     EXPECT_EQ(tensor.op().name() + " " + tensor.op().tag(), name + " injective");
 }
@@ -59,7 +60,11 @@ TEST_F(TransformTest, ReshapeKeepsTheNumberOfElements) {
   EXPECT_EQ(shape(reshape(P, {4, n})), "4 n");
   EXPECT_EQ(shape(reshape(P, {2, n, 2})), "2 n 2");
   EXPECT_EQ(reshape(S, {1, 1}).ndim(), 2);
-  EXPECT_TRUE(refuses([&] { reshape(A, {5, 5}); }, {"topi::reshape", "`A` [2, 3, 4]", "[5, 5]", "elements"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        reshape(A, {5, 5});
+      },
+      {"topi::reshape", "`A` [2, 3, 4]", "[5, 5]", "elements"}));
   EXPECT_TRUE(refuses([&] { reshape(P, {m, 4}); }, {"[n, 4]", "[m, 4]", "not known"}));
 }
 
@@ -71,8 +76,9 @@ TEST_F(TransformTest, NumbersThatNeed64BitsHaveThem) {
   EXPECT_EQ(shape(concatenate({Long, Long, Long})), "3221225472i64");
   EXPECT_EQ(shape(pad(Long, {1 << 30}, {})), "2147483648i64");
   // Between two shapes of extents that int32 holds, places are counted in int64.
-  EXPECT_EQ(reshape(Big, {65536, 131072}).op().body()[0].as<tir::ProducerLoad>()->indices[0].dtype(),
-            Int(64));
+  EXPECT_EQ(
+      reshape(Big, {65536, 131072}).op().body()[0].as<tir::ProducerLoad>()->indices[0].dtype(),
+      Int(64));
   EXPECT_EQ(reshape(A, {24}).op().body()[0].as<tir::ProducerLoad>()->indices[0].dtype(), Int(32));
 }
 
@@ -88,8 +94,16 @@ TEST_F(TransformTest, NumbersPast64BitsAreRefused) {
 TEST_F(TransformTest, ExpressionsWithoutAValueAreRefused) {
   Expr gone = n + 1;
   const Expr kept = std::move(gone);
-  EXPECT_TRUE(refuses([&] { reshape(A, {gone, 24}); }, {"topi::reshape", "extent 0", "moved from"}));
-  EXPECT_TRUE(refuses([&] { pad(A, {0, gone}, {}); }, {"topi::pad", "before dimension 1", "moved from"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        reshape(A, {gone, 24});
+      },
+      {"topi::reshape", "extent 0", "moved from"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        pad(A, {0, gone}, {});
+      },
+      {"topi::pad", "before dimension 1", "moved from"}));
 }
 
 TEST_F(TransformTest, DimensionsOfExtentOneComeAndGo) {
@@ -108,7 +122,11 @@ TEST_F(TransformTest, TensorsSideBySideAreAlike) {
   EXPECT_EQ(shape(concatenate({A, B, A}, 1)), "2 9 4");
   EXPECT_EQ(shape(stack({A, B}, -1)), "2 3 4 2");
   EXPECT_EQ(shape(concatenate({P, P})), "(n + n) 4");
-  EXPECT_TRUE(refuses([&] { concatenate({A, I}); }, {"topi::concatenate", "`A` is float32", "`I` is int32"}));
+  EXPECT_TRUE(refuses(
+      [&] {
+        concatenate({A, I});
+      },
+      {"topi::concatenate", "`A` is float32", "`I` is int32"}));
   EXPECT_TRUE(refuses(
       [&] {
         concatenate({A, Thin}, 0);
@@ -123,14 +141,16 @@ TEST_F(TransformTest, PartsCoverTheDimension) {
   EXPECT_EQ(shape(split_sections(A, 2, -1)[1]), "2 3 2");
   EXPECT_TRUE(refuses([&] { split(A, {3, 1}, 2); }, {"topi::split", "must rise", "4"}));
   EXPECT_TRUE(refuses([&] { split(A, {5}, 2); }, {"topi::split", "must rise"}));
-  EXPECT_TRUE(refuses([&] { split_sections(A, 2, 1); }, {"topi::split_sections", "2 parts", "extent 3"}));
+  EXPECT_TRUE(
+      refuses([&] { split_sections(A, 2, 1); }, {"topi::split_sections", "2 parts", "extent 3"}));
   EXPECT_TRUE(refuses([&] { split_sections(A, 0, 1); }, {"topi::split_sections", "0 parts"}));
   EXPECT_TRUE(refuses([&] { split(P, {1}); }, {"topi::split", "extent n", "constant"}));
 }
 
 TEST_F(TransformTest, SlicesHaveBeginsAndEnds) {
   EXPECT_TRUE(refuses([&] { strided_slice(A, {0}, {1, 2}); }, {"1 begins", "2 ends"}));
-  EXPECT_TRUE(refuses([&] { strided_slice(A, {0}, {1}, {0}); }, {"topi::strided_slice", "dimension 0 is 0"}));
+  EXPECT_TRUE(refuses([&] { strided_slice(A, {0}, {1}, {0}); },
+                      {"topi::strided_slice", "dimension 0 is 0"}));
   EXPECT_TRUE(refuses([&] { strided_slice(P, {0}, {1}); }, {"extent n", "constant"}));
   EXPECT_EQ(shape(strided_slice(A, {1, -2}, {9, -1})), "1 1 4");
 }

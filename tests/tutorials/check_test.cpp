@@ -1,5 +1,5 @@
-// check_schedule: what it must find. A wrong schedule cannot be had on purpose, so that the programs here err
-// by statements of their own.
+// check_schedule: what it must find. A wrong schedule cannot be had on purpose, so that the
+// programs here err by statements of their own.
 #include <gtest/gtest.h>
 #include <tenon/driver/check.h>
 #include <tenon/tenon.h>
@@ -95,16 +95,18 @@ TEST(CheckSchedule, RefusesWhatBuildRefuses) {
 }
 
 TEST(CheckSchedule, NeedsAReferenceForFunctionsOfC) {
-  te::Tensor B = te::extern_op({1}, {},
-                               [](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) {
-                                 return call_extern(Int(32), "tenon_test_nothing", outs[0].access_ptr("w"));
-                               },
-                               "B", {.dtype = Float(32)});
+  te::Tensor B =
+      te::extern_op({1}, {},
+                    [](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) {
+                      return call_extern(Int(32), "tenon_test_nothing", outs[0].access_ptr("w"));
+                    },
+                    "B", {.dtype = Float(32)});
   try {
     check_schedule(te::create_schedule(B), {B});
     FAIL() << "accepted";
   } catch (const LowerError& error) {
-    EXPECT_NE(std::string(error.what()).find("give a reference"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("give a reference"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -117,10 +119,12 @@ TEST(CheckSchedule, NeedsAValueForASymbolicSize) {
     check_schedule(te::create_schedule(B), {A, B});
     FAIL() << "accepted";
   } catch (const LowerError& error) {
-    EXPECT_NE(std::string(error.what()).find("argument `A` needs a value for `n`"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("argument `A` needs a value for `n`"),
+              std::string::npos)
         << error.what();
   }
-  EXPECT_TRUE(check_schedule(te::create_schedule(B), {A, B}, {.arguments = {.values = {{n, 5}}}}).fine());
+  EXPECT_TRUE(
+      check_schedule(te::create_schedule(B), {A, B}, {.arguments = {.values = {{n, 5}}}}).fine());
 }
 
 TEST(MakeArguments, GivesTheSameInputsEveryTime) {

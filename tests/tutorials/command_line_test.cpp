@@ -9,10 +9,12 @@
 #include <sstream>
 
 #include "run_tutorial.h"
+#include "tenon_test_paths.h"
 
 namespace {
 
-// ---- what cannot be understood ----------------------------------------------------------------------------
+// ---- what cannot be understood
+// ----------------------------------------------------------------------------
 
 struct Misuse {
   const char* name;
@@ -33,34 +35,39 @@ TEST_P(CommandLineMisuse, ExitsWithTwoAndSaysWhatIsKnown) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tutorials, CommandLineMisuse,
-    testing::Values(
-        Misuse{"UnknownOption", "--emits=asm", "unknown option '--emits=asm'. Known: --help, --emit="},
-        Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
-        Misuse{"ShortOption", "-x", "unknown option '-x'"}, Misuse{"Word", "fast", "unknown option 'fast'"},
-        Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
-        Misuse{"EmptyWord", "''", "unknown option ''"},
-        Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm."},
-        Misuse{"EmptyEmit", "--emit=", "--emit"},
-        Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
-        Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
-        Misuse{"EmptyTarget", "--target=''", "--target"},
-        Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
-        Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
-        Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
-        Misuse{"NegativeSize", "--size=-1", "a number from 1 to"},
-        Misuse{"SizeOfABillion", "--size=1000000000", "a number from 1 to"},
-        Misuse{"SizeBeyondAllIntegers", "--size=99999999999999999999", "a number from 1 to"},
-        Misuse{"SizeAsAFloat", "--size=1e9", "not '1e9'"}, Misuse{"SizeInWords", "--size=12k", "not '12k'"},
-        Misuse{"EmptySize", "--size=", "--size"}, Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
-        Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
-        Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
-        Misuse{"NoThreads", "--threads=0", "a number from 1 to"},
-        Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
-        Misuse{"ThreadsInWords", "--threads=all", "not 'all'"},
-        Misuse{"ThreadsBeyondAllMachines", "--threads=1000000", "a number from 1 to"},
-        Misuse{"UnknownPass", "--dump-after=flatten", "Known: all, "},
-        Misuse{"EmptyPass", "--dump-after=", "--dump-after"},
-        Misuse{"OneUnknownPassOfTwo", "--dump-after=flatten-storage --dump-after=x", "--dump-after='x'"}),
+    testing::Values(Misuse{"UnknownOption", "--emits=asm",
+                           "unknown option '--emits=asm'. Known: --help, --emit="},
+                    Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
+                    Misuse{"ShortOption", "-x", "unknown option '-x'"},
+                    Misuse{"Word", "fast", "unknown option 'fast'"},
+                    Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
+                    Misuse{"EmptyWord", "''", "unknown option ''"},
+                    Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm."},
+                    Misuse{"EmptyEmit", "--emit=", "--emit"},
+                    Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
+                    Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
+                    Misuse{"EmptyTarget", "--target=''", "--target"},
+                    Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
+                    Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
+                    Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
+                    Misuse{"NegativeSize", "--size=-1", "a number from 1 to"},
+                    Misuse{"SizeOfABillion", "--size=1000000000", "a number from 1 to"},
+                    Misuse{"SizeBeyondAllIntegers", "--size=99999999999999999999",
+                           "a number from 1 to"},
+                    Misuse{"SizeAsAFloat", "--size=1e9", "not '1e9'"},
+                    Misuse{"SizeInWords", "--size=12k", "not '12k'"},
+                    Misuse{"EmptySize", "--size=", "--size"},
+                    Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
+                    Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
+                    Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
+                    Misuse{"NoThreads", "--threads=0", "a number from 1 to"},
+                    Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
+                    Misuse{"ThreadsInWords", "--threads=all", "not 'all'"},
+                    Misuse{"ThreadsBeyondAllMachines", "--threads=1000000", "a number from 1 to"},
+                    Misuse{"UnknownPass", "--dump-after=flatten", "Known: all, "},
+                    Misuse{"EmptyPass", "--dump-after=", "--dump-after"},
+                    Misuse{"OneUnknownPassOfTwo", "--dump-after=flatten-storage --dump-after=x",
+                           "--dump-after='x'"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(CommandLine, EveryOptionSaysWhatItKnows) {
@@ -68,29 +75,32 @@ TEST(CommandLine, EveryOptionSaysWhatItKnows) {
   for (const char* pass : {"flatten-storage", "unroll-loops", "lower-intrinsics"})
     EXPECT_NE(passes.find(pass), std::string::npos) << passes;
   const std::string options = run_tutorial("09_split", "--x").err;
-  for (const char* option : {"--emit=simple|loops|ll|asm", "--target=", "--size=", "--threads=", "--check",
-                             "--time", "--dump-after=", "--time-passes", "--help"})
+  for (const char* option : {"--emit=simple|loops|ll|asm", "--target=", "--size=", "--threads=",
+                             "--check", "--time", "--dump-after=", "--time-passes", "--help"})
     EXPECT_NE(options.find(option), std::string::npos) << options;
 }
 
-// ---- what it does -----------------------------------------------------------------------------------------
+// ---- what it does
+// -----------------------------------------------------------------------------------------
 
 TEST(CommandLine, HelpNamesOptionsAndPasses) {
   const Outcome run = run_tutorial("09_split", "--help");
   EXPECT_EQ(run.status, 0);
-  for (const char* word : {"--emit", "--target", "--size", "--threads", "--check", "--time", "--dump-after",
-                           "--time-passes", "--help", "flatten-storage"})
+  for (const char* word : {"--emit", "--target", "--size", "--threads", "--check", "--time",
+                           "--dump-after", "--time-passes", "--help", "flatten-storage"})
     EXPECT_NE(run.out.find(word), std::string::npos) << word;
 }
 
 TEST(CommandLine, SizeChangesTheLoops) {
-  EXPECT_NE(run_tutorial("09_split", "--size=100").out.find("for (k: int32, 0, 100)"), std::string::npos);
+  EXPECT_NE(run_tutorial("09_split", "--size=100").out.find("for (k: int32, 0, 100)"),
+            std::string::npos);
 }
 
 TEST(CommandLine, LoopsAreMultiDimensional) {
   const Outcome run = run_tutorial("10_reorder", "--emit=loops");
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_NE(run.out.find("A: Buffer(A_2: Pointer(float32), float32, [1024, 1024], [])"), std::string::npos);
+  EXPECT_NE(run.out.find("A: Buffer(A_2: Pointer(float32), float32, [1024, 1024], [])"),
+            std::string::npos);
 }
 
 TEST(CommandLine, LlIsLlvmsTextAndAsmIsAssembler) {
@@ -99,10 +109,10 @@ TEST(CommandLine, LlIsLlvmsTextAndAsmIsAssembler) {
 }
 
 TEST(CommandLine, TheTargetDecidesOnTheInstructions) {
-  const Outcome wide =
-      run_tutorial("13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=znver4'");
-  const Outcome narrow =
-      run_tutorial("13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64'");
+  const Outcome wide = run_tutorial(
+      "13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=znver4'");
+  const Outcome narrow = run_tutorial(
+      "13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64'");
   EXPECT_NE(wide.out.find("zmm"), std::string::npos) << wide.err;
   EXPECT_EQ(narrow.out.find("zmm"), std::string::npos) << narrow.err;
 }
@@ -113,7 +123,8 @@ TEST(CommandLine, DumpsGoToTheStandardError) {
       run_tutorial("09_split", "--dump-after=flatten-storage --dump-after=flatten-storage");
   EXPECT_EQ(dumped.out, plain.out);
   EXPECT_EQ(dumped.err.find("=== before after flatten-storage ==="), 0u) << dumped.err;
-  EXPECT_NE(dumped.err.find("=== after after flatten-storage ==="), std::string::npos) << dumped.err;
+  EXPECT_NE(dumped.err.find("=== after after flatten-storage ==="), std::string::npos)
+      << dumped.err;
 }
 
 TEST(CommandLine, ADumpAfterAPassThatDidNotRunIsSaidSo) {
@@ -134,18 +145,21 @@ std::map<std::string, std::pair<double, double>> times_of_steps(const std::strin
   const std::regex row(R"((\S+(?: \S+)*) +([0-9.]+) ms +([0-9.]+) %)");
   for (std::string line; std::getline(in, line);) {
     std::smatch parts;
-    if (std::regex_match(line, parts, row)) rows[parts[1]] = {std::stod(parts[2]), std::stod(parts[3])};
+    if (std::regex_match(line, parts, row))
+      rows[parts[1]] = {std::stod(parts[2]), std::stod(parts[3])};
   }
   return rows;
 }
 
 TEST(CommandLine, TimesOfStepsCoverThePathToMachineCode) {
   const auto rows = times_of_steps(run_tutorial("09_split", "--emit=asm --time-passes").err);
-  for (const char* step : {"freeze", "infer-bound", "schedule-ops", "flatten-storage", "partition-loops",
-                           "lower-intrinsics", "emit-llvm", "optimize-llvm", "generate-code", "all steps"})
+  for (const char* step :
+       {"freeze", "infer-bound", "schedule-ops", "flatten-storage", "partition-loops",
+        "lower-intrinsics", "emit-llvm", "optimize-llvm", "generate-code", "all steps"})
     EXPECT_TRUE(rows.contains(step)) << step;
   EXPECT_FALSE(rows.contains("load"));
-  EXPECT_TRUE(times_of_steps(run_tutorial("09_split", "--check --time-passes").err).contains("load"));
+  EXPECT_TRUE(
+      times_of_steps(run_tutorial("09_split", "--check --time-passes").err).contains("load"));
 }
 
 TEST(CommandLine, SharesOfStepsAddUpToTheWhole) {
@@ -180,7 +194,8 @@ TEST(CommandLine, CodeForARefusedScheduleIsAnError) {
   EXPECT_NE(run.err.find("rfactor"), std::string::npos) << run.err;
 }
 
-// ---- --check ----------------------------------------------------------------------------------------------
+// ---- --check
+// ----------------------------------------------------------------------------------------------
 
 class Check : public testing::TestWithParam<std::string> {};
 

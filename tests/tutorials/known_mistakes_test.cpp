@@ -1,5 +1,5 @@
-// Programs that are commonly shown with a mistake: they print the known text, build refuses them with the
-// reason, and a corrected schedule beside them computes the right numbers.
+// Programs that are commonly shown with a mistake: they print the known text, build refuses them
+// with the reason, and a corrected schedule beside them computes the right numbers.
 #include <gtest/gtest.h>
 
 #include "run_tutorial.h"
@@ -41,21 +41,22 @@ TEST_P(KnownMistake, HasNoCode) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tutorials, KnownMistake,
-    testing::Values(Mistake{"14_bind",
-                            {"axis `k.outer` of stage `B`", "bound to blockIdx.x", "rfactor", "14_bind.cpp:"},
-                            "check threads of one block: right; 1 element of S"},
-                    Mistake{"15_parallel",
-                            {"axis `l` of stage `B`", "race for the result", "rfactor", "15_parallel.cpp:"},
-                            "check rows in parallel: right; 64 elements of B"},
-                    Mistake{"17_prefetch",
-                            {"legacy_prefetch_index", "rows and columns exchanged", "17_prefetch.cpp:"},
-                            "check the address that is meant: right; 64 elements of B"},
-                    Mistake{"20_set_store_predicate",
-                            {"variable `threadIdx.x`", "no loop is bound", "20_set_store_predicate.cpp:"},
-                            "check thread 0 stores: right; 1 element of B"},
-                    Mistake{"21_create_group",
-                            {"`F` is an output of the schedule", "would be lost", "21_create_group.cpp:"},
-                            "check with F as the result: right; 64 elements of F"}),
+    testing::Values(
+        Mistake{"14_bind",
+                {"axis `k.outer` of stage `B`", "bound to blockIdx.x", "rfactor", "14_bind.cpp:"},
+                "check threads of one block: right; 1 element of S"},
+        Mistake{"15_parallel",
+                {"axis `l` of stage `B`", "race for the result", "rfactor", "15_parallel.cpp:"},
+                "check rows in parallel: right; 64 elements of B"},
+        Mistake{"17_prefetch",
+                {"legacy_prefetch_index", "rows and columns exchanged", "17_prefetch.cpp:"},
+                "check the address that is meant: right; 64 elements of B"},
+        Mistake{"20_set_store_predicate",
+                {"variable `threadIdx.x`", "no loop is bound", "20_set_store_predicate.cpp:"},
+                "check thread 0 stores: right; 1 element of B"},
+        Mistake{"21_create_group",
+                {"`F` is an output of the schedule", "would be lost", "21_create_group.cpp:"},
+                "check with F as the result: right; 64 elements of F"}),
     [](const auto& info) { return std::string(info.param.program); });
 
 // Both schedules compute the right number on a GPU; as host code they are none.
@@ -70,7 +71,8 @@ TEST(KnownMistakes, ComputeAtBindsThreadsThatACpuDoesNotHave) {
   EXPECT_NE(line_of(run.out, "check one thread stores: right; 1 element of B"), "") << run.out;
 }
 
-// Nothing in the known program starts the sums: it is right on zeros, and the one beside it on NaNs.
+// Nothing in the known program starts the sums: it is right on zeros, and the one beside it on
+// NaNs.
 TEST(KnownMistakes, TensorizeNeedsAResetToBeRightOnAnyContents) {
   const Outcome run = run_tutorial("18_tensorize", "--check");
   EXPECT_EQ(run.status, 0) << run.err;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "run_tutorial.h"
+#include "tenon_test_paths.h"
 
 namespace {
 
@@ -75,10 +76,10 @@ TEST_P(PrimitiveText, IsWhatEmitSimplePrints) {
 INSTANTIATE_TEST_SUITE_P(Tutorials, PrimitiveText,
                          testing::Values("01_cache_read", "02_cache_write", "03_set_scope",
                                          "04_storage_align", "05_compute_at", "06_compute_inline",
-                                         "07_compute_root", "08_fuse", "09_split", "10_reorder", "11_tile",
-                                         "12_unroll", "13_vectorize", "14_bind", "15_parallel", "16_pragma",
-                                         "17_prefetch", "18_tensorize", "19_rfactor",
-                                         "20_set_store_predicate", "21_create_group"),
+                                         "07_compute_root", "08_fuse", "09_split", "10_reorder",
+                                         "11_tile", "12_unroll", "13_vectorize", "14_bind",
+                                         "15_parallel", "16_pragma", "17_prefetch", "18_tensorize",
+                                         "19_rfactor", "20_set_store_predicate", "21_create_group"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(LadderText, OfTheCoursesStepsIsTheKnownOne) {
@@ -96,7 +97,8 @@ TEST(LadderText, OfTheLoopStructuresIsTheKnownOne) {
   const auto known = sections(golden("ladder/seed003_lower.txt"));
   const auto printed = sections(run_tutorial("loop_structures").out);
   ASSERT_EQ(printed.size(), 3u);
-  for (const auto& [name, text] : printed) EXPECT_EQ(without_blanks(text), without_blanks(known.at(name)));
+  for (const auto& [name, text] : printed)
+    EXPECT_EQ(without_blanks(text), without_blanks(known.at(name)));
 }
 
 TEST(LadderText, OfAddReluIsTheKnownOne) {
@@ -111,7 +113,8 @@ TEST(LadderText, OfTheConvolutionAsDeclaredIsTheKnownOne) {
   EXPECT_EQ(without_blanks(declared), without_blanks(known.at("003 conv2d")));
 }
 
-// ---- operations -------------------------------------------------------------------------------------------
+// ---- operations
+// -------------------------------------------------------------------------------------------
 
 struct Section {
   const char* program;
@@ -122,7 +125,9 @@ struct Section {
   const char* probe;
 };
 
-void PrintTo(const Section& section, std::ostream* out) { *out << section.program << ", " << section.name; }
+void PrintTo(const Section& section, std::ostream* out) {
+  *out << section.program << ", " << section.name;
+}
 
 class OperationText : public testing::TestWithParam<Section> {};
 
@@ -141,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Section{"argmax", "--size=8", "pairs", "p2", "argmax"},
                     Section{"reductions", "--size=100", "init", "p5", "init"},
                     Section{"parallel_reduction", "--size=64", "factored", "p3", "rfactor cpu"},
-                    Section{"parallel_reduction", "--size=64", "across threads", "p3", "rfactor gpu"},
+                    Section{"parallel_reduction", "--size=64", "across threads", "p3",
+                            "rfactor gpu"},
                     Section{"scan", "", "one state", "p3", "scan"},
                     Section{"scan", "", "on threads", "p6", "scan gpu"},
                     Section{"symbolic_shapes", "", "tiles", "p1", "tile symbolic"},

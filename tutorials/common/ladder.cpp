@@ -71,12 +71,13 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// How many times as fast as the step before, round by round: neighbours in time are compared, so that a
-/// machine whose speed drifts says the same.
+/// How many times as fast as the step before, round by round: neighbours in time are compared, so
+/// that a machine whose speed drifts says the same.
 double gain(const Built& step, const Built& before) {
   if (step.rounds.empty() || before.rounds.empty()) return before.best.seconds / step.best.seconds;
   std::vector<double> ratios;
-  for (std::size_t n = 0; n < step.rounds.size(); ++n) ratios.push_back(before.rounds[n] / step.rounds[n]);
+  for (std::size_t n = 0; n < step.rounds.size(); ++n)
+    ratios.push_back(before.rounds[n] / step.rounds[n]);
   return median(std::move(ratios));
 }
 
@@ -106,8 +107,9 @@ class Ladder {
   }
 
  private:
-  /// Steps are measured in turn, so that what else the machine does in the meantime hits them alike; in each
-  /// round with arrays and code at other addresses, because where they happen to lie is worth some percent.
+  /// Steps are measured in turn, so that what else the machine does in the meantime hits them
+  /// alike; in each round with arrays and code at other addresses, because where they happen to lie
+  /// is worth some percent.
   static constexpr int kRounds = 8;
 
   bool prints() const { return options_.emit || runs_all_; }
@@ -125,7 +127,8 @@ class Ladder {
     std::cout << "=== " << step.name << ": " << step.what << " ===\n";
     switch (options_.emit.value_or(Emit::Simple)) {
       case Emit::Simple:
-        std::cout << reports_.lower(step.name, step.schedule, arguments(step), {.simple_mode = true});
+        std::cout << reports_.lower(step.name, step.schedule, arguments(step),
+                                    {.simple_mode = true});
         break;
       case Emit::Loops:
         std::cout << tir::IRModule{{{"main", lower_to_loops(step.schedule, arguments(step))}}};
@@ -140,7 +143,8 @@ class Ladder {
     std::cout << std::endl;
   }
 
-  /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured again.
+  /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured
+  /// again.
   Built run(const Step& step) {
     const runtime::Function function = codegen::load(compile(step))["matmul"];
     data_.c = Data::unwritten(n_);
@@ -152,8 +156,8 @@ class Ladder {
     if (times()) {
       measure(built, data_);
       std::cout << "time " << step.name << ": " << std::fixed << std::setprecision(2)
-                << built.best.seconds * 1e3 << " ms, " << std::setprecision(1) << gflops(built.best.seconds)
-                << " GFLOPS\n"
+                << built.best.seconds * 1e3 << " ms, " << std::setprecision(1)
+                << gflops(built.best.seconds) << " GFLOPS\n"
                 << std::defaultfloat << std::setprecision(6) << std::endl;
     }
     return built;
@@ -163,14 +167,16 @@ class Ladder {
     const Comparison compared = compare(data_.c, *expected_, {.relative = 1e-4, .absolute = 1e-3});
     failed_ |= !compared.fine();
     std::cout << "check " << step.name << ": "
-              << (compared.fine() ? "right" : "wrong in " + std::to_string(compared.wrong) + " elements")
+              << (compared.fine() ? "right"
+                                  : "wrong in " + std::to_string(compared.wrong) + " elements")
               << ", largest error " << compared.largest_error << std::endl;
   }
 
   void measure(Built& built, const Data& data) const {
     if (built.step->is_slow) return;
     const runtime::TimeOptions how{.number = 1, .repeat = 3, .min_repeat_ms = 10};
-    const runtime::Timing timing = built.function.time_evaluator(cpu(0), how)(data.a, data.b, data.c);
+    const runtime::Timing timing =
+        built.function.time_evaluator(cpu(0), how)(data.a, data.b, data.c);
     built.best.seconds = std::min(built.best.seconds, timing.min);
     built.rounds.push_back(timing.min);
   }
@@ -200,22 +206,25 @@ class Ladder {
 
   void print_row(const std::string& name, const Measured& m, double naive_seconds,
                  const std::string& gained = "") const {
-    std::cout << std::left << std::setw(24) << name << std::right << std::fixed << std::setw(8) << m.threads
-              << std::setw(12) << std::setprecision(2) << m.seconds * 1e3 << std::setw(10)
-              << std::setprecision(1) << gflops(m.seconds) << std::setw(11) << naive_seconds / m.seconds
-              << std::setw(12) << 100 * gflops(m.seconds) / peak(m.threads) << " %";
+    std::cout << std::left << std::setw(24) << name << std::right << std::fixed << std::setw(8)
+              << m.threads << std::setw(12) << std::setprecision(2) << m.seconds * 1e3
+              << std::setw(10) << std::setprecision(1) << gflops(m.seconds) << std::setw(11)
+              << naive_seconds / m.seconds << std::setw(12)
+              << 100 * gflops(m.seconds) / peak(m.threads) << " %";
     std::cout << std::setw(16) << gained;
     std::cout << "\n";
   }
 
   void print_table(const std::vector<Built>& built) const {
     const int threads = runtime::num_threads();
-    std::cout << n_ << " x " << n_ << " x " << n_ << " in float32 on " << options_.target.describe() << ", "
-              << threads << (threads == 1 ? " thread\n" : " threads\n") << std::fixed << std::setprecision(1)
-              << "peak of multiply-adds: " << one_peak_ << " GFLOPS on 1 thread";
+    std::cout << n_ << " x " << n_ << " x " << n_ << " in float32 on " << options_.target.describe()
+              << ", " << threads << (threads == 1 ? " thread\n" : " threads\n") << std::fixed
+              << std::setprecision(1) << "peak of multiply-adds: " << one_peak_
+              << " GFLOPS on 1 thread";
     if (threads > 1) std::cout << ", " << all_peak_ << " on " << threads;
-    std::cout << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak   x "
-                 "step before\n";
+    std::cout
+        << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak   x "
+           "step before\n";
     const double naive_seconds = built.front().best.seconds;
     for (std::size_t n = 0; n < built.size(); ++n) {
       std::ostringstream gained;

@@ -1,4 +1,5 @@
-// A ladder of schedules of one matrix product: prints, checks and times each, and puts them into a table.
+// A ladder of schedules of one matrix product: prints, checks and times each, and puts them into a
+// table.
 //
 //   return climb({naive(n), tiled(n)}, n, options);      // the exit status
 #pragma once
@@ -13,8 +14,8 @@
 /// C = A B.
 struct Matmul {
   tenon::te::Tensor A, B;
-  /// B as the loops read it: panels of some columns, each row of a panel contiguous. Absent: B itself is
-  /// read.
+  /// B as the loops read it: panels of some columns, each row of a panel contiguous. Absent: B
+  /// itself is read.
   std::optional<tenon::te::Tensor> packed;
   tenon::te::Tensor C;
 };
@@ -29,5 +30,6 @@ struct Step {
   bool is_slow = false;
 };
 
-/// Does with n x n matrices what the command line says; without --emit, --check and --time, all of it.
+/// Does with n x n matrices what the command line says; without --emit, --check and --time, all of
+/// it.
 int climb(const std::vector<Step>& steps, int n, const tenon::CommandLineOptions& options);

@@ -10,8 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Eight chains hide four cycles in two units; the others make up for uneven turns. They fit 32 registers, or
-/// 16.
+/// Eight chains hide four cycles in two units; the others make up for uneven turns. They fit 32
+/// registers, or 16.
 constexpr int kChains512 = 24;
 constexpr int kChains = 12;
 constexpr int kTrials = 8;
@@ -22,8 +22,9 @@ struct Kernel {
   float (*run)(long steps, float factor, float summand);
 };
 
-// The same loop once for each kind of register: the width and the instructions belong to the function's type,
-// so that they cannot be parameters of one. Chains start apart, or they would be computed as one.
+// The same loop once for each kind of register: the width and the instructions belong to the
+// function's type, so that they cannot be parameters of one. Chains start apart, or they would be
+// computed as one.
 
 #if defined(__x86_64__)
 
@@ -107,6 +108,7 @@ double multiply_add_peak(int threads) {
   const Kernel kernel = widest_kernel();
   const long steps = 2'000'000;
   double best = run_together(kernel, threads, steps);
-  for (int trial = 1; trial < kTrials; ++trial) best = std::min(best, run_together(kernel, threads, steps));
+  for (int trial = 1; trial < kTrials; ++trial)
+    best = std::min(best, run_together(kernel, threads, steps));
   return 2.0 * kernel.chains * kernel.lanes * static_cast<double>(steps) * threads / best / 1e9;
 }

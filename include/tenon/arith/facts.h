@@ -1,5 +1,5 @@
-// What is known at a place in the program: ranges and values of variables, and conditions of enclosing
-// scopes.
+// What is known at a place in the program: ranges and values of variables, and conditions of
+// enclosing scopes.
 //
 //   Facts facts;
 //   facts.bind(i, Range(0, 16));
@@ -30,10 +30,11 @@ class Facts {
   Facts& operator=(Facts&&) noexcept;
   ~Facts();
 
-  /// The variable ranges over [min, min + extent). Re-binding with an equal range is allowed; another range
-  /// replaces it only with `replace` (loops that reuse a variable).
+  /// The variable ranges over [min, min + extent). Re-binding with an equal range is allowed;
+  /// another range replaces it only with `replace` (loops that reuse a variable).
   void bind(const Var& var, const Range& range, bool replace = false);
-  /// The variable equals the expression: simplification puts it in its place (extent-1 ranges do this too).
+  /// The variable equals the expression: simplification puts it in its place (extent-1 ranges do
+  /// this too).
   void bind(const Var& var, const Expr& value, bool replace = false);
   /// The constant bounds of a variable directly.
   void bind_bound(const Var& var, ConstBound bound);
@@ -50,11 +51,13 @@ class Facts {
     Facts* facts_;
     std::size_t mark_;
   };
-  /// The condition holds until the scope ends. Conjunctions are taken apart; `x % c == b` gives a modular
-  /// fact; comparisons with a constant give bounds of the compared expression; `likely` is looked through.
+  /// The condition holds until the scope ends. Conjunctions are taken apart; `x % c == b` gives a
+  /// modular fact; comparisons with a constant give bounds of the compared expression; `likely` is
+  /// looked through.
   [[nodiscard]] Scope assume(const Expr& condition);
 
-  /// The private state that const_bound, modular_set and the simplifier read (src/arith/facts_state.h).
+  /// The private state that const_bound, modular_set and the simplifier read
+  /// (src/arith/facts_state.h).
   struct State;
   State& state() const { return *state_; }
 

@@ -28,13 +28,14 @@ class Interval {
   /// Both ends are the same expression.
   bool is_point() const { return is_bounded() && min_->same_as(*max_); }
 
-  /// [min, max] as a range, its extent simplified; `otherwise` where an end is infinite or the interval is
-  /// empty.
+  /// [min, max] as a range, its extent simplified; `otherwise` where an end is infinite or the
+  /// interval is empty.
   Range to_range(const Range& otherwise, const Facts& facts) const;
 
  private:
   Interval() = default;
-  Interval(std::optional<Expr> min, std::optional<Expr> max) : min_(std::move(min)), max_(std::move(max)) {}
+  Interval(std::optional<Expr> min, std::optional<Expr> max)
+      : min_(std::move(min)), max_(std::move(max)) {}
   std::optional<Expr> min_, max_;
   bool empty_ = false;
 };
@@ -60,14 +61,15 @@ Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& f
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Per-dimension lower-bound region estimates and unions (the api column of golden/arith/intset.tsv).
-std::optional<std::vector<Interval>> region_lower_bound(const std::vector<Range>& region,
-                                                        const std::vector<std::pair<Var, Range>>& domain,
-                                                        const Expr& predicate, const Facts& facts = Facts());
+/// Per-dimension lower-bound region estimates and unions (the api column of
+/// golden/arith/intset.tsv).
+std::optional<std::vector<Interval>> region_lower_bound(
+    const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
+    const Expr& predicate, const Facts& facts = Facts());
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
 
-/// Where `var` may lie so that the condition surely holds for all relaxed values of the other variables;
-/// nullopt if it could not be deduced.
+/// Where `var` may lie so that the condition surely holds for all relaxed values of the other
+/// variables; nullopt if it could not be deduced.
 std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, const IntervalMap& hint,
                                      const IntervalMap& relaxed, const Facts& facts = Facts());
 

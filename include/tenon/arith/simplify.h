@@ -3,9 +3,9 @@
 //   simplify((i * 8 + j) * 4, facts)                   // ((i*32) + (j*4))
 //   can_prove(i * 8 + j < 128, facts)
 //
-// One `simplify` is: the rewriter (rules as rows, src/arith/rules/) at most two rounds, stopping when a round
-// changes nothing, then one canonical pass (sums of scaled, divided, reduced indices). Idempotence is not
-// promised.
+// One `simplify` is: the rewriter (rules as rows, src/arith/rules/) at most two rounds, stopping
+// when a round changes nothing, then one canonical pass (sums of scaled, divided, reduced indices).
+// Idempotence is not promised.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -18,9 +18,9 @@ Range simplify(const Range& r, const Facts& facts = Facts());
 Expr rewrite_simplify(const Expr& e, const Facts& facts = Facts());
 Expr canonical_simplify(const Expr& e, const Facts& facts = Facts());
 
-/// Every expression of a statement, with the facts that its loops, conditions and lets give; dead branches
-/// and useless stores go; pure integer lets are inlined; extent-1 loop variables are replaced. (The Simplify
-/// of the pass list.)
+/// Every expression of a statement, with the facts that its loops, conditions and lets give; dead
+/// branches and useless stores go; pure integer lets are inlined; extent-1 loop variables are
+/// replaced. (The Simplify of the pass list.)
 tir::Stmt simplify_stmt(const tir::Stmt& s, Facts& facts);
 
 /// Whether the Bool expression surely holds. False means "not proved", never "disproved".

@@ -1,5 +1,5 @@
-// What a compiled function demands of its arguments, and where its symbolic sizes come from: one truth for
-// every code generator.
+// What a compiled function demands of its arguments, and where its symbolic sizes come from: one
+// truth for every code generator.
 //
 //   Signature s = signature_of(func, "matmul_packed");
 //   s.spec.params[0]          // `A`: float32[n, 1024], compact, read
@@ -26,7 +26,8 @@ struct SizeBinding {
   bool zero_if_extent_is_one = false;
 };
 
-/// A size that must equal an expression of variables; the runtime cannot check it, so the code does.
+/// A size that must equal an expression of variables; the runtime cannot check it, so the code
+/// does.
 struct SizeCheck {
   int param;
   ArrayPart part;
@@ -39,14 +40,14 @@ struct SizeCheck {
 struct Signature {
   runtime::FunctionSpec spec;
   std::vector<SizeBinding> sizes;
-  /// Variables that stand for the offset of an array's first element: zero, since data points at that
-  /// element.
+  /// Variables that stand for the offset of an array's first element: zero, since data points at
+  /// that element.
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };
 
-/// Throws LowerError, naming the variable, if the function uses one that is neither a parameter nor bound by
-/// one.
+/// Throws LowerError, naming the variable, if the function uses one that is neither a parameter nor
+/// bound by one.
 Signature signature_of(const tir::PrimFunc& func, std::string symbol);
 
 }  // namespace tenon::codegen

@@ -1,4 +1,5 @@
-// What to call a scheduled function with to see what it does: random inputs, outputs that start as NaN.
+// What to call a scheduled function with to see what it does: random inputs, outputs that start as
+// NaN.
 //
 //   const std::vector<CallArgument> call = make_arguments({A, B, n}, {.values = {{n, 100}}});
 //   module["main"].call(as_call(call));

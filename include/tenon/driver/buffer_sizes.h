@@ -16,17 +16,19 @@ struct BufferSize {
   std::string buffer;
   tir::StorageScope scope;
   DataType dtype;
-  /// The box that bound inference found to be needed while one iteration of the loops around it runs, in
-  /// elements along every dimension.
+  /// The box that bound inference found to be needed while one iteration of the loops around it
+  /// runs, in elements along every dimension.
   std::vector<tir::Expr> required;
-  /// Elements of memory: the box, padded as storage_align says, doubled by double_buffer, multiplied for
-  /// virtual threads, or cut to a rolling window. Buffers that are not used at the same time may yet share
-  /// it.
+  /// Elements of memory: the box, padded as storage_align says, doubled by double_buffer,
+  /// multiplied for virtual threads, or cut to a rolling window. Buffers that are not used at the
+  /// same time may yet share it.
   tir::Expr allocated;
 };
 
-/// Of all buffers that the program allocates, in the order of their allocation. Throws what lower throws.
-std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+/// Of all buffers that the program allocates, in the order of their allocation. Throws what lower
+/// throws.
+std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
+                                     const std::vector<LowerArgument>& args,
                                      const LowerOptions& options = {},
                                      SourceLocation where = SourceLocation::current());
 

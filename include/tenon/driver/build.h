@@ -20,7 +20,8 @@ struct BuildOptions {
   /// Reassociation of floating sums, reciprocals for divisions.
   bool fast_math = false;
   bool instrument_bounds = false;
-  /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and compared.
+  /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and
+  /// compared.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
   /// 0 to 3.
@@ -35,20 +36,23 @@ struct BuildOptions {
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target = Target("llvm"), const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-/// Functions that lower has made; one that is still multi-dimensional is lowered first, with `options.passes`
-/// and `instrument_bounds`. LowerError for a function that is malformed.
+/// Functions that lower has made; one that is still multi-dimensional is lowered first, with
+/// `options.passes` and `instrument_bounds`. LowerError for a function that is malformed.
 runtime::Module build(const tir::IRModule& module, const Target& target = Target("llvm"),
-                      const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+                      const BuildOptions& options = {},
+                      SourceLocation where = SourceLocation::current());
 /// Several of them in one module; the same name twice is a LowerError.
-runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target = Target("llvm"),
-                      const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
+runtime::Module build(const std::vector<tir::IRModule>& modules,
+                      const Target& target = Target("llvm"), const BuildOptions& options = {},
+                      SourceLocation where = SourceLocation::current());
 
 /// Functions, and the processor that they are for.
 struct TargetedModule {
   tir::IRModule module;
   Target target;
 };
-/// Functions for several processors in one module, as for a program that chooses among them when it runs:
+/// Functions for several processors in one module, as for a program that chooses among them when it
+/// runs:
 ///   build({{baseline, Target("llvm -mcpu=x86-64")}, {wide, Target("llvm -mcpu=native")}})
 /// Loading it needs a processor that can run all of them; saving it does not.
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options = {},
@@ -59,8 +63,10 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
                           const Target& target = Target("llvm"), const BuildOptions& options = {},
                           SourceLocation where = SourceLocation::current());
 codegen::Artifact compile(const tir::IRModule& module, const Target& target = Target("llvm"),
-                          const BuildOptions& options = {}, SourceLocation where = SourceLocation::current());
-codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options = {},
+                          const BuildOptions& options = {},
+                          SourceLocation where = SourceLocation::current());
+codegen::Artifact compile(const std::vector<TargetedModule>& modules,
+                          const BuildOptions& options = {},
                           SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

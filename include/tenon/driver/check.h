@@ -1,11 +1,11 @@
-// Is a schedule right? Its results beside those of the default schedule, which the interpreter runs, and
-// beside those of plain C++ where there is some.
+// Is a schedule right? Its results beside those of the default schedule, which the interpreter
+// runs, and beside those of plain C++ where there is some.
 //
 //   CheckReport report = check_schedule(s, {A, B, C}, {.target = Target("llvm")});
 //   report.fine(), report.worst.largest_error, report.interpreted
 //
-// Inputs are random, and must stay what they were; outputs start as NaN (integers as a value that is no
-// likely result), so that what is never written shows.
+// Inputs are random, and must stay what they were; outputs start as NaN (integers as a value that
+// is no likely result), so that what is never written shows.
 #pragma once
 
 #include "tenon/driver/arguments.h"
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-/// An element is right if |actual - expected| <= absolute + relative * |expected|; integers and bools must be
-/// equal.
+/// An element is right if |actual - expected| <= absolute + relative * |expected|; integers and
+/// bools must be equal.
 struct Tolerance {
   double relative = 1e-4;
   double absolute = 1e-3;
@@ -30,8 +30,8 @@ struct Comparison {
 };
 
 /// Throws RuntimeError if shape or type differ.
-Comparison compare(const runtime::NDArray& actual, const runtime::NDArray& expected, Tolerance tolerance = {},
-                   SourceLocation where = SourceLocation::current());
+Comparison compare(const runtime::NDArray& actual, const runtime::NDArray& expected,
+                   Tolerance tolerance = {}, SourceLocation where = SourceLocation::current());
 
 /// Computes the outputs in plain C++. Given the arrays among the arguments, in order.
 using Reference = std::function<void(std::span<const runtime::NDArray> arrays)>;
@@ -41,7 +41,8 @@ struct CheckOptions {
   lowering::LowerOptions passes = {};
   Tolerance tolerance = {};
   ArgumentOptions arguments = {};
-  /// A second truth; the only one of a program that calls C functions, which the interpreter cannot run.
+  /// A second truth; the only one of a program that calls C functions, which the interpreter cannot
+  /// run.
   Reference reference = {};
   /// Of the steps that are no passes, as BuildOptions has it.
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
@@ -57,8 +58,8 @@ struct CheckReport {
   bool fine() const { return worst.fine(); }
 };
 
-/// Throws what lower, build and make_arguments throw, and LowerError for a program that computes none of its
-/// arguments, or that calls C functions and has no reference.
+/// Throws what lower, build and make_arguments throw, and LowerError for a program that computes
+/// none of its arguments, or that calls C functions and has no reference.
 CheckReport check_schedule(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                            const CheckOptions& options = {},
                            SourceLocation where = SourceLocation::current());

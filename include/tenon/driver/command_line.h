@@ -1,4 +1,5 @@
-// The command line that all programs share: what to print, whether to check and time, and for which machine.
+// The command line that all programs share: what to print, whether to check and time, and for which
+// machine.
 //
 //   int main(int argc, char** argv) {
 //     return run_command_line(argc, argv, {.about = "Multiplies matrices."}, [](const CommandLineOptions&
@@ -9,8 +10,8 @@
 //     });
 //   }
 //
-// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a sentence
-// on the standard error says why. schedule_program.h is what most programs want.
+// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a
+// sentence on the standard error says why. schedule_program.h is what most programs want.
 #pragma once
 
 #include <functional>
@@ -26,8 +27,8 @@
 
 namespace tenon {
 
-/// What to print of a schedule: the loops as the known texts have them, the loops before any pass, LLVM's IR,
-/// or assembler.
+/// What to print of a schedule: the loops as the known texts have them, the loops before any pass,
+/// LLVM's IR, or assembler.
 enum class Emit : std::uint8_t { Simple, Loops, Ll, Asm };
 
 struct CommandLineOptions {
@@ -56,8 +57,8 @@ struct ProgramSettings {
   int greatest_size = 16384;
 };
 
-/// Reads the command line, sets the number of threads and runs the body, whose result is the exit status.
-/// Errors of the body are printed, and 1 is returned.
+/// Reads the command line, sets the number of threads and runs the body, whose result is the exit
+/// status. Errors of the body are printed, and 1 is returned.
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 
@@ -67,11 +68,13 @@ using StepListener = std::function<void(std::string_view step, std::chrono::nano
 /// Serves --dump-after and --time-passes.
 class PassReports {
  public:
-  PassReports(const CommandLineOptions& options, std::ostream& err) : options_(options), err_(err) {}
+  PassReports(const CommandLineOptions& options, std::ostream& err)
+      : options_(options), err_(err) {}
   PassReports(const PassReports&) = delete;
   PassReports& operator=(const PassReports&) = delete;
 
-  /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this lives.
+  /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this
+  /// lives.
   lowering::LowerOptions watch(lowering::LowerOptions passes, std::string title);
   /// For the option `on_step`, beside watch. Valid as long as this lives.
   StepListener steps();

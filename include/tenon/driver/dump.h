@@ -1,5 +1,5 @@
-// What the steps of the compiler took, and the names of the passes among them. For the command line, and for
-// whoever debugs a pass.
+// What the steps of the compiler took, and the names of the passes among them. For the command
+// line, and for whoever debugs a pass.
 #pragma once
 
 #include <iosfwd>
@@ -14,7 +14,8 @@ namespace tenon {
 class StepTimes {
  public:
   void add(std::string_view step, std::chrono::nanoseconds time);
-  /// A line for each step with its milliseconds and its share of their sum, the slowest first; the sum last.
+  /// A line for each step with its milliseconds and its share of their sum, the slowest first; the
+  /// sum last.
   void print(std::ostream& out) const;
 
  private:

@@ -1,5 +1,5 @@
-// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable by
-// itself.
+// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable
+// by itself.
 //
 //   std::cout << lower(s, {A, B, C}, {.simple_mode = true});
 //
@@ -25,8 +25,9 @@ struct LowerOptions {
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Checks every access at run time.
   bool instrument_bounds = false;
-  /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the call
-  /// throws a RuntimeError with the first element that differs. Floats may differ as reordered sums do.
+  /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the
+  /// call throws a RuntimeError with the first element that differs. Floats may differ as reordered
+  /// sums do.
   bool check_intrinsics = false;
   /// Every other switch of the passes.
   lowering::LowerOptions passes = {};
@@ -36,7 +37,8 @@ struct LowerOptions {
 
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                    const LowerOptions& options = {}, SourceLocation where = SourceLocation::current());
+                    const LowerOptions& options = {},
+                    SourceLocation where = SourceLocation::current());
 
 struct LowerFunctionOptions {
   bool simple_mode = false;
@@ -46,9 +48,9 @@ struct LowerFunctionOptions {
   lowering::LowerOptions passes = {};
 };
 
-/// A loop program on multi-dimensional buffers: of create_prim_func, schedule_ops or lower_to_loops, or made
-/// by hand of tir::decl_buffer and tir::IRBuilder. Throws LowerError for a function that is malformed, with
-/// what is wrong, and for one that lower has made already.
+/// A loop program on multi-dimensional buffers: of create_prim_func, schedule_ops or
+/// lower_to_loops, or made by hand of tir::decl_buffer and tir::IRBuilder. Throws LowerError for a
+/// function that is malformed, with what is wrong, and for one that lower has made already.
 tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 

@@ -1,5 +1,5 @@
-// Schedule programs: one computation, a few schedules of it, and the command line that says what to do with
-// each.
+// Schedule programs: one computation, a few schedules of it, and the command line that says what to
+// do with each.
 //
 //   int main(int argc, char** argv) {
 //     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."}, [](ScheduleProgram&
@@ -18,8 +18,8 @@
 //   $ split --emit=asm             their machine code
 //   $ split --check --time         both are run: their results are compared, their times printed
 //
-// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if something
-// failed, or 2 if the command line could not be understood.
+// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if
+// something failed, or 2 if the command line could not be understood.
 #pragma once
 
 #include <ostream>
@@ -42,15 +42,15 @@ struct ShowOptions {
   /// The same in plain C++, for --check: see CheckOptions.
   Reference reference = {};
   Tolerance tolerance = {};
-  /// It prints, and `build` must refuse it with an error that has these words. --check says why, and fails if
-  /// it is not refused for that.
+  /// It prints, and `build` must refuse it with an error that has these words. --check says why,
+  /// and fails if it is not refused for that.
   std::optional<std::string> refused_for = {};
   /// Floating-point operations of a run; where given, --time prints how many there are in a second.
   double operations = 0;
 };
 
-/// A program's view of the command line. Its body is run once to print and time, and once more, at the size
-/// for that, to check.
+/// A program's view of the command line. Its body is run once to print and time, and once more, at
+/// the size for that, to check.
 class ScheduleProgram {
  public:
   enum class Phase : std::uint8_t { Show, Check };
@@ -61,8 +61,9 @@ class ScheduleProgram {
   int size() const { return size_; }
   const Target& target() const { return options_.target; }
   /// Does with a schedule what the command line says.
-  void show(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-            const ShowOptions& options = {}, SourceLocation where = SourceLocation::current());
+  void show(const std::string& name, const te::Schedule& schedule,
+            const std::vector<LowerArgument>& args, const ShowOptions& options = {},
+            SourceLocation where = SourceLocation::current());
   /// Shows a schedule beside the program's own: with --check only.
   void show_beside(const std::string& name, const te::Schedule& schedule,
                    const std::vector<LowerArgument>& args, const ShowOptions& options = {},
@@ -77,15 +78,18 @@ class ScheduleProgram {
 
  private:
   bool prints_texts() const { return phase_ == Phase::Show && (options_.emit || !options_.runs()); }
-  void emit(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-            const ShowOptions& options, const SourceLocation& where);
-  void check(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-             const ShowOptions& options, const SourceLocation& where);
+  void emit(const std::string& name, const te::Schedule& schedule,
+            const std::vector<LowerArgument>& args, const ShowOptions& options,
+            const SourceLocation& where);
+  void check(const std::string& name, const te::Schedule& schedule,
+             const std::vector<LowerArgument>& args, const ShowOptions& options,
+             const SourceLocation& where);
   void check_refused(const std::string& name, const te::Schedule& schedule,
                      const std::vector<LowerArgument>& args, const ShowOptions& options,
                      const SourceLocation& where);
-  void time(const std::string& name, const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-            const ShowOptions& options, const SourceLocation& where);
+  void time(const std::string& name, const te::Schedule& schedule,
+            const std::vector<LowerArgument>& args, const ShowOptions& options,
+            const SourceLocation& where);
   BuildOptions build_options(const std::string& name, const ShowOptions& options);
   void warn(const te::Schedule& schedule);
   void fail(const std::string& message);

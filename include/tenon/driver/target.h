@@ -18,8 +18,8 @@ namespace tenon {
 class Target {
  public:
   /// Throws TargetError, listing the known ones, for an unknown kind, key, processor or feature.
-  /// "-mcpu=native", or no -mcpu at all for this host's triple, means this host's processor with its
-  /// features.
+  /// "-mcpu=native", or no -mcpu at all for this host's triple, means this host's processor with
+  /// its features.
   Target(const std::string& text, SourceLocation where = SourceLocation::current());
   Target(const char* text, SourceLocation where = SourceLocation::current())
       : Target(static_cast<const std::string&>(Name(text, where)), where) {}

@@ -1,4 +1,5 @@
-// The passes between the printed text and code for a device, in order; run_passes (pipeline.h) runs them.
+// The passes between the printed text and code for a device, in order; run_passes (pipeline.h) runs
+// them.
 #pragma once
 
 #include "tenon/lower/pipeline.h"

@@ -1,5 +1,5 @@
-// The lowering pipeline: one table of passes, and the runner that verifies, dumps, times and adds error
-// context around each of them, so that no pass does.
+// The lowering pipeline: one table of passes, and the runner that verifies, dumps, times and adds
+// error context around each of them, so that no pass does.
 //
 //   tir::PrimFunc flat = run_pipeline(func, {.simple_mode = true});
 //
@@ -45,8 +45,8 @@ struct LowerOptions {
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
-  /// The vector registers that passes for a processor count with. No bits: vectors keep the lanes that they
-  /// have; no registers: loops are not jammed and sums stay in memory.
+  /// The vector registers that passes for a processor count with. No bits: vectors keep the lanes
+  /// that they have; no registers: loops are not jammed and sums stay in memory.
   struct VectorRegisters {
     int bits = 0;
     /// How many of them sums may occupy.
@@ -77,8 +77,8 @@ struct Pass {
   bool (*enabled)(const LowerOptions&) = nullptr;
 };
 
-/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the pipeline may
-/// keep the texts for a report.
+/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the
+/// pipeline may keep the texts for a report.
 struct PassFailure : InternalError {
   PassFailure(std::string pass, const std::string& what, std::string before, std::string after = "")
       : InternalError("in pass " + pass + ": " + what),
@@ -95,10 +95,11 @@ std::span<const Pass> lowering_passes();
 /// The passes between the printed text and code for a CPU.
 std::span<const Pass> host_passes();
 
-/// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes through as it
-/// is; any other failure, and a function that does not verify, is a PassFailure. What was wrong with the
-/// function from the start is not held against a pass.
-tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func, const LowerOptions& options);
+/// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes
+/// through as it is; any other failure, and a function that does not verify, is a PassFailure. What
+/// was wrong with the function from the start is not held against a pass.
+tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
+                         const LowerOptions& options);
 /// lowering_passes over a multi-dimensional function.
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);
 

@@ -1,4 +1,5 @@
-/* The runtime's C interface: the contract with generated code, and the way in for other languages. C99.
+/* The runtime's C interface: the contract with generated code, and the way in for other languages.
+ * C99.
  *
  *   static int32_t body(void* closure, int64_t begin, int64_t end) {
  *     float* a = closure;
@@ -7,10 +8,10 @@
  *   }
  *   if (tenon_parallel_for(body, a, 0, n) != kTenonOk) puts(tenon_last_error());
  *
- * Every call that can fail returns a status, kTenonOk or another value; the sentence that explains it belongs
- * to the calling thread. Nothing throws through this interface: a body must not let an exception out (one
- * that comes out all the same is caught at the parallel loop and becomes an error, but the frames between
- * need unwind tables for that). */
+ * Every call that can fail returns a status, kTenonOk or another value; the sentence that explains
+ * it belongs to the calling thread. Nothing throws through this interface: a body must not let an
+ * exception out (one that comes out all the same is caught at the parallel loop and becomes an
+ * error, but the frames between need unwind tables for that). */
 #ifndef TENON_RUNTIME_C_API_H_
 #define TENON_RUNTIME_C_API_H_
 
@@ -22,7 +23,8 @@
 extern "C" {
 #endif
 
-/* Anything but kTenonOk is a failure; a body may also return a value of its own, which the caller gets. */
+/* Anything but kTenonOk is a failure; a body may also return a value of its own, which the caller
+ * gets. */
 enum TenonStatus {
   kTenonOk = 0,
   kTenonError = 1,
@@ -34,8 +36,8 @@ enum TenonStatus {
 
 /* ---- Errors ---- */
 
-/* The message of this thread's last failure, "" before the first. Valid until this thread's next call into
- * this interface. */
+/* The message of this thread's last failure, "" before the first. Valid until this thread's next
+ * call into this interface. */
 const char* tenon_last_error(void);
 /* Keeps a copy of the message for this thread. NULL clears it. */
 void tenon_set_last_error(const char* message);
@@ -58,21 +60,26 @@ enum TenonTypeCode {
   kTenonNull = 5    /* p is NULL */
 };
 
-/* Every generated function that others may call. It does not check its arguments: tenon_module_call and
- * runtime::Function do, against the function's specification, and only then call it. They guarantee, and the
- * function may rely on it:
+/* Every generated function that others may call. It does not check its arguments: tenon_module_call
+ * and runtime::Function do, against the function's specification, and only then call it. They
+ * guarantee, and the function may rely on it:
  *
- * - The number of arguments and their kinds are those of the specification. An integer parameter, bool and
+ * - The number of arguments and their kinds are those of the specification. An integer parameter,
+ * bool and
  *   unsigned ones too, fits its type; it comes as kTenonInt, or above INT64_MAX as kTenonUInt, its bits in i.
- * - A floating parameter comes as kTenonFloat in f, an array as kTenonTensor, a handle as kTenonHandle.
- * - A tensor's `strides` is never NULL. On a CPU or CUDA device its byte_offset is 0: `data` is element 0.
+ * - A floating parameter comes as kTenonFloat in f, an array as kTenonTensor, a handle as
+ * kTenonHandle.
+ * - A tensor's `strides` is never NULL. On a CPU or CUDA device its byte_offset is 0: `data` is
+ * element 0.
  * - Type, rank, extents, strides, alignment, device and non-overlap are as the specification says.
  *
  * It returns a status and leaves its message with tenon_set_last_error. */
-typedef int32_t (*TenonPackedFunction)(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
+typedef int32_t (*TenonPackedFunction)(const TenonValue* args, const int32_t* type_codes,
+                                       int32_t num_args);
 
-/* What code built with checks of its tensor intrinsics calls where one is wrong, a TenonPackedFunction:
- * (what, actual, expected, index...), the first a C string. Fails with the sentence made of them. */
+/* What code built with checks of its tensor intrinsics calls where one is wrong, a
+ * TenonPackedFunction: (what, actual, expected, index...), the first a C string. Fails with the
+ * sentence made of them. */
 int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
 
 /* ---- Parallel loops ---- */
@@ -80,42 +87,46 @@ int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes,
 typedef int32_t (*TenonLoopBody)(void* closure, int64_t begin, int64_t end);
 
 /* Runs the body on sub-ranges that cover [begin, end) exactly, on up to the set number of threads
- * (tenon_set_num_threads), the calling thread among them. Returns when all is done. Which thread runs which
- * iterations is not defined, so iterations must not depend on each other; then results do not depend on the
- * number of threads.
+ * (tenon_set_num_threads), the calling thread among them. Returns when all is done. Which thread
+ * runs which iterations is not defined, so iterations must not depend on each other; then results
+ * do not depend on the number of threads.
  *
- * A body that returns another status than kTenonOk stops the loop (sub-ranges that did not start never do),
- * and the caller gets that status and that message. Loops may nest: an inner loop runs on idle threads, or
- * inline where the loops around it keep all threads busy; the stack never grows beyond the static nest. */
+ * A body that returns another status than kTenonOk stops the loop (sub-ranges that did not start
+ * never do), and the caller gets that status and that message. Loops may nest: an inner loop runs
+ * on idle threads, or inline where the loops around it keep all threads busy; the stack never grows
+ * beyond the static nest. */
 int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int64_t end);
 
 typedef int32_t (*TenonTaskBody)(void* closure, int32_t task_id, int32_t num_tasks);
 
-/* A persistent parallel region (pragma parallel_launch_point): runs body(closure, t, n) for t = 0..n-1, all
- * at the same time on a thread each, so that they may wait for each other in tenon_parallel_barrier. The
- * pool's loops do not promise that; the region therefore starts threads of its own, which costs about 0.1 ms.
- * n is num_tasks, or the set number of threads if that is 0, and fewer (at least one) where the system gives
- * no more threads, or inside another parallel loop or region: the body must be right for any n, dealing out
- * work by t and n. Parallel loops inside a region run inline. */
+/* A persistent parallel region (pragma parallel_launch_point): runs body(closure, t, n) for t =
+ * 0..n-1, all at the same time on a thread each, so that they may wait for each other in
+ * tenon_parallel_barrier. The pool's loops do not promise that; the region therefore starts threads
+ * of its own, which costs about 0.1 ms. n is num_tasks, or the set number of threads if that is 0,
+ * and fewer (at least one) where the system gives no more threads, or inside another parallel loop
+ * or region: the body must be right for any n, dealing out work by t and n. Parallel loops inside a
+ * region run inline. */
 int32_t tenon_parallel_launch(TenonTaskBody body, void* closure, int32_t num_tasks);
 
-/* Waits until all tasks of the region have come here (parallel_barrier_when_finish). Fails, rather than
- * waiting for ever, when another task of the region failed or left without coming; the body then returns that
- * status. */
+/* Waits until all tasks of the region have come here (parallel_barrier_when_finish). Fails, rather
+ * than waiting for ever, when another task of the region failed or left without coming; the body
+ * then returns that status. */
 int32_t tenon_parallel_barrier(void);
 
 /* 0: back to the default. Loops that run already go on as they are. */
 int32_t tenon_set_num_threads(int32_t n);
-/* Writes the number of threads that a parallel loop may use. Fails if TENON_NUM_THREADS is no positive
- * number. */
+/* Writes the number of threads that a parallel loop may use. Fails if TENON_NUM_THREADS is no
+ * positive number. */
 int32_t tenon_num_threads(int32_t* result);
 
 /* ---- Workspaces ---- */
 
-/* Temporary memory, from a pool of the calling thread. `alignment` is a hint in bytes, a power of two or 0;
- * the result has at least 128. `device_type` is a DLDeviceType. NULL on failure. The contents are undefined.
+/* Temporary memory, from a pool of the calling thread. `alignment` is a hint in bytes, a power of
+ * two or 0; the result has at least 128. `device_type` is a DLDeviceType. NULL on failure. The
+ * contents are undefined.
  */
-void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nbytes, int32_t alignment);
+void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nbytes,
+                            int32_t alignment);
 /* Any thread may give it back. NULL is fine. */
 int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data);
 
@@ -128,7 +139,8 @@ typedef struct {
   int32_t (*parallel_for)(TenonLoopBody body, void* closure, int64_t begin, int64_t end);
   int32_t (*parallel_launch)(TenonTaskBody body, void* closure, int32_t num_tasks);
   int32_t (*parallel_barrier)(void);
-  void* (*workspace_alloc)(int32_t device_type, int32_t device_id, uint64_t nbytes, int32_t alignment);
+  void* (*workspace_alloc)(int32_t device_type, int32_t device_id, uint64_t nbytes,
+                           int32_t alignment);
   int32_t (*workspace_free)(int32_t device_type, int32_t device_id, void* data);
 } TenonRuntimeApi;
 
@@ -141,8 +153,8 @@ const TenonRuntimeApi* tenon_runtime_api(void);
  *   const char tenon_module_manifest[];              its functions' specifications (tenon/runtime/spec.h)
  *   int32_t <symbol>(args, type_codes, num_args);    for every function there
  *
- * and may export `const TenonRuntimeApi* tenon_runtime_api_slot`, which loading sets, so that the library
- * needs no symbol of the process. Specifications are checked on every call below. */
+ * and may export `const TenonRuntimeApi* tenon_runtime_api_slot`, which loading sets, so that the
+ * library needs no symbol of the process. Specifications are checked on every call below. */
 typedef struct TenonModule TenonModule;
 
 /* NULL on failure. */
@@ -154,9 +166,10 @@ int32_t tenon_module_call(TenonModule* module, const char* function, const Tenon
 
 /* ---- Code linked into the program ---- */
 
-/* What an object that was compiled for a system library calls before main: the functions of `manifest`, in
- * its order, under the library's prefix. All must stay where they are as long as the process runs. A mistake
- * in them is an error of who asks for the library (runtime::Module::system_library). */
+/* What an object that was compiled for a system library calls before main: the functions of
+ * `manifest`, in its order, under the library's prefix. All must stay where they are as long as the
+ * process runs. A mistake in them is an error of who asks for the library
+ * (runtime::Module::system_library). */
 void tenon_register_system_library(const char* prefix, const char* manifest,
                                    const TenonPackedFunction* functions);
 

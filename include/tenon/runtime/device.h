@@ -1,4 +1,5 @@
-// A device: a kind and a number. A plain value; nothing is loaded until somebody asks whether it exists.
+// A device: a kind and a number. A plain value; nothing is loaded until somebody asks whether it
+// exists.
 //
 //   auto c = runtime::NDArray::empty({64}, Float(32), cpu(0));
 //   if (!cuda(0).exists()) std::cout << cuda(0).why_missing() << '\n';

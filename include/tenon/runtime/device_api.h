@@ -1,5 +1,5 @@
-// What the runtime asks of a kind of device. Drivers are found with dlopen at the first use, so that
-// everything builds and runs where there is none.
+// What the runtime asks of a kind of device. Drivers are found with dlopen at the first use, so
+// that everything builds and runs where there is none.
 //
 //   DeviceApi& api = device_api(DeviceType::Cuda);    // RuntimeError: no CUDA driver found: libcuda.so.1
 //   cannot be loaded void* data = api.allocate(0, 1024, 128);
@@ -29,8 +29,8 @@ class DeviceApi {
   /// Never null. Throws RuntimeError if there is no such device or not as much memory.
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
   virtual void release(int id, void* data) = 0;
-  /// Between places of this kind of device, or between one of them and the host. Returns when the bytes are
-  /// there.
+  /// Between places of this kind of device, or between one of them and the host. Returns when the
+  /// bytes are there.
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
   /// Waits for all that was started on the device.
   virtual void synchronize(int id) = 0;

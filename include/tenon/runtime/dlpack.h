@@ -1,5 +1,6 @@
-/* The DLPack array exchange structures: our own writing of the public ABI (https://dmlc.github.io/dlpack), so
- * that arrays pass between Tenon and other libraries without a copy:
+/* The DLPack array exchange structures: our own writing of the public ABI
+ * (https://dmlc.github.io/dlpack), so that arrays pass between Tenon and other libraries without a
+ * copy:
  *
  *   DLManagedTensor* t = array.to_dlpack();   // hand t to the other library; whoever ends with it calls
  * t->deleter(t)

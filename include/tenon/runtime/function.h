@@ -1,5 +1,5 @@
-// Function: a compiled function behind a cheap, type-erased handle. Arguments are arrays and scalars; they
-// are checked against the function's specification before it runs.
+// Function: a compiled function behind a cheap, type-erased handle. Arguments are arrays and
+// scalars; they are checked against the function's specification before it runs.
 //
 //   Function f = mod["matmul"];
 //   f(a, b, c);                                   // RuntimeError names the argument that does not fit
@@ -21,7 +21,8 @@
 
 namespace tenon::runtime {
 
-/// One argument of a call, as passed. It refers to arrays, so it lives no longer than the call's expression.
+/// One argument of a call, as passed. It refers to arrays, so it lives no longer than the call's
+/// expression.
 class Argument {
  public:
   // Implicit: these are the conversions of a call's arguments.
@@ -39,7 +40,8 @@ class Argument {
   }
   Argument(Float16 value) : Argument(static_cast<double>(value)) {}
   Argument(BFloat16 value) : Argument(static_cast<double>(value)) {}
-  /// An opaque pointer; of type void* to the letter, so that a pointer to an array is no handle by accident.
+  /// An opaque pointer; of type void* to the letter, so that a pointer to an array is no handle by
+  /// accident.
   template <class T>
   requires std::is_void_v<T> Argument(T* handle) : code_(kTenonHandle) {
     value_.p = const_cast<void*>(static_cast<const void*>(handle));
@@ -72,7 +74,8 @@ struct CheckedArguments;
 class Function {
  public:
   /// The convention of TenonPackedFunction.
-  using PackedCall = std::function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>;
+  using PackedCall =
+      std::function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>;
 
   /// `keep_alive` is held as long as a handle of the function lives: what owns the code.
   Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive = nullptr);
@@ -83,8 +86,8 @@ class Function {
   const FunctionSpec& spec() const;
   const std::string& name() const { return spec().name; }
 
-  /// Throws RuntimeError for arguments that do not fit, before anything is written, and when the function
-  /// fails.
+  /// Throws RuntimeError for arguments that do not fit, before anything is written, and when the
+  /// function fails.
   template <class... Args>
   void operator()(const FirstArgument& first, const Args&... rest) const {
     const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
@@ -103,14 +106,16 @@ class Function {
   friend class TimeEvaluator;
   struct State;
 
-  CheckedArguments check(std::span<const Argument> args, const std::optional<SourceLocation>& where) const;
+  CheckedArguments check(std::span<const Argument> args,
+                         const std::optional<SourceLocation>& where) const;
   void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 
   std::shared_ptr<const State> state_;
 };
 
-/// Called with the function's arguments, measures it: one call to warm up, then `repeat` times `number`
-/// calls. Arguments are checked once, before. Waits for the device before it reads the clock.
+/// Called with the function's arguments, measures it: one call to warm up, then `repeat` times
+/// `number` calls. Arguments are checked once, before. Waits for the device before it reads the
+/// clock.
 class TimeEvaluator {
  public:
   template <class... Args>
@@ -118,8 +123,11 @@ class TimeEvaluator {
     const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
     return evaluate(list, first.where);
   }
-  Timing operator()(SourceLocation where = SourceLocation::current()) const { return evaluate({}, where); }
-  Timing evaluate(std::span<const Argument> args, SourceLocation where = SourceLocation::current()) const;
+  Timing operator()(SourceLocation where = SourceLocation::current()) const {
+    return evaluate({}, where);
+  }
+  Timing evaluate(std::span<const Argument> args,
+                  SourceLocation where = SourceLocation::current()) const;
 
  private:
   friend class Function;

@@ -18,7 +18,8 @@ namespace tenon::runtime {
 
 class Module;
 
-/// What is behind a Module: code compiled in this process, a loaded library, the kernels of a device.
+/// What is behind a Module: code compiled in this process, a loaded library, the kernels of a
+/// device.
 class ModuleImpl {
  public:
   virtual ~ModuleImpl() = default;
@@ -40,7 +41,8 @@ class ModuleImpl {
   virtual std::vector<Module> imported_modules() const;
 };
 
-/// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's line.
+/// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's
+/// line.
 struct FunctionName {
   FunctionName(const char* text, SourceLocation place = SourceLocation::current())
       : name(Name(text, place)), where(place) {}
@@ -66,22 +68,27 @@ class Module {
   /// The first function's name. Throws RuntimeError for a module without functions.
   std::string entry_name() const;
 
-  /// The text that the code was compiled from or to; "" means the first of the module's kinds. Throws
-  /// RuntimeError, listing the kinds there are, for another one.
-  std::string get_source(const Name& kind = "", SourceLocation where = SourceLocation::current()) const;
+  /// The text that the code was compiled from or to; "" means the first of the module's kinds.
+  /// Throws RuntimeError, listing the kinds there are, for another one.
+  std::string get_source(const Name& kind = "",
+                         SourceLocation where = SourceLocation::current()) const;
   std::vector<Module> imported_modules() const;
 
   /// Writes the module in the form that the suffix names.
-  void save(const std::filesystem::path& path, SourceLocation where = SourceLocation::current()) const;
-  /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no module.
-  static Module load(const std::filesystem::path& path, SourceLocation where = SourceLocation::current());
+  void save(const std::filesystem::path& path,
+            SourceLocation where = SourceLocation::current()) const;
+  /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no
+  /// module.
+  static Module load(const std::filesystem::path& path,
+                     SourceLocation where = SourceLocation::current());
 
   /// The functions of all objects in this program that were compiled for a target with the key
-  /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). They are saved as x.o, linked like any other
-  /// object and found without dlopen. (Of an archive, a linker takes only what is referred to: give it x.o,
-  /// or --whole-archive.) Throws RuntimeError, listing the prefixes there are, if there is none, and if two
-  /// objects define a function of the same name.
-  static Module system_library(const Name& prefix = "", SourceLocation where = SourceLocation::current());
+  /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). They are saved as x.o, linked like
+  /// any other object and found without dlopen. (Of an archive, a linker takes only what is
+  /// referred to: give it x.o, or --whole-archive.) Throws RuntimeError, listing the prefixes there
+  /// are, if there is none, and if two objects define a function of the same name.
+  static Module system_library(const Name& prefix = "",
+                               SourceLocation where = SourceLocation::current());
 
   /// For the room that made it.
   const std::shared_ptr<ModuleImpl>& impl() const;

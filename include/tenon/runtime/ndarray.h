@@ -1,12 +1,13 @@
-// NDArray: an array on a device, in DLPack's layout. A cheap handle with shared ownership; copies see the
-// same elements.
+// NDArray: an array on a device, in DLPack's layout. A cheap handle with shared ownership; copies
+// see the same elements.
 //
 //   NDArray a = NDArray::random({1024, 512}, Float(32));
 //   a.data<float>()[0] = 1;                      // RuntimeError if the elements are no float32
 //   NDArray b = NDArray::from(std::span<const int>(values), {2, 3});
 //   NDArray c = NDArray::from_dlpack(tensor);    // no copy
 //
-// Memory made here starts at a multiple of 128 bytes, elements in row-major order. A bool takes one byte.
+// Memory made here starts at a multiple of 128 bytes, elements in row-major order. A bool takes one
+// byte.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,8 @@
 
 namespace tenon::runtime {
 
-/// The element type that a C++ type stands for: bool, integers and floats of any width, Float16 and BFloat16.
+/// The element type that a C++ type stands for: bool, integers and floats of any width, Float16 and
+/// BFloat16.
 template <class T>
 DataType data_type_of() {
   if constexpr (std::same_as<T, bool>) {
@@ -50,8 +52,8 @@ DLDataType to_dlpack(DataType dtype);
 DataType from_dlpack(DLDataType dtype);
 
 struct RandomOptions {
-  /// The same seed gives the same elements. Without one the n-th array of a run differs from the others, and
-  /// is the same in every run.
+  /// The same seed gives the same elements. Without one the n-th array of a run differs from the
+  /// others, and is the same in every run.
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 
@@ -63,27 +65,28 @@ class NDArray {
   NDArray(const NDArray&) = default;
   NDArray& operator=(const NDArray&) = default;
 
-  /// Elements are not initialised. All of these throw RuntimeError for a negative extent, an array that does
-  /// not fit memory, or a device that does not exist.
+  /// Elements are not initialised. All of these throw RuntimeError for a negative extent, an array
+  /// that does not fit memory, or a device that does not exist.
   static NDArray empty(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
   static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
-  /// Throws RuntimeError too if the value does not fit: a fraction in an integer, a finite number that would
-  /// be infinite.
+  /// Throws RuntimeError too if the value does not fit: a fraction in an integer, a finite number
+  /// that would be infinite.
   static NDArray full(Shape shape, DataType dtype, double value, Device device = cpu(0),
                       SourceLocation where = SourceLocation::current());
-  /// Floats uniform in [0, 1), every one a multiple of the type's step below 1; integers uniform in -10..10,
-  /// unsigned ones in 0..10; bools.
+  /// Floats uniform in [0, 1), every one a multiple of the type's step below 1; integers uniform in
+  /// -10..10, unsigned ones in 0..10; bools.
   static NDArray random(Shape shape, DataType dtype, RandomOptions options = {},
                         SourceLocation where = SourceLocation::current());
   static NDArray random(Shape shape, DataType dtype, Device device, RandomOptions options = {},
                         SourceLocation where = SourceLocation::current());
 
-  /// A copy of the values, in row-major order. Throws RuntimeError if there are not as many as the shape has
-  /// elements.
+  /// A copy of the values, in row-major order. Throws RuntimeError if there are not as many as the
+  /// shape has elements.
   template <std::ranges::contiguous_range Values>
-  static NDArray from(const Values& values, Shape shape, SourceLocation where = SourceLocation::current()) {
+  static NDArray from(const Values& values, Shape shape,
+                      SourceLocation where = SourceLocation::current()) {
     using T = std::remove_cv_t<std::ranges::range_value_t<Values>>;
     return from_memory(std::ranges::data(values), std::ranges::size(values), data_type_of<T>(),
                        std::move(shape), where);
@@ -115,20 +118,23 @@ class NDArray {
 
   /// A compact copy there.
   NDArray copy_to(Device device, SourceLocation where = SourceLocation::current()) const;
-  /// Throws RuntimeError if type or shape differ. Strides need not agree where both are in the host's memory.
+  /// Throws RuntimeError if type or shape differ. Strides need not agree where both are in the
+  /// host's memory.
   void copy_to(const NDArray& target, SourceLocation where = SourceLocation::current()) const;
 
-  /// The same memory seen with another shape and other strides (in elements), from a byte offset to element 0
-  /// on. Throws RuntimeError if an element would lie outside, or not at a multiple of its size.
+  /// The same memory seen with another shape and other strides (in elements), from a byte offset to
+  /// element 0 on. Throws RuntimeError if an element would lie outside, or not at a multiple of its
+  /// size.
   NDArray view(Shape shape, Shape strides, std::int64_t byte_offset = 0,
                SourceLocation where = SourceLocation::current()) const;
 
   /// For another library; it shares the memory and keeps it alive. Whoever gets it calls `deleter`.
   DLManagedTensor* to_dlpack() const;
-  /// Takes the tensor over, and with the last handle calls its deleter. Throws RuntimeError, and leaves it to
-  /// the caller, if its type or device has no counterpart here, and if its data is missing or not aligned to
-  /// its elements.
-  static NDArray from_dlpack(DLManagedTensor* tensor, SourceLocation where = SourceLocation::current());
+  /// Takes the tensor over, and with the last handle calls its deleter. Throws RuntimeError, and
+  /// leaves it to the caller, if its type or device has no counterpart here, and if its data is
+  /// missing or not aligned to its elements.
+  static NDArray from_dlpack(DLManagedTensor* tensor,
+                             SourceLocation where = SourceLocation::current());
 
   /// Valid while a handle of the array lives.
   const DLTensor& dl_tensor() const;

@@ -1,6 +1,6 @@
-// What a generated function demands of its arguments. Code generation writes it down, an exported library
-// carries it as text, and every call is checked against it before the function runs, whether it was compiled
-// in this process or loaded:
+// What a generated function demands of its arguments. Code generation writes it down, an exported
+// library carries it as text, and every call is checked against it before the function runs,
+// whether it was compiled in this process or loaded:
 //
 //   argument 2 `B` of `matmul`: expected float32[1024, 512], got float32[1024, 511]
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace tenon::runtime {
 
-/// A size with a name: the same wherever the name appears in the function, be it as an extent, a stride or
-/// the integer parameter of that name. It must fit a signed integer of `bits` bits.
+/// A size with a name: the same wherever the name appears in the function, be it as an extent, a
+/// stride or the integer parameter of that name. It must fit a signed integer of `bits` bits.
 struct Symbol {
   std::string name;
   int bits = 32;
@@ -39,7 +39,8 @@ struct ArraySpec {
   std::vector<Size> shape = {};
   /// In elements. Not given: compact, row-major. A dimension of extent 1 may have any stride.
   std::optional<std::vector<Size>> strides = std::nullopt;
-  /// An array that is written shares no memory with another argument, nor one of its elements with another.
+  /// An array that is written shares no memory with another argument, nor one of its elements with
+  /// another.
   Access access = Access::Read;
   /// Of the address of element 0, in bytes.
   int alignment = 1;
@@ -76,7 +77,8 @@ std::string describe(const ParamSpec& param);
 
 /// The functions as the text that an exported library carries under the name tenon_module_manifest.
 std::string to_manifest(std::span<const FunctionSpec> functions);
-/// The inverse. Throws RuntimeError, naming the line, for a text that is none or of another version.
+/// The inverse. Throws RuntimeError, naming the line, for a text that is none or of another
+/// version.
 std::vector<FunctionSpec> parse_manifest(std::string_view text);
 
 }  // namespace tenon::runtime

@@ -1,5 +1,5 @@
-// The functions of c_api.h that generated code calls, with their addresses, for a compiler that links in
-// memory.
+// The functions of c_api.h that generated code calls, with their addresses, for a compiler that
+// links in memory.
 //
 //   for (const CSymbol& s : c_symbols()) define(s.name, s.address);
 #pragma once

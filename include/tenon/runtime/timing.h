@@ -28,7 +28,8 @@ struct TimeOptions {
   int number = 10;
   /// Results to take.
   int repeat = 1;
-  /// While a measurement takes less than this, it is thrown away and done again with a larger number.
+  /// While a measurement takes less than this, it is thrown away and done again with a larger
+  /// number.
   double min_repeat_ms = 0;
 };
 

@@ -1,4 +1,5 @@
-// DataType: the type of one element, or of a vector of them. Shared by the compiler and the runtime.
+// DataType: the type of one element, or of a vector of them. Shared by the compiler and the
+// runtime.
 //
 //   DataType t = Float(32, 8);              // t.str() == "float32x8"
 //   DataType::parse("int8x4").lanes == 4
@@ -20,9 +21,11 @@ struct DataType {
   std::uint16_t lanes = 1;
 
   /// Throws TypeError for a text that is no type.
-  static DataType parse(std::string_view text, std::source_location where = std::source_location::current());
+  static DataType parse(std::string_view text,
+                        std::source_location where = std::source_location::current());
   /// A null pointer is no text either.
-  static DataType parse(const char* text, std::source_location where = std::source_location::current());
+  static DataType parse(const char* text,
+                        std::source_location where = std::source_location::current());
 
   /// "int32", "float32x8", "bool", "bfloat16", "handle".
   std::string str() const;
@@ -53,15 +56,18 @@ struct DataType {
 };
 
 /// Throw TypeError for a width that does not exist, and for lanes outside of 1 to 65535.
-DataType Float(int bits, int lanes = 1, std::source_location where = std::source_location::current());
-DataType BFloat(int bits = 16, int lanes = 1, std::source_location where = std::source_location::current());
+DataType Float(int bits, int lanes = 1,
+               std::source_location where = std::source_location::current());
+DataType BFloat(int bits = 16, int lanes = 1,
+                std::source_location where = std::source_location::current());
 DataType Int(int bits, int lanes = 1, std::source_location where = std::source_location::current());
-DataType UInt(int bits, int lanes = 1, std::source_location where = std::source_location::current());
+DataType UInt(int bits, int lanes = 1,
+              std::source_location where = std::source_location::current());
 DataType Bool(int lanes = 1, std::source_location where = std::source_location::current());
 DataType Handle();
 
-/// Least and greatest value of an integer type of at most 64 bits; the unsigned maximum of 64 bits is not in
-/// int64's range and is given as std::nullopt.
+/// Least and greatest value of an integer type of at most 64 bits; the unsigned maximum of 64 bits
+/// is not in int64's range and is given as std::nullopt.
 std::int64_t integer_min(DataType type);
 std::optional<std::int64_t> integer_max(DataType type);
 

@@ -1,5 +1,5 @@
-// What is said where an element is not what it should be: by generated code through the runtime, and by the
-// interpreter.
+// What is said where an element is not what it should be: by generated code through the runtime,
+// and by the interpreter.
 //
 //   element_differs("intrinsic `gemv` of stage `C`", 2.5, 1.5, {{3, 17}})
 //   // intrinsic `gemv` of stage `C`: element [3, 17] is 2.5, should be 1.5
@@ -19,7 +19,7 @@ inline constexpr std::string_view kElementDiffers = "tenon_element_differs";
 
 using ElementValue = std::variant<std::int64_t, double>;
 
-std::string element_differs(std::string_view what, const ElementValue& actual, const ElementValue& expected,
-                            std::span<const std::int64_t> index);
+std::string element_differs(std::string_view what, const ElementValue& actual,
+                            const ElementValue& expected, std::span<const std::int64_t> index);
 
 }  // namespace tenon

@@ -1,11 +1,12 @@
-// Errors. Everything a user can get wrong throws a subclass of tenon::Error whose text names the primitive,
-// the object and the axis in question, says what holds and what was expected, and ends with the user's own
-// file and line:
+// Errors. Everything a user can get wrong throws a subclass of tenon::Error whose text names the
+// primitive, the object and the axis in question, says what holds and what was expected, and ends
+// with the user's own file and line:
 //
 //   throw ScheduleError("split of axis `i` of stage `C`: factor must be positive, got -2", where);
 //   // what(): "split of axis `i` of stage `C`: factor must be positive, got -2 (at matmul.cpp:12)"
 //
-// A fault of the compiler itself is an InternalError: `internal_error("...")`, `internal_check(cond, "...")`.
+// A fault of the compiler itself is an InternalError: `internal_error("...")`,
+// `internal_check(cond, "...")`.
 #pragma once
 
 #include <optional>
@@ -24,14 +25,20 @@ std::string to_string(const SourceLocation& where);
 
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  explicit Error(const std::string& message)
+      : std::runtime_error(message), length_(message.size()) {}
   Error(const std::string& message, const SourceLocation& where)
-      : std::runtime_error(message + " (at " + to_string(where) + ")"), where_(where) {}
+      : std::runtime_error(message + " (at " + to_string(where) + ")"),
+        length_(message.size()),
+        where_(where) {}
 
+  /// what() without the place.
+  std::string sentence() const { return std::string(what(), length_); }
   /// The user's own line, where one is known.
   const std::optional<SourceLocation>& where() const { return where_; }
 
  private:
+  std::size_t length_;
   std::optional<SourceLocation> where_;
 };
 
@@ -64,7 +71,8 @@ struct InternalError : Error {
   using Error::Error;
 };
 
-[[noreturn]] void internal_error(std::string_view what, SourceLocation where = SourceLocation::current());
+[[noreturn]] void internal_error(std::string_view what,
+                                 SourceLocation where = SourceLocation::current());
 
 /// Stays on in Release.
 inline void internal_check(bool holds, std::string_view what,

@@ -21,7 +21,8 @@ class Name : public std::string {
 
  private:
   static const char* checked(const char* text, const SourceLocation& where) {
-    if (text == nullptr) throw TypeError("a null pointer is given where a name or a text is wanted", where);
+    if (text == nullptr)
+      throw TypeError("a null pointer is given where a name or a text is wanted", where);
     return text;
   }
 };

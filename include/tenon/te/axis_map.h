@@ -1,5 +1,5 @@
-// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated, so that
-// nothing depends on the order of addresses.
+// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated,
+// so that nothing depends on the order of addresses.
 //
 //   AxisMap<Range> ranges;  ranges.set(i, Range(0, 16));  ranges.at(i).extent
 #pragma once
@@ -29,7 +29,9 @@ class AxisMap {
     const T* value = find(axis);
     return value ? *value : std::move(otherwise);
   }
-  void set(const tir::IterVar& axis, T value) { values_.insert_or_assign(axis.get(), std::move(value)); }
+  void set(const tir::IterVar& axis, T value) {
+    values_.insert_or_assign(axis.get(), std::move(value));
+  }
   std::size_t size() const { return values_.size(); }
 
  private:

@@ -1,13 +1,13 @@
-// The frozen schedule: stages in order with dense numbers, who reads whom, who is computed where. What bound
-// inference and the making of loops work on; nothing in it changes any more.
+// The frozen schedule: stages in order with dense numbers, who reads whom, who is computed where.
+// What bound inference and the making of loops work on; nothing in it changes any more.
 //
 //   te::StageGraph graph = te::freeze(schedule);
 //   for (te::StageId s = graph.size(); s-- > 0;) infer(graph.stage(s), graph.attach_path(s));
 //
-// Freezing puts inlined stages into their readers, rebases every root axis that is a loop to 0, and moves
-// attachments to axes that have since been split or fused onto the loops that came of them. It throws
-// ScheduleError for a schedule that cannot be computed: an inlined output or reduction, a stage attached
-// where its consumers cannot see it.
+// Freezing puts inlined stages into their readers, rebases every root axis that is a loop to 0, and
+// moves attachments to axes that have since been split or fused onto the loops that came of them.
+// It throws ScheduleError for a schedule that cannot be computed: an inlined output or reduction, a
+// stage attached where its consumers cannot see it.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -29,8 +29,8 @@ struct TensorReaders {
 class StageGraph {
  public:
   int size() const { return static_cast<int>(stages_.size()); }
-  /// Producers have smaller numbers than their readers. The numbers in `attach` are of this graph; a member
-  /// of a group carries the group's place.
+  /// Producers have smaller numbers than their readers. The numbers in `attach` are of this graph;
+  /// a member of a group carries the group's place.
   const StageData& stage(StageId id) const { return stages_[static_cast<std::size_t>(id)]; }
 
   /// The stages that this one reads, and those that read it; ascending.
@@ -39,15 +39,16 @@ class StageGraph {
   /// The readers of each output of the stage, one entry per output.
   const std::vector<TensorReaders>& output_readers(StageId id) const;
 
-  /// The loops around the stage, innermost first: its attach point, the loops outside of that in the same
-  /// stage, then those around that stage, ...; empty at root.
+  /// The loops around the stage, innermost first: its attach point, the loops outside of that in
+  /// the same stage, then those around that stage, ...; empty at root.
   const std::vector<AttachPoint>& attach_path(StageId id) const;
   /// The stages attached directly at this loop, in order.
   std::vector<StageId> attached_at(StageId stage, const IterVar& axis) const;
   /// All stages attached directly at some loop of this stage, in order.
   std::span<const StageId> attached_in(StageId stage) const;
 
-  /// The stage that computes the operation, be it current or one that it had before; none if it was inlined.
+  /// The stage that computes the operation, be it current or one that it had before; none if it was
+  /// inlined.
   std::optional<StageId> find(const Operation& op) const;
   /// The tensor that now stands for a tensor that the user holds.
   Tensor resolve(const Tensor& tensor) const;

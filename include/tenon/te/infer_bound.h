@@ -1,13 +1,15 @@
-// Bound inference: the range of every axis of a frozen schedule, from what each stage's readers need of it.
+// Bound inference: the range of every axis of a frozen schedule, from what each stage's readers
+// need of it.
 //
 //   te::Bounds bounds = te::infer_bound(s);
 //   bounds[s[B].axis(0)]                      // range(min=(i.outer*8), ext=10): what one iteration of
 //   i.outer needs std::cout << bounds;                      // a table
 //
-// Outputs are needed whole. Any other stage is needed where its readers read it while one iteration of the
-// loops around it runs: every loop of a reader inside of those is relaxed to its whole range, and so are
-// loops bound to threads that share the memory that the stage is kept in. The union over all reads is their
-// box hull, never less than what is touched. Ranges then go down from root axes to loops.
+// Outputs are needed whole. Any other stage is needed where its readers read it while one iteration
+// of the loops around it runs: every loop of a reader inside of those is relaxed to its whole
+// range, and so are loops bound to threads that share the memory that the stage is kept in. The
+// union over all reads is their box hull, never less than what is touched. Ranges then go down from
+// root axes to loops.
 #pragma once
 
 #include <iosfwd>
@@ -32,11 +34,11 @@ class Bounds {
   /// Null if the axis is none of the schedule's.
   const Range* find(const IterVar& axis) const { return ranges_.find(axis); }
   const AxisMap<Range>& ranges() const { return ranges_; }
-  /// All axes: by stage, producers first; in a stage its operation's axes, then those that relations made,
-  /// then the threads bound to it.
+  /// All axes: by stage, producers first; in a stage its operation's axes, then those that
+  /// relations made, then the threads bound to it.
   const std::vector<Entry>& entries() const { return entries_; }
-  /// The frozen schedule, where the bounds are of a schedule; null where they are of a graph that the caller
-  /// has.
+  /// The frozen schedule, where the bounds are of a schedule; null where they are of a graph that
+  /// the caller has.
   const StageGraph* graph() const { return graph_.get(); }
 
  private:
@@ -56,8 +58,8 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocati
 /// One line per axis: stage, axis, range.
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 
-/// The scope that a stage is kept in: the one that was set, else by the threads around it: Local under
-/// threadIdx, Shared under blockIdx alone, Global otherwise.
+/// The scope that a stage is kept in: the one that was set, else by the threads around it: Local
+/// under threadIdx, Shared under blockIdx alone, Global otherwise.
 tir::StorageScope scope_of(const StageGraph& graph, StageId stage);
 
 }  // namespace tenon::te

@@ -1,4 +1,5 @@
-// Tensor intrinsics: a hardware operation as the computation that it replaces and the code that calls it.
+// Tensor intrinsics: a hardware operation as the computation that it replaces and the code that
+// calls it.
 //
 //   te::TensorIntrin gemv = te::decl_tensor_intrin(c.op(),
 //       [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
@@ -7,14 +8,15 @@
 //       {.binds = {{a, Ab}, {c, Cb}}});
 //   s[C].tensorize(yi, gemv);
 //
-// Where a stage is tensorized, the loop and all inside of it must compute what the intrinsic declares: the
-// same expression on as many elements. Either side may have dimensions of one element to itself, operands may
-// trade places, reduction axes go by their use, and one tensor may be several inputs. Lowering says what
-// differs first. Where a split leaves less than the intrinsic takes, the loops of that part stay. Whether the
-// code computes what is declared, LowerOptions::check_intrinsics finds out.
+// Where a stage is tensorized, the loop and all inside of it must compute what the intrinsic
+// declares: the same expression on as many elements. Either side may have dimensions of one element
+// to itself, operands may trade places, reduction axes go by their use, and one tensor may be
+// several inputs. Lowering says what differs first. Where a split leaves less than the intrinsic
+// takes, the loops of that part stay. Whether the code computes what is declared,
+// LowerOptions::check_intrinsics finds out.
 //
-// A buffer says which memory the code can take: one without an offset begins where its tensor does, one
-// without strides is compact; strides that are variables get their values from the tensor.
+// A buffer says which memory the code can take: one without an offset begins where its tensor does,
+// one without strides is compact; strides that are variables get their values from the tensor.
 #pragma once
 
 #include <functional>
@@ -23,8 +25,8 @@
 
 namespace tenon::te {
 
-/// `body` computes the whole; where a reduction is split around the intrinsic, `reset` starts the output and
-/// `update` adds to it. A body alone serves where no reduction is split.
+/// `body` computes the whole; where a reduction is split around the intrinsic, `reset` starts the
+/// output and `update` adds to it. A body alone serves where no reduction is split.
 struct TensorIntrinBody {
   std::optional<Stmt> body = std::nullopt;
   std::optional<Stmt> reset = std::nullopt;
@@ -62,7 +64,8 @@ class TensorIntrin {
   bool same_as(const TensorIntrin& other) const { return node_ == other.node_; }
 
   /// The intrinsic on regions of tensors: the body of a tensor_compute.
-  TensorIntrinCall operator()(std::vector<TensorRegion> inputs, TensorIntrinCallOptions options = {},
+  TensorIntrinCall operator()(std::vector<TensorRegion> inputs,
+                              TensorIntrinCallOptions options = {},
                               SourceLocation where = SourceLocation::current()) const;
 
  private:
@@ -71,7 +74,8 @@ class TensorIntrin {
 
 class TensorIntrinCall {
  public:
-  TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs, TensorIntrinCallOptions options)
+  TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
+                   TensorIntrinCallOptions options)
       : intrin(std::move(intrin)), inputs(std::move(inputs)), options(std::move(options)) {}
   TensorIntrin intrin;
   std::vector<TensorRegion> inputs;
@@ -90,20 +94,22 @@ struct TensorIntrinOptions {
 using TensorIntrinFunction = std::function<TensorIntrinBody(std::span<const tir::Buffer> inputs,
                                                             std::span<const tir::Buffer> outputs)>;
 
-/// TypeError: an operation that is no compute on placeholders, buffers of another shape or type, no code at
-/// all, code that accesses other buffers.
+/// TypeError: an operation that is no compute on placeholders, buffers of another shape or type, no
+/// code at all, code that accesses other buffers.
 TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction& body,
                                 TensorIntrinOptions options = {},
                                 SourceLocation where = SourceLocation::current());
 
-/// An operation on regions: for every point of the named first axes, the intrinsic on the regions that the
-/// body gives.
-///   te::tensor_compute({m, 16}, {"i"}, [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); }, "C")
+/// An operation on regions: for every point of the named first axes, the intrinsic on the regions
+/// that the body gives.
+///   te::tensor_compute({m, 16}, {"i"}, [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); },
+///   "C")
 Tensor tensor_compute(std::vector<Expr> shape, AxisNames axes, IndexFunction<TensorIntrinCall> body,
                       Name name = "tensor_compute", Name tag = "",
                       SourceLocation where = SourceLocation::current());
 std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes,
-                                         IndexFunction<TensorIntrinCall> body, Name name = "tensor_compute",
-                                         Name tag = "", SourceLocation where = SourceLocation::current());
+                                         IndexFunction<TensorIntrinCall> body,
+                                         Name name = "tensor_compute", Name tag = "",
+                                         SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te

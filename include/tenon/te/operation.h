@@ -4,8 +4,8 @@
 //   te::IterVar k = te::reduce_axis({0, m}, "k");
 //   te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
 //
-// Axis names are optional (then i0, i1, ...). The body takes one Var per dimension, or one std::span<const
-// Var>.
+// Axis names are optional (then i0, i1, ...). The body takes one Var per dimension, or one
+// std::span<const Var>.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct Placeholder {
   DataType dtype;
 };
 
-/// Every element from an expression of its indices. Either no body is a Reduce, or all bodies are components
-/// of one reduction, body[i] being component i.
+/// Every element from an expression of its indices. Either no body is a Reduce, or all bodies are
+/// components of one reduction, body[i] being component i.
 struct Compute {
   std::vector<IterVar> axis;
   std::vector<IterVar> reduce_axis;
@@ -44,8 +44,8 @@ struct Compute {
   const tir::ReduceNode* reduction() const;
 };
 
-/// Outputs k at time t (its first dimension): init[k] for t < init's length, then update[k], which reads
-/// state[k] at earlier times. The outputs are the whole histories, shaped like state[k].
+/// Outputs k at time t (its first dimension): init[k] for t < init's length, then update[k], which
+/// reads state[k] at earlier times. The outputs are the whole histories, shaped like state[k].
 struct Scan {
   /// Ordered; [init length, update length).
   IterVar scan_axis;
@@ -61,8 +61,8 @@ struct Extern {
   Stmt body;
 };
 
-/// A tensor intrinsic applied to regions, for every point of the first `schedulable_ndim` axes; the other
-/// axes are the dimensions of the intrinsic's output.
+/// A tensor intrinsic applied to regions, for every point of the first `schedulable_ndim` axes; the
+/// other axes are the dimensions of the intrinsic's output.
 struct TensorCompute {
   std::vector<IterVar> axis;
   std::vector<IterVar> reduce_axis;
@@ -86,7 +86,8 @@ class Operation {
 
   const std::string& name() const;
   const std::string& tag() const;
-  /// One per dimension of the outputs; a scan's time axis first; none for placeholders and extern operations.
+  /// One per dimension of the outputs; a scan's time axis first; none for placeholders and extern
+  /// operations.
   const std::vector<IterVar>& axis() const;
   IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
   const std::vector<IterVar>& reduce_axis() const;
@@ -95,8 +96,8 @@ class Operation {
   IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
   /// axis(), then reduce_axis(): the loops before any schedule.
   const std::vector<IterVar>& root_iter_vars() const;
-  /// The tensors read, in order of first appearance, from bodies, indices, conditions, inits and extents
-  /// alike.
+  /// The tensors read, in order of first appearance, from bodies, indices, conditions, inits and
+  /// extents alike.
   const std::vector<Tensor>& inputs() const;
   Tensor output(int i, SourceLocation where = SourceLocation::current()) const;
   int num_outputs() const;
@@ -121,7 +122,8 @@ class Operation {
   std::shared_ptr<const OperationNode> node_;
 };
 
-/// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=, attrs={})"
+/// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=,
+/// attrs={})"
 std::ostream& operator<<(std::ostream& out, const Operation& op);
 
 // ---- bodies as callables ------------------------------------------------------------------------
@@ -132,8 +134,8 @@ inline constexpr int kMaxBodyArity = 8;
 template <class F>
 concept CallableObject = std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>;
 
-/// A callable on N variables or on a span of them, as one type. Calling it with another number than it takes
-/// is a TypeError, and so is making it of an empty std::function.
+/// A callable on N variables or on a span of them, as one type. Calling it with another number than
+/// it takes is a TypeError, and so is making it of an empty std::function.
 template <class Result>
 class IndexFunction {
  public:
@@ -159,7 +161,9 @@ class IndexFunction {
 
   /// Absent: takes any number.
   std::optional<int> arity() const { return arity_; }
-  bool takes(std::size_t count) const { return !arity_ || static_cast<std::size_t>(*arity_) == count; }
+  bool takes(std::size_t count) const {
+    return !arity_ || static_cast<std::size_t>(*arity_) == count;
+  }
   /// Precondition: takes(vars.size()).
   Result operator()(std::span<const Var> vars) const { return call_(vars); }
 
@@ -173,7 +177,8 @@ class IndexFunction {
     if constexpr (N > kMaxBodyArity) {
       static_assert(N <= kMaxBodyArity, "a body takes up to 8 Vars, or one std::span<const Var>");
       return std::nullopt;
-    } else if constexpr (invocable_with<F>(std::make_index_sequence<static_cast<std::size_t>(N)>())) {
+    } else if constexpr (invocable_with<F>(
+                             std::make_index_sequence<static_cast<std::size_t>(N)>())) {
       return N;
     } else {
       return find_arity<F, N + 1>();
@@ -193,8 +198,9 @@ class IndexFunction {
 
   template <class R>
   static Result converted(R&& result) {
-    static_assert(std::is_constructible_v<Result, R&&>,
-                  "a body returns an Expr; that of an operation of several outputs a std::vector<Expr>");
+    static_assert(
+        std::is_constructible_v<Result, R&&>,
+        "a body returns an Expr; that of an operation of several outputs a std::vector<Expr>");
     if constexpr (std::is_constructible_v<Result, R&&>) {
       return Result(std::forward<R>(result));
     } else {
@@ -202,7 +208,8 @@ class IndexFunction {
     }
   }
   template <class F, std::size_t... I>
-  static Result invoke(const F& f, [[maybe_unused]] std::span<const Var> vars, std::index_sequence<I...>) {
+  static Result invoke(const F& f, [[maybe_unused]] std::span<const Var> vars,
+                       std::index_sequence<I...>) {
     return converted(f(vars[I]...));
   }
 
@@ -228,18 +235,20 @@ struct ComputeOptions {
 class AxisNames : public std::vector<std::string> {
  public:
   AxisNames() = default;
-  AxisNames(std::initializer_list<Name> names) : std::vector<std::string>(names.begin(), names.end()) {}
+  AxisNames(std::initializer_list<Name> names)
+      : std::vector<std::string>(names.begin(), names.end()) {}
   AxisNames(std::vector<std::string> names) : std::vector<std::string>(std::move(names)) {}
 };
 
-/// TypeError: a body of another arity, names of another number, a reduction that is not the whole body.
+/// TypeError: a body of another arity, names of another number, a reduction that is not the whole
+/// body.
 Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name = "compute",
                ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
-Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute", ComputeOptions options = {},
-               SourceLocation where = SourceLocation::current());
+Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute",
+               ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
 
-/// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one tuple
-/// reduction.
+/// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one
+/// tuple reduction.
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
                                   Name name = "compute", ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
@@ -249,14 +258,16 @@ std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name 
 
 /// A compute from its parts, checked like one that a user wrote.
 Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
-                       ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
+                       ComputeOptions options = {},
+                       SourceLocation where = SourceLocation::current());
 
 /// The whole history of a state: see Scan.
-Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state, std::vector<Tensor> inputs = {},
-            Name name = "scan", SourceLocation where = SourceLocation::current());
-std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update, std::vector<Tensor> state,
-                         std::vector<Tensor> inputs = {}, Name name = "scan",
-                         SourceLocation where = SourceLocation::current());
+Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state,
+            std::vector<Tensor> inputs = {}, Name name = "scan",
+            SourceLocation where = SourceLocation::current());
+std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update,
+                         std::vector<Tensor> state, std::vector<Tensor> inputs = {},
+                         Name name = "scan", SourceLocation where = SourceLocation::current());
 
 /// What an extern body returns: statements, or a call.
 class ExternResult {
@@ -268,8 +279,8 @@ class ExternResult {
  private:
   Stmt body_;
 };
-using ExternBody =
-    std::function<ExternResult(std::span<const tir::Buffer> inputs, std::span<const tir::Buffer> outputs)>;
+using ExternBody = std::function<ExternResult(std::span<const tir::Buffer> inputs,
+                                              std::span<const tir::Buffer> outputs)>;
 
 struct ExternOptions {
   /// Of all outputs; without it, that of the inputs if they agree.
@@ -285,18 +296,21 @@ Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const Exte
                  Name name = "extern", ExternOptions options = {},
                  SourceLocation where = SourceLocation::current());
 std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
-                                 const ExternBody& body, Name name = "extern", ExternOptions options = {},
+                                 const ExternBody& body, Name name = "extern",
+                                 ExternOptions options = {},
                                  SourceLocation where = SourceLocation::current());
 
 // ---- axes and variables -------------------------------------------------------------------------
 
 /// Half-open [begin, end).
-IterVar reduce_axis(Range range, Name name = "rv", SourceLocation where = SourceLocation::current());
+IterVar reduce_axis(Range range, Name name = "rv",
+                    SourceLocation where = SourceLocation::current());
 /// "threadIdx.x", "blockIdx.y", "vthread", "cthread", ...; named after the tag unless said.
 IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where);
 /// A template, so that the braces of a range are never taken for a tag.
 template <std::convertible_to<Name> Tag>
-IterVar thread_axis(const Tag& tag, Name name = "", SourceLocation where = SourceLocation::current()) {
+IterVar thread_axis(const Tag& tag, Name name = "",
+                    SourceLocation where = SourceLocation::current()) {
   if constexpr (std::convertible_to<Tag, const char*>) {
     return thread_axis_of_any_range(Name(tag, where), std::move(name), where);
   } else {
@@ -307,15 +321,16 @@ IterVar thread_axis(Range range, const Name& tag, Name name = "",
                     SourceLocation where = SourceLocation::current());
 Var var(Name name = "tindex", DataType type = Int(32));
 /// Known to be >= 0; an integer (TypeError).
-Var size_var(Name name = "size", DataType type = Int(32), SourceLocation where = SourceLocation::current());
+Var size_var(Name name = "size", DataType type = Int(32),
+             SourceLocation where = SourceLocation::current());
 
 // ---- changing inputs ----------------------------------------------------------------------------
 
 /// Gives another tensor in place of one that is read, or nullopt to keep it.
 using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
 Expr replace_tensors(const Expr& e, const TensorMap& map);
-/// The operation itself if nothing changes; else one with the same axes that reads other tensors (a reduction
-/// axis whose range reads one is made anew, with the same variable).
+/// The operation itself if nothing changes; else one with the same axes that reads other tensors (a
+/// reduction axis whose range reads one is made anew, with the same variable).
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
 // ---- nodes --------------------------------------------------------------------------------------
@@ -353,7 +368,7 @@ struct TensorNode : tir::Producer {
 };
 
 /// Fills the derived parts; the kind has been checked by its maker.
-Operation make_operation(std::string name, std::string tag, OperationKind kind, SourceLocation where,
-                         std::map<std::string, std::string> attrs = {});
+Operation make_operation(std::string name, std::string tag, OperationKind kind,
+                         SourceLocation where, std::map<std::string, std::string> attrs = {});
 
 }  // namespace tenon::te

@@ -20,7 +20,8 @@ struct ReduceOptions {
   std::vector<Expr> init = {};
 };
 
-// TypeError: no axis, an axis that is not from reduce_axis, an init or a condition that does not fit.
+// TypeError: no axis, an axis that is not from reduce_axis, an init or a condition that does not
+// fit.
 Expr sum(const Operand& e, std::vector<IterVar> axis, ReduceOptions options = {});
 Expr prod(const Operand& e, std::vector<IterVar> axis, ReduceOptions options = {});
 Expr min(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
@@ -38,14 +39,15 @@ inline Expr max(const Operand& a, const Operand& b) { return tir::max(a, b); }
 using tir::all;
 using tir::any;
 
-/// A user's own reduction of tuples. The combination must be associative and commutative, and the identity
-/// neutral.
+/// A user's own reduction of tuples. The combination must be associative and commutative, and the
+/// identity neutral.
 class Reducer {
  public:
   using Combine = std::function<std::vector<Expr>(std::span<const Var> x, std::span<const Var> y)>;
   using Identity = std::function<std::vector<Expr>(std::span<const DataType> types)>;
   /// As comm_reducer.
-  Reducer(Combine combine, Identity identity, Name name, SourceLocation where = SourceLocation::current());
+  Reducer(Combine combine, Identity identity, Name name,
+          SourceLocation where = SourceLocation::current());
   // Moving copies, so that a reducer is never empty.
   Reducer(const Reducer&) = default;
   Reducer& operator=(const Reducer&) = default;
@@ -54,14 +56,16 @@ class Reducer {
   std::vector<Expr> operator()(std::vector<Expr> sources, std::vector<IterVar> axis,
                                ReduceOptions options = {},
                                SourceLocation where = SourceLocation::current()) const;
-  /// The same of a list in braces, of which one of a single source would otherwise also be an Operand.
+  /// The same of a list in braces, of which one of a single source would otherwise also be an
+  /// Operand.
   std::vector<Expr> operator()(std::initializer_list<Expr> sources, std::vector<IterVar> axis,
                                ReduceOptions options = {},
                                SourceLocation where = SourceLocation::current()) const {
     return (*this)(std::vector<Expr>(sources), std::move(axis), std::move(options), where);
   }
   /// Of one component: the body of a compute.
-  Expr operator()(const Operand& source, std::vector<IterVar> axis, ReduceOptions options = {}) const;
+  Expr operator()(const Operand& source, std::vector<IterVar> axis,
+                  ReduceOptions options = {}) const;
 
  private:
   Combine combine_;

@@ -1,10 +1,10 @@
-// Relations between iteration variables: how split, fuse and the like made new axes from old ones. A stage's
-// list of them, in the order of their making, leads from its root axes to its leaf axes.
+// Relations between iteration variables: how split, fuse and the like made new axes from old ones.
+// A stage's list of them, in the order of their making, leads from its root axes to its leaf axes.
 //
 //   split i by 8:   Split{.parent = i, .outer = i.outer, .inner = i.inner, .size = ByFactor{8}}
 //
-// What follows from a relation for ranges, domains, indices and guards is in src/te/relations/, a page for
-// each kind.
+// What follows from a relation for ranges, domains, indices and guards is in src/te/relations/, a
+// page for each kind.
 #pragma once
 
 #include <variant>

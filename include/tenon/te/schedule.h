@@ -1,4 +1,5 @@
-// Schedules: how a graph of operations is computed. The only thing in the compiler that is edited in place.
+// Schedules: how a graph of operations is computed. The only thing in the compiler that is edited
+// in place.
 //
 //   te::Schedule s = te::create_schedule({C});
 //   te::Tensor BL = s.cache_write(B, "local");
@@ -13,36 +14,39 @@ namespace tenon::te {
 struct StageKey {
   StageKey(const Tensor& tensor, SourceLocation where = SourceLocation::current())
       : op(tensor.op()), where(where) {}
-  StageKey(const Operation& op, SourceLocation where = SourceLocation::current()) : op(op), where(where) {}
+  StageKey(const Operation& op, SourceLocation where = SourceLocation::current())
+      : op(op), where(where) {}
   Operation op;
   SourceLocation where;
 };
 
 class Schedule {
  public:
-  /// The stage of the operation, also of one that a dataflow rewrite has replaced. ScheduleError if it is
-  /// none of this schedule's.
+  /// The stage of the operation, also of one that a dataflow rewrite has replaced. ScheduleError if
+  /// it is none of this schedule's.
   Stage operator[](const StageKey& key) const;
 
-  /// Readers take `tensor` from a copy in `scope`: the new tensor, its stage right after the producer's. No
-  /// readers given: all of them.
+  /// Readers take `tensor` from a copy in `scope`: the new tensor, its stage right after the
+  /// producer's. No readers given: all of them.
   Tensor cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
                     SourceLocation where = SourceLocation::current()) const;
-  /// The operation is computed into `scope`, in the order of its present loops, and what was its stage copies
-  /// from there. Every output of an operation of several must be listed.
+  /// The operation is computed into `scope`, in the order of its present loops, and what was its
+  /// stage copies from there. Every output of an operation of several must be listed.
   Tensor cache_write(const Tensor& tensor, const Name& scope,
                      SourceLocation where = SourceLocation::current()) const;
   std::vector<Tensor> cache_write(const std::vector<Tensor>& tensors, const Name& scope,
                                   SourceLocation where = SourceLocation::current()) const;
-  /// Makes a loop of a reduction a data axis of a new operation `T.rf`, at place `factor_axis` of its shape
-  /// (from the end if negative); the old stage reduces over it.
+  /// Makes a loop of a reduction a data axis of a new operation `T.rf`, at place `factor_axis` of
+  /// its shape (from the end if negative); the old stage reduces over it.
   Tensor rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0,
                  SourceLocation where = SourceLocation::current()) const;
-  std::vector<Tensor> rfactor(const std::vector<Tensor>& tensors, const IterVar& axis, int factor_axis = 0,
+  std::vector<Tensor> rfactor(const std::vector<Tensor>& tensors, const IterVar& axis,
+                              int factor_axis = 0,
                               SourceLocation where = SourceLocation::current()) const;
 
   /// The stages between inputs and outputs as one that can be attached as a whole.
-  Stage create_group(const TensorList& outputs, const TensorList& inputs, bool include_inputs = false,
+  Stage create_group(const TensorList& outputs, const TensorList& inputs,
+                     bool include_inputs = false,
                      SourceLocation where = SourceLocation::current()) const;
 
   /// A copy in which inlining is done, every root axis starts at 0 and attachments point at loops.

@@ -1,11 +1,11 @@
-// Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on; StageData
-// is what a stage is, in a schedule (while it is edited) and in a StageGraph (frozen).
+// Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on;
+// StageData is what a stage is, in a schedule (while it is edited) and in a StageGraph (frozen).
 //
 //   auto [xo, xi] = s[C].split(s[C].axis(0), 8);
 //   s[C].reorder({xi, xo}).vectorize(xi);
 //
-// Every primitive first checks and then changes: one that throws (ScheduleError, with the user's line) leaves
-// the schedule as it was.
+// Every primitive first checks and then changes: one that throws (ScheduleError, with the user's
+// line) leaves the schedule as it was.
 #pragma once
 
 #include "tenon/te/intrin.h"
@@ -127,7 +127,8 @@ class PragmaValue {
       : value_(tir::make_string(Name(text, where))) {}
   PragmaValue(const std::string& text) : value_(tir::make_string(text)) {}
   template <class T>
-  requires std::convertible_to<T, Operand> PragmaValue(const T& value) : value_(Operand(value).alone()) {}
+  requires std::convertible_to<T, Operand> PragmaValue(const T& value)
+      : value_(Operand(value).alone()) {}
   const Expr& expr() const { return value_; }
 
  private:
@@ -150,13 +151,15 @@ class Stage {
   Stage& operator=(const Stage&) = default;
 
   // ---- questions
-  /// Of the current operation: right also after cache_write or rfactor. A group has none (ScheduleError).
+  /// Of the current operation: right also after cache_write or rfactor. A group has none
+  /// (ScheduleError).
   Operation op(SourceLocation where = SourceLocation::current()) const;
   Operation origin_op(SourceLocation where = SourceLocation::current()) const;
   IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
   IterVar reduce_axis(int n, SourceLocation where = SourceLocation::current()) const;
   IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
-  const std::vector<IterVar>& leaf_iter_vars(SourceLocation where = SourceLocation::current()) const;
+  const std::vector<IterVar>& leaf_iter_vars(
+      SourceLocation where = SourceLocation::current()) const;
   const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
@@ -167,40 +170,46 @@ class Stage {
   bool same_as(const Stage& other) const;
 
   // ---- loops
-  /// Inner loops of `factor` iterations (of the whole extent where that is less). A factor may be known only
-  /// when the function is called, which fails if it is not positive.
+  /// Inner loops of `factor` iterations (of the whole extent where that is less). A factor may be
+  /// known only when the function is called, which fails if it is not positive.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
   /// `nparts` outer loops.
   SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
                             SourceLocation where = SourceLocation::current()) const;
   /// Neighbouring loops, outermost first, as one. Of nothing: a loop of extent 1, outermost.
-  IterVar fuse(std::initializer_list<IterVar> axes, SourceLocation where = SourceLocation::current()) const;
-  IterVar fuse(const std::vector<IterVar>& axes, SourceLocation where = SourceLocation::current()) const;
+  IterVar fuse(std::initializer_list<IterVar> axes,
+               SourceLocation where = SourceLocation::current()) const;
+  IterVar fuse(const std::vector<IterVar>& axes,
+               SourceLocation where = SourceLocation::current()) const;
   IterVar fuse(const IterVar& outer, const IterVar& inner,
                SourceLocation where = SourceLocation::current()) const;
-  TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor, const Operand& y_factor,
-                SourceLocation where = SourceLocation::current()) const;
+  TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
+                const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
   /// The listed loops trade places among themselves; the others stay where they are.
-  Stage reorder(std::initializer_list<IterVar> order, SourceLocation where = SourceLocation::current()) const;
-  Stage reorder(const std::vector<IterVar>& order, SourceLocation where = SourceLocation::current()) const;
+  Stage reorder(std::initializer_list<IterVar> order,
+                SourceLocation where = SourceLocation::current()) const;
+  Stage reorder(const std::vector<IterVar>& order,
+                SourceLocation where = SourceLocation::current()) const;
 
   // ---- how a loop runs
   Stage vectorize(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage unroll(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   /// On a reduction: accepted with a warning; `build` refuses it.
   Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// A reduction that threads share must not depend on the order, nor be fused with data. One thread for two
-  /// axes of a stage: accepted with a warning; `build` refuses it.
+  /// A reduction that threads share must not depend on the order, nor be fused with data. One
+  /// thread for two axes of a stage: accepted with a warning; `build` refuses it.
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
-  /// The keys "unroll" and "vectorize" are the primitives of those names. The others that mean something:
-  /// "auto_unroll_max_step", "unroll_explicit", "import_llvm", "import_c", "parallel_launch_point",
-  /// "parallel_stride_pattern", "parallel_barrier_when_finish", "debug_skip_region", "loop_partition_hint",
-  /// "tensor_core". Any other is printed, means nothing, and is worth a warning.
+  /// The keys "unroll" and "vectorize" are the primitives of those names. The others that mean
+  /// something: "auto_unroll_max_step", "unroll_explicit", "import_llvm", "import_c",
+  /// "parallel_launch_point", "parallel_stride_pattern", "parallel_barrier_when_finish",
+  /// "debug_skip_region", "loop_partition_hint", "tensor_core". Any other is printed, means
+  /// nothing, and is worth a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
-  /// Precondition: the stage reads the tensor. The offset is the same throughout a call of the function.
+  /// Precondition: the stage reads the tensor. The offset is the same throughout a call of the
+  /// function.
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
@@ -212,19 +221,21 @@ class Stage {
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
   Stage compute_root(SourceLocation where = SourceLocation::current()) const;
   Stage set_scope(const Name& scope, SourceLocation where = SourceLocation::current()) const;
-  /// Of a compute: it stores only where the condition holds, which may use the loops around the stores, and
-  /// of tensors placeholders alone.
-  Stage set_store_predicate(const Operand& condition, SourceLocation where = SourceLocation::current()) const;
+  /// Of a compute: it stores only where the condition holds, which may use the loops around the
+  /// stores, and of tensors placeholders alone.
+  Stage set_store_predicate(const Operand& condition,
+                            SourceLocation where = SourceLocation::current()) const;
   /// Threads around the whole of a scan, with their number: te::thread_axis({0, n}, "threadIdx.x").
   Stage env_threads(const std::vector<IterVar>& threads,
                     SourceLocation where = SourceLocation::current()) const;
-  /// The stride of a dimension of the output, as it is stored, leaves `offset` when divided by `factor`.
+  /// The stride of a dimension of the output, as it is stored, leaves `offset` when divided by
+  /// `factor`.
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
-  /// A bijective map from the output's indices to those of its new layout; te::axis_separator() among the
-  /// results begins a physical dimension. The loops follow the new layout; returns them.
+  /// A bijective map from the output's indices to those of its new layout; te::axis_separator()
+  /// among the results begins a physical dimension. The loops follow the new layout; returns them.
   std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
                                         SourceLocation where = SourceLocation::current()) const;
 

@@ -38,7 +38,8 @@ struct Slice {
 
 struct TensorRegion;
 
-/// One output of an operation. Two handles are the same tensor if operation and output index are the same.
+/// One output of an operation. Two handles are the same tensor if operation and output index are
+/// the same.
 class Tensor {
  public:
   explicit Tensor(std::shared_ptr<const TensorNode> node) : node_(std::move(node)) {}
@@ -61,7 +62,8 @@ class Tensor {
   bool is_last() const { return node_.use_count() == 1; }
   tir::ProducerRef producer() const;
 
-  // Reading an element. Throws TypeError for a wrong number of indices and for an index that is no integer.
+  // Reading an element. Throws TypeError for a wrong number of indices and for an index that is no
+  // integer.
   Expr operator()(SourceLocation where = SourceLocation::current()) const;
   Expr operator()(const Operand& i) const;
   Expr operator()(const Operand& i, const Operand& j) const;
@@ -69,18 +71,22 @@ class Tensor {
   Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l) const;
   Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
                   const Operand& m) const;
-  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                  const Operand& n) const;
-  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                  const Operand& n, const Operand& o) const;
-  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l, const Operand& m,
-                  const Operand& n, const Operand& o, const Operand& p) const;
-  Expr operator()(const std::vector<Expr>& indices, SourceLocation where = SourceLocation::current()) const;
-  Expr operator()(std::span<const Expr> indices, SourceLocation where = SourceLocation::current()) const;
-  Expr operator()(std::span<const Var> indices, SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                  const Operand& m, const Operand& n) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                  const Operand& m, const Operand& n, const Operand& o) const;
+  Expr operator()(const Operand& i, const Operand& j, const Operand& k, const Operand& l,
+                  const Operand& m, const Operand& n, const Operand& o, const Operand& p) const;
+  Expr operator()(const std::vector<Expr>& indices,
+                  SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(std::span<const Expr> indices,
+                  SourceLocation where = SourceLocation::current()) const;
+  Expr operator()(std::span<const Var> indices,
+                  SourceLocation where = SourceLocation::current()) const;
 
   /// A box of the tensor, one slice per dimension: A.region({i, Range(0, 16)}).
-  TensorRegion region(std::vector<Slice> slices, SourceLocation where = SourceLocation::current()) const;
+  TensorRegion region(std::vector<Slice> slices,
+                      SourceLocation where = SourceLocation::current()) const;
 
  private:
   Expr read(std::initializer_list<const Operand*> indices, const SourceLocation& where) const;

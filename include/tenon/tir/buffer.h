@@ -42,15 +42,16 @@ struct BufferOptions {
   std::optional<Expr> elem_offset = std::nullopt;
   Name scope = "";
   int data_alignment = 0;  // 0: the default of 128 bytes
-  /// 0: elem_offset is 0. Otherwise elem_offset is a fresh variable that is a multiple of the factor.
+  /// 0: elem_offset is 0. Otherwise elem_offset is a fresh variable that is a multiple of the
+  /// factor.
   int offset_factor = 0;
   BufferKind kind = BufferKind::Default;
   std::vector<int> axis_separators = {};
 };
 
-/// TypeError: extents, strides or an offset that are no integers or negative, an alignment that is no power
-/// of two, strides of another rank, separators out of order, a data pointer that is none or of other
-/// elements, an offset that is no multiple of its factor.
+/// TypeError: extents, strides or an offset that are no integers or negative, an alignment that is
+/// no power of two, strides of another rank, separators out of order, a data pointer that is none
+/// or of other elements, an offset that is no multiple of its factor.
 Buffer decl_buffer(std::vector<Expr> shape, DataType dtype = Float(32), BufferOptions options = {},
                    SourceLocation where = SourceLocation::current());
 
@@ -60,7 +61,8 @@ Buffer make_buffer(BufferNode node);
 /// The row-major strides of a shape; rank 0 gives none.
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape);
 
-/// The element offset of an index: elem_offset + sum(index * stride), one entry per physical dimension.
+/// The element offset of an index: elem_offset + sum(index * stride), one entry per physical
+/// dimension.
 std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& indices);
 
 /// The same memory as a buffer with one entry per physical dimension: what flattened code accesses.

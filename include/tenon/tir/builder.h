@@ -5,8 +5,8 @@
 //   ib.for_range(0, n, "i", [&](Var i) { c[i] = b[i] + 1.0f; }, {.kind = ForKind::Parallel});
 //   return ib.get();
 //
-// Whatever takes an expression refuses one that has been moved from, a reduction, and an element of a tensor
-// (read its buffer), as a TypeError.
+// Whatever takes an expression refuses one that has been moved from, a reduction, and an element of
+// a tensor (read its buffer), as a TypeError.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,14 @@ namespace tenon::tir {
 class IRBuilder;
 struct IRBuilderState;
 
-/// An element of a buffer under construction: reads where an expression is wanted, stores on assignment.
+/// An element of a buffer under construction: reads where an expression is wanted, stores on
+/// assignment.
 class ElementRef {
  public:
   operator Expr() const;  // NOLINT(google-explicit-constructor)
-  /// A literal takes the element's type; another type is a TypeError. LowerError where the buffer is none any
-  /// more: outside of the scope in which it is allocated, after get(), and without the builder.
+  /// A literal takes the element's type; another type is a TypeError. LowerError where the buffer
+  /// is none any more: outside of the scope in which it is allocated, after get(), and without the
+  /// builder.
   const ElementRef& operator=(const Operand& value) const;
   const ElementRef& operator=(const ElementRef& value) const;
 
@@ -36,8 +38,9 @@ class ElementRef {
   SourceLocation where_;
 };
 
-/// A buffer under construction. A list has an index for every dimension. One index by itself counts elements
-/// in row-major order, however many dimensions there are. A constant lies within the shape (BoundError).
+/// A buffer under construction. A list has an index for every dimension. One index by itself counts
+/// elements in row-major order, however many dimensions there are. A constant lies within the shape
+/// (BoundError).
 class BufferRef {
  public:
   ElementRef operator[](const Operand& index) const;
@@ -69,8 +72,8 @@ struct ForOptions {
   DataType dtype = Int(32);
 };
 
-/// Copies of a builder build the same program. TypeError: conditions that are no Bool, bounds, extents and
-/// indices that are no integers, empty functions as bodies.
+/// Copies of a builder build the same program. TypeError: conditions that are no Bool, bounds,
+/// extents and indices that are no integers, empty functions as bodies.
 class IRBuilder {
  public:
   IRBuilder();
@@ -79,19 +82,20 @@ class IRBuilder {
   IRBuilder& operator=(const IRBuilder&) = default;
 
   /// [begin, end). TypeError: constant bounds of which the end comes first.
-  void for_range(const Operand& begin, const Operand& end, Name name, const std::function<void(Var)>& body,
-                 ForOptions options = {});
+  void for_range(const Operand& begin, const Operand& end, Name name,
+                 const std::function<void(Var)>& body, ForOptions options = {});
   void while_loop(const Operand& condition, const std::function<void()>& body);
   void if_scope(const Operand& condition, const std::function<void()>& body);
   /// Must follow an if_scope (LowerError).
-  void else_scope(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
+  void else_scope(const std::function<void()>& body,
+                  SourceLocation where = SourceLocation::current());
   Var let(Name name, const Operand& value);
-  BufferRef allocate(DataType dtype, std::vector<Expr> shape, Name name = "buf", Name scope = "global",
-                     SourceLocation where = SourceLocation::current());
+  BufferRef allocate(DataType dtype, std::vector<Expr> shape, Name name = "buf",
+                     Name scope = "global", SourceLocation where = SourceLocation::current());
   BufferRef buffer_ptr(const Buffer& buffer, SourceLocation where = SourceLocation::current());
-  /// attr [axis] "thread_extent" = extent over what follows in this scope. TypeError: an axis that is no
-  /// thread axis, an extent that is no positive integer, another kind than ThreadExtent and VirtualThread. A
-  /// symbolic number of threads is taken to be 1 at least.
+  /// attr [axis] "thread_extent" = extent over what follows in this scope. TypeError: an axis that
+  /// is no thread axis, an extent that is no positive integer, another kind than ThreadExtent and
+  /// VirtualThread. A symbolic number of threads is taken to be 1 at least.
   void scope_attr(const IterVar& axis, AttrKind kind, const Operand& value);
   /// A pragma over what follows in this scope.
   void scope_attr(Name pragma_key, const Operand& value);

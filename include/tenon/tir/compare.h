@@ -1,5 +1,5 @@
-// Structural comparison. Free variables, buffers, producers and reducers are compared by identity; variables
-// defined inside (loops, lets, allocations) may be renamed between the two sides.
+// Structural comparison. Free variables, buffers, producers and reducers are compared by identity;
+// variables defined inside (loops, lets, allocations) may be renamed between the two sides.
 #pragma once
 
 #include "tenon/tir/function.h"

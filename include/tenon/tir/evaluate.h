@@ -1,12 +1,14 @@
-// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host arrays, as the
-// node comments define it. Slow and obvious: the truth that compiled code is compared with.
+// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host
+// arrays, as the node comments define it. Slow and obvious: the truth that compiled code is
+// compared with.
 //
 //   evaluate(func, {array_of(a), array_of(b)});
 //
-// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with thread_extent run all
-// threads of a block in lock step: all execute a statement before the next one starts, as if a barrier
-// (tvm_storage_sync) stood between any two. Reading an element never written (optional:
-// `check_uninitialized`), or outside its buffer, is a RuntimeError that names the buffer and the index.
+// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with
+// thread_extent run all threads of a block in lock step: all execute a statement before the next
+// one starts, as if a barrier (tvm_storage_sync) stood between any two. Reading an element never
+// written (optional: `check_uninitialized`), or outside its buffer, is a RuntimeError that names
+// the buffer and the index.
 #pragma once
 
 #include <cstddef>
@@ -36,10 +38,10 @@ struct Access {
 
 struct EvaluateOptions {
   bool check_uninitialized = false;
-  /// Refuses what real threads might do in another order: two threads of a block that use an element of
-  /// shared memory, one of them writing, with no barrier (tvm_storage_sync) between; and barriers that not
-  /// all threads come to. A program without either gives the same results however its threads are
-  /// interleaved.
+  /// Refuses what real threads might do in another order: two threads of a block that use an
+  /// element of shared memory, one of them writing, with no barrier (tvm_storage_sync) between; and
+  /// barriers that not all threads come to. A program without either gives the same results however
+  /// its threads are interleaved.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as
@@ -49,7 +51,8 @@ struct EvaluateOptions {
   std::int64_t step_limit = 0;
 };
 
-void evaluate(const PrimFunc& func, std::span<const HostValue> args, const EvaluateOptions& options = {});
+void evaluate(const PrimFunc& func, std::span<const HostValue> args,
+              const EvaluateOptions& options = {});
 
 /// The value of an expression without variables or loads: an integer or a floating value.
 std::variant<std::int64_t, double> evaluate(const Expr& e);

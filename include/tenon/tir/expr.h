@@ -1,13 +1,15 @@
-// Expressions: small immutable nodes in one closed variant, behind a cheap handle that is never empty.
+// Expressions: small immutable nodes in one closed variant, behind a cheap handle that is never
+// empty.
 //
 //   Var i("i"), j("j");
 //   Expr e = i * 8 + j;                              // ops.h has the operators, with constant folding
 //   if (const Binary* b = e.as<Binary>()) ...        // one kind
 //   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
 //
-// Ground rules, said once. Integer arithmetic wraps in the width of its type; index arithmetic (int32, int64)
-// is assumed not to overflow by the simplifier. Evaluation order of operands is unspecified; only Call may
-// have effects. A vector operation works lane by lane. Division by zero is undefined and is never folded.
+// Ground rules, said once. Integer arithmetic wraps in the width of its type; index arithmetic
+// (int32, int64) is assumed not to overflow by the simplifier. Evaluation order of operands is
+// unspecified; only Call may have effects. A vector operation works lane by lane. Division by zero
+// is undefined and is never folded.
 #pragma once
 
 #include <concepts>
@@ -29,8 +31,8 @@ struct CommReducerNode;
 class Var;
 class Stmt;
 
-/// What a handle refers to that has been moved from: an empty tuple, of type handle, so that nothing that is
-/// asked of such a handle is a crash, and hardly anything takes it for a value.
+/// What a handle refers to that has been moved from: an empty tuple, of type handle, so that
+/// nothing that is asked of such a handle is a crash, and hardly anything takes it for a value.
 extern const ExprNode kMovedFrom;
 
 /// An integer as it stands in a C++ program.
@@ -54,7 +56,8 @@ struct IntegerLiteral {
 
 class Expr {
  public:
-  /// An integer constant: int32, or int64 or uint64 where the value needs it; a bool becomes a Bool constant.
+  /// An integer constant: int32, or int64 or uint64 where the value needs it; a bool becomes a Bool
+  /// constant.
   template <std::integral T>
   Expr(T value) : Expr(from_literal(IntegerLiteral(value))) {}
   /// A float32 constant. TypeError for a number that is finite and would be infinite.
@@ -75,8 +78,8 @@ class Expr {
   }
 
   const ExprNode& node() const { return *node_; }
-  /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned to; what takes
-  /// expressions from users refuses it (TypeError).
+  /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned to; what
+  /// takes expressions from users refuses it (TypeError).
   bool is_moved_from() const { return node_.get() == &kMovedFrom; }
   /// Whether no other handle refers to the node.
   bool is_last() const { return node_.use_count() == 1; }
@@ -96,7 +99,9 @@ class Expr {
   static Expr from_literal(const IntegerLiteral& value);
   static Expr from_floating(double value, const SourceLocation& where);
   /// Refers to kMovedFrom, without owning it: nothing is counted.
-  void leave() { node_ = std::shared_ptr<const ExprNode>(std::shared_ptr<const void>(), &kMovedFrom); }
+  void leave() {
+    node_ = std::shared_ptr<const ExprNode>(std::shared_ptr<const void>(), &kMovedFrom);
+  }
 };
 
 /// A half-open range [min, min + extent).
@@ -139,7 +144,8 @@ class Var : public Expr {
 /// An iteration variable: a variable with its range and what it stands for.
 class IterVar {
  public:
-  IterVar(std::optional<Range> dom, Var var, IterKind kind, std::optional<ThreadTag> thread = std::nullopt);
+  IterVar(std::optional<Range> dom, Var var, IterKind kind,
+          std::optional<ThreadTag> thread = std::nullopt);
   // Moving copies, so that a handle is never empty.
   IterVar(const IterVar&) = default;
   IterVar& operator=(const IterVar&) = default;
@@ -159,15 +165,16 @@ class IterVar {
 /// A buffer of any rank; see buffer.h.
 class Buffer;
 
-/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor implements
-/// it).
+/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor
+/// implements it).
 class Producer {
  public:
   virtual ~Producer() = default;
   virtual std::string name() const = 0;
   virtual const std::vector<Expr>& shape() const = 0;
   virtual DataType dtype() const = 0;
-  /// Two producers are the same tensor if both parts are equal: the operation and the index of its output.
+  /// Two producers are the same tensor if both parts are equal: the operation and the index of its
+  /// output.
   virtual const void* operation_identity() const = 0;
   virtual int value_index() const = 0;
 };
@@ -192,14 +199,15 @@ struct VarNode {
   std::optional<PointerType> pointer;
   bool is_size = false;
 };
-/// Value conversion. Float to int truncates towards zero; to bool is `!= 0`; int to narrower int wraps.
+/// Value conversion. Float to int truncates towards zero; to bool is `!= 0`; int to narrower int
+/// wraps.
 struct Cast {
   Expr value;
 };
-/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity (the
-/// remainder has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of the same
-/// lanes. And/Or on Bool; of scalars, the right side is not evaluated where the left decides (it may be an
-/// access that the left guards).
+/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity
+/// (the remainder has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of
+/// the same lanes. And/Or on Bool; of scalars, the right side is not evaluated where the left
+/// decides (it may be an access that the left guards).
 enum class BinaryOp : std::uint8_t {
   Add,
   Sub,
@@ -273,7 +281,8 @@ struct ProducerLoad {
   std::vector<Expr> indices;
 };
 
-/// A commutative, associative combination of tuples: result(lhs, rhs), with identity(x, identity) == x.
+/// A commutative, associative combination of tuples: result(lhs, rhs), with identity(x, identity)
+/// == x.
 struct CommReducerNode {
   std::vector<Var> lhs, rhs;
   std::vector<Expr> result, identity;
@@ -281,9 +290,9 @@ struct CommReducerNode {
 };
 using CommReducer = std::shared_ptr<const CommReducerNode>;
 
-/// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from `init`
-/// (the reducer's identity if empty); the value is component `value_index`. Only as the whole body of an
-/// operation.
+/// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from
+/// `init` (the reducer's identity if empty); the value is component `value_index`. Only as the
+/// whole body of an operation.
 struct ReduceNode {
   CommReducer combiner;
   std::vector<Expr> source;
@@ -313,27 +322,29 @@ class Buffer {
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
 
-  // What users call; the rest is in BufferNode (buffer.h). Indices are integers, one per dimension, of which
-  // the last may be a vector (TypeError); constants lie within the shape (BoundError).
+  // What users call; the rest is in BufferNode (buffer.h). Indices are integers, one per dimension,
+  // of which the last may be a vector (TypeError); constants lie within the shape (BoundError).
   const std::vector<Expr>& shape() const;
   const std::vector<Expr>& strides() const;
   DataType dtype() const;
   const std::string& name() const;
   StorageScope scope() const;
-  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset`, a scalar
-  /// integer, in elements.
-  Expr access_ptr(const Name& mode, Expr offset = 0, SourceLocation where = SourceLocation::current()) const;
+  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset`,
+  /// a scalar integer, in elements.
+  Expr access_ptr(const Name& mode, Expr offset = 0,
+                  SourceLocation where = SourceLocation::current()) const;
   /// A load.
-  Expr operator()(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
-  /// A load of neighbours in a row, as many as the type has lanes, from `begin` on; without a type, of one.
-  /// TypeError: a type of other elements.
+  Expr operator()(std::vector<Expr> indices,
+                  SourceLocation where = SourceLocation::current()) const;
+  /// A load of neighbours in a row, as many as the type has lanes, from `begin` on; without a type,
+  /// of one. TypeError: a type of other elements.
   Expr vload(std::vector<Expr> begin, std::optional<DataType> type = std::nullopt,
              SourceLocation where = SourceLocation::current()) const;
   /// A store of as many neighbours in a row as the value has lanes.
   Stmt vstore(std::vector<Expr> begin, const Expr& value,
               SourceLocation where = SourceLocation::current()) const;
-  /// The position of an element behind the data pointer, in elements: elem_offset and strides are in it. Any
-  /// constants will do. The buffer has one physical dimension (TypeError).
+  /// The position of an element behind the data pointer, in elements: elem_offset and strides are
+  /// in it. Any constants will do. The buffer has one physical dimension (TypeError).
   Expr offset_of(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
  private:
@@ -346,13 +357,15 @@ struct Load {
 };
 
 struct ExprNode {
-  using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp, Broadcast,
-                             Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
-  /// However deep the tree is: where the stack runs low, parts are taken out before they are destroyed.
+  using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp,
+                             Broadcast, Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
+  /// However deep the tree is: where the stack runs low, parts are taken out before they are
+  /// destroyed.
   ~ExprNode();
 
   DataType dtype;
-  /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees hash alike.
+  /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees
+  /// hash alike.
   std::size_t hash;
   Value value;
 };
@@ -379,7 +392,8 @@ Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices);
 Expr make_let(Var var, Expr value, Expr body);
 Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args);
 Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure = false);
-Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee, std::vector<Expr> args);
+Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee,
+               std::vector<Expr> args);
 /// The element type of the load follows the buffer and the lanes of the last index.
 Expr make_load(Buffer buffer, std::vector<Expr> indices);
 Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);

@@ -61,12 +61,14 @@ enum class Intrin : std::uint8_t {
   bitwise_not,
   // Fixed point: q_multiply_shift(x, y, q, s) = round(x * y * 2^(-q-s)...) of int32.
   q_multiply_shift,
-  // Choice: if_then_else(c, a, b) evaluates one side only; likely(c) is c, with a hint that it mostly holds.
+  // Choice: if_then_else(c, a, b) evaluates one side only; likely(c) is c, with a hint that it
+  // mostly holds.
   if_then_else,
   likely,
   // reinterpret(x): the same bits as another type of the same width.
   reinterpret,
-  // Addresses. access_ptr(type_annotation, data, offset, extent, mask): mask 1 reads, 2 writes, 3 both.
+  // Addresses. access_ptr(type_annotation, data, offset, extent, mask): mask 1 reads, 2 writes, 3
+  // both.
   address_of,
   tvm_access_ptr,
   type_annotation,

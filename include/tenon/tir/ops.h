@@ -1,13 +1,14 @@
-// What users write on expressions: operators, mathematics, choice. Types are promoted, constants are folded.
+// What users write on expressions: operators, mathematics, choice. Types are promoted, constants
+// are folded.
 //
 //   Expr e = i * 8 + 3;              // a literal takes the type of the expression that it meets
 //   Expr c = all(i >= 1, i < n);
 //   Expr v = if_then_else(c, A(i - 1), 0.0f);
 //
-// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an integer with a
-// float gives the float type; integers of one sign give the wider; of two signs the wider, at equal width the
-// unsigned. Integers have no `/` and no `%` (TypeError): floordiv, floormod, truncdiv, truncmod say how they
-// round.
+// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an
+// integer with a float gives the float type; integers of one sign give the wider; of two signs the
+// wider, at equal width the unsigned. Integers have no `/` and no `%` (TypeError): floordiv,
+// floormod, truncdiv, truncmod say how they round.
 #pragma once
 
 #include <initializer_list>
@@ -16,8 +17,8 @@
 
 namespace tenon::tir {
 
-/// An argument of an operator: an expression, an axis, or a C++ literal still without a type. Remembers the
-/// line on which it was written, for errors.
+/// An argument of an operator: an expression, an axis, or a C++ literal still without a type.
+/// Remembers the line on which it was written, for errors.
 class Operand {
  public:
   template <std::integral T>
@@ -27,14 +28,16 @@ class Operand {
   Operand(T value, SourceLocation where = SourceLocation::current())
       : value_(static_cast<double>(value)), where_(where) {}
   /// TypeError if the expression has been moved from.
-  Operand(const Expr& e, SourceLocation where = SourceLocation::current()) : value_(e), where_(where) {
+  Operand(const Expr& e, SourceLocation where = SourceLocation::current())
+      : value_(e), where_(where) {
     if (e.is_moved_from()) refuse_moved_from(where);
   }
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : value_(Expr(axis)), where_(where) {}
   /// Anything else that stands for an expression: an element of a buffer under construction.
   template <class T>
-  requires(std::is_class_v<T> && !std::derived_from<T, Expr> && requires(const T& e) { e.operator Expr(); })
+  requires(std::is_class_v<T> && !std::derived_from<T, Expr> &&
+           requires(const T& e) { e.operator Expr(); })
       Operand(const T& e, SourceLocation where = SourceLocation::current())
       : value_(e.operator Expr()), where_(where) {}
 
@@ -42,8 +45,8 @@ class Operand {
   bool is_literal() const { return !std::holds_alternative<Expr>(value_); }
   /// A literal by itself: int32 (int64 where it must), Bool, float32.
   Expr alone() const;
-  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A floating
-  /// literal beside an integer type is float32. An expression is given as it is.
+  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A
+  /// floating literal beside an integer type is float32. An expression is given as it is.
   Expr beside(DataType peer) const;
 
  private:
@@ -60,9 +63,9 @@ Promoted promote(const Operand& a, const Operand& b);
 
 // ---- folding construction on operands of one type (what passes use) -----------------------------
 
-/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x, x//1, x%1,
-/// true && x and the like. Total: never folds what is undefined (division by zero, overflow of the result is
-/// wrapped).
+/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x,
+/// x//1, x%1, true && x and the like. Total: never folds what is undefined (division by zero,
+/// overflow of the result is wrapped).
 Expr fold(BinaryOp op, const Expr& a, const Expr& b);
 /// The folded constant, if both are constants and the result is defined.
 std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
@@ -116,9 +119,9 @@ Expr likely(const Operand& condition);
 Expr conjunction(std::initializer_list<Operand> conditions);
 Expr disjunction(std::initializer_list<Operand> conditions);
 // Up to eight are no template, so that an error names the line of the condition.
-inline Expr all(const Operand& a, const Operand& b = true, const Operand& c = true, const Operand& d = true,
-                const Operand& e = true, const Operand& f = true, const Operand& g = true,
-                const Operand& h = true) {
+inline Expr all(const Operand& a, const Operand& b = true, const Operand& c = true,
+                const Operand& d = true, const Operand& e = true, const Operand& f = true,
+                const Operand& g = true, const Operand& h = true) {
   return conjunction({a, b, c, d, e, f, g, h});
 }
 template <class... More>
@@ -139,13 +142,15 @@ requires(sizeof...(More) > 0 && (std::convertible_to<More, Operand> && ...)) Exp
   return disjunction({a, b, c, d, e, f, g, h, Operand(more, a.where())...});
 }
 
-/// Folds constants; the same type gives the expression itself; a scalar is broadcast to a vector type.
+/// Folds constants; the same type gives the expression itself; a scalar is broadcast to a vector
+/// type.
 Expr cast(DataType type, const Operand& e);
 /// The same bits as another type; TypeError if the widths differ.
 Expr reinterpret(DataType type, const Operand& e);
 /// TypeError if an integer value does not fit the type.
 Expr make_const(DataType type, double value, SourceLocation where = SourceLocation::current());
-Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where = SourceLocation::current());
+Expr make_const(DataType type, const IntegerLiteral& value,
+                SourceLocation where = SourceLocation::current());
 template <std::integral T>
 Expr make_const(DataType type, T value, SourceLocation where = SourceLocation::current()) {
   return make_const(type, IntegerLiteral(value), where);
@@ -210,7 +215,8 @@ class Argument {
  public:
   Argument(const char* text, SourceLocation where = SourceLocation::current())
       : value_(make_string(Name(text, where))) {}
-  Argument(const std::string& text, SourceLocation = SourceLocation::current()) : value_(make_string(text)) {}
+  Argument(const std::string& text, SourceLocation = SourceLocation::current())
+      : value_(make_string(text)) {}
   template <class T>
   requires std::constructible_from<Operand, const T&, SourceLocation> Argument(
       const T& value, SourceLocation where = SourceLocation::current())
@@ -223,7 +229,8 @@ class Argument {
 
 /// The type of a call's value, which stands first in a call and so knows the user's line.
 struct CallType {
-  CallType(DataType type, SourceLocation where = SourceLocation::current()) : type(type), where(where) {}
+  CallType(DataType type, SourceLocation where = SourceLocation::current())
+      : type(type), where(where) {}
   DataType type;
   SourceLocation where;
 };
@@ -232,7 +239,8 @@ Expr call_extern_list(const CallType& type, std::string name, std::initializer_l
                       bool pure);
 Expr call_intrin_list(const CallType& type, Intrin intrin, std::initializer_list<Argument> args);
 
-/// A C function of the running program, a linked library or an imported source. TypeError: an empty name.
+/// A C function of the running program, a linked library or an imported source. TypeError: an empty
+/// name.
 template <class... A>
 Expr call_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, false);
@@ -241,8 +249,8 @@ template <class... A>
 Expr call_pure_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, true);
 }
-/// TypeError: another number of arguments than the intrinsic has, and of mathematics, bits and choice other
-/// types.
+/// TypeError: another number of arguments than the intrinsic has, and of mathematics, bits and
+/// choice other types.
 template <class... A>
 Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
   return call_intrin_list(type, intrin, {Argument(args, type.where)...});

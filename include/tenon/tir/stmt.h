@@ -51,8 +51,8 @@ struct Realize {
   Traits traits = {};
 };
 
-/// Inside `body`, `view` is the region of `source` (both multi-dimensional): how tensor intrinsics and extern
-/// operations see their operands. Gone after flatten_storage.
+/// Inside `body`, `view` is the region of `source` (both multi-dimensional): how tensor intrinsics
+/// and extern operations see their operands. Gone after flatten_storage.
 struct BufferView {
   Buffer view;
   Buffer source;
@@ -108,7 +108,7 @@ enum class AttrKind : std::uint8_t {
   ExternScope,         // subject: 0; the body came from an extern operation
   DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
   RollingBufferScope,  // subject: the buffer
-  BufferBound,         // subject: the data pointer; value: its number of elements (bound instrumentation)
+  BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)
 };
 
 struct Attr {
@@ -134,8 +134,8 @@ struct Prefetch {
 };
 
 struct StmtNode {
-  using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert, Attr,
-                             Evaluate, Seq, Prefetch>;
+  using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert,
+                             Attr, Evaluate, Seq, Prefetch>;
   /// However deep the program is: where the stack runs low, it goes on elsewhere.
   ~StmtNode();
 

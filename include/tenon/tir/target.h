@@ -1,5 +1,5 @@
-// The plain facts of a target: what lowering and code generation need to know, no more. driver parses the
-// strings.
+// The plain facts of a target: what lowering and code generation need to know, no more. driver
+// parses the strings.
 #pragma once
 
 #include <optional>

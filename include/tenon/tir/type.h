@@ -1,5 +1,5 @@
-// Closed sets that types and loops are made of: storage scopes, pointer types, thread tags, loop and axis
-// kinds.
+// Closed sets that types and loops are made of: storage scopes, pointer types, thread tags, loop
+// and axis kinds.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ std::string_view to_string(StorageScope scope);
 /// nullopt for a text that names no scope.
 std::optional<StorageScope> find_storage_scope(std::string_view text);
 /// Throws ScheduleError that lists the known scopes.
-StorageScope parse_storage_scope(std::string_view text, SourceLocation where = SourceLocation::current());
+StorageScope parse_storage_scope(std::string_view text,
+                                 SourceLocation where = SourceLocation::current());
 
 /// The type of a data pointer. Pointers of a function's parameters carry no scope and print as
 /// `Pointer(float32)`.

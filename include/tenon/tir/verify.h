@@ -1,12 +1,12 @@
 // A verifier for each form of the IR. Violations are collected, not thrown one by one.
 //
-// Always: every variable is defined once and before use (parameters, shapes of parameters, loops, lets,
-// allocations, thread axes); operands have matching types; a Bool where a condition stands; a vector index
-// only last; buffers are accessed with their rank inside their Realize or Allocate; a store's value has the
-// buffer's element type. Form::MultiDimensional: after schedule_ops; no ProducerLoad, no Reduce. Form::Flat:
-// after flatten_storage; no Realize, BufferView or Prefetch; one index per physical dimension. Form::Lowered:
-// the end of the pipeline; also no Vectorized or Unrolled loop (but for explicitly kept unrolls), no
-// VirtualThread.
+// Always: every variable is defined once and before use (parameters, shapes of parameters, loops,
+// lets, allocations, thread axes); operands have matching types; a Bool where a condition stands; a
+// vector index only last; buffers are accessed with their rank inside their Realize or Allocate; a
+// store's value has the buffer's element type. Form::MultiDimensional: after schedule_ops; no
+// ProducerLoad, no Reduce. Form::Flat: after flatten_storage; no Realize, BufferView or Prefetch;
+// one index per physical dimension. Form::Lowered: the end of the pipeline; also no Vectorized or
+// Unrolled loop (but for explicitly kept unrolls), no VirtualThread.
 #pragma once
 
 #include "tenon/tir/function.h"

@@ -3,8 +3,8 @@
 //   walk(stmt, [&](const Load& load) { touched.push_back(load.buffer); });           // any of many kinds
 //   Stmt t = rewrite(stmt, [&](const Load& load, const Expr& self) -> std::optional<Expr> {...});
 //
-// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest to
-// map_children:
+// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest
+// to map_children:
 //
 //   Stmt Pass::stmt(const Stmt& s) {
 //     if (const For* loop = s.as<For>()) return ...;
@@ -27,15 +27,16 @@ using StmtVisit = std::function<void(const Stmt&)>;
 using ExprMap = std::function<Expr(const Expr&)>;
 using StmtMap = std::function<Stmt(const Stmt&)>;
 
-/// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis ranges.
+/// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis
+/// ranges.
 void for_each_child(const Expr& e, const ExprVisit& f);
-/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the text: a
-/// loop's min and extent before its body, an allocation's extents before its body; a store's value before its
-/// indices. The shapes inside buffers are not visited.
+/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the
+/// text: a loop's min and extent before its body, an allocation's extents before its body; a
+/// store's value before its indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g);
 
-/// The node with every direct sub-expression replaced by f of it; the same handle if nothing changed.
-/// Nothing is folded.
+/// The node with every direct sub-expression replaced by f of it; the same handle if nothing
+/// changed. Nothing is folded.
 Expr map_children(const Expr& e, const ExprMap& f);
 Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g);
 
@@ -55,7 +56,8 @@ Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const E
                   const std::function<std::optional<Stmt>(const Stmt&)>& g);
 }  // namespace detail
 
-/// Calls the matching visitor for every node, parents first. Each visitor takes one kind by const reference.
+/// Calls the matching visitor for every node, parents first. Each visitor takes one kind by const
+/// reference.
 template <class... F>
 void walk(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
@@ -69,8 +71,8 @@ void walk(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
 }
 
-/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already rewritten
-/// and returns the replacement, or nullopt to keep.
+/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already
+/// rewritten and returns the replacement, or nullopt to keep.
 template <class... F>
 Expr rewrite(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
@@ -78,7 +80,8 @@ Expr rewrite(const Expr& e, F... visitor) {
   return detail::rewrite_expr(e, [&](const Expr& x) -> std::optional<Expr> {
     return std::visit(
         [&](const auto& node) -> std::optional<Expr> {
-          if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>) return visitors(node, x);
+          if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>)
+            return visitors(node, x);
           return std::nullopt;
         },
         x.node().value);
@@ -93,7 +96,8 @@ Stmt rewrite(const Stmt& s, F... visitor) {
       [&](const Expr& x) -> std::optional<Expr> {
         return std::visit(
             [&](const auto& node) -> std::optional<Expr> {
-              if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>) return visitors(node, x);
+              if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>)
+                return visitors(node, x);
               return std::nullopt;
             },
             x.node().value);
@@ -101,20 +105,23 @@ Stmt rewrite(const Stmt& s, F... visitor) {
       [&](const Stmt& x) -> std::optional<Stmt> {
         return std::visit(
             [&](const auto& node) -> std::optional<Stmt> {
-              if constexpr (std::is_invocable_v<V&, decltype(node), const Stmt&>) return visitors(node, x);
+              if constexpr (std::is_invocable_v<V&, decltype(node), const Stmt&>)
+                return visitors(node, x);
               return std::nullopt;
             },
             x.node().value);
       });
 }
 
-/// A map from variables to what replaces them. Look up only; never iterate (its order is that of addresses).
+/// A map from variables to what replaces them. Look up only; never iterate (its order is that of
+/// addresses).
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
 inline void set(VarMap& map, const Var& var, Expr value) {
   map.insert_or_assign(&var.node(), std::move(value));
 }
 
-/// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are not entered.
+/// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are
+/// not entered.
 Expr substitute(const Expr& e, const VarMap& map);
 Stmt substitute(const Stmt& s, const VarMap& map);
 Range substitute(const Range& r, const VarMap& map);

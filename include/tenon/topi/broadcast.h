@@ -5,10 +5,10 @@
 //   te::Tensor E = topi::add(A, bias, "with_bias");   // {n, 16} and {16}: the bias of every row
 //
 // Each declares an operation with axes ax0, ax1, ..., whose elements are those of the operation on
-// expressions: types are promoted as there, and what is refused there is refused here. Two tensors are tagged
-// broadcast: shapes are aligned at the last dimension, and an input is repeated along the dimensions where
-// its extent is 1 or that it lacks. A tensor and a value are tagged elemwise. Named "T_<function>" unless
-// said.
+// expressions: types are promoted as there, and what is refused there is refused here. Two tensors
+// are tagged broadcast: shapes are aligned at the last dimension, and an input is repeated along
+// the dimensions where its extent is 1 or that it lacks. A tensor and a value are tagged elemwise.
+// Named "T_<function>" unless said.
 //
 // TypeError: no operand is a tensor; extents that are neither 1 nor known to be equal.
 #pragma once
@@ -26,8 +26,8 @@ class Term {
       : value_(tensor), where_(where) {}
   Term(const tir::Operand& value) : value_(value), where_(value.where()) {}
   template <class T>
-  requires std::convertible_to<T, tir::Operand> Term(const T& value,
-                                                     SourceLocation where = SourceLocation::current())
+  requires std::convertible_to<T, tir::Operand> Term(
+      const T& value, SourceLocation where = SourceLocation::current())
       : value_(tir::Operand(value, where)), where_(where) {}
 
   const Tensor* tensor() const { return std::get_if<Tensor>(&value_); }
@@ -73,8 +73,8 @@ Tensor broadcast_to(const Tensor& x, std::vector<te::Expr> shape, Name name = "T
 
 }  // namespace tenon::topi
 
-// In the namespace of tensors, where operators on them are looked for. There are none for comparisons and
-// logic: on handles those would read as questions about the handles.
+// In the namespace of tensors, where operators on them are looked for. There are none for
+// comparisons and logic: on handles those would read as questions about the handles.
 namespace tenon::te {
 
 /// A tensor as an operand of an operator, with the line on which it stands.

@@ -4,12 +4,12 @@
 //   te::Tensor C = topi::conv2d_nchw(I, K, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 //   te::Tensor P = topi::max_pool2d(C, {2, 2}, {.stride = {2, 2}});
 //
-// Each declares operations with axes ax0, ax1, ... and the tags below. A product is computed in the type that
-// its operands are promoted to, or in `out_dtype`, to which they are then cast first: int8 operands are best
-// summed up in Int(32).
+// Each declares operations with axes ax0, ax1, ... and the tags below. A product is computed in the
+// type that its operands are promoted to, or in `out_dtype`, to which they are then cast first:
+// int8 operands are best summed up in Int(32).
 //
-// TypeError: tensors of another rank; extents that do not fit or are not known to; types that the expressions
-// refuse.
+// TypeError: tensors of another rank; extents that do not fit or are not known to; types that the
+// expressions refuse.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ Tensor dense(const Tensor& x, const Tensor& weight, const Tensor& bias, DenseOpt
 
 // ---- softmax ------------------------------------------------------------------------------------
 
-/// exp(x) over its sum along a dimension. Four operations: T_softmax_maxelem, which is subtracted so that
-/// nothing overflows, T_softmax_exp, T_softmax_expsum, and `name`.
+/// exp(x) over its sum along a dimension. Four operations: T_softmax_maxelem, which is subtracted
+/// so that nothing overflows, T_softmax_exp, T_softmax_expsum, and `name`.
 Tensor softmax(const Tensor& x, int axis = -1, Name name = "T_softmax_norm",
                SourceLocation where = SourceLocation::current());
 
@@ -91,8 +91,8 @@ struct ConvolutionOptions {
   Name name = "T_conv2d_nchw";
 };
 
-/// Images {batch, in, height, width} by kernels {out, in, kernel height, kernel width}. Padding is an
-/// operation of its own, "T_pad".
+/// Images {batch, in, height, width} by kernels {out, in, kernel height, kernel width}. Padding is
+/// an operation of its own, "T_pad".
 Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options = {},
                    SourceLocation where = SourceLocation::current());
 

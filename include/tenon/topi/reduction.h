@@ -4,12 +4,13 @@
 //   te::Tensor C = topi::max(A, {-1}, {.keepdims = true});     // {n, m} to {n, 1}
 //   te::Tensor D = topi::argmax(A, {1});                       // {n}: where in its row the greatest is
 //
-// Dimensions count from 0, from the end if negative; none listed are all. Those that are reduced are left out
-// of the result, or stay with extent 1 (keepdims). The operation has axes ax0, ax1, ... and reduction axes
-// named k<dimension>, is named "<tensor>_red" unless said, and tagged comm_reduce.
+// Dimensions count from 0, from the end if negative; none listed are all. Those that are reduced
+// are left out of the result, or stay with extent 1 (keepdims). The operation has axes ax0, ax1,
+// ... and reduction axes named k<dimension>, is named "<tensor>_red" unless said, and tagged
+// comm_reduce.
 //
-// TypeError: a dimension that the tensor does not have or that is listed twice; a tensor of rank 0; terms
-// that te::sum and its kin refuse.
+// TypeError: a dimension that the tensor does not have or that is listed twice; a tensor of rank 0;
+// terms that te::sum and its kin refuse.
 #pragma once
 
 #include "tenon/te/operation.h"
@@ -38,9 +39,10 @@ Tensor all(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options
 Tensor any(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options = {},
            SourceLocation where = SourceLocation::current());
 
-/// The position of the greatest (the least) element among those that are reduced, counted row by row; of
-/// equals, the first; 0 where all are NaN, which otherwise do not count. int32, or int64 where an extent is
-/// or where int32 may be too small to count them all. Two operations: pairs of position and value,
+/// The position of the greatest (the least) element among those that are reduced, counted row by
+/// row; of equals, the first; 0 where all are NaN, which otherwise do not count. int32, or int64
+/// where an extent is or where int32 may be too small to count them all. Two operations: pairs of
+/// position and value,
 /// "<name>_temp", and the positions alone, both tagged comm_reduce_idx.
 Tensor argmax(const Tensor& x, std::vector<int> axes = {}, ReductionOptions options = {},
               SourceLocation where = SourceLocation::current());

@@ -44,7 +44,8 @@ constexpr Row kRows[] = {
      "floordiv(x, y)*y + floormod(x, y) ; y*floordiv(x, y) + floormod(x, y) ; "
      "floormod(x, y) + floordiv(x, y)*y ; floormod(x, y) + y*floordiv(x, y)",
      "x"},
-    {"carry", "floordiv(floormod(x, c2) + c1, c2) + floordiv(x, c2)", "floordiv(x + c1, c2)", "c2 > 0"},
+    {"carry", "floordiv(floormod(x, c2) + c1, c2) + floordiv(x, c2)", "floordiv(x + c1, c2)",
+     "c2 > 0"},
 
     // Order: constants last, choices first, products before remainders.
     {"constant_last_minus", "x + (c1 - y) ; (c1 - y) + x", "(x - y) + c1", "", kAgain},

@@ -26,11 +26,13 @@ constexpr Row kLessRows[] = {
     {"common_negative_scale", "x*c1 < y*c1", "y < x", "c1 < 0"},
     {"scale_below_positive", "x*c2 < c1", "x < truncdiv(c1 - 1, c2) + 1", "c1 > 0 && c2 > 0"},
     {"scale_below", "x*c2 < c1", "x < truncdiv(c1, c2)", "c1 <= 0 && c2 > 0"},
-    {"negative_scale_below_positive", "x*c2 < c1", "truncdiv(c1 - 1, c2) - 1 < x", "c1 > 0 && c2 < 0"},
+    {"negative_scale_below_positive", "x*c2 < c1", "truncdiv(c1 - 1, c2) - 1 < x",
+     "c1 > 0 && c2 < 0"},
     {"negative_scale_below", "x*c2 < c1", "truncdiv(c1, c2) < x", "c1 <= 0 && c2 < 0"},
     {"scale_above_negative", "c1 < x*c2", "truncdiv(c1 + 1, c2) - 1 < x", "c1 < 0 && c2 > 0"},
     {"scale_above", "c1 < x*c2", "truncdiv(c1, c2) < x", "c1 >= 0 && c2 > 0"},
-    {"negative_scale_above_negative", "c1 < x*c2", "x < truncdiv(c1 + 1, c2) + 1", "c1 < 0 && c2 < 0"},
+    {"negative_scale_above_negative", "c1 < x*c2", "x < truncdiv(c1 + 1, c2) + 1",
+     "c1 < 0 && c2 < 0"},
     {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0"},
 
     // Quotients.
@@ -41,10 +43,12 @@ constexpr Row kLessRows[] = {
 
     {"trunc_multiple_below", "truncdiv(x, c1)*c1 < x", "0 < truncmod(x, c1)", "c1 > 0"},
     {"trunc_multiple_below_sum", "truncdiv(x, c1)*c1 < x + y", "0 < truncmod(x, c1) + y", "c1 > 0"},
-    {"trunc_multiple_below_difference", "truncdiv(x, c1)*c1 < x - y", "y < truncmod(x, c1)", "c1 > 0"},
-    {"trunc_moved_multiple_below", "truncdiv(x + c2, c1)*c1 < x", "c2 < truncmod(x + c2, c1)", "c1 > 0"},
-    {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y", "c2 < truncmod(x + c2, c1) + y",
+    {"trunc_multiple_below_difference", "truncdiv(x, c1)*c1 < x - y", "y < truncmod(x, c1)",
      "c1 > 0"},
+    {"trunc_moved_multiple_below", "truncdiv(x + c2, c1)*c1 < x", "c2 < truncmod(x + c2, c1)",
+     "c1 > 0"},
+    {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y",
+     "c2 < truncmod(x + c2, c1) + y", "c1 > 0"},
     {"trunc_moved_multiple_below_difference", "truncdiv(x + c2, c1)*c1 < x - y",
      "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0"},
 
@@ -53,10 +57,12 @@ constexpr Row kLessRows[] = {
 
     {"floor_multiple_below", "floordiv(x, c1)*c1 < x", "0 < floormod(x, c1)", "c1 > 0"},
     {"floor_multiple_below_sum", "floordiv(x, c1)*c1 < x + y", "0 < floormod(x, c1) + y", "c1 > 0"},
-    {"floor_multiple_below_difference", "floordiv(x, c1)*c1 < x - y", "y < floormod(x, c1)", "c1 > 0"},
-    {"floor_moved_multiple_below", "floordiv(x + c2, c1)*c1 < x", "c2 < floormod(x + c2, c1)", "c1 > 0"},
-    {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y", "c2 < floormod(x + c2, c1) + y",
+    {"floor_multiple_below_difference", "floordiv(x, c1)*c1 < x - y", "y < floormod(x, c1)",
      "c1 > 0"},
+    {"floor_moved_multiple_below", "floordiv(x + c2, c1)*c1 < x", "c2 < floormod(x + c2, c1)",
+     "c1 > 0"},
+    {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y",
+     "c2 < floormod(x + c2, c1) + y", "c1 > 0"},
     {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
      "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
 

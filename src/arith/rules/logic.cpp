@@ -27,8 +27,9 @@ constexpr Row kAndRows[] = {
     {"contradiction", "p && !p", "false"},
     {"above_and_below", "x <= y && y < x ; y < x && x <= y", "false"},
     {"open_range", "x < c1 && c2 < x ; c2 < x && x < c1", "false", "c2 + 1 >= c1"},
-    {"half_open_range", "x < c1 && c2 <= x ; c2 <= x && x < c1 ; x <= c1 && c2 < x ; c2 < x && x <= c1",
-     "false", "c2 >= c1"},
+    {"half_open_range",
+     "x < c1 && c2 <= x ; c2 <= x && x < c1 ; x <= c1 && c2 < x ; c2 < x && x <= c1", "false",
+     "c2 >= c1"},
     {"closed_range", "x <= c1 && c2 <= x ; c2 <= x && x <= c1", "false", "c2 > c1"},
     {"equal_and_not_other", "x == c1 && x != c2 ; x != c2 && x == c1", "x == c1 && c1 != c2"},
 };
@@ -44,8 +45,9 @@ constexpr auto kOrRules = compile<kOrRows>();
 constexpr Row kOrIntegerRows[] = {
     {"at_most_or_above", "x <= y || y < x ; y < x || x <= y", "true"},
     {"open_ranges", "x < c1 || c2 < x ; c2 < x || x < c1", "true", "c2 < c1"},
-    {"half_open_ranges", "x <= c1 || c2 < x ; c2 < x || x <= c1 ; x < c1 || c2 <= x ; c2 <= x || x < c1",
-     "true", "c2 <= c1"},
+    {"half_open_ranges",
+     "x <= c1 || c2 < x ; c2 < x || x <= c1 ; x < c1 || c2 <= x ; c2 <= x || x < c1", "true",
+     "c2 <= c1"},
     {"closed_ranges", "x <= c1 || c2 <= x ; c2 <= x || x <= c1", "true", "c2 <= c1 + 1"},
 };
 constexpr auto kOrIntegerRules = compile<kOrIntegerRows>();

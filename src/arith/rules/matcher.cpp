@@ -27,10 +27,12 @@ bool is_equal(const Expr& a, const Expr& b) {
   return a.same_as(b) || (a.node().hash == b.node().hash && structural_equal(a, b));
 }
 
-/// One attempt of one rule on one expression. Bindings point into the expression, which outlives the attempt.
+/// One attempt of one rule on one expression. Bindings point into the expression, which outlives
+/// the attempt.
 class Attempt {
  public:
-  Attempt(const Rule& rule, const Expr& e, const Facts& facts) : rule_(rule), root_(e), facts_(facts) {}
+  Attempt(const Rule& rule, const Expr& e, const Facts& facts)
+      : rule_(rule), root_(e), facts_(facts) {}
 
   std::optional<Expr> run() {
     if (!match(rule_.from, root_)) return std::nullopt;
@@ -40,7 +42,8 @@ class Attempt {
   }
 
  private:
-  // ---- matching -------------------------------------------------------------------------------------------
+  // ---- matching
+  // -------------------------------------------------------------------------------------------
 
   bool bind(const Expr*& slot, const Expr& e) {
     if (slot) return is_equal(*slot, e);
@@ -51,9 +54,12 @@ class Attempt {
   bool match(std::uint8_t index, const Expr& e) {
     const Pattern& node = rule_[index];
     switch (node.kind) {
-      case PatternKind::Expression: return bind(expressions_[node.first], e);
-      case PatternKind::Condition: return bind(conditions_[node.first], e);
-      case PatternKind::Constant: return e.as<IntImm>() && bind(constants_[node.first], e);
+      case PatternKind::Expression:
+        return bind(expressions_[node.first], e);
+      case PatternKind::Condition:
+        return bind(conditions_[node.first], e);
+      case PatternKind::Constant:
+        return e.as<IntImm>() && bind(constants_[node.first], e);
       case PatternKind::Literal:
       case PatternKind::Truth: {
         const IntImm* n = e.as<IntImm>();
@@ -74,13 +80,15 @@ class Attempt {
       }
       case PatternKind::Ramp: {
         const Ramp* n = e.as<Ramp>();
-        return n && match(node.first, n->base) && match(node.second, n->stride) && match_lanes(n->lanes);
+        return n && match(node.first, n->base) && match(node.second, n->stride) &&
+               match_lanes(n->lanes);
       }
       case PatternKind::Broadcast: {
         const Broadcast* n = e.as<Broadcast>();
         return n && match(node.first, n->value) && match_lanes(n->lanes);
       }
-      case PatternKind::Lanes: return false;
+      case PatternKind::Lanes:
+        return false;
     }
     return false;
   }
@@ -91,7 +99,8 @@ class Attempt {
     return true;
   }
 
-  // ---- conditions -----------------------------------------------------------------------------------------
+  // ---- conditions
+  // -----------------------------------------------------------------------------------------
 
   std::optional<std::int64_t> value(std::uint8_t index) const {
     const Pattern& node = rule_[index];
@@ -111,14 +120,19 @@ class Attempt {
     const std::optional<Expr> e = build(node.first);
     if (!bound || !e) return false;
     switch (node.op) {
-      case BinaryOp::Ge: return can_prove(Claim{Claim::Relation::AtLeast, *e, *bound}, facts_);
-      case BinaryOp::Lt: return can_prove(Claim{Claim::Relation::Below, *e, *bound}, facts_);
-      case BinaryOp::Eq: return can_prove(Claim{Claim::Relation::Equal, *e, *bound}, facts_);
-      default: internal_error("a rule's condition is of a kind that is not proved");
+      case BinaryOp::Ge:
+        return can_prove(Claim{Claim::Relation::AtLeast, *e, *bound}, facts_);
+      case BinaryOp::Lt:
+        return can_prove(Claim{Claim::Relation::Below, *e, *bound}, facts_);
+      case BinaryOp::Eq:
+        return can_prove(Claim{Claim::Relation::Equal, *e, *bound}, facts_);
+      default:
+        internal_error("a rule's condition is of a kind that is not proved");
     }
   }
 
-  // ---- building -------------------------------------------------------------------------------------------
+  // ---- building
+  // -------------------------------------------------------------------------------------------
 
   DataType type_of_literals() const {
     for (const Expr* e : expressions_)
@@ -131,12 +145,18 @@ class Attempt {
   std::optional<Expr> build(std::uint8_t index) const {
     const Pattern& node = rule_[index];
     switch (node.kind) {
-      case PatternKind::Expression: return *expressions_[node.first];
-      case PatternKind::Condition: return *conditions_[node.first];
-      case PatternKind::Constant: return *constants_[node.first];
-      case PatternKind::Literal: return make_int(literal_type_, node.value);
-      case PatternKind::Truth: return make_int(Bool(root_.dtype().lanes), node.value);
-      case PatternKind::Binary: return build_binary(node);
+      case PatternKind::Expression:
+        return *expressions_[node.first];
+      case PatternKind::Condition:
+        return *conditions_[node.first];
+      case PatternKind::Constant:
+        return *constants_[node.first];
+      case PatternKind::Literal:
+        return make_int(literal_type_, node.value);
+      case PatternKind::Truth:
+        return make_int(Bool(root_.dtype().lanes), node.value);
+      case PatternKind::Binary:
+        return build_binary(node);
       case PatternKind::Not: {
         const auto a = build(node.first);
         return a ? std::optional(!*a) : std::nullopt;
@@ -154,7 +174,8 @@ class Attempt {
         const auto a = build(node.first);
         return a ? std::optional(make_broadcast(*a, lanes_)) : std::nullopt;
       }
-      case PatternKind::Lanes: break;
+      case PatternKind::Lanes:
+        break;
     }
     internal_error("a rule's result holds a number of lanes by itself");
   }
@@ -187,30 +208,49 @@ class Attempt {
 std::optional<std::int64_t> compute(BinaryOp op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
-    case BinaryOp::Add: return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::Sub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::Mul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::Min: return std::min(a, b);
-    case BinaryOp::Max: return std::max(a, b);
-    case BinaryOp::Eq: return a == b;
-    case BinaryOp::Ne: return a != b;
-    case BinaryOp::Lt: return a < b;
-    case BinaryOp::Le: return a <= b;
-    case BinaryOp::Gt: return a > b;
-    case BinaryOp::Ge: return a >= b;
-    case BinaryOp::And: return a != 0 && b != 0;
-    case BinaryOp::Or: return a != 0 || b != 0;
-    default: break;
+    case BinaryOp::Add:
+      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Sub:
+      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Mul:
+      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case BinaryOp::Min:
+      return std::min(a, b);
+    case BinaryOp::Max:
+      return std::max(a, b);
+    case BinaryOp::Eq:
+      return a == b;
+    case BinaryOp::Ne:
+      return a != b;
+    case BinaryOp::Lt:
+      return a < b;
+    case BinaryOp::Le:
+      return a <= b;
+    case BinaryOp::Gt:
+      return a > b;
+    case BinaryOp::Ge:
+      return a >= b;
+    case BinaryOp::And:
+      return a != 0 && b != 0;
+    case BinaryOp::Or:
+      return a != 0 || b != 0;
+    default:
+      break;
   }
   if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
   const std::int64_t quotient = a / b, remainder = a % b;
   const bool rounds_up = remainder != 0 && (a < 0) != (b < 0);
   switch (op) {
-    case BinaryOp::TruncDiv: return quotient;
-    case BinaryOp::TruncMod: return remainder;
-    case BinaryOp::FloorDiv: return rounds_up ? quotient - 1 : quotient;
-    case BinaryOp::FloorMod: return rounds_up ? remainder + b : remainder;
-    default: return std::nullopt;
+    case BinaryOp::TruncDiv:
+      return quotient;
+    case BinaryOp::TruncMod:
+      return remainder;
+    case BinaryOp::FloorDiv:
+      return rounds_up ? quotient - 1 : quotient;
+    case BinaryOp::FloorMod:
+      return rounds_up ? remainder + b : remainder;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -225,7 +265,8 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   for (std::size_t n = 0; n < table.size; ++n) {
     if ((table.masks[n].first & first) == 0 || (table.masks[n].second & second) == 0) continue;
     const Rule& rule = table.rules[n];
-    if (auto result = Attempt(rule, e, facts).run()) return Applied{*std::move(result), rule.row.again};
+    if (auto result = Attempt(rule, e, facts).run())
+      return Applied{*std::move(result), rule.row.again};
   }
   return std::nullopt;
 }

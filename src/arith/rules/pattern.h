@@ -6,11 +6,12 @@
 //   };
 //   constexpr auto kRules = compile<kRows>();
 //
-// A row is a name, the pattern it is about (several, parted by `;`, are tried in that order), what takes its
-// place, and a condition. In patterns x y z u v w stand for any expression, p q for any condition, c1 c2 c3
-// for integer constants, n for a number of lanes; what occurs twice must be equal. A condition is a
-// conjunction; parts about constants are computed, parts about expressions (`x >= 0`, `y < c1`, `x - y == 0`)
-// have to be proved. A row marked kAgain asks for its result to be rewritten again.
+// A row is a name, the pattern it is about (several, parted by `;`, are tried in that order), what
+// takes its place, and a condition. In patterns x y z u v w stand for any expression, p q for any
+// condition, c1 c2 c3 for integer constants, n for a number of lanes; what occurs twice must be
+// equal. A condition is a conjunction; parts about constants are computed, parts about expressions
+// (`x >= 0`, `y < c1`, `x - y == 0`) have to be proved. A row marked kAgain asks for its result to
+// be rewritten again.
 #pragma once
 
 #include <array>
@@ -32,7 +33,8 @@ struct Row {
 };
 inline constexpr bool kAgain = true;
 
-// ---- patterns ---------------------------------------------------------------------------------------------
+// ---- patterns
+// ---------------------------------------------------------------------------------------------
 
 enum class PatternKind : std::uint8_t {
   Expression,
@@ -109,7 +111,8 @@ struct CompiledRules {
   constexpr operator RuleTable() const { return {rules.data(), masks.data(), N}; }
 };
 
-// ---- reading patterns, at compile time --------------------------------------------------------------------
+// ---- reading patterns, at compile time
+// --------------------------------------------------------------------
 
 /// A recursive descent; an error is a `throw`, which stops compilation.
 class PatternReader {
@@ -147,7 +150,11 @@ class PatternReader {
   }
   constexpr std::uint8_t binary(BinaryOp op, std::uint8_t a, std::uint8_t b) {
     const bool is_constant = rule_.nodes[a].is_constant && rule_.nodes[b].is_constant;
-    return add({.kind = PatternKind::Binary, .op = op, .first = a, .second = b, .is_constant = is_constant});
+    return add({.kind = PatternKind::Binary,
+                .op = op,
+                .first = a,
+                .second = b,
+                .is_constant = is_constant});
   }
   constexpr std::uint8_t literal(std::int16_t value) {
     return add({.kind = PatternKind::Literal, .is_constant = true, .value = value});
@@ -259,11 +266,11 @@ class PatternReader {
   constexpr std::uint8_t slot(std::string_view name) {
     constexpr std::string_view kExpressions = "xyzuvw", kConditions = "pq", kDigits = "123";
     if (name.size() == 1 && kExpressions.find(name[0]) != std::string_view::npos)
-      return add(
-          {.kind = PatternKind::Expression, .first = static_cast<std::uint8_t>(kExpressions.find(name[0]))});
+      return add({.kind = PatternKind::Expression,
+                  .first = static_cast<std::uint8_t>(kExpressions.find(name[0]))});
     if (name.size() == 1 && kConditions.find(name[0]) != std::string_view::npos)
-      return add(
-          {.kind = PatternKind::Condition, .first = static_cast<std::uint8_t>(kConditions.find(name[0]))});
+      return add({.kind = PatternKind::Condition,
+                  .first = static_cast<std::uint8_t>(kConditions.find(name[0]))});
     if (name.size() == 2 && name[0] == 'c' && kDigits.find(name[1]) != std::string_view::npos)
       return add({.kind = PatternKind::Constant,
                   .first = static_cast<std::uint8_t>(kDigits.find(name[1])),
@@ -280,13 +287,20 @@ class PatternReader {
 constexpr KindMask kinds_of(const Pattern& node) {
   switch (node.kind) {
     case PatternKind::Constant:
-    case PatternKind::Literal: return kIntImmBit;
-    case PatternKind::Binary: return bit_of(node.op);
-    case PatternKind::Not: return kNotBit;
-    case PatternKind::Select: return kSelectBit;
-    case PatternKind::Ramp: return kRampBit;
-    case PatternKind::Broadcast: return kBroadcastBit;
-    default: return kAnyKind;
+    case PatternKind::Literal:
+      return kIntImmBit;
+    case PatternKind::Binary:
+      return bit_of(node.op);
+    case PatternKind::Not:
+      return kNotBit;
+    case PatternKind::Select:
+      return kSelectBit;
+    case PatternKind::Ramp:
+      return kRampBit;
+    case PatternKind::Broadcast:
+      return kBroadcastBit;
+    default:
+      return kAnyKind;
   }
 }
 

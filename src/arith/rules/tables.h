@@ -1,5 +1,5 @@
-// The tables of rules, by the operator at the root of their patterns. Order matters: the first that matches
-// is applied.
+// The tables of rules, by the operator at the root of their patterns. Order matters: the first that
+// matches is applied.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@ RuleTable min_rules();
 RuleTable max_rules();
 RuleTable equal_rules();
 RuleTable less_rules();
-/// Terms that change sides: the sums may wrap where those that they replace do not. That is for arithmetic of
-/// indices, not for what lies in memory, which may be as large as its type.
+/// Terms that change sides: the sums may wrap where those that they replace do not. That is for
+/// arithmetic of indices, not for what lies in memory, which may be as large as its type.
 RuleTable less_moving_rules();
 RuleTable less_constant_rules();
 

@@ -23,7 +23,8 @@ constexpr auto kSub = compile<kSubRows>();
 
 constexpr Row kMulRows[] = {
     {"broadcasts", "broadcast(x, n)*broadcast(y, n)", "broadcast(x*y, n)"},
-    {"scaled_ramp", "ramp(x, y, n)*broadcast(z, n) ; broadcast(z, n)*ramp(x, y, n)", "ramp(x*z, y*z, n)"},
+    {"scaled_ramp", "ramp(x, y, n)*broadcast(z, n) ; broadcast(z, n)*ramp(x, y, n)",
+     "ramp(x*z, y*z, n)"},
 };
 constexpr auto kMul = compile<kMulRows>();
 
@@ -54,13 +55,15 @@ constexpr auto kFloorMod = compile<kFloorModRows>();
 
 constexpr Row kMinRows[] = {
     {"broadcasts", "min(broadcast(x, n), broadcast(y, n))", "broadcast(min(x, y), n)"},
-    {"two_broadcasts", "min(min(x, broadcast(y, n)), broadcast(z, n))", "min(x, broadcast(min(y, z), n))"},
+    {"two_broadcasts", "min(min(x, broadcast(y, n)), broadcast(z, n))",
+     "min(x, broadcast(min(y, z), n))"},
 };
 constexpr auto kMin = compile<kMinRows>();
 
 constexpr Row kMaxRows[] = {
     {"broadcasts", "max(broadcast(x, n), broadcast(y, n))", "broadcast(max(x, y), n)"},
-    {"two_broadcasts", "max(max(x, broadcast(y, n)), broadcast(z, n))", "max(x, broadcast(max(y, z), n))"},
+    {"two_broadcasts", "max(max(x, broadcast(y, n)), broadcast(z, n))",
+     "max(x, broadcast(max(y, z), n))"},
 };
 constexpr auto kMax = compile<kMaxRows>();
 

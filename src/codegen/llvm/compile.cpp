@@ -22,22 +22,25 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Under another name than the function's own, which may be `main` or `exp`, and one that C can declare.
-std::string symbol_of(const std::string& name, const tir::TargetFacts& target, std::set<std::string>& taken) {
+/// Under another name than the function's own, which may be `main` or `exp`, and one that C can
+/// declare.
+std::string symbol_of(const std::string& name, const tir::TargetFacts& target,
+                      std::set<std::string>& taken) {
   std::string symbol = target.system_library.value_or("");
   for (char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol = "_" + symbol;
   std::string result = symbol + "_packed";
-  for (int n = 1; !taken.insert(result).second; ++n) result = symbol + "_" + std::to_string(n) + "_packed";
+  for (int n = 1; !taken.insert(result).second; ++n)
+    result = symbol + "_" + std::to_string(n) + "_packed";
   return result;
 }
 
-/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be linked
-/// together.
+/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
+/// linked together.
 void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
   const std::string text = runtime::to_manifest(functions);
-  llvm::Constant* data =
-      llvm::ConstantDataArray::getString(module.getContext(), llvm::StringRef(text.data(), text.size()));
+  llvm::Constant* data = llvm::ConstantDataArray::getString(
+      module.getContext(), llvm::StringRef(text.data(), text.size()));
   new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
                            kManifestSymbol);
 }
@@ -46,14 +49,15 @@ bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
   return a.cpu == b.cpu && a.features == b.features;
 }
 
-/// What belongs to no function alone, such as imported code, is for the processor of all of them, or else for
-/// any of their kind.
+/// What belongs to no function alone, such as imported code, is for the processor of all of them,
+/// or else for any of their kind.
 tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   tir::TargetFacts common = units.front().target;
   for (const CompileUnit& unit : units) {
     if (triple_of(unit.target.triple) != triple_of(common.triple))
       throw TargetError("one module cannot have functions for `" + triple_of(common.triple).str() +
-                        "` and for `" + triple_of(unit.target.triple).str() + "`; build one of each");
+                        "` and for `" + triple_of(unit.target.triple).str() +
+                        "`; build one of each");
     if (unit.target.system_library != common.system_library)
       throw TargetError(
           "the functions of one module belong to one system library: -system-lib must be the "
@@ -92,8 +96,10 @@ bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
-/// What the options and the functions' pragmas name: LLVM IR becomes part of the module, C an object.
-void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units, Artifact::State& state) {
+/// What the options and the functions' pragmas name: LLVM IR becomes part of the module, C an
+/// object.
+void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units,
+                    Artifact::State& state) {
   ImportedSources sources;
   for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
   for (const std::filesystem::path& path : state.options.link)
@@ -105,7 +111,8 @@ void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units, A
 
 }  // namespace
 
-Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target, const CompileOptions& options) {
+Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
+                 const CompileOptions& options) {
   return compile({{module, target}}, options);
 }
 
@@ -126,7 +133,8 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     state->targets.push_back(unit.target);
     ModuleEmitter emitter(code, unit.target, options);
     for (const auto& [name, func] : unit.module.functions) {
-      const Signature signature = signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken));
+      const Signature signature =
+          signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken));
       emit_function(emitter, func, signature);
       state->functions.push_back(signature.spec);
     }
@@ -156,11 +164,12 @@ std::string Artifact::source(std::string_view kind) const {
     throw RuntimeError("compiled code has no source of kind `" + std::string(kind) +
                        "`; there is `ll` and `asm`");
   llvm::LLVMContext context;
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()),
-                                     "tenon");
+  const llvm::MemoryBufferRef buffer(
+      llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()), "tenon");
   auto module = llvm::parseBitcodeFile(buffer, context);
   if (!module)
-    internal_error("bitcode that was written cannot be read: " + llvm::toString(module.takeError()));
+    internal_error("bitcode that was written cannot be read: " +
+                   llvm::toString(module.takeError()));
   if (kind == "asm") {
     const auto machine = make_target_machine(state_->common, state_->options.opt_level);
     return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);

@@ -6,7 +6,8 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b, DataType type) {
+llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b,
+                                         DataType type) {
   if (type.is_integral()) return integer_arithmetic(op, a, b, type.is_int());
   if (type.is_handle()) {
     if (op == BinaryOp::Eq) return builder_.CreateICmpEQ(a, b);
@@ -19,7 +20,9 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
 }
 
 llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b) {
-  auto floor = [&](llvm::Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x); };
+  auto floor = [&](llvm::Value* x) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
+  };
   switch (op) {
     case BinaryOp::Add:
       return builder_.CreateFAdd(a, b);
@@ -63,7 +66,9 @@ llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm
 
 llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b,
                                                  bool is_signed) {
-  auto is_index = [&](llvm::Value* v) { return llvm::isa<llvm::Constant>(v) || index_values_.contains(v); };
+  auto is_index = [&](llvm::Value* v) {
+    return llvm::isa<llvm::Constant>(v) || index_values_.contains(v);
+  };
   const bool of_indices =
       is_signed && a->getType()->getScalarSizeInBits() >= 32 && is_index(a) && is_index(b);
   const bool no_wrap = of_indices && index_mode_;
@@ -88,11 +93,11 @@ llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, ll
     case BinaryOp::FloorMod:
       return derived(integer_division(op, a, b, is_signed));
     case BinaryOp::Min:
-      return derived(
-          builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b));
+      return derived(builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b));
     case BinaryOp::Max:
-      return derived(
-          builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b));
+      return derived(builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b));
     case BinaryOp::Eq:
       return builder_.CreateICmpEQ(a, b);
     case BinaryOp::Ne:
@@ -127,14 +132,16 @@ const llvm::ConstantInt* same_constant(const llvm::Value* value) {
 
 }  // namespace
 
-llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed) {
+llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm::Value* b,
+                                               bool is_signed) {
   const bool wants_remainder = op == BinaryOp::TruncMod || op == BinaryOp::FloorMod;
   const bool floors = op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
   llvm::Value* zero = llvm::Constant::getNullValue(b->getType());
   llvm::Value* one = llvm::ConstantInt::get(b->getType(), 1);
   const llvm::ConstantInt* constant = same_constant(b);
 
-  // The hardware traps on division by zero, and on the least integer by -1; neither may end the process.
+  // The hardware traps on division by zero, and on the least integer by -1; neither may end the
+  // process.
   llvm::Value* is_minus_one = nullptr;
   llvm::Value* divisor = b;
   if (!constant || constant->isZero() || (is_signed && constant->isMinusOne())) {
@@ -145,7 +152,8 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
     }
     divisor = builder_.CreateSelect(traps, one, b);
   }
-  if (!is_signed) return wants_remainder ? builder_.CreateURem(a, divisor) : builder_.CreateUDiv(a, divisor);
+  if (!is_signed)
+    return wants_remainder ? builder_.CreateURem(a, divisor) : builder_.CreateUDiv(a, divisor);
 
   const bool power_of_two =
       constant && constant->getValue().isStrictlyPositive() && constant->getValue().isPowerOf2();
@@ -159,16 +167,19 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* remainder = builder_.CreateSRem(a, divisor);
   llvm::Value* quotient = wants_remainder ? nullptr : builder_.CreateSDiv(a, divisor);
   if (floors) {
-    // The remainder has the dividend's sign; where that is not the divisor's, the quotient was rounded up.
+    // The remainder has the dividend's sign; where that is not the divisor's, the quotient was
+    // rounded up.
     llvm::Value* differs =
         builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),
                            builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero));
     if (constant && !constant->isNegative()) differs = builder_.CreateICmpSLT(remainder, zero);
-    if (wants_remainder) return builder_.CreateAdd(remainder, builder_.CreateSelect(differs, divisor, zero));
+    if (wants_remainder)
+      return builder_.CreateAdd(remainder, builder_.CreateSelect(differs, divisor, zero));
     quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(differs, a->getType()));
   }
   if (wants_remainder) return remainder;
-  return is_minus_one ? builder_.CreateSelect(is_minus_one, builder_.CreateSub(zero, a), quotient) : quotient;
+  return is_minus_one ? builder_.CreateSelect(is_minus_one, builder_.CreateSub(zero, a), quotient)
+                      : quotient;
 }
 
 }  // namespace tenon::codegen

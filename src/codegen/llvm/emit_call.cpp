@@ -160,13 +160,16 @@ void FunctionEmitter::prefetch(const Call& n) {
 
 // ---- C functions ----
 
-llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, DataType type) {
+llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n,
+                                          DataType type) {
   std::vector<llvm::Value*> args;
   std::vector<llvm::Type*> types;
   std::vector<llvm::Attribute::AttrKind> extensions;
   auto extension_of = [](DataType t) {
     const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
-    return !is_narrow ? llvm::Attribute::None : t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
+    return !is_narrow   ? llvm::Attribute::None
+           : t.is_int() ? llvm::Attribute::SExt
+                        : llvm::Attribute::ZExt;
   };
   for (const Expr& arg : n.args) {
     llvm::Value* value = expr(arg);
@@ -184,7 +187,8 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
                                           : this->type(type);
   llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
   llvm::FunctionCallee function = module_.extern_function(callee.name, signature);
-  llvm::CallBase* call = callee.pure ? builder_.CreateCall(function, args) : call_foreign(function, args);
+  llvm::CallBase* call =
+      callee.pure ? builder_.CreateCall(function, args) : call_foreign(function, args);
   for (unsigned k = 0; k < extensions.size(); ++k)
     if (extensions[k] != llvm::Attribute::None) call->addParamAttr(k, extensions[k]);
   if (extension_of(type) != llvm::Attribute::None) call->addRetAttr(extension_of(type));
@@ -197,7 +201,8 @@ llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call
     if (has_pointer) call->setOnlyReadsMemory();
     if (!has_pointer) call->setDoesNotAccessMemory();
   }
-  if (type.is_bool()) return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
+  if (type.is_bool())
+    return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
   if (type.is_bfloat()) return builder_.CreateBitCast(call, this->type(type));
   return call;
 }
@@ -221,9 +226,11 @@ llvm::CallBase* FunctionEmitter::call_foreign(llvm::FunctionCallee function,
 
 llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
-  if (!name) throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
+  if (!name)
+    throw LowerError("call_llvm_intrin takes the intrinsic's name first, such as \"llvm.fabs\"");
   const llvm::Intrinsic::ID id = find_intrinsic(to_ref(name->value));
-  if (id == llvm::Intrinsic::not_intrinsic) throw LowerError("LLVM has no intrinsic `" + name->value + "`");
+  if (id == llvm::Intrinsic::not_intrinsic)
+    throw LowerError("LLVM has no intrinsic `" + name->value + "`");
   std::vector<llvm::Value*> args;
   std::vector<llvm::Type*> types;
   for (std::size_t k = 2; k < n.args.size(); ++k) {
@@ -244,9 +251,10 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
   if (!function) function = declare(builder_.getVoidTy());
   if (!function) {
     std::string given;
-    for (std::size_t k = 2; k < n.args.size(); ++k) given += (k > 2 ? ", " : "") + n.args[k].dtype().str();
-    throw LowerError("LLVM's intrinsic `" + name->value + "` does not take (" + given + ") and give " +
-                     type.str());
+    for (std::size_t k = 2; k < n.args.size(); ++k)
+      given += (k > 2 ? ", " : "") + n.args[k].dtype().str();
+    throw LowerError("LLVM's intrinsic `" + name->value + "` does not take (" + given +
+                     ") and give " + type.str());
   }
   llvm::Value* result = builder_.CreateCall(function, args);
   return result->getType()->isVoidTy() ? llvm::Constant::getNullValue(this->type(type)) : result;
@@ -255,22 +263,24 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
 // ---- packed functions ----
 
 llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
-  llvm::Value* memory =
-      entry_alloca(builder_.getInt64Ty(),
-                   int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
+  llvm::Value* memory = entry_alloca(
+      builder_.getInt64Ty(),
+      int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
   for (std::size_t k = 0; k < n.args.size(); ++k)
     builder_.CreateStore(index(n.args[k]),
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), memory, k));
   return memory;
 }
 
-/// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a DLTensor.
+/// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
+/// DLTensor.
 llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   const DataType element = n.args[4].dtype();
   llvm::Value* tensor =
       entry_alloca(builder_.getInt8Ty(), int64(sizeof(DLTensor)), alignof(DLTensor), "tensor");
   auto put = [&](std::size_t offset, llvm::Value* value) {
-    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), tensor, offset));
+    builder_.CreateStore(value,
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), tensor, offset));
   };
   const auto rank = constant_int(n.args[3]);
   internal_check(rank.has_value(), "the rank of an array is not constant");
@@ -280,11 +290,13 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
     strides = expr(n.args[2]);
   } else {
     // c_api.h promises strides: those of a compact array.
-    strides = entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
+    strides =
+        entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
     llvm::Value* stride = int64(1);
     for (std::int64_t d = *rank; d-- > 0;) {
       const auto at = static_cast<std::uint64_t>(d);
-      builder_.CreateStore(stride, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), strides, at));
+      builder_.CreateStore(stride,
+                           builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), strides, at));
       llvm::Value* extent = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), shape, at);
       stride = builder_.CreateMul(stride, builder_.CreateLoad(builder_.getInt64Ty(), extent));
     }
@@ -329,12 +341,14 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
                      : t.is_handle()   ? kTenonHandle
                      : t.is_floating() ? kTenonFloat
                                        : kTenonInt;
-    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
+    builder_.CreateStore(value,
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
     builder_.CreateStore(int32(code),
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
   }
   llvm::FunctionType* signature = llvm::FunctionType::get(
-      builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()}, false);
+      builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()},
+      false);
   llvm::FunctionCallee function = module_.extern_function(name->value, signature);
   llvm::Value* status = call_foreign(function, {values, codes, int32(count)});
   check_status(status);

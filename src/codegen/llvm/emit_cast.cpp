@@ -34,9 +34,10 @@ llvm::Value* FunctionEmitter::cast(llvm::Value* value, DataType from, DataType t
     return float_to_integer(value, from, to);
   }
   if (to.is_floating()) return integer_to_float(value, from, to);
-  if (to.is_bool()) return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
-  llvm::Value* result =
-      from.is_int() ? builder_.CreateSExtOrTrunc(value, target) : builder_.CreateZExtOrTrunc(value, target);
+  if (to.is_bool())
+    return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+  llvm::Value* result = from.is_int() ? builder_.CreateSExtOrTrunc(value, target)
+                                      : builder_.CreateZExtOrTrunc(value, target);
   if (index_values_.contains(value)) index_values_.insert(result);
   return result;
 }
@@ -75,16 +76,17 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
                          : builder_.CreateUIToFP(value, type(target));
   };
   if (to.bits >= 32) return convert(to);
-  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first rounding
-  // must leave a trace of what it dropped.
+  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first
+  // rounding must leave a trace of what it dropped.
   const int lanes = to.lanes;
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
-    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep all
-    // theirs.
+    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep
+    // all theirs.
     llvm::Value* low = builder_.CreateAnd(value, same_shape(value, 0xfff));
     llvm::Value* rest = builder_.CreateSub(value, low);
-    llvm::Value* sticky = builder_.CreateZExt(builder_.CreateICmpNE(low, same_shape(low, 0)), low->getType());
+    llvm::Value* sticky =
+        builder_.CreateZExt(builder_.CreateICmpNE(low, same_shape(low, 0)), low->getType());
     llvm::Value* rounded = builder_.CreateOr(rest, builder_.CreateShl(sticky, 11));
     llvm::Value* top = builder_.CreateAShr(value, 53);
     llvm::Value* is_small = builder_.CreateICmpEQ(top, same_shape(top, 0));
@@ -126,31 +128,34 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
       return builder_.CreateFPTrunc(value, lanes_like(builder_.getHalfTy(), value));
     return float32_to_half_on_bits(value);
   }
-  // Adding just less than a half of the last place that stays, and one more where that place is odd, carries
-  // into it exactly when it must. A NaN could carry into infinity, so it gets a NaN of its own.
+  // Adding just less than a half of the last place that stays, and one more where that place is
+  // odd, carries into it exactly when it must. A NaN could carry into infinity, so it gets a NaN of
+  // its own.
   llvm::Value* bits = builder_.CreateBitCast(value, lanes_like(builder_.getInt32Ty(), value));
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 1));
-  llvm::Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, same_shape(bits, 0x7fff)));
+  llvm::Value* rounded =
+      builder_.CreateAdd(bits, builder_.CreateAdd(odd, same_shape(bits, 0x7fff)));
   llvm::Value* quiet = builder_.CreateOr(bits, same_shape(bits, 0x400000));
   llvm::Value* result = builder_.CreateSelect(builder_.CreateFCmpUNO(value, value), quiet, rounded);
-  return builder_.CreateTrunc(builder_.CreateLShr(result, 16), lanes_like(builder_.getInt16Ty(), value));
+  return builder_.CreateTrunc(builder_.CreateLShr(result, 16),
+                              lanes_like(builder_.getInt16Ty(), value));
 }
 
 llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
-  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal ones too;
-  // infinity and NaN need the greatest exponent.
+  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal
+  // ones too; infinity and NaN need the greatest exponent.
   llvm::Value* narrow = builder_.CreateBitCast(half, lanes_like(builder_.getInt16Ty(), half));
   llvm::Value* bits = builder_.CreateZExt(narrow, lanes_like(builder_.getInt32Ty(), half));
   llvm::Value* sign = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x8000)), 16);
   llvm::Value* rest = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x7fff)), 13);
   llvm::Type* target = lanes_like(builder_.getFloatTy(), half);
-  llvm::Value* scaled =
-      builder_.CreateFMul(builder_.CreateBitCast(rest, target), llvm::ConstantFP::get(target, 0x1p112));
+  llvm::Value* scaled = builder_.CreateFMul(builder_.CreateBitCast(rest, target),
+                                            llvm::ConstantFP::get(target, 0x1p112));
   llvm::Value* finite = builder_.CreateBitCast(scaled, bits->getType());
   llvm::Value* special = builder_.CreateOr(rest, same_shape(bits, 0x7f800000));
   llvm::Value* is_special = builder_.CreateICmpUGE(rest, same_shape(bits, 0x7c00U << 13));
-  return builder_.CreateBitCast(builder_.CreateOr(sign, builder_.CreateSelect(is_special, special, finite)),
-                                target);
+  return builder_.CreateBitCast(
+      builder_.CreateOr(sign, builder_.CreateSelect(is_special, special, finite)), target);
 }
 
 llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
@@ -160,9 +165,12 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
   llvm::Value* magnitude = builder_.CreateAnd(bits, same_shape(bits, 0x7fffffff));
   // Normal results: the exponent's bias changes by 112, and rounding carries as for bfloat16.
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(magnitude, 13), same_shape(bits, 1));
-  llvm::Value* rounded = builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, same_shape(bits, 0xfff)));
-  llvm::Value* normal = builder_.CreateLShr(builder_.CreateSub(rounded, same_shape(bits, 112U << 23)), 13);
-  // Below 2^-14 the last place is 2^-24: adding 1/2, whose last place that is in float32, rounds there.
+  llvm::Value* rounded =
+      builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, same_shape(bits, 0xfff)));
+  llvm::Value* normal =
+      builder_.CreateLShr(builder_.CreateSub(rounded, same_shape(bits, 112U << 23)), 13);
+  // Below 2^-14 the last place is 2^-24: adding 1/2, whose last place that is in float32, rounds
+  // there.
   llvm::Value* shifted = builder_.CreateBitCast(magnitude, value->getType());
   {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
@@ -171,27 +179,29 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
   }
   llvm::Value* subnormal =
       builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
-  llvm::Value* result = builder_.CreateSelect(builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)),
-                                              subnormal, normal);
+  llvm::Value* result = builder_.CreateSelect(
+      builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
   // From 65520 on it is infinity, which lies half-way to the number after the greatest.
   result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
                                  same_shape(bits, 0x7c00), result);
   result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, same_shape(bits, 0x7f800000)),
                                  same_shape(bits, 0x7e00), result);
-  llvm::Value* narrow =
-      builder_.CreateTrunc(builder_.CreateOr(sign, result), lanes_like(builder_.getInt16Ty(), value));
+  llvm::Value* narrow = builder_.CreateTrunc(builder_.CreateOr(sign, result),
+                                             lanes_like(builder_.getInt16Ty(), value));
   return builder_.CreateBitCast(narrow, lanes_like(builder_.getHalfTy(), value));
 }
 
 llvm::Value* FunctionEmitter::round_to_odd(llvm::Value* value) {
-  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees that there
-  // was.
+  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees
+  // that there was.
   llvm::Type* narrow = lanes_like(builder_.getFloatTy(), value);
   llvm::Type* word = lanes_like(builder_.getInt32Ty(), value);
   llvm::Value* nearest = builder_.CreateFPTrunc(value, narrow);
   llvm::Value* back = builder_.CreateFPExt(nearest, value->getType());
   llvm::Value* bits = builder_.CreateBitCast(nearest, word);
-  auto magnitude = [&](llvm::Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); };
+  auto magnitude = [&](llvm::Value* x) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  };
   llvm::Value* went_up = builder_.CreateFCmpOGT(magnitude(back), magnitude(value));
   llvm::Value* truncated = builder_.CreateSub(bits, builder_.CreateZExt(went_up, word));
   llvm::Value* inexact = builder_.CreateFCmpONE(back, value);

@@ -108,7 +108,8 @@ llvm::Value* FunctionEmitter::emit(const Select& n) {
   return builder_.CreateSelect(condition, if_true, expr(n.if_false));
 }
 
-llvm::Value* FunctionEmitter::choose(llvm::Value* condition, const Expr& if_true, const Expr& if_false) {
+llvm::Value* FunctionEmitter::choose(llvm::Value* condition, const Expr& if_true,
+                                     const Expr& if_false) {
   if (is_cheap_and_safe(if_true) && is_cheap_and_safe(if_false)) {
     llvm::Value* a = expr(if_true);
     return builder_.CreateSelect(condition, a, expr(if_false));
@@ -138,7 +139,8 @@ llvm::Value* FunctionEmitter::emit(const Ramp& n) {
   std::vector<llvm::Constant*> steps;
   for (int lane = 0; lane < n.lanes; ++lane)
     steps.push_back(llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(lane)));
-  llvm::Value* offsets = builder_.CreateMul(splat(stride, n.lanes), llvm::ConstantVector::get(steps));
+  llvm::Value* offsets =
+      builder_.CreateMul(splat(stride, n.lanes), llvm::ConstantVector::get(steps));
   return builder_.CreateAdd(splat(base, n.lanes), offsets);
 }
 
@@ -152,11 +154,11 @@ llvm::Value* FunctionEmitter::emit(const Shuffle& n) {
   for (const Expr& i : n.indices)
     if (const auto pick = constant_int(i)) picks.push_back(static_cast<int>(*pick));
   if (picks.size() == n.indices.size()) return builder_.CreateShuffleVector(all, picks);
-  llvm::Value* result = llvm::PoisonValue::get(
-      llvm::FixedVectorType::get(all->getType()->getScalarType(), static_cast<unsigned>(n.indices.size())));
+  llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(
+      all->getType()->getScalarType(), static_cast<unsigned>(n.indices.size())));
   for (std::size_t lane = 0; lane < n.indices.size(); ++lane)
-    result =
-        builder_.CreateInsertElement(result, builder_.CreateExtractElement(all, expr(n.indices[lane])), lane);
+    result = builder_.CreateInsertElement(
+        result, builder_.CreateExtractElement(all, expr(n.indices[lane])), lane);
   return result;
 }
 
@@ -167,7 +169,8 @@ llvm::Value* FunctionEmitter::emit(const LetExpr& n) {
 
 llvm::Value* FunctionEmitter::splat(llvm::Value* value, int lanes) {
   if (lanes == 1) return value;
-  if (!value->getType()->isVectorTy()) return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+  if (!value->getType()->isVectorTy())
+    return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
   // A broadcast of a vector repeats it.
   return concatenate(std::vector<llvm::Value*>(static_cast<std::size_t>(lanes), value));
 }

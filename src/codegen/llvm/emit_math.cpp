@@ -13,7 +13,8 @@ using namespace tir;
 
 namespace {
 
-/// LLVM's intrinsic where it becomes an instruction or where LLVM knows its algebra; libm's function else.
+/// LLVM's intrinsic where it becomes an instruction or where LLVM knows its algebra; libm's
+/// function else.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   switch (intrin) {
     case Intrin::exp:
@@ -123,7 +124,8 @@ llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) 
   std::vector<llvm::Value*> args;
   for (const Expr& arg : n.args) {
     llvm::Value* value = expr(arg);
-    args.push_back(in_float32 && arg.dtype().is_floating() ? to_float32(value, arg.dtype()) : value);
+    args.push_back(in_float32 && arg.dtype().is_floating() ? to_float32(value, arg.dtype())
+                                                           : value);
   }
   llvm::Value* result = math_on(intrin, std::move(args));
   return in_float32 ? round_float32(result, type) : result;
@@ -139,7 +141,8 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
     return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
   }
   // A square is a product, exactly rounded.
-  if (intrin == Intrin::pow && llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
+  if (intrin == Intrin::pow &&
+      llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
   const auto value = float32_polynomial(builder_, intrin, args);
   if (!value) return library_function(intrin, args);
@@ -148,14 +151,16 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
 }
 
 /// The value where x could be reduced; what the library says of larger angles, which are rare.
-llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x, llvm::Value* reduced) {
+llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
+                                                llvm::Value* reduced) {
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   llvm::Value* is_large =
       builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kGreatestAngle));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* large = new_block("large_angle");
   llvm::BasicBlock* after = new_block("angle_end");
-  builder_.CreateCondBr(lanes_in(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large, after,
+  builder_.CreateCondBr(lanes_in(x) > 1 ? builder_.CreateOrReduce(is_large) : is_large, large,
+                        after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
   // If the calls could be speculated, a vectorised loop would make them for every element.
@@ -169,7 +174,8 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x, l
   return result;
 }
 
-llvm::Value* FunctionEmitter::library_function(Intrin intrin, const std::vector<llvm::Value*>& args) {
+llvm::Value* FunctionEmitter::library_function(Intrin intrin,
+                                               const std::vector<llvm::Value*>& args) {
   llvm::Type* t = args[0]->getType();
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
     return builder_.CreateIntrinsic(id, {t}, args);
@@ -178,7 +184,8 @@ llvm::Value* FunctionEmitter::library_function(Intrin intrin, const std::vector<
   return call_libm_by_lanes(name, args, true);
 }
 
-llvm::Value* FunctionEmitter::call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args,
+llvm::Value* FunctionEmitter::call_libm_by_lanes(const char* name,
+                                                 const std::vector<llvm::Value*>& args,
                                                  bool speculatable) {
   const unsigned lanes = lanes_in(args[0]);
   if (lanes == 1) return call_libm(name, args, speculatable);
@@ -225,9 +232,11 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
   llvm::Value* x = expr(n.args[0]);
   if (intrin == Intrin::bitwise_not) return builder_.CreateNot(x);
   if (intrin == Intrin::popcount)
-    return cast(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x), UInt(t.bits, t.lanes), type);
+    return cast(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x), UInt(t.bits, t.lanes),
+                type);
   if (intrin == Intrin::clz) {
-    llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, builder_.getFalse());
+    llvm::Value* count =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, builder_.getFalse());
     return cast(count, UInt(t.bits, t.lanes), type);
   }
   llvm::Value* y = expr(n.args[1]);
@@ -245,8 +254,8 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
     default:
       break;
   }
-  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times 2^s, halves
-  // up.
+  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times
+  // 2^s, halves up.
   internal_check(intrin == Intrin::q_multiply_shift, "an operation on bits without a meaning");
   llvm::Type* wide = this->type(Int(64, type.lanes));
   auto widen = [&](const Expr& e) {
@@ -258,7 +267,8 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
   llvm::Value* zero = llvm::Constant::getNullValue(wide);
   llvm::Value* one = llvm::ConstantInt::get(wide, 1);
   llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, s, zero);
-  llvm::Value* right = builder_.CreateSub(q, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, s, zero));
+  llvm::Value* right =
+      builder_.CreateSub(q, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, s, zero));
   llvm::Value* product = builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), left),
                                             builder_.CreateSExt(y, wide));
   llvm::Value* half = builder_.CreateShl(one, builder_.CreateSub(right, one));

@@ -65,8 +65,8 @@ std::vector<llvm::Value*> FunctionEmitter::lane_positions(const Expr& e) {
     llvm::Value* base = index(ramp->base);
     llvm::Value* stride = index(ramp->stride);
     for (int lane = 0; lane < lanes; ++lane)
-      positions.push_back(builder_.CreateAdd(base, builder_.CreateMul(stride, int64(lane), "", false, true),
-                                             "", false, true));
+      positions.push_back(builder_.CreateAdd(
+          base, builder_.CreateMul(stride, int64(lane), "", false, true), "", false, true));
     return positions;
   }
   llvm::Value* vector = index(e);
@@ -96,7 +96,8 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
       return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes);
   }
   std::vector<llvm::Value*> parts;
-  for (llvm::Value* i : lane_positions(position)) parts.push_back(load_lanes(at(i), element, element.lanes));
+  for (llvm::Value* i : lane_positions(position))
+    parts.push_back(load_lanes(at(i), element, element.lanes));
   return concatenate(parts);
 }
 
@@ -110,21 +111,24 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }
 
-llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride, int lanes) {
+llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
+                                           int lanes) {
   // Contiguous pieces that end with the last element wanted: nothing outside is read.
   const int span = (lanes - 1) * stride + 1;
   llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
   llvm::Value* result = nullptr;
   for (int piece = 0; piece < stride; ++piece) {
     const int begin = std::min(piece * lanes, span - lanes);
-    llvm::Value* part =
-        load_lanes(builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
-                   element, lanes);
+    llvm::Value* part = load_lanes(
+        builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
+        element, lanes);
     std::vector<int> picks;
     for (int lane = 0; lane < lanes; ++lane) {
       const int at = lane * stride;
       const bool is_here = at / lanes == piece;
-      picks.push_back(is_here ? (result ? lanes : 0) + at - begin : result && at / lanes < piece ? lane : -1);
+      picks.push_back(is_here                        ? (result ? lanes : 0) + at - begin
+                      : result && at / lanes < piece ? lane
+                                                     : -1);
     }
     result = result ? builder_.CreateShuffleVector(result, part, picks)
                     : builder_.CreateShuffleVector(part, picks);
@@ -134,8 +138,8 @@ llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element,
 
 // ---- stores ----
 
-void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices, llvm::Value* value,
-                            DataType) {
+void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indices,
+                            llvm::Value* value, DataType) {
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
@@ -151,16 +155,19 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
   // In the order of the lanes: where two lanes name one element, the later one stays.
   int lane = 0;
   for (llvm::Value* i : lane_positions(position))
-    store_lanes(address(buffer, i), element, lanes_of(value, lane++ * element.lanes, element.lanes));
+    store_lanes(address(buffer, i), element,
+                lanes_of(value, lane++ * element.lanes, element.lanes));
 }
 
 void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
   if (element.is_bool()) {
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
     value = builder_.CreateZExt(
-        value, with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+        value,
+        with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
   }
-  builder_.CreateAlignedStore(value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  builder_.CreateAlignedStore(value, address,
+                              llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
 }
 
 // ---- lanes ----
@@ -173,7 +180,8 @@ llvm::Value* FunctionEmitter::lanes_of(llvm::Value* vector, int first, int count
 }
 
 llvm::Value* FunctionEmitter::reversed(llvm::Value* vector, int group) {
-  const int count = static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+  const int count =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
   std::vector<int> picks;
   for (int lane = 0; lane < count; ++lane)
     picks.push_back(count - group - lane / group * group + lane % group);
@@ -193,7 +201,8 @@ llvm::Value* FunctionEmitter::concatenate(const std::vector<llvm::Value*>& parts
       continue;
     }
     const unsigned count = llvm::cast<llvm::FixedVectorType>(part->getType())->getNumElements();
-    for (unsigned lane = 0; lane < count; ++lane) lanes.push_back(builder_.CreateExtractElement(part, lane));
+    for (unsigned lane = 0; lane < count; ++lane)
+      lanes.push_back(builder_.CreateExtractElement(part, lane));
   }
   llvm::Value* result = llvm::PoisonValue::get(
       llvm::FixedVectorType::get(lanes[0]->getType(), static_cast<unsigned>(lanes.size())));
@@ -251,12 +260,14 @@ void FunctionEmitter::emit(const Allocate& n) {
 
   llvm::Value* bytes = int64(n.dtype.bytes());
   for (const Expr& extent : n.extents) {
-    llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
+    llvm::Value* count =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
     bytes = builder_.CreateMul(bytes, count);
   }
-  llvm::CallInst* memory = builder_.CreateCall(module_.workspace_alloc(),
-                                               {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
-  memory->addRetAttr(llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
+  llvm::CallInst* memory = builder_.CreateCall(
+      module_.workspace_alloc(), {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
+  memory->addRetAttr(
+      llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
   llvm::Value* failed = builder_.CreateIsNull(memory);
   llvm::BasicBlock* on_failure = new_block("no_memory");
   llvm::BasicBlock* after = new_block("allocated");

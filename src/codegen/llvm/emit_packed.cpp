@@ -1,4 +1,5 @@
-// The packed function that others call (c_api.h): takes the arguments apart and calls the computation.
+// The packed function that others call (c_api.h): takes the arguments apart and calls the
+// computation.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
@@ -15,7 +16,8 @@ std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
   std::int64_t bytes = buffer->dtype.bytes();
   for (const Expr& e : buffer->shape) {
     const auto extent = constant_int(e);
-    if (!extent || *extent <= 0 || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
+    if (!extent || *extent <= 0 || __builtin_mul_overflow(bytes, *extent, &bytes))
+      return std::nullopt;
   }
   return static_cast<std::uint64_t>(bytes);
 }
@@ -32,8 +34,9 @@ class PackedEmitter {
     const std::string& symbol = signature_.spec.symbol;
     llvm::Type* pointer = llvm::PointerType::getUnqual(module_.context());
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
-    packed_ = module_.make_function(llvm::FunctionType::get(status, {pointer, pointer, status}, false),
-                                    llvm::GlobalValue::ExternalLinkage, symbol);
+    packed_ =
+        module_.make_function(llvm::FunctionType::get(status, {pointer, pointer, status}, false),
+                              llvm::GlobalValue::ExternalLinkage, symbol);
     packed_->getArg(0)->setName("args");
     FunctionEmitter emitter(module_, packed_, uses_);
     std::vector<llvm::Value*> args;
@@ -54,21 +57,24 @@ class PackedEmitter {
  private:
   llvm::Function* make_computation() {
     std::vector<llvm::Type*> types;
-    for (const Var& param : func_.params) types.push_back(register_type(module_.context(), param.dtype()));
+    for (const Var& param : func_.params)
+      types.push_back(register_type(module_.context(), param.dtype()));
     for (const SizeBinding& size : signature_.sizes)
       types.push_back(register_type(module_.context(), size.var.dtype()));
     for (const Var& offset : signature_.zero_offsets)
       types.push_back(register_type(module_.context(), offset.dtype()));
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
-    llvm::Function* function =
-        module_.make_function(llvm::FunctionType::get(status, types, false),
-                              llvm::GlobalValue::InternalLinkage, signature_.spec.name + "_compute");
+    llvm::Function* function = module_.make_function(llvm::FunctionType::get(status, types, false),
+                                                     llvm::GlobalValue::InternalLinkage,
+                                                     signature_.spec.name + "_compute");
     function->addFnAttr(llvm::Attribute::NoInline);
     FunctionEmitter emitter(module_, function, uses_);
     unsigned n = 0;
     for (const Var& param : func_.params) define_param(emitter, param, function->getArg(n++));
-    for (const SizeBinding& size : signature_.sizes) emitter.define_size(size.var, function->getArg(n++));
-    for (const Var& offset : signature_.zero_offsets) emitter.define_size(offset, function->getArg(n++));
+    for (const SizeBinding& size : signature_.sizes)
+      emitter.define_size(size.var, function->getArg(n++));
+    for (const Var& offset : signature_.zero_offsets)
+      emitter.define_size(offset, function->getArg(n++));
     emitter.body(func_.body);
     return function;
   }
@@ -85,8 +91,8 @@ class PackedEmitter {
     if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
     const Expr& offset = array->declared->elem_offset;
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
-    argument->addAttr(
-        llvm::Attribute::getWithAlignment(context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
+    argument->addAttr(llvm::Attribute::getWithAlignment(
+        context, llvm::Align(static_cast<std::uint64_t>(spec.alignment))));
     if (const auto bytes = constant_bytes(array->declared))
       argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(context, *bytes));
   }
@@ -96,7 +102,8 @@ class PackedEmitter {
   llvm::Value* unpack(FunctionEmitter& emitter, unsigned n) {
     const Var& param = func_.params[n];
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* slot = builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), packed_->getArg(0), n);
+    llvm::Value* slot =
+        builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), packed_->getArg(0), n);
     if (func_.buffer_of(param)) {
       tensors_.push_back(builder.CreateLoad(builder.getPtrTy(), slot));
       return field(emitter, n, offsetof(DLTensor, data));
@@ -105,15 +112,18 @@ class PackedEmitter {
     const DataType t = param.dtype();
     llvm::Value* value = nullptr;
     if (t.is_handle()) value = builder.CreateLoad(builder.getPtrTy(), slot);
-    if (t.is_floating()) value = emitter.cast(builder.CreateLoad(builder.getDoubleTy(), slot), Float(64), t);
-    if (t.is_integral()) value = emitter.cast(builder.CreateLoad(builder.getInt64Ty(), slot), Int(64), t);
+    if (t.is_floating())
+      value = emitter.cast(builder.CreateLoad(builder.getDoubleTy(), slot), Float(64), t);
+    if (t.is_integral())
+      value = emitter.cast(builder.CreateLoad(builder.getInt64Ty(), slot), Int(64), t);
     emitter.define(param, value);
     return value;
   }
 
   llvm::Value* field(FunctionEmitter& emitter, unsigned param, std::size_t offset) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
-    llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), tensors_[param], offset);
+    llvm::Value* at =
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), tensors_[param], offset);
     return builder.CreateLoad(builder.getPtrTy(), at);
   }
 
@@ -132,8 +142,8 @@ class PackedEmitter {
     llvm::Value* value = part(emitter, size.param, size.part, size.dimension);
     if (size.zero_if_extent_is_one) {
       llvm::Value* extent = part(emitter, size.param, ArrayPart::Extent, size.dimension);
-      value =
-          builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)), builder.getInt64(0), value);
+      value = builder.CreateSelect(builder.CreateICmpEQ(extent, builder.getInt64(1)),
+                                   builder.getInt64(0), value);
     }
     value = builder.CreateTrunc(value, emitter.type(size.var.dtype()));
     emitter.define_size(size.var, value);
@@ -154,7 +164,8 @@ class PackedEmitter {
   }
 
   /// Indices include the offset of the first element, at which the argument's data points.
-  llvm::Value* move_to_base(FunctionEmitter& emitter, const BufferParam& array, llvm::Value* data) const {
+  llvm::Value* move_to_base(FunctionEmitter& emitter, const BufferParam& array,
+                            llvm::Value* data) const {
     const Expr& offset = array.declared->elem_offset;
     if (is_zero(offset) || offset.as<VarNode>()) return data;
     llvm::IRBuilder<>& builder = emitter.builder_;

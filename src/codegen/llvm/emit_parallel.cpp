@@ -1,5 +1,5 @@
-// Loops that run on several threads: the body becomes a function of its own, which gets what it uses in a
-// structure.
+// Loops that run on several threads: the body becomes a function of its own, which gets what it
+// uses in a structure.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
@@ -27,7 +27,8 @@ std::vector<Var> used_variables(const Stmt& body) {
   const StmtVisit visit_stmt = [&](const Stmt& s) {
     if (const Store* store = s.as<Store>()) {
       visit_expr(store->buffer->data);
-      for (std::size_t n = 1; n < store->buffer->shape.size(); ++n) visit_expr(store->buffer->shape[n]);
+      for (std::size_t n = 1; n < store->buffer->shape.size(); ++n)
+        visit_expr(store->buffer->shape[n]);
     }
     for_each_child(s, visit_expr, visit_stmt);
   };
@@ -54,9 +55,11 @@ class OutlinedBody {
     closure_type_ = llvm::StructType::get(outer.module_.context(), types);
     types.insert(types.end(), own.begin(), own.end());
     const std::string name = outer.function_->getName().str();
-    body_ = outer.module_.make_function(llvm::FunctionType::get(outer.builder_.getInt32Ty(), types, false),
-                                        llvm::GlobalValue::InternalLinkage, name + "_body");
-    // Arguments say which pointers do not overlap; inlined into the function that unpacks them, that is lost.
+    body_ = outer.module_.make_function(
+        llvm::FunctionType::get(outer.builder_.getInt32Ty(), types, false),
+        llvm::GlobalValue::InternalLinkage, name + "_body");
+    // Arguments say which pointers do not overlap; inlined into the function that unpacks them,
+    // that is lost.
     body_->addFnAttr(llvm::Attribute::NoInline);
     make_entry(name + "_task", own);
   }
@@ -100,20 +103,23 @@ class OutlinedBody {
   /// Buffers of a function do not overlap, and neither does what a parallel body sees of them.
   void describe(llvm::Argument* argument, llvm::Value* outer_value) const {
     argument->addAttr(llvm::Attribute::NoAlias);
-    const llvm::Align alignment = outer_value->getPointerAlignment(outer_.module_.module().getDataLayout());
+    const llvm::Align alignment =
+        outer_value->getPointerAlignment(outer_.module_.module().getDataLayout());
     argument->addAttr(llvm::Attribute::getWithAlignment(outer_.module_.context(), alignment));
   }
 
   void make_entry(const std::string& name, const std::vector<llvm::Type*>& own) {
     std::vector<llvm::Type*> types{outer_.builder_.getPtrTy()};
     types.insert(types.end(), own.begin(), own.end());
-    entry_ = outer_.module_.make_function(llvm::FunctionType::get(outer_.builder_.getInt32Ty(), types, false),
-                                          llvm::GlobalValue::InternalLinkage, name);
+    entry_ = outer_.module_.make_function(
+        llvm::FunctionType::get(outer_.builder_.getInt32Ty(), types, false),
+        llvm::GlobalValue::InternalLinkage, name);
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(outer_.module_.context(), "entry", entry_));
     std::vector<llvm::Value*> args;
     for (unsigned n = 0; n < captured_.size(); ++n)
-      args.push_back(builder.CreateLoad(closure_type_->getElementType(n),
-                                        builder.CreateStructGEP(closure_type_, entry_->getArg(0), n)));
+      args.push_back(
+          builder.CreateLoad(closure_type_->getElementType(n),
+                             builder.CreateStructGEP(closure_type_, entry_->getArg(0), n)));
     for (unsigned n = 0; n < own.size(); ++n) args.push_back(entry_->getArg(n + 1));
     builder.CreateRet(builder.CreateCall(body_, args));
   }
@@ -139,8 +145,8 @@ void FunctionEmitter::parallel_loop(const For& n) {
 
   llvm::Value* first = index(n.min);
   llvm::Value* last = builder_.CreateAdd(first, index(n.extent), "", false, true);
-  check_status(
-      builder_.CreateCall(module_.parallel_for(), {outlined.entry(), outlined.make_closure(), first, last}));
+  check_status(builder_.CreateCall(module_.parallel_for(),
+                                   {outlined.entry(), outlined.make_closure(), first, last}));
 }
 
 void FunctionEmitter::parallel_region(const Stmt& body) {
@@ -150,8 +156,8 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   outlined.define_captured(inner);
   inner.task_ = {.id = outlined.own_argument(0), .count = outlined.own_argument(1)};
   inner.body(body);
-  check_status(
-      builder_.CreateCall(module_.parallel_launch(), {outlined.entry(), outlined.make_closure(), int32(0)}));
+  check_status(builder_.CreateCall(module_.parallel_launch(),
+                                   {outlined.entry(), outlined.make_closure(), int32(0)}));
 }
 
 void FunctionEmitter::shared_loop(const For& n) {

@@ -13,7 +13,8 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const IndexUses& uses)
+FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function,
+                                 const IndexUses& uses)
     : module_(module),
       function_(function),
       index_uses_(uses),
@@ -38,12 +39,16 @@ void FunctionEmitter::close_entry() { llvm::IRBuilder<>(entry_).CreateBr(entry_-
 
 void FunctionEmitter::stmt(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-  auto never = [](const char* what) { internal_error(std::string(what) + " is left in lowered code"); };
+  auto never = [](const char* what) {
+    internal_error(std::string(what) + " is left in lowered code");
+  };
   match(
-      s.node().value, [&](const Store& n) { emit(n); }, [&](const Realize&) { never("a realized region"); },
+      s.node().value, [&](const Store& n) { emit(n); },
+      [&](const Realize&) { never("a realized region"); },
       [&](const BufferView&) { never("a view of a buffer"); }, [&](const Allocate& n) { emit(n); },
-      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); }, [&](const If& n) { emit(n); },
-      [&](const Let& n) { emit(n); }, [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
+      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
+      [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
+      [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
       [&](const Evaluate& n) {
         if (!is_constant(n.value)) expr(n.value);
       },
@@ -68,8 +73,8 @@ void FunctionEmitter::emit(const Let& n) {
 
 namespace {
 
-/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and what is
-/// not.
+/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and
+/// what is not.
 bool has_explicit_vectors(const Stmt& body) {
   bool found = false;
   walk(
@@ -82,8 +87,8 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKin
   auto add = [&](const char* name, std::optional<bool> value) {
     std::vector<llvm::Metadata*> parts{llvm::MDString::get(context, name)};
     if (value)
-      parts.push_back(
-          llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt1Ty(context), *value)));
+      parts.push_back(llvm::ConstantAsMetadata::get(
+          llvm::ConstantInt::get(llvm::Type::getInt1Ty(context), *value)));
     properties.push_back(llvm::MDNode::get(context, parts));
   };
   if (has_explicit_vectors(body)) {
@@ -112,8 +117,8 @@ void FunctionEmitter::emit(const For& n) {
   serial_loop(n.var, begin, end, llvm::ConstantInt::get(begin->getType(), 1), n.body, n.kind);
 }
 
-void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
-                                  const Stmt& body, ForKind kind) {
+void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Value* end,
+                                  llvm::Value* step, const Stmt& body, ForKind kind) {
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("loop_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), loop, after);
@@ -161,8 +166,9 @@ void FunctionEmitter::emit(const If& n) {
   llvm::BasicBlock* then_block = new_block("then");
   llvm::BasicBlock* after = new_block("if_end");
   llvm::BasicBlock* else_block = n.else_case ? new_block("else") : after;
-  llvm::MDNode* weights =
-      is_likely(n.condition) ? llvm::MDBuilder(module_.context()).createLikelyBranchWeights() : nullptr;
+  llvm::MDNode* weights = is_likely(n.condition)
+                              ? llvm::MDBuilder(module_.context()).createLikelyBranchWeights()
+                              : nullptr;
   builder_.CreateCondBr(in_index_mode(n.condition), then_block, else_block, weights);
   builder_.SetInsertPoint(then_block);
   stmt(n.then_case);
@@ -193,7 +199,8 @@ void FunctionEmitter::emit(const Attr& n) {
       const IterVar& axis = std::get<IterVar>(n.subject);
       const std::string tag = axis.thread() ? axis.thread()->str() : axis.name();
       throw LowerError("axis `" + axis.name() + "` is bound to `" + tag +
-                       "`, which a CPU does not have; on CPUs use " + "parallel, vectorize and unroll");
+                       "`, which a CPU does not have; on CPUs use " +
+                       "parallel, vectorize and unroll");
     }
     case AttrKind::Pragma:
       if (n.key == "parallel_launch_point" && !task_) return parallel_region(n.body);

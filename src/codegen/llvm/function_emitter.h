@@ -1,7 +1,7 @@
-// Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading order:
-// statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions (emit_expr.cpp),
-// arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory (emit_memory.cpp), calls
-// (emit_call.cpp, emit_math.cpp).
+// Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading
+// order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions
+// (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory
+// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -118,9 +118,10 @@ class FunctionEmitter {
   // Calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
-  /// Calls a function of another language, which may throw: what it throws goes on to the caller, and the
-  /// workspaces go back on its way.
-  llvm::CallBase* call_foreign(llvm::FunctionCallee function, const std::vector<llvm::Value*>& args);
+  /// Calls a function of another language, which may throw: what it throws goes on to the caller,
+  /// and the workspaces go back on its way.
+  llvm::CallBase* call_foreign(llvm::FunctionCallee function,
+                               const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
   llvm::Value* call_packed(const tir::Call& n);
   llvm::Value* stack_array(const tir::Call& n);
@@ -134,8 +135,10 @@ class FunctionEmitter {
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
-  llvm::Value* call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args, bool speculatable);
-  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args, bool speculatable);
+  llvm::Value* call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args,
+                                  bool speculatable);
+  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args,
+                         bool speculatable);
 
   llvm::Type* type(DataType t) const;
   llvm::ConstantInt* int32(std::int64_t value) {
@@ -153,7 +156,8 @@ class FunctionEmitter {
   /// Where allocas go: the end of the first block, which branches to the rest when all is emitted.
   llvm::BasicBlock* entry_;
   std::unordered_map<const tir::ExprNode*, llvm::Value*> variables_;
-  /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to overflow.
+  /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to
+  /// overflow.
   std::unordered_set<const llvm::Value*> index_values_;
   bool index_mode_ = false;
   /// Data pointers of the allocations that are kept on the stack.

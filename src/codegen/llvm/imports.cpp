@@ -20,7 +20,8 @@ namespace {
 /// A text has lines; the path of a file has none.
 bool is_path(const std::string& source, std::initializer_list<std::string_view> suffixes) {
   if (source.find('\n') != std::string::npos) return false;
-  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return source.ends_with(suffix); });
+  return std::ranges::any_of(suffixes,
+                             [&](std::string_view suffix) { return source.ends_with(suffix); });
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
@@ -32,9 +33,12 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 void add_imported_sources(const tir::IRModule& module, ImportedSources& sources) {
   for (const auto& [name, func] : module.functions) {
     tir::walk(func.body, [&](const tir::Attr& attr) {
-      if (attr.kind != tir::AttrKind::Pragma || (attr.key != "import_llvm" && attr.key != "import_c")) return;
+      if (attr.kind != tir::AttrKind::Pragma ||
+          (attr.key != "import_llvm" && attr.key != "import_c"))
+        return;
       const tir::StringImm* text = attr.value.as<tir::StringImm>();
-      if (!text) throw LowerError("pragma " + attr.key + " takes a text: source, or the path of a file");
+      if (!text)
+        throw LowerError("pragma " + attr.key + " takes a text: source, or the path of a file");
       add_once(attr.key == "import_c" ? sources.c : sources.llvm, text->value);
     });
   }
@@ -63,16 +67,19 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   for (const llvm::Function& function : *imported)
     if (!function.isDeclaration()) defined.push_back(function.getName().str());
   if (llvm::Linker::linkModules(module, std::move(imported)))
-    throw RuntimeError("the LLVM IR of `" + name + "` defines what other imported IR defines as well");
+    throw RuntimeError("the LLVM IR of `" + name +
+                       "` defines what other imported IR defines as well");
   for (const std::string& function : defined)
-    if (llvm::Function* linked = module.getFunction(llvm::StringRef(function.data(), function.size())))
+    if (llvm::Function* linked =
+            module.getFunction(llvm::StringRef(function.data(), function.size())))
       linked->setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
 std::string compile_c(const std::string& source, const tir::TargetFacts& target) {
   const TemporaryFolder folder;
   const bool from_file = is_path(source, {".c"});
-  const std::filesystem::path text = from_file ? std::filesystem::path(source) : folder.file("import.c");
+  const std::filesystem::path text =
+      from_file ? std::filesystem::path(source) : folder.file("import.c");
   if (!from_file) write_file(text, source);
   const std::filesystem::path object = folder.file("import.o");
   std::vector<std::string> arguments{"-O3", "-fPIC", "-c", text.string(), "-o", object.string()};

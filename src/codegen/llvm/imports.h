@@ -21,8 +21,8 @@ struct ImportedSources {
 };
 void add_imported_sources(const tir::IRModule& module, ImportedSources& sources);
 
-/// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; what it defines becomes the
-/// module's own. Throws RuntimeError with LLVM's message and line.
+/// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; what it defines
+/// becomes the module's own. Throws RuntimeError with LLVM's message and line.
 void import_llvm(llvm::Module& module, const std::string& source);
 
 /// Makes an object file of C source (a text, or the path of a .c file).

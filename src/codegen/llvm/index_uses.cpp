@@ -35,7 +35,8 @@ void IndexUses::visit(const Expr& e, bool as_index) {
     return visit(let->value, as_index && is_index_only(let->var));
   }
   const Call* call = e.as<Call>();
-  const bool is_address = call && (call->is(Intrin::tvm_access_ptr) || call->is(Intrin::address_of));
+  const bool is_address =
+      call && (call->is(Intrin::tvm_access_ptr) || call->is(Intrin::address_of));
   const bool inside = as_index || e.as<Load>() || is_address;
   for_each_child(e, [&](const Expr& c) { visit(c, inside); });
 }

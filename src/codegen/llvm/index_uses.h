@@ -1,6 +1,6 @@
-// Which variables serve as positions in memory and bounds of loops only. The simplifier assumes that index
-// arithmetic does not overflow, and code generation may tell LLVM so; data arithmetic wraps. A variable bound
-// by a let is computed as an index only if it is used as nothing else.
+// Which variables serve as positions in memory and bounds of loops only. The simplifier assumes
+// that index arithmetic does not overflow, and code generation may tell LLVM so; data arithmetic
+// wraps. A variable bound by a let is computed as an index only if it is used as nothing else.
 #pragma once
 
 #include <unordered_set>

@@ -1,5 +1,6 @@
-// What the polynomials are made of: operations on float or double values, or on vectors of them, and on their
-// bits. Nothing is reassociated, also where the rest of a function is: rounding to integers depends on it.
+// What the polynomials are made of: operations on float or double values, or on vectors of them,
+// and on their bits. Nothing is reassociated, also where the rest of a function is: rounding to
+// integers depends on it.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -25,11 +26,15 @@ class LaneMaths {
     return llvm::ConstantFP::getInfinity(floats_, negative);
   }
   llvm::Constant* not_a_number() const { return llvm::ConstantFP::getNaN(floats_); }
-  llvm::Constant* integer(std::int64_t value) const { return llvm::ConstantInt::getSigned(ints_, value); }
+  llvm::Constant* integer(std::int64_t value) const {
+    return llvm::ConstantInt::getSigned(ints_, value);
+  }
   llvm::Value* bits(llvm::Value* x) { return builder_.CreateBitCast(x, ints_); }
   llvm::Value* from_bits(llvm::Value* x) { return builder_.CreateBitCast(x, floats_); }
 
-  llvm::Value* fabs(llvm::Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  llvm::Value* fabs(llvm::Value* x) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  }
   /// Fused where the processor can, which then holds for one value and for vectors alike.
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {floats_}, {a, b, c});
@@ -41,7 +46,8 @@ class LaneMaths {
     return sum;
   }
   /// NaN is not below.
-  llvm::Value* choose_below(llvm::Value* x, double limit, llvm::Value* below, llvm::Value* otherwise) {
+  llvm::Value* choose_below(llvm::Value* x, double limit, llvm::Value* below,
+                            llvm::Value* otherwise) {
     return builder_.CreateSelect(builder_.CreateFCmpOLT(x, number(limit)), below, otherwise);
   }
   /// NaN stays.

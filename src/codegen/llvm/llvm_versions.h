@@ -17,7 +17,8 @@ llvm::MCSubtargetInfo* create_subtarget(const llvm::Target& target, const llvm::
 /// Position-independent code.
 llvm::TargetMachine* create_machine(const llvm::Target& target, const llvm::Triple& triple,
                                     const std::string& cpu, const std::string& features,
-                                    const llvm::TargetOptions& options, llvm::CodeGenOptLevel level);
+                                    const llvm::TargetOptions& options,
+                                    llvm::CodeGenOptLevel level);
 void set_triple(llvm::Module& module, const llvm::Triple& triple);
 
 /// not_intrinsic for a name that is none.

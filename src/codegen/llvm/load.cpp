@@ -25,7 +25,8 @@ namespace {
 void check_processor(const tir::TargetFacts& target) {
   const llvm::Triple triple = triple_of(target.triple), host = triple_of("");
   if (triple.getArch() != host.getArch() || triple.getOS() != host.getOS())
-    throw RuntimeError("code for `" + triple.str() + "` cannot run on `" + host.str() + "`; it can be saved");
+    throw RuntimeError("code for `" + triple.str() + "` cannot run on `" + host.str() +
+                       "`; it can be saved");
   const auto has = llvm::sys::getHostCPUFeatures();
   for (const std::string& feature : enabled_features(target)) {
     const auto found = has.find(feature);
@@ -43,11 +44,14 @@ class LinkProblems {
     llvm::handleAllErrors(
         std::move(error),
         [&](llvm::orc::SymbolsNotFound& missing) {
-          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols()) missing_.insert((*name).str());
+          for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
+            missing_.insert((*name).str());
         },
         // Only says that there was another error.
         [](llvm::orc::FailedToMaterialize&) {},
-        [&](llvm::ErrorInfoBase& other) { others_ += (others_.empty() ? "" : "; ") + other.message(); });
+        [&](llvm::ErrorInfoBase& other) {
+          others_ += (others_.empty() ? "" : "; ") + other.message();
+        });
   }
 
   [[noreturn]] void raise() const {
@@ -77,10 +81,13 @@ class CompiledModule : public runtime::ModuleImpl {
   explicit CompiledModule(Artifact artifact) : artifact_(std::move(artifact)) {
     for (const tir::TargetFacts& target : artifact_.state().targets) check_processor(target);
     auto jit = llvm::orc::LLJITBuilder().create();
-    if (!jit) throw RuntimeError("LLVM cannot link code in this process: " + llvm::toString(jit.takeError()));
+    if (!jit)
+      throw RuntimeError("LLVM cannot link code in this process: " +
+                         llvm::toString(jit.takeError()));
     jit_ = std::move(*jit);
     LinkProblems problems;
-    jit_->getExecutionSession().setErrorReporter([&](llvm::Error error) { problems.add(std::move(error)); });
+    jit_->getExecutionSession().setErrorReporter(
+        [&](llvm::Error error) { problems.add(std::move(error)); });
     auto check = [&](llvm::Error error) {
       if (!error) return;
       problems.add(std::move(error));
@@ -105,7 +112,9 @@ class CompiledModule : public runtime::ModuleImpl {
   }
 
   std::string kind() const override { return "llvm"; }
-  const std::vector<runtime::FunctionSpec>& functions() const override { return artifact_.functions(); }
+  const std::vector<runtime::FunctionSpec>& functions() const override {
+    return artifact_.functions();
+  }
   runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
     return entries_.at(function.symbol);
   }
@@ -133,16 +142,17 @@ class CompiledModule : public runtime::ModuleImpl {
         throw RuntimeError("the library to link `" + path.string() + "` is not there");
       if (suffix == ".o") {
         auto bytes = llvm::MemoryBuffer::getFile(path.string());
-        if (!bytes) throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
+        if (!bytes)
+          throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
         check(jit_->addObjectFile(std::move(*bytes)));
       } else if (suffix == ".a") {
-        auto archive =
-            llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(), path.c_str());
+        auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(),
+                                                                         path.c_str());
         if (!archive) return check(archive.takeError());
         main.addGenerator(std::move(*archive));
       } else {
-        auto library =
-            llvm::orc::DynamicLibrarySearchGenerator::Load(std::filesystem::absolute(path).c_str(), prefix);
+        auto library = llvm::orc::DynamicLibrarySearchGenerator::Load(
+            std::filesystem::absolute(path).c_str(), prefix);
         if (!library) return check(library.takeError());
         main.addGenerator(std::move(*library));
       }

@@ -12,7 +12,9 @@ namespace tenon::codegen {
 
 TargetTraits traits_of(const tir::TargetFacts& facts) {
   const std::vector<std::string> features = enabled_features(facts);
-  const auto has = [&](std::string_view name) { return std::ranges::binary_search(features, name); };
+  const auto has = [&](std::string_view name) {
+    return std::ranges::binary_search(features, name);
+  };
   const bool is_x86 = triple_of(facts.triple).isX86();
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
@@ -48,22 +50,25 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
   if (!features_.empty()) function->addFnAttr("target-features", features_);
-  // Processors that lower their clock for wide registers still gain by them in loops as dense as ours.
+  // Processors that lower their clock for wide registers still gain by them in loops as dense as
+  // ours.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
-  // Exceptions of extern functions pass through; those of parallel loops' bodies are caught by the runtime.
+  // Exceptions of extern functions pass through; those of parallel loops' bodies are caught by the
+  // runtime.
   function->setUWTableKind(llvm::UWTableKind::Default);
   return function;
 }
 
-llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name, llvm::FunctionType* type) {
+llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name,
+                                                    llvm::FunctionType* type) {
   llvm::FunctionCallee callee = module_.getOrInsertFunction(name, type);
   const auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
   if (!function || function->isDeclaration() || function->getFunctionType() == type) return callee;
   std::string wanted, given;
   llvm::raw_string_ostream(wanted) << *function->getFunctionType();
   llvm::raw_string_ostream(given) << *type;
-  throw LowerError("the call of `" + name + "` has the LLVM type " + given + ", its imported definition is " +
-                   wanted);
+  throw LowerError("the call of `" + name + "` has the LLVM type " + given +
+                   ", its imported definition is " + wanted);
 }
 
 llvm::Constant* ModuleEmitter::cleanup_personality() {
@@ -76,8 +81,8 @@ llvm::Constant* ModuleEmitter::cleanup_personality() {
 llvm::Constant* ModuleEmitter::text(const std::string& value) {
   if (auto found = texts_.find(value); found != texts_.end()) return found->second;
   llvm::Constant* data = llvm::ConstantDataArray::getString(context(), value);
-  auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                          data, "text");
+  auto* global = new llvm::GlobalVariable(module_, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return texts_.emplace(value, global).first->second;
 }
@@ -102,7 +107,8 @@ llvm::FunctionCallee ModuleEmitter::set_last_error() {
 
 llvm::FunctionCallee ModuleEmitter::parallel_for() {
   const Types t(context());
-  return module_.getOrInsertFunction("tenon_parallel_for", t.i32, t.pointer, t.pointer, t.i64, t.i64);
+  return module_.getOrInsertFunction("tenon_parallel_for", t.i32, t.pointer, t.pointer, t.i64,
+                                     t.i64);
 }
 
 llvm::FunctionCallee ModuleEmitter::parallel_launch() {

@@ -1,5 +1,5 @@
-// What the functions of one module share while they are emitted: LLVM's module, the target, the runtime's
-// functions.
+// What the functions of one module share while they are emitted: LLVM's module, the target, the
+// runtime's functions.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -14,7 +14,8 @@ namespace tenon::codegen {
 
 /// What decides how some operations are emitted.
 struct TargetTraits {
-  /// Arithmetic on float16 in hardware; otherwise it is done in float32 and rounded after each operation.
+  /// Arithmetic on float16 in hardware; otherwise it is done in float32 and rounded after each
+  /// operation.
   bool half_arithmetic = false;
   /// Conversions between float16 and float32 in hardware; otherwise they are done on the bits.
   bool half_conversion = false;
@@ -30,8 +31,8 @@ class ModuleEmitter {
   llvm::LLVMContext& context() const { return module_.getContext(); }
   const TargetTraits& traits() const { return traits_; }
   const CompileOptions& options() const { return options_; }
-  /// The flags of every floating operation: contraction always, what changes the order of sums only with
-  /// fast_math.
+  /// The flags of every floating operation: contraction always, what changes the order of sums only
+  /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;
 
   /// A function of the module's own, compiled for the target.
@@ -39,8 +40,8 @@ class ModuleEmitter {
                                 const std::string& name);
   /// A function of another language, by name.
   llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
-  /// What finds the way of an exception through functions that only clean up. That of C, so that code needs
-  /// no library of C++.
+  /// What finds the way of an exception through functions that only clean up. That of C, so that
+  /// code needs no library of C++.
   llvm::Constant* cleanup_personality();
   /// The address of a text that ends in zero; equal texts are shared.
   llvm::Constant* text(const std::string& value);
@@ -63,8 +64,8 @@ class ModuleEmitter {
   std::map<std::string, llvm::Constant*> texts_;
 };
 
-/// Emits a function of the module: the computation, and the packed function around it under the signature's
-/// symbol. Throws LowerError for what a CPU cannot run.
+/// Emits a function of the module: the computation, and the packed function around it under the
+/// signature's symbol. Throws LowerError for what a CPU cannot run.
 void emit_function(ModuleEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
 }  // namespace tenon::codegen

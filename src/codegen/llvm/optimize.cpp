@@ -16,8 +16,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an unrolled
-/// register tile has more: here is a bound that only keeps the time to compile in check.
+/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an
+/// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
 constexpr unsigned kMostAccesses = 1 << 14;
 
 }  // namespace
@@ -29,10 +29,12 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   tuning.LoopVectorization = opt_level >= 2;
   tuning.SLPVectorization = opt_level >= 2;
   llvm::PassBuilder passes(&machine, tuning);
-  passes.registerScalarOptimizerLateEPCallback([](llvm::FunctionPassManager& late, llvm::OptimizationLevel) {
-    late.addPass(llvm::createFunctionToLoopPassAdaptor(
-        llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true), /*UseMemorySSA=*/true));
-  });
+  passes.registerScalarOptimizerLateEPCallback(
+      [](llvm::FunctionPassManager& late, llvm::OptimizationLevel) {
+        late.addPass(llvm::createFunctionToLoopPassAdaptor(
+            llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true),
+            /*UseMemorySSA=*/true));
+      });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -56,11 +58,11 @@ using PassMachine = llvm::TargetMachine;
 using PassMachine = llvm::LLVMTargetMachine;
 #endif
 
-/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks that
-/// unrolled register tiles are, it moves loads up until accumulators no longer fit registers. Processors
-/// reorder by themselves, and the order that the schedule gave keeps few values alive.
-bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
-                     llvm::CodeGenFileType type) {
+/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks
+/// that unrolled register tiles are, it moves loads up until accumulators no longer fit registers.
+/// Processors reorder by themselves, and the order that the schedule gave keeps few values alive.
+bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes,
+                     llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->disablePass(&llvm::MachineSchedulerID);
   config->setDisableVerify(true);
@@ -75,7 +77,8 @@ bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes, ll
 
 }  // namespace
 
-std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine,
+                          llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;

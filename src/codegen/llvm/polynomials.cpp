@@ -9,8 +9,8 @@ using tir::Intrin;
 
 namespace {
 
-/// The bits of 2^23 + 2^22: added to a number of less than 2^22, it leaves the nearest integer in the last
-/// bits.
+/// The bits of 2^23 + 2^22: added to a number of less than 2^22, it leaves the nearest integer in
+/// the last bits.
 constexpr float kRounder = 0x1.8p23f;
 /// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
 constexpr float kLog2High = 0.693359375f, kLog2Low = -0x1.bd0106p-13f;
@@ -36,16 +36,16 @@ class Polynomials : LaneMaths {
     x = clamped(x, -151, 129);
     llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
     llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
-    llvm::Value* p = horner(
-        r, {0x1.446d34p-13f, 0x1.5f8a06p-10f, 0x1.3b29e2p-7f, 0x1.c6ae2ap-5f, 0x1.ebfbep-3f, 0x1.62e432p-1f});
+    llvm::Value* p = horner(r, {0x1.446d34p-13f, 0x1.5f8a06p-10f, 0x1.3b29e2p-7f, 0x1.c6ae2ap-5f,
+                                0x1.ebfbep-3f, 0x1.62e432p-1f});
     return scaled(multiply_add(p, r, number(1)), rounded_integer(shifted));
   }
 
   /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
   llvm::Value* exp10(llvm::Value* x) {
     const Reduced power = reduce(clamped(x, -46, 39), 0x1.a934fp1f, -kLog10Of2High, -kLog10Of2Low);
-    llvm::Value* p = horner(power.rest, {0x1.a9c0c4p-3f, 0x1.15c01ap-1f, 0x1.2bd696p0f, 0x1.046efap1f,
-                                         0x1.53524cp1f, 0x1.26bb1cp1f});
+    llvm::Value* p = horner(power.rest, {0x1.a9c0c4p-3f, 0x1.15c01ap-1f, 0x1.2bd696p0f,
+                                         0x1.046efap1f, 0x1.53524cp1f, 0x1.26bb1cp1f});
     return scaled(multiply_add(p, power.rest, number(1)), power.exponent);
   }
 
@@ -76,7 +76,8 @@ class Polynomials : LaneMaths {
     llvm::Value* square = builder_.CreateFMul(parts.f, parts.f);
     llvm::Value* y = multiply_add(number(-0.5f), square, cubic_part(parts.f, square));
     llvm::Value* high = number(0.43359375f);
-    llvm::Value* sum = builder_.CreateFMul(builder_.CreateFAdd(parts.f, y), number(0x1.6f62a4p-11f));
+    llvm::Value* sum =
+        builder_.CreateFMul(builder_.CreateFAdd(parts.f, y), number(0x1.6f62a4p-11f));
     sum = multiply_add(parts.exponent, number(kLog10Of2Low), sum);
     sum = multiply_add(parts.f, high, multiply_add(y, high, sum));
     return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2High), sum));
@@ -86,21 +87,22 @@ class Polynomials : LaneMaths {
   llvm::Value* tanh(llvm::Value* x) {
     llvm::Value* magnitude = fabs(x);
     llvm::Value* square = builder_.CreateFMul(x, x);
-    llvm::Value* p =
-        horner(square, {-0x1.75da26p-8f, 0x1.5224f6p-6f, -0x1.b83c1cp-5f, 0x1.110726p-3f, -0x1.555532p-2f});
+    llvm::Value* p = horner(square, {-0x1.75da26p-8f, 0x1.5224f6p-6f, -0x1.b83c1cp-5f,
+                                     0x1.110726p-3f, -0x1.555532p-2f});
     llvm::Value* near_zero = multiply_add(builder_.CreateFMul(p, square), x, x);
     llvm::Value* power = exp(builder_.CreateFAdd(magnitude, magnitude));
-    llvm::Value* elsewhere =
-        builder_.CreateFSub(number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
+    llvm::Value* elsewhere = builder_.CreateFSub(
+        number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
     return signed_as(x, choose_below(magnitude, 0.625f, near_zero, elsewhere));
   }
 
-  /// x + x P(x^2) near zero; elsewhere 1 - exp(Q(x)), Q being the logarithm of 1 - erf. Beyond 3.95 the
-  /// result is 1.
+  /// x + x P(x^2) near zero; elsewhere 1 - exp(Q(x)), Q being the logarithm of 1 - erf. Beyond 3.95
+  /// the result is 1.
   llvm::Value* erf(llvm::Value* x) {
     llvm::Value* magnitude = fabs(x);
-    llvm::Value* p = horner(builder_.CreateFMul(x, x), {-0x1.3a431cp-11f, 0x1.4748a8p-8f, -0x1.b68e2cp-6f,
-                                                        0x1.ce1abp-4f, -0x1.8126e8p-2f, 0x1.06eba6p-3f});
+    llvm::Value* p =
+        horner(builder_.CreateFMul(x, x), {-0x1.3a431cp-11f, 0x1.4748a8p-8f, -0x1.b68e2cp-6f,
+                                           0x1.ce1abp-4f, -0x1.8126e8p-2f, 0x1.06eba6p-3f});
     llvm::Value* near_zero = multiply_add(p, x, x);
     llvm::Value* t = clamped(magnitude, 0, 3.95f);
     llvm::Value* q = horner(t, {0x1.c209c6p-13f, -0x1.a60c6cp-9f, 0x1.774adap-6f, -0x1.af4144p-4f,
@@ -122,13 +124,14 @@ class Polynomials : LaneMaths {
   llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
   }
-  /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion would be
-  /// undefined.
+  /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion
+  /// would be undefined.
   llvm::Value* rounded_integer(llvm::Value* shifted) {
     constexpr std::int32_t kBits = 0x4b400000;
     return builder_.CreateSub(bits(shifted), integer(kBits));
   }
-  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is -(high + low).
+  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is -(high +
+  /// low).
   Reduced reduce(llvm::Value* x, float per_unit, float high, float low) {
     llvm::Value* shifted = multiply_add(x, number(per_unit), number(kRounder));
     llvm::Value* whole = builder_.CreateFSub(shifted, number(kRounder));
@@ -147,11 +150,12 @@ class Polynomials : LaneMaths {
 
   Parts split(llvm::Value* x) {
     llvm::Value* is_denormal = builder_.CreateFCmpOLT(x, number(kLeastNormal));
-    llvm::Value* normal = builder_.CreateSelect(is_denormal, builder_.CreateFMul(x, number(0x1p23f)), x);
+    llvm::Value* normal =
+        builder_.CreateSelect(is_denormal, builder_.CreateFMul(x, number(0x1p23f)), x);
     llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-23), number(0));
     constexpr std::int32_t kBitsOfSqrtHalf = 0x3f3504f3;
-    llvm::Value* exponent =
-        builder_.CreateAShr(builder_.CreateSub(bits(normal), integer(kBitsOfSqrtHalf)), integer(23));
+    llvm::Value* exponent = builder_.CreateAShr(
+        builder_.CreateSub(bits(normal), integer(kBitsOfSqrtHalf)), integer(23));
     llvm::Value* mantissa =
         from_bits(builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(23))));
     return {builder_.CreateFSub(mantissa, number(1)),

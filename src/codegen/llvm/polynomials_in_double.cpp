@@ -6,8 +6,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The bits of 2^52 + 2^51: added to a number of less than 2^51, it leaves the nearest integer in the last
-/// bits.
+/// The bits of 2^52 + 2^51: added to a number of less than 2^51, it leaves the nearest integer in
+/// the last bits.
 constexpr double kRounder = 0x1.8p52;
 /// Parts of pi / 2: times an integer of up to 24 bits, the first has no rounding error.
 constexpr double kHalfPiHigh = 0x1.921fb54p0, kHalfPiLow = 0x1.10b4611a62633p-30;
@@ -16,7 +16,8 @@ constexpr double kHalfPiHigh = 0x1.921fb54p0, kHalfPiLow = 0x1.10b4611a62633p-30
 class DoublePolynomials : LaneMaths {
  public:
   DoublePolynomials(llvm::IRBuilderBase& builder, llvm::Value* x)
-      : LaneMaths(builder, x->getType()->getWithNewType(builder.getDoubleTy())), float_(x->getType()) {}
+      : LaneMaths(builder, x->getType()->getWithNewType(builder.getDoubleTy())),
+        float_(x->getType()) {}
 
   llvm::Value* sine(llvm::Value* x) {
     const Angle angle = reduce(x);
@@ -56,22 +57,23 @@ class DoublePolynomials : LaneMaths {
     llvm::Value* is_to_zero = builder_.CreateFCmpOEQ(wide_y, number(0));
     llvm::Value* exponent = builder_.CreateFMul(wide_y, log2(magnitude));
     llvm::Value* value = exp2(clamped(exponent, -160, 140));
-    value =
-        builder_.CreateSelect(builder_.CreateAnd(is_one, builder_.CreateFCmpORD(wide_y, wide_y)), one, value);
+    value = builder_.CreateSelect(
+        builder_.CreateAnd(is_one, builder_.CreateFCmpORD(wide_y, wide_y)), one, value);
 
     // From 2^24 on every float is an even integer.
     llvm::Value* shifted = builder_.CreateFAdd(wide_y, number(kRounder));
     llvm::Value* rounded = builder_.CreateFSub(shifted, number(kRounder));
     llvm::Value* is_large = builder_.CreateFCmpOGE(fabs(wide_y), number(0x1p24));
     llvm::Value* is_integer = builder_.CreateOr(is_large, builder_.CreateFCmpOEQ(rounded, wide_y));
-    llvm::Value* is_odd = builder_.CreateAnd(builder_.CreateAnd(is_integer, builder_.CreateNot(is_large)),
-                                             is_set(bits(shifted), 1));
+    llvm::Value* is_odd = builder_.CreateAnd(
+        builder_.CreateAnd(is_integer, builder_.CreateNot(is_large)), is_set(bits(shifted), 1));
     llvm::Value* is_minus = builder_.CreateICmpSLT(bits(wide_x), integer(0));
     value = negated_where(builder_.CreateAnd(is_minus, is_odd), value);
-    llvm::Value* is_finite_negative = builder_.CreateAnd(builder_.CreateFCmpOLT(wide_x, number(0)),
-                                                         builder_.CreateFCmpOGT(wide_x, infinity(true)));
-    value = builder_.CreateSelect(builder_.CreateAnd(is_finite_negative, builder_.CreateNot(is_integer)),
-                                  not_a_number(), value);
+    llvm::Value* is_finite_negative = builder_.CreateAnd(
+        builder_.CreateFCmpOLT(wide_x, number(0)), builder_.CreateFCmpOGT(wide_x, infinity(true)));
+    value = builder_.CreateSelect(
+        builder_.CreateAnd(is_finite_negative, builder_.CreateNot(is_integer)), not_a_number(),
+        value);
 
     llvm::Value* is_certain = builder_.CreateOr(is_to_zero, builder_.CreateFCmpOEQ(wide_x, one));
     return to_float(builder_.CreateSelect(is_certain, one, value));
@@ -103,8 +105,8 @@ class DoublePolynomials : LaneMaths {
   /// r + r^3 P(r^2) for |r| <= pi / 4.
   llvm::Value* sine_of(llvm::Value* r) {
     llvm::Value* square = builder_.CreateFMul(r, r);
-    llvm::Value* p = horner(
-        square, {0x1.6cd1b09a57f22p-19, -0x1.a00f7e14c944fp-13, 0x1.111108690beb1p-7, -0x1.5555554c6ffc8p-3});
+    llvm::Value* p = horner(square, {0x1.6cd1b09a57f22p-19, -0x1.a00f7e14c944fp-13,
+                                     0x1.111108690beb1p-7, -0x1.5555554c6ffc8p-3});
     return multiply_add(builder_.CreateFMul(p, square), r, r);
   }
   /// 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4.
@@ -120,13 +122,14 @@ class DoublePolynomials : LaneMaths {
     llvm::Value* pattern = bits(x);
     llvm::Value* shifted = builder_.CreateSub(pattern, integer(kBitsOfSqrtHalf));
     llvm::Value* exponent = builder_.CreateAShr(shifted, integer(52));
-    llvm::Value* mantissa = from_bits(builder_.CreateSub(pattern, builder_.CreateShl(exponent, integer(52))));
+    llvm::Value* mantissa =
+        from_bits(builder_.CreateSub(pattern, builder_.CreateShl(exponent, integer(52))));
     // log2((1 + s) / (1 - s)) = s P(s^2).
     llvm::Value* s = builder_.CreateFDiv(builder_.CreateFSub(mantissa, number(1)),
                                          builder_.CreateFAdd(mantissa, number(1)));
-    llvm::Value* p =
-        horner(builder_.CreateFMul(s, s), {0x1.21b2ade44ef54p-2, 0x1.479533ea02b99p-2, 0x1.a61a2fb30094ap-2,
-                                           0x1.2776c291fb208p-1, 0x1.ec709dc53da0dp-1, 0x1.71547652b825p+1});
+    llvm::Value* p = horner(builder_.CreateFMul(s, s),
+                            {0x1.21b2ade44ef54p-2, 0x1.479533ea02b99p-2, 0x1.a61a2fb30094ap-2,
+                             0x1.2776c291fb208p-1, 0x1.ec709dc53da0dp-1, 0x1.71547652b825p+1});
     llvm::Value* value = multiply_add(s, p, to_number(exponent));
     value = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, number(0)), infinity(true), value);
     // Infinity and NaN are their own logarithms.
@@ -142,9 +145,9 @@ class DoublePolynomials : LaneMaths {
   llvm::Value* exp2(llvm::Value* x) {
     llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
     llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
-    llvm::Value* p = horner(
-        r, {0x1.61c4f0f8fd29fp-20, 0x1.00d85339d4379p-16, 0x1.430aa88295d71p-13, 0x1.5d874d070c8dep-10,
-            0x1.3b2ab5ed6fe54p-7, 0x1.c6b08dced3477p-5, 0x1.ebfbdff8ede83p-3, 0x1.62e42fef89d1fp-1, 1});
+    llvm::Value* p = horner(r, {0x1.61c4f0f8fd29fp-20, 0x1.00d85339d4379p-16, 0x1.430aa88295d71p-13,
+                                0x1.5d874d070c8dep-10, 0x1.3b2ab5ed6fe54p-7, 0x1.c6b08dced3477p-5,
+                                0x1.ebfbdff8ede83p-3, 0x1.62e42fef89d1fp-1, 1});
     llvm::Value* exponent = builder_.CreateShl(bits(shifted), integer(52));
     llvm::Value* scale = from_bits(builder_.CreateAdd(exponent, integer(std::int64_t{1023} << 52)));
     return builder_.CreateFMul(p, scale);

@@ -1,5 +1,5 @@
-// Functions of float32 whose ranges cannot be reduced in float32 without losing digits: they are computed in
-// double and rounded once. See polynomials.h.
+// Functions of float32 whose ranges cannot be reduced in float32 without losing digits: they are
+// computed in double and rounded once. See polynomials.h.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

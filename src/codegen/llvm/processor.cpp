@@ -30,14 +30,16 @@ std::vector<std::string> keys(const Rows& rows) {
 }  // namespace
 
 Processor host_processor() {
-  Processor host{.triple = triple_of("").str(), .name = llvm::sys::getHostCPUName().str(), .features = {}};
+  Processor host{
+      .triple = triple_of("").str(), .name = llvm::sys::getHostCPUName().str(), .features = {}};
   const std::vector<std::string> known = known_features();
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     // The host may report what this LLVM has no name for.
     if (!std::ranges::binary_search(known, feature.getKey().str())) continue;
     host.features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
   }
-  std::ranges::sort(host.features, {}, [](const std::string& f) { return std::string_view(f).substr(1); });
+  std::ranges::sort(host.features, {},
+                    [](const std::string& f) { return std::string_view(f).substr(1); });
   return host;
 }
 
@@ -71,7 +73,9 @@ std::vector<std::string> enabled_features(const tir::TargetFacts& target) {
 
 int vector_bits(const tir::TargetFacts& target) {
   const std::vector<std::string> features = enabled_features(target);
-  const auto has = [&](std::string_view name) { return std::ranges::find(features, name) != features.end(); };
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(features, name) != features.end();
+  };
   if (has("avx512f")) return 512;
   if (has("avx")) return 256;
   if (has("sse2") || has("neon") || has("altivec") || has("vector")) return 128;

@@ -26,7 +26,8 @@ std::string header_text(const std::filesystem::path& path,
   for (const runtime::FunctionSpec& function : functions) {
     text += "\n/* " + function.name + "(";
     for (std::size_t n = 0; n < function.params.size(); ++n)
-      text += (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
+      text +=
+          (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
     text += ") */\nint32_t " + function.symbol +
             "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
   }
@@ -60,13 +61,15 @@ void save_archive(const Artifact::State& state, const std::filesystem::path& pat
   for (const std::string& file : files) {
     auto member = llvm::NewArchiveMember::getFile(file, true);
     if (!member)
-      throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(member.takeError()));
+      throw RuntimeError("cannot write `" + path.string() +
+                         "`: " + llvm::toString(member.takeError()));
     // The name is kept by reference, and the path is of a folder that goes.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));
   }
-  if (llvm::Error error = llvm::writeArchive(path.string(), members, llvm::SymtabWritingMode::NormalSymtab,
-                                             llvm::object::Archive::K_GNU, true, false))
+  if (llvm::Error error =
+          llvm::writeArchive(path.string(), members, llvm::SymtabWritingMode::NormalSymtab,
+                             llvm::object::Archive::K_GNU, true, false))
     throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(std::move(error)));
 }
 
@@ -83,7 +86,8 @@ void save_shared_library(const Artifact::State& state, const std::filesystem::pa
     if (library.extension() == ".ll" || library.extension() == ".bc") continue;
     const std::filesystem::path absolute = std::filesystem::absolute(library);
     arguments.push_back(absolute.string());
-    if (library.extension() == ".so") arguments.push_back("-Wl,-rpath," + absolute.parent_path().string());
+    if (library.extension() == ".so")
+      arguments.push_back("-Wl,-rpath," + absolute.parent_path().string());
   }
   arguments.emplace_back("-lm");
   run_c_compiler(arguments, "to link the shared library `" + path.string() + "`");

@@ -67,7 +67,8 @@ void run_c_compiler(const std::vector<std::string>& arguments, const std::string
   if (code == kNotFound || code == kNotExecutable)
     throw RuntimeError("the system's C compiler `cc` is needed " + purpose +
                        ", and there is none; install one (Debian: gcc), or save to .o or .a");
-  throw RuntimeError("the system's C compiler `cc`, run " + purpose + ", failed:\n" + read_file(log));
+  throw RuntimeError("the system's C compiler `cc`, run " + purpose + ", failed:\n" +
+                     read_file(log));
 }
 
 }  // namespace tenon::codegen

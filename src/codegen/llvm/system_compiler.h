@@ -27,8 +27,8 @@ std::string read_file(const std::filesystem::path& path);
 /// Throws RuntimeError if the file cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Runs `cc` with these arguments. Throws RuntimeError with what it printed, or saying that it is missing;
-/// `purpose` says what for.
+/// Runs `cc` with these arguments. Throws RuntimeError with what it printed, or saying that it is
+/// missing; `purpose` says what for.
 void run_c_compiler(const std::vector<std::string>& arguments, const std::string& purpose);
 
 }  // namespace tenon::codegen

@@ -8,22 +8,26 @@ namespace tenon::codegen {
 namespace {
 
 llvm::Constant* private_data(llvm::Module& module, llvm::Constant* data, const char* name) {
-  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
-                                  name);
+  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                  data, name);
 }
 
 llvm::Constant* text(llvm::Module& module, const std::string& value, const char* name) {
   const llvm::StringRef characters(value.data(), value.size());
-  return private_data(module, llvm::ConstantDataArray::getString(module.getContext(), characters), name);
+  return private_data(module, llvm::ConstantDataArray::getString(module.getContext(), characters),
+                      name);
 }
 
-llvm::Constant* addresses(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
+llvm::Constant* addresses(llvm::Module& module,
+                          const std::vector<runtime::FunctionSpec>& functions) {
   std::vector<llvm::Constant*> entries;
   for (const runtime::FunctionSpec& function : functions)
-    entries.push_back(module.getFunction(llvm::StringRef(function.symbol.data(), function.symbol.size())));
+    entries.push_back(
+        module.getFunction(llvm::StringRef(function.symbol.data(), function.symbol.size())));
   llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
   return private_data(
-      module, llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries), "functions");
+      module, llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries),
+      "functions");
 }
 
 }  // namespace
@@ -33,8 +37,9 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* none = llvm::Type::getVoidTy(context);
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
-  llvm::Function* start = llvm::Function::Create(llvm::FunctionType::get(none, false),
-                                                 llvm::GlobalValue::InternalLinkage, "tenon_start", module);
+  llvm::Function* start =
+      llvm::Function::Create(llvm::FunctionType::get(none, false),
+                             llvm::GlobalValue::InternalLinkage, "tenon_start", module);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", start));
   builder.CreateCall(
       module.getOrInsertFunction("tenon_register_system_library", none, pointer, pointer, pointer),

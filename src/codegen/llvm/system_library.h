@@ -7,8 +7,8 @@
 
 namespace tenon::codegen {
 
-/// The program registers the functions before main (c_api.h, tenon_register_system_library). Precondition:
-/// all of them are defined.
+/// The program registers the functions before main (c_api.h, tenon_register_system_library).
+/// Precondition: all of them are defined.
 void register_system_library(llvm::Module& module, const std::string& prefix,
                              const std::vector<runtime::FunctionSpec>& functions);
 

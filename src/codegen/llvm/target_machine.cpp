@@ -34,7 +34,8 @@ void check_names(const tir::TargetFacts& facts) {
   for (const std::string& feature : facts.features) {
     const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
     if (!has_sign)
-      throw TargetError("the feature `" + feature + "` needs a sign: +" + feature + " or -" + feature);
+      throw TargetError("the feature `" + feature + "` needs a sign: +" + feature + " or -" +
+                        feature);
     if (!std::ranges::binary_search(known, feature.substr(1)))
       throw TargetError("processors of " + triple_of(facts.triple).getArchName().str() +
                         " have no feature `" + feature.substr(1) + "`");
@@ -51,7 +52,8 @@ llvm::CodeGenOptLevel codegen_level(int opt_level) {
 }  // namespace
 
 llvm::Triple triple_of(const std::string& triple) {
-  return llvm::Triple(llvm::Triple::normalize(triple.empty() ? llvm::sys::getDefaultTargetTriple() : triple));
+  return llvm::Triple(
+      llvm::Triple::normalize(triple.empty() ? llvm::sys::getDefaultTargetTriple() : triple));
 }
 
 const llvm::Target& find_target(const llvm::Triple& triple) {
@@ -76,16 +78,17 @@ std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& fa
   return info;
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts, int opt_level) {
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts,
+                                                         int opt_level) {
   const llvm::Triple triple = triple_of(facts.triple);
   const llvm::Target& target = find_target(triple);
   check_names(facts);
   llvm::TargetOptions options;
-  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of imported
-  // code's.
+  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of
+  // imported code's.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      create_machine(target, triple, facts.cpu, joined_features(facts), options, codegen_level(opt_level)));
+  std::unique_ptr<llvm::TargetMachine> machine(create_machine(
+      target, triple, facts.cpu, joined_features(facts), options, codegen_level(opt_level)));
   if (!machine) throw TargetError("LLVM cannot compile for `" + triple.str() + "`");
   return machine;
 }

@@ -26,7 +26,8 @@ std::string joined_features(const tir::TargetFacts& facts);
 std::unique_ptr<llvm::MCSubtargetInfo> make_subtarget(const tir::TargetFacts& facts);
 
 /// Throws TargetError for an unknown triple, processor or feature.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts, int opt_level);
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts& facts,
+                                                         int opt_level);
 
 void set_target(llvm::Module& module, const llvm::TargetMachine& machine);
 

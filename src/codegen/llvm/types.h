@@ -1,6 +1,6 @@
-// How our types look to LLVM. A value in a register and an element in memory differ for bools, which are
-// stored as bytes, and for vectors, whose lanes lie in memory without gaps. bfloat16 is kept as its bits:
-// LLVM's own type would need library functions that older C runtimes lack.
+// How our types look to LLVM. A value in a register and an element in memory differ for bools,
+// which are stored as bytes, and for vectors, whose lanes lie in memory without gaps. bfloat16 is
+// kept as its bits: LLVM's own type would need library functions that older C runtimes lack.
 #pragma once
 
 #include <llvm/IR/DerivedTypes.h>

@@ -71,16 +71,17 @@ class Queue {
     }
   }
 
-  /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's parts join the
-  /// queue, behind those of equal size.
+  /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's
+  /// parts join the queue, behind those of equal size.
   template <class Decide>
   void run(Decide decide) {
     while (!by_size_.empty()) {
       std::vector<ComputationId> group = std::move(by_size_.begin()->second);
       const std::vector<ComputationId> late = take(late_, by_size_.begin()->first);
       by_size_.erase(by_size_.begin());
-      std::stable_sort(group.begin(), group.end(),
-                       [&](ComputationId a, ComputationId b) { return pool_.text(a) < pool_.text(b); });
+      std::stable_sort(group.begin(), group.end(), [&](ComputationId a, ComputationId b) {
+        return pool_.text(a) < pool_.text(b);
+      });
       group.insert(group.end(), late.begin(), late.end());
       for (ComputationId id : group) {
         if (decide(id, counts_.at(id))) continue;
@@ -183,8 +184,8 @@ class Eliminator {
   // ---- replacing
   // ----------------------------------------------------------------------------------------------
 
-  /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing them one by
-  /// one.
+  /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing
+  /// them one by one.
   class Replacer {
    public:
     Replacer(ComputationPool& pool, const Choice& choice) : pool_(pool), choice_(choice) {}
@@ -207,7 +208,8 @@ class Eliminator {
     }
     Stmt stmt(const Stmt& s) {
       return map_children(
-          s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+          s, [&](const Expr& e) { return expr(e); },
+          [&](const Stmt& child) { return stmt(child); });
     }
 
    private:
@@ -229,7 +231,8 @@ class Eliminator {
   Expr apply(const Choice& choice, const Expr& e) {
     Replacer replacer(pool_, choice);
     Expr result = replacer.expr(e);
-    for (const NewLet& let : choice.lets) result = make_let(let.var, replacer.below(let.value), result);
+    for (const NewLet& let : choice.lets)
+      result = make_let(let.var, replacer.below(let.value), result);
     return result;
   }
 
@@ -247,16 +250,17 @@ class Eliminator {
     }
   }
 
-  /// `settled`: a search of an enclosing statement under the same variables that changed nothing and that saw
-  /// all computations of this one. A search of this one would find no candidate more often than that one did,
-  /// and change nothing either; so only what it did not see is searched: parts of loops and conditions, and
-  /// bodies of lets.
+  /// `settled`: a search of an enclosing statement under the same variables that changed nothing
+  /// and that saw all computations of this one. A search of this one would find no candidate more
+  /// often than that one did, and change nothing either; so only what it did not see is searched:
+  /// parts of loops and conditions, and bodies of lets.
   Stmt descend(const Stmt& s, const Choice* settled) {
     if (const Let* let = s.as<Let>()) return descend_let(s, *let, settled);
     if (const For* loop = s.as<For>()) return descend_loop(s, *loop);
     if (s.as<If>() || s.as<While>()) {
       return map_children(
-          s, [&](const Expr& e) { return visit(e); }, [&](const Stmt& child) { return visit(child); });
+          s, [&](const Expr& e) { return visit(e); },
+          [&](const Stmt& child) { return visit(child); });
     }
     return map_children(
         s, [&](const Expr& e) { return settled ? e : visit(e); },
@@ -287,13 +291,15 @@ class Eliminator {
   /// Whether the variable that has just come into scope can change what the settled search found.
   bool may_change(ComputationId var, ComputationId value, const Choice& settled) {
     // The value's own occurrence counts once.
-    if (const auto seen = settled.counts.find(value); seen != settled.counts.end() && seen->second > 1)
+    if (const auto seen = settled.counts.find(value);
+        seen != settled.counts.end() && seen->second > 1)
       return true;
     const auto waiting = settled.waiting.find(var);
     if (waiting == settled.waiting.end()) return false;
     return std::any_of(waiting->second.begin(), waiting->second.end(), [&](ComputationId id) {
       const std::vector<ComputationId>& vars = pool_.free_vars(id);
-      return std::all_of(vars.begin(), vars.end(), [&](ComputationId v) { return context_.has(v); });
+      return std::all_of(vars.begin(), vars.end(),
+                         [&](ComputationId v) { return context_.has(v); });
     });
   }
 

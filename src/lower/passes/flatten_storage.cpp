@@ -18,8 +18,9 @@ struct Home {
   Buffer flat;
 };
 
-/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per dimension. A view
-/// may have fewer dimensions than its home; the leading ones then are at `begins`.
+/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per
+/// dimension. A view may have fewer dimensions than its home; the leading ones then are at
+/// `begins`.
 struct Access {
   Home home;
   std::vector<Expr> origin;
@@ -41,8 +42,8 @@ int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
   return alignment;
 }
 
-/// Programs nest as deep as they have stages, so what recurses keeps its frames small: the work is done in
-/// functions that are not inlined into it.
+/// Programs nest as deep as they have stages, so what recurses keeps its frames small: the work is
+/// done in functions that are not inlined into it.
 class Flattener {
  public:
   Flattener(const PrimFunc& func, const LowerOptions& options) : options_(options) {
@@ -94,7 +95,8 @@ class Flattener {
       return load->buffer->dtype.is_bool() ? make_cast(e.dtype(), value) : value;
     }
     if (const Call* call = as_call(e, Intrin::tvm_access_ptr);
-        call && uses_var(call->args[2], [&](const Expr& v) { return wide_offsets_.contains(&v.node()); }))
+        call &&
+        uses_var(call->args[2], [&](const Expr& v) { return wide_offsets_.contains(&v.node()); }))
       return access_ptr(*call, e.dtype());
     if (const Call* call = as_call(e, Intrin::address_of)) {
       const Load* load = call->args[0].as<Load>();
@@ -118,7 +120,8 @@ class Flattener {
   }
 
   Expr wide(const Expr& e) {
-    if (auto found = wide_offsets_.find(&e.node()); found != wide_offsets_.end()) return found->second;
+    if (auto found = wide_offsets_.find(&e.node()); found != wide_offsets_.end())
+      return found->second;
     if (const Binary* n = e.as<Binary>()) return make_binary(n->op, wide(n->a), wide(n->b));
     return cast(Int(64), expr(e));
   }
@@ -128,12 +131,14 @@ class Flattener {
   const Access& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
     if (found != accesses_.end()) return found->second;
-    // A buffer made by hand over memory that is there: allocated in the body of an extern operation, say.
+    // A buffer made by hand over memory that is there: allocated in the body of an extern
+    // operation, say.
     const Buffer made = over_memory(buffer);
     if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
     if (!made.same_as(buffer)) aliases_.push_back(buffer);
-    return accesses_.insert_or_assign(buffer.get(), Access{{made, flat_buffer(made)}, {}, {}}).first->second;
+    return accesses_.insert_or_assign(buffer.get(), Access{{made, flat_buffer(made)}, {}, {}})
+        .first->second;
   }
 
   void forget_aliases(std::size_t count) {
@@ -153,11 +158,13 @@ class Flattener {
   }
 
   std::vector<Expr> shift(const Access& access, std::vector<Expr> indices) {
-    for (std::size_t n = 0; n < access.origin.size(); ++n) indices[n] = indices[n] - access.origin[n];
+    for (std::size_t n = 0; n < access.origin.size(); ++n)
+      indices[n] = indices[n] - access.origin[n];
     if (access.begins.empty()) return indices;
     const std::size_t missing = access.begins.size() - indices.size();
     std::vector<Expr> result(access.begins.begin(), access.begins.end());
-    for (std::size_t n = 0; n < indices.size(); ++n) result[n + missing] = result[n + missing] + indices[n];
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      result[n + missing] = result[n + missing] + indices[n];
     return result;
   }
 
@@ -175,7 +182,8 @@ class Flattener {
     const Access& access = access_of(store.buffer);
     if (value.dtype().is_bool()) value = make_cast(Int(8, value.dtype().lanes), value);
     note_size(access.home.shaped);
-    Stmt s = make_store(access.home.flat, value, flat_index(access.home.shaped, shift(access, indices)));
+    Stmt s =
+        make_store(access.home.flat, value, flat_index(access.home.shaped, shift(access, indices)));
     for (const Buffer& buffer : touched_) s = with_size(buffer, s);
     return s;
   }
@@ -191,7 +199,8 @@ class Flattener {
     }
     BufferNode node = *realize.buffer.get();
     node.shape = shape;
-    node.strides = node.strides.empty() ? padded_strides(shape, realize.traits.align) : exprs(node.strides);
+    node.strides =
+        node.strides.empty() ? padded_strides(shape, realize.traits.align) : exprs(node.strides);
     node.elem_offset = 0;
     node.offset_factor = 1;
     node.kind = BufferKind::Default;
@@ -216,8 +225,8 @@ class Flattener {
     values_.erase(&old_data.node());
     known_pointers_.erase(&home.flat->data.node());
 
-    const Stmt s = make_stmt(Allocate{home.flat->data, home.flat->dtype, home.flat->shape, make_true(), body,
-                                      realize.traits.double_buffer});
+    const Stmt s = make_stmt(Allocate{home.flat->data, home.flat->dtype, home.flat->shape,
+                                      make_true(), body, realize.traits.double_buffer});
     return options_.instrument_bounds && has_size(home.shaped) ? with_size(home.shaped, s) : s;
   }
 
@@ -228,8 +237,9 @@ class Flattener {
     for (std::size_t n = 0; n < shape.size(); ++n) {
       const Expr same = arith::simplify(shape[n] == expr(realize.bounds[n].extent), facts_);
       if (is_true(same)) continue;
-      const std::string text = "Dim " + std::to_string(n) + " of external buffer " + realize.buffer->name +
-                               " has shape " + print_expr(shape[n]) + ", but is only realized for extent " +
+      const std::string text = "Dim " + std::to_string(n) + " of external buffer " +
+                               realize.buffer->name + " has shape " + print_expr(shape[n]) +
+                               ", but is only realized for extent " +
                                print_expr(realize.bounds[n].extent);
       if (is_false(same)) throw LowerError(text);
       s = make_stmt(Assert{same, text, s});
@@ -272,7 +282,8 @@ class Flattener {
 
   Var data_pointer(const Realize& realize) {
     const Var& data = realize.buffer->data;
-    PointerType type = data.as<VarNode>()->pointer.value_or(PointerType{realize.buffer->dtype, std::nullopt});
+    PointerType type =
+        data.as<VarNode>()->pointer.value_or(PointerType{realize.buffer->dtype, std::nullopt});
     const PointerType declared = type;
     if (type.element.is_bool()) type.element = Int(8, type.element.lanes);
     if (!realize.traits.scope_is_set) type.scope = default_scope_;
@@ -320,13 +331,14 @@ class Flattener {
     if (attr.kind == AttrKind::ThreadExtent) {
       const IterVar& thread = std::get<IterVar>(attr.subject);
       facts_.bind(thread.var(), Range(0, attr.value), true);
-      default_scope_ =
-          thread.thread() && thread.thread()->is_block() ? StorageScope::Shared : StorageScope::Local;
+      default_scope_ = thread.thread() && thread.thread()->is_block() ? StorageScope::Shared
+                                                                      : StorageScope::Local;
     } else if (attr.kind == AttrKind::VirtualThread) {
       facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
     }
     if (Expr* subject = std::get_if<Expr>(&result.subject)) *subject = expr(*subject);
-    if (Buffer* subject = std::get_if<Buffer>(&result.subject)) *subject = access_of(*subject).home.flat;
+    if (Buffer* subject = std::get_if<Buffer>(&result.subject))
+      *subject = access_of(*subject).home.flat;
     result.value = expr(attr.value);
     result.body = stmt(attr.body);
     default_scope_ = outer_scope;

@@ -69,7 +69,8 @@ class Hoister {
         result = make_stmt(If{it->condition, decided(result, it->condition, true), std::nullopt});
       } else {
         Stmt otherwise = fresh_copy(decided(result, it->condition, false));
-        result = make_stmt(If{it->condition, decided(result, it->condition, true), std::move(otherwise)});
+        result = make_stmt(
+            If{it->condition, decided(result, it->condition, true), std::move(otherwise)});
       }
     }
     return result;
@@ -119,9 +120,11 @@ class Hoister {
   /// Whether it uses a let, or the axis of an attribute.
   bool uses_any(const Expr& condition) const {
     const auto is_bound = [&](const Expr& var) {
-      return std::any_of(lets_.begin(), lets_.end(), [&](const Var& let) { return let.same_as(var); }) ||
-             std::any_of(levels_.begin(), levels_.end(),
-                         [&](const Level& level) { return !level.is_loop && level.var.same_as(var); });
+      return std::any_of(lets_.begin(), lets_.end(),
+                         [&](const Var& let) { return let.same_as(var); }) ||
+             std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+               return !level.is_loop && level.var.same_as(var);
+             });
     };
     return uses_var(condition, is_bound);
   }

@@ -51,7 +51,8 @@ class Injector {
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n, s);
     if (const Allocate* n = s.as<Allocate>(); n && n->double_buffer) return allocate(*n);
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) return filling(*n);
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
+      return filling(*n);
     if (const Store* n = s.as<Store>()) {
       std::vector<Expr> indices = exprs(n->indices);
       const Expr value = expr(n->value);
@@ -85,10 +86,11 @@ class Injector {
     LoopState& state = loops_.back();
     const For& loop = state.loop;
     state.first_fillings.push_back(fresh_copy(
-        body, {{&loop.var.node(), loop.min}, {&state.write_copy.node(), make_int(loop.var.dtype(), 0)}}));
+        body,
+        {{&loop.var.node(), loop.min}, {&state.write_copy.node(), make_int(loop.var.dtype(), 0)}}));
     const Expr next = Expr(loop.var) + make_int(loop.var.dtype(), 1);
-    Stmt ahead = replace_vars(
-        body, {{&loop.var.node(), next}, {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
+    Stmt ahead = replace_vars(body, {{&loop.var.node(), next},
+                                     {&state.write_copy.node(), floormod(state.iteration + 1, 2)}});
     for (auto data = marked.data.rbegin(); data != marked.data.rend(); ++data) {
       ahead = make_stmt(Attr{AttrKind::DoubleBufferWrite, Expr(*data), "", 1, std::move(ahead)});
     }
@@ -153,12 +155,13 @@ class Injector {
       copies.push_back(
           fresh_copy(body, {{&n.var.node(), n.min + (Expr(outer) * factor + make_int(type, k))}}));
     }
-    parts.push_back(make_stmt(For{outer, make_int(type, 0), rounds, n.kind, make_seq(std::move(copies))}));
+    parts.push_back(
+        make_stmt(For{outer, make_int(type, 0), rounds, n.kind, make_seq(std::move(copies))}));
     const Stmt last = without_marks(body);
     for (int k = 0; k < split_; ++k) {
       const Expr index = n.min + (rounds * factor + make_int(type, k));
-      parts.push_back(
-          make_stmt(If{index < n.min + n.extent, fresh_copy(last, {{&n.var.node(), index}}), std::nullopt}));
+      parts.push_back(make_stmt(
+          If{index < n.min + n.extent, fresh_copy(last, {{&n.var.node(), index}}), std::nullopt}));
     }
   }
 
@@ -177,7 +180,8 @@ class Injector {
 
   std::vector<Expr> moved(const Var& data, std::vector<Expr> indices) const {
     Expr offset = copy_offset(data);
-    if (indices.front().dtype().is_vector()) offset = make_broadcast(offset, indices.front().dtype().lanes);
+    if (indices.front().dtype().is_vector())
+      offset = make_broadcast(offset, indices.front().dtype().lanes);
     indices.front() = offset + indices.front();
     return indices;
   }
@@ -201,7 +205,8 @@ class Injector {
     }
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr); n && find(Var::of(n->args[1]))) {
       const Expr offset = copy_offset(Var::of(n->args[1])) + expr(n->args[2]);
-      return make_call(e.dtype(), n->callee, {n->args[0], n->args[1], offset, expr(n->args[3]), n->args[4]});
+      return make_call(e.dtype(), n->callee,
+                       {n->args[0], n->args[1], offset, expr(n->args[3]), n->args[4]});
     }
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }

@@ -1,5 +1,5 @@
-// Gives a buffer that is filled and used in every iteration of a loop two copies: one is filled for the next
-// iteration while the other is used.
+// Gives a buffer that is filled and used in every iteration of a loop two copies: one is filled for
+// the next iteration while the other is used.
 //
 //   for i in [0, n) { Y[j] = f(i); use(Y[j]) }
 //     =>  Y[j] = f(0)
@@ -9,8 +9,9 @@
 //         }
 //         use(Y[(n - 1) % 2 * size + j])
 //
-// A buffer stays single where the filling cannot run ahead: it reads what the same loop computes, hangs on a
-// condition, variable or thread axis inside the loop, iterations run side by side, or there is no loop.
+// A buffer stays single where the filling cannot run ahead: it reads what the same loop computes,
+// hangs on a condition, variable or thread axis inside the loop, iterations run side by side, or
+// there is no loop.
 #pragma once
 
 #include "tenon/lower/pipeline.h"

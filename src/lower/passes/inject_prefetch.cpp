@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kCacheLineBytes = 64;
 
-/// How a region is walked: dimensions behind `inner` fit into one line together with a step of `inner`.
+/// How a region is walked: dimensions behind `inner` fit into one line together with a step of
+/// `inner`.
 struct Walk {
   int inner;
   int step;
@@ -54,12 +55,14 @@ Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   }
   Stmt s = prefetch_of(buffer, indices);
   for (int dim = walk.inner; dim >= 0; --dim)
-    s = make_stmt(For{vars[dim], 0, dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
+    s = make_stmt(For{vars[dim], 0,
+                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
                       ForKind::Serial, s});
   return s;
 }
 
-/// The reference's loops: indices in reverse order, and each loop with the variable of the dimension across.
+/// The reference's loops: indices in reverse order, and each loop with the variable of the
+/// dimension across.
 Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   const Walk walk = walk_of(buffer);
   std::vector<Expr> indices;
@@ -72,7 +75,8 @@ Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   }
   Stmt s = prefetch_of(buffer, indices);
   for (int dim = walk.inner; dim >= 0; --dim)
-    s = make_stmt(For{vars[dim], 0, dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
+    s = make_stmt(For{vars[dim], 0,
+                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
                       ForKind::Serial, s});
   return s;
 }
@@ -84,7 +88,8 @@ class Injector {
   Stmt stmt(const Stmt& s) {
     if (const Prefetch* prefetch = s.as<Prefetch>()) return this->prefetch(*prefetch);
     if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized) {
-      lanes_.set(loop->var, arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
+      lanes_.set(loop->var,
+                 arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
       is_in_lanes_ = true;
     }
     return map_children(
@@ -101,14 +106,16 @@ class Injector {
         const arith::Interval first = arith::values_of(range.min, lanes_);
         const arith::Interval last = arith::values_of(range.min + range.extent - 1, lanes_);
         if (!first.is_bounded() || !last.is_bounded()) return make_nop();
-        range = arith::simplify(Range::from_min_extent(*first.min(), *last.max() - *first.min() + 1));
+        range =
+            arith::simplify(Range::from_min_extent(*first.min(), *last.max() - *first.min() + 1));
       }
     }
     return legacy_ ? legacy_loops_of(prefetch.buffer, region) : loops_of(prefetch.buffer, region);
   }
 
   bool legacy_;
-  /// Variables of vectorised loops. A variable has one definition, so none has to be taken out again.
+  /// Variables of vectorised loops. A variable has one definition, so none has to be taken out
+  /// again.
   arith::IntervalMap lanes_;
   bool is_in_lanes_ = false;
 };

@@ -55,7 +55,8 @@ class Roller {
     const std::vector<Waiting> waiting = std::move(levels_.back().waiting);
     levels_.pop_back();
     for (const Waiting& each : waiting) {
-      result = make_stmt(Realize{each.buffer, each.bounds, each.condition, std::move(result), each.traits});
+      result = make_stmt(
+          Realize{each.buffer, each.bounds, each.condition, std::move(result), each.traits});
     }
     return result;
   }
@@ -67,10 +68,12 @@ class Roller {
     std::size_t first = levels_.size();
     while (first > 0 && levels_[first - 1].loop) --first;
     std::vector<For> loops;
-    for (std::size_t level = first; level < levels_.size(); ++level) loops.push_back(*levels_[level].loop);
+    for (std::size_t level = first; level < levels_.size(); ++level)
+      loops.push_back(*levels_[level].loop);
     const auto plan = plan_rolling(n, loops, facts_);
     if (!plan) return children(make_stmt(std::move(plain)));
-    levels_[first + plan->loop].waiting.push_back({n.buffer, plan->bounds, n.condition, plain.traits});
+    levels_[first + plan->loop].waiting.push_back(
+        {n.buffer, plan->bounds, n.condition, plain.traits});
     plans_.insert_or_assign(n.buffer.get(), *plan);
     Stmt body = stmt(n.body);
     plans_.erase(n.buffer.get());

@@ -19,7 +19,8 @@ constexpr std::int64_t kMaxCopies = 16;
 int loop_depth(const Stmt& s) {
   int depth = 0;
   for_each_child(
-      s, [](const Expr&) {}, [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
+      s, [](const Expr&) {},
+      [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
   return depth + (s.as<For>() ? 1 : 0);
 }
 
@@ -38,10 +39,12 @@ class Expander {
     if (const Store* n = s.as<Store>()) {
       std::vector<Expr> indices;
       for (const Expr& index : n->indices) indices.push_back(expr(index));
-      return make_store(multiplied(n->buffer), expr(n->value), moved(n->buffer->data, std::move(indices)));
+      return make_store(multiplied(n->buffer), expr(n->value),
+                        moved(n->buffer->data, std::move(indices)));
     }
     return map_children(
-        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child, repeated); });
+        s, [&](const Expr& e) { return expr(e); },
+        [&](const Stmt& child) { return stmt(child, repeated); });
   }
 
  private:
@@ -64,17 +67,19 @@ class Expander {
       return make_seq(std::move(copies));
     }
     const Var index = var_.fresh(var_.name() + ".s");
-    return make_stmt(For{index, make_int(var_.dtype(), 0), make_int(var_.dtype(), count_), ForKind::Serial,
-                         replace_vars(s, {{&var_.node(), index}})});
+    return make_stmt(For{index, make_int(var_.dtype(), 0), make_int(var_.dtype(), count_),
+                         ForKind::Serial, replace_vars(s, {{&var_.node(), index}})});
   }
 
   Stmt allocate(const Allocate& n) {
     if (!repeats_all_ && !dependence_.depends(n.data)) {
-      return make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, stmt(n.body), n.double_buffer});
+      return make_stmt(
+          Allocate{n.data, n.dtype, n.extents, n.condition, stmt(n.body), n.double_buffer});
     }
     if (n.extents.size() != 1) {
-      throw LowerError("virtual thread `" + var_.name() + "`: buffer `" + n.data.name() +
-                       "` has several physical dimensions; it cannot have a copy for each virtual thread");
+      throw LowerError(
+          "virtual thread `" + var_.name() + "`: buffer `" + n.data.name() +
+          "` has several physical dimensions; it cannot have a copy for each virtual thread");
     }
     const Expr size = n.extents.front();
     strides_.insert_or_assign(&n.data.node(), size);
@@ -93,13 +98,15 @@ class Expander {
 
   /// The index in the thread's copy.
   std::vector<Expr> moved(const Var& data, std::vector<Expr> indices) const {
-    if (const Expr* stride = stride_of(data)) indices.front() = indices.front() + Expr(var_) * *stride;
+    if (const Expr* stride = stride_of(data))
+      indices.front() = indices.front() + Expr(var_) * *stride;
     return indices;
   }
 
   Buffer multiplied(const Buffer& buffer) {
     if (!stride_of(buffer->data)) return buffer;
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end()) return found->second;
+    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
+      return found->second;
     BufferNode node = *buffer.get();
     node.shape.front() = node.shape.front() * make_int(node.shape.front().dtype(), count_);
     return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
@@ -144,7 +151,8 @@ Stmt expanded(const Stmt& s) {
   const IterVar& axis = std::get<IterVar>(attr->subject);
   const auto count = constant_int(attr->value);
   if (!count || *count <= 0) {
-    throw LowerError("virtual thread `" + axis.name() + "`: its extent must be a positive constant");
+    throw LowerError("virtual thread `" + axis.name() +
+                     "`: its extent must be a positive constant");
   }
   return Expander(axis, *count, attr->body).stmt(attr->body);
 }

@@ -32,7 +32,8 @@ std::optional<Touched> touched_by(const Expr& index) {
 class Instrumenter {
  public:
   explicit Instrumenter(const PrimFunc& func) {
-    for (const BufferParam& param : func.buffers) sizes_.emplace(&param.buffer->data.node(), std::nullopt);
+    for (const BufferParam& param : func.buffers)
+      sizes_.emplace(&param.buffer->data.node(), std::nullopt);
   }
 
   Stmt stmt(const Stmt& s) {
@@ -47,7 +48,8 @@ class Instrumenter {
   void note_size(const Attr& attr) {
     const Call* size = attr.value.as<Call>();
     const Expr* data = std::get_if<Expr>(&attr.subject);
-    if (size && data && size->args.size() == 1) sizes_.insert_or_assign(&data->node(), size->args.front());
+    if (size && data && size->args.size() == 1)
+      sizes_.insert_or_assign(&data->node(), size->args.front());
   }
 
   Stmt guarded(const Stmt& s, const Store& n) {
@@ -57,7 +59,8 @@ class Instrumenter {
     if (auto own = in_bounds(n.buffer, n.indices)) conditions.push_back(std::move(*own));
     if (conditions.empty()) return s;
     Expr all = conditions.front();
-    for (std::size_t k = 1; k < conditions.size(); ++k) all = make_binary(BinaryOp::And, all, conditions[k]);
+    for (std::size_t k = 1; k < conditions.size(); ++k)
+      all = make_binary(BinaryOp::And, all, conditions[k]);
     return make_stmt(If{all, s, make_stmt(Assert{all, kMessage, make_evaluate(1)})});
   }
 
@@ -78,7 +81,8 @@ class Instrumenter {
       for (const Expr& condition : inner) {
         const Var fresh = n->var.fresh();
         const Expr renamed = substitute(condition, {{&n->var.node(), fresh}});
-        conditions.push_back(renamed.same_as(condition) ? condition : make_let(fresh, n->value, renamed));
+        conditions.push_back(renamed.same_as(condition) ? condition
+                                                        : make_let(fresh, n->value, renamed));
       }
       return;
     }

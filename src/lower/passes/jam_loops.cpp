@@ -12,11 +12,12 @@ using namespace tir;
 
 namespace {
 
-/// Copies of statements past this cost more, in the decoder and the compiler, than sums in registers gain.
+/// Copies of statements past this cost more, in the decoder and the compiler, than sums in
+/// registers gain.
 constexpr std::size_t kMaxStores = 128;
 
-/// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which lie in
-/// different lines of the cache, only compete for it.
+/// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which
+/// lie in different lines of the cache, only compete for it.
 constexpr std::int64_t kLeastAdditions = 8;
 /// For sums that follow each other in memory.
 constexpr std::int64_t kLeastAdditionsOfNeighbours = 2;
@@ -34,7 +35,8 @@ bool has_neighbours(const VectorSum& sum, const For& loop) {
 int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   int registers = 0;
   for (const VectorSum& sum : body.sums) {
-    const std::int64_t least = has_neighbours(sum, loop) ? kLeastAdditionsOfNeighbours : kLeastAdditions;
+    const std::int64_t least =
+        has_neighbours(sum, loop) ? kLeastAdditionsOfNeighbours : kLeastAdditions;
     if (sum.additions >= least) registers += registers_for(sum.dtype, vector_bits);
   }
   return registers;
@@ -63,14 +65,15 @@ Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
       lets.push_back(std::move(let));
     }
     Stmt body = side_by_side(n->body, copies);
-    for (std::size_t c = lets.size(); c-- > 0;) body = make_stmt(Let{lets[c].var, lets[c].value, body});
+    for (std::size_t c = lets.size(); c-- > 0;)
+      body = make_stmt(Let{lets[c].var, lets[c].value, body});
     return body;
   }
   const Store& n = *s.as<Store>();
   std::vector<Stmt> stores;
   for (const VarMap& copy : copies)
-    stores.push_back(make_stmt(
-        Store{n.buffer, substitute_folding(n.value, copy), {substitute_folding(n.indices[0], copy)}}));
+    stores.push_back(make_stmt(Store{
+        n.buffer, substitute_folding(n.value, copy), {substitute_folding(n.indices[0], copy)}}));
   return make_seq(std::move(stores));
 }
 
@@ -98,12 +101,13 @@ class Jammer {
   }
 
   /// As many as registers hold; a few less if they then divide the extent.
-  std::int64_t number_of_copies(const For& loop, std::int64_t extent, const VectorBody& body) const {
+  std::int64_t number_of_copies(const For& loop, std::int64_t extent,
+                                const VectorBody& body) const {
     const int registers = sum_registers(loop, body, registers_.bits);
     if (registers == 0) return 1;
     std::int64_t most = registers_.for_sums / registers;
-    // Half of the registers for this loop leaves the other half for one around it, whose copies read the same
-    // other operand.
+    // Half of the registers for this loop leaves the other half for one around it, whose copies
+    // read the same other operand.
     if (registers == 1) most /= 2;
     most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
     for (std::int64_t n = most; n > most / 2 && n > 1; --n)

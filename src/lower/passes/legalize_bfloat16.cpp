@@ -25,15 +25,17 @@ std::uint16_t rounded_bits(double value) {
 Expr float_of(const Expr& bits) {
   const int lanes = bits.dtype().lanes;
   if (const IntImm* constant = bits.as<IntImm>())
-    return make_float(Float(32), std::bit_cast<float>(static_cast<std::uint32_t>(constant->value) << 16));
+    return make_float(Float(32),
+                      std::bit_cast<float>(static_cast<std::uint32_t>(constant->value) << 16));
   return make_call(Float(32, lanes), Intrin::reinterpret, {make_cast(UInt(32, lanes), bits) << 16});
 }
 
-/// The bfloat16 nearest to a float, ties to even: adding just less than a half of the last place that stays,
-/// and one more where that place is odd, carries into it exactly when it must.
+/// The bfloat16 nearest to a float, ties to even: adding just less than a half of the last place
+/// that stays, and one more where that place is odd, carries into it exactly when it must.
 Expr round_to_bits(const Expr& value) {
   const int lanes = value.dtype().lanes;
-  const Expr single = value.dtype().element() == Float(32) ? value : make_cast(Float(32, lanes), value);
+  const Expr single =
+      value.dtype().element() == Float(32) ? value : make_cast(Float(32, lanes), value);
   const Expr bits = make_call(UInt(32, lanes), Intrin::reinterpret, {single});
   const Expr bias = ((bits >> 16) & 1) + 0x7fff;
   return make_cast(UInt(16, lanes), (bits + bias) >> 16);
@@ -93,9 +95,11 @@ class Legalizer {
     if (const FloatImm* constant = e.as<FloatImm>())
       return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
     if (e.as<VarNode>()) return variable(Var::of(e));
-    if (const Load* load = e.as<Load>()) return make_load(buffer(load->buffer), exprs(load->indices));
+    if (const Load* load = e.as<Load>())
+      return make_load(buffer(load->buffer), exprs(load->indices));
     if (const Cast* cast = e.as<Cast>())
-      return cast->value.dtype().is_bfloat() ? bits(cast->value) : round_to_bits(other(cast->value));
+      return cast->value.dtype().is_bfloat() ? bits(cast->value)
+                                             : round_to_bits(other(cast->value));
     if (const Binary* binary = e.as<Binary>())
       return round_to_bits(fold(binary->op, operand(binary->a), operand(binary->b)));
     if (const LetExpr* let = e.as<LetExpr>()) return this->let(*let);
@@ -115,7 +119,8 @@ class Legalizer {
       auto found = variables_.find(&e.node());
       return found == variables_.end() ? e : found->second;
     }
-    if (const Load* load = e.as<Load>()) return make_load(buffer(load->buffer), exprs(load->indices));
+    if (const Load* load = e.as<Load>())
+      return make_load(buffer(load->buffer), exprs(load->indices));
     if (const LetExpr* let = e.as<LetExpr>()) return this->let(*let);
     if (const Cast* cast = e.as<Cast>(); cast && cast->value.dtype().is_bfloat()) {
       const Expr value = operand(cast->value);
@@ -125,12 +130,14 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      const bool takes_bits = !intrin || *intrin == Intrin::reinterpret || *intrin == Intrin::address_of;
+      const bool takes_bits =
+          !intrin || *intrin == Intrin::reinterpret || *intrin == Intrin::address_of;
       if (intrin && *intrin == Intrin::reinterpret && call->args[0].dtype().is_bfloat()) {
         const Expr value = expr(call->args[0]);
         return value.dtype() == e.dtype() ? value : make_call(e.dtype(), call->callee, {value});
       }
-      return make_call(e.dtype(), call->callee, takes_bits ? exprs(call->args) : operands(call->args));
+      return make_call(e.dtype(), call->callee,
+                       takes_bits ? exprs(call->args) : operands(call->args));
     }
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }

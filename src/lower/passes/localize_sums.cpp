@@ -30,12 +30,14 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
     const Ramp* ramp = sum.index.as<Ramp>();
     if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
     const Access own{sum.buffer, ramp->base, ramp->lanes, true};
-    const bool is_alone = std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
-      if (!other.buffer->data.same_as(sum.buffer->data)) return true;
-      const bool is_same = other.count == own.count && structural_equal(other.first, own.first) &&
-                           other.buffer->dtype == sum.buffer->dtype;
-      return is_same || are_apart(own, other, facts);
-    });
+    const bool is_alone =
+        std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
+          if (!other.buffer->data.same_as(sum.buffer->data)) return true;
+          const bool is_same = other.count == own.count &&
+                               structural_equal(other.first, own.first) &&
+                               other.buffer->dtype == sum.buffer->dtype;
+          return is_same || are_apart(own, other, facts);
+        });
     if (is_alone) result.push_back(sum);
   }
   return result;
@@ -63,7 +65,8 @@ class Localizer {
   std::optional<Stmt> localized(const Stmt& s) {
     const std::optional<VectorBody> body = read_vector_body(s);
     // A loop that may not run at all might stand beside memory that is not there.
-    if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs)) return std::nullopt;
+    if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs))
+      return std::nullopt;
     const std::vector<VectorSum> sums = standing_sums(*body);
     int registers = 0;
     for (const VectorSum& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
@@ -71,7 +74,9 @@ class Localizer {
     return around(s, sums);
   }
 
-  static bool surely_runs(const VectorBody::Loop& loop) { return *constant_int(loop.range.extent) > 0; }
+  static bool surely_runs(const VectorBody::Loop& loop) {
+    return *constant_int(loop.range.extent) > 0;
+  }
 
   Stmt around(const Stmt& s, const std::vector<VectorSum>& sums) {
     const DataType element = sums.front().buffer->dtype.element();
@@ -89,10 +94,13 @@ class Localizer {
     parts.push_back(redirected(s, local, memory));
     for (const LocalSum& one : local)
       parts.push_back(make_store(one.sum.buffer, make_load(memory, {place(one)}), {one.sum.index}));
-    return make_stmt(Allocate{memory->data, element, {Expr(size)}, make_true(), make_seq(std::move(parts))});
+    return make_stmt(
+        Allocate{memory->data, element, {Expr(size)}, make_true(), make_seq(std::move(parts))});
   }
 
-  static Expr place(const LocalSum& one) { return make_ramp(Expr(one.offset), Expr(1), one.sum.dtype.lanes); }
+  static Expr place(const LocalSum& one) {
+    return make_ramp(Expr(one.offset), Expr(1), one.sum.dtype.lanes);
+  }
 
   /// The statement with the sums in `memory`.
   Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local, const Buffer& memory) {
@@ -101,10 +109,11 @@ class Localizer {
       return make_stmt(Let{let->var, let->value, redirected(let->body, local, memory)});
     }
     if (const Store* store = s.as<Store>()) {
-      const Expr value = rewrite(store->value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-        const LocalSum* one = find(local, load.buffer, load.indices[0]);
-        return one ? std::optional(make_load(memory, {place(*one)})) : std::nullopt;
-      });
+      const Expr value =
+          rewrite(store->value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+            const LocalSum* one = find(local, load.buffer, load.indices[0]);
+            return one ? std::optional(make_load(memory, {place(*one)})) : std::nullopt;
+          });
       if (const LocalSum* one = find(local, store->buffer, store->indices[0]))
         return make_store(memory, value, {place(*one)});
       return make_stmt(Store{store->buffer, value, store->indices});
@@ -114,10 +123,12 @@ class Localizer {
         [&](const Stmt& child) { return redirected(child, local, memory); });
   }
 
-  const LocalSum* find(const std::vector<LocalSum>& local, const Buffer& buffer, const Expr& index) const {
+  const LocalSum* find(const std::vector<LocalSum>& local, const Buffer& buffer,
+                       const Expr& index) const {
     const Expr flat = substitute(index, lets_);
     for (const LocalSum& one : local)
-      if (one.sum.buffer->data.same_as(buffer->data) && structural_equal(one.sum.index, flat)) return &one;
+      if (one.sum.buffer->data.same_as(buffer->data) && structural_equal(one.sum.index, flat))
+        return &one;
     return nullptr;
   }
 

@@ -42,7 +42,8 @@ class IntrinsicLowerer {
       return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
     }
     if (const Let* n = s.as<Let>()) {
-      if (n->value.dtype().is_index()) facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
+      if (n->value.dtype().is_index())
+        facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
       return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
     }
     if (const If* n = s.as<If>()) return condition(*n);
@@ -71,15 +72,18 @@ class IntrinsicLowerer {
     }
     const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
     if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
-    if (const Call* n = as_call(result, Intrin::q_multiply_shift)) return multiply_shift(*n, e.dtype());
+    if (const Call* n = as_call(result, Intrin::q_multiply_shift))
+      return multiply_shift(*n, e.dtype());
     return result;
   }
 
-  /// Index arithmetic that never sees a negative number. What loads take part in may wrap, and stays.
+  /// Index arithmetic that never sees a negative number. What loads take part in may wrap, and
+  /// stays.
   bool is_plain_division(const Binary& n) const {
     if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
     if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;
-    return arith::const_bound(n.a, facts_).is_at_least(0) && arith::const_bound(n.b, facts_).is_at_least(1);
+    return arith::const_bound(n.a, facts_).is_at_least(0) &&
+           arith::const_bound(n.b, facts_).is_at_least(1);
   }
 
   arith::Facts facts_;

@@ -1,4 +1,5 @@
-// Replaces what code generators should not have to know by simpler operations. For host code; never printed.
+// Replaces what code generators should not have to know by simpler operations. For host code; never
+// printed.
 //
 //   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   where a >= 0 and b > 0 are proved
 //   sigmoid(x)                      =>  1 / (1 + exp(-x))

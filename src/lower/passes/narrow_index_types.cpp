@@ -20,7 +20,8 @@ bool fits_in_int32(const Expr& e, const arith::Facts& facts) {
 bool is_wide_integer(const Expr& e) { return e.dtype().is_int() && e.dtype().bits > 32; }
 
 const IterVar* thread_of(const Attr& attr) {
-  const bool is_thread = attr.kind == AttrKind::ThreadExtent || attr.kind == AttrKind::VirtualThread;
+  const bool is_thread =
+      attr.kind == AttrKind::ThreadExtent || attr.kind == AttrKind::VirtualThread;
   return is_thread ? &std::get<IterVar>(attr.subject) : nullptr;
 }
 
@@ -30,7 +31,8 @@ class Survey {
   arith::Facts facts;
 
   void stmt(const Stmt& s) {
-    if (const For* loop = s.as<For>()) define(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    if (const For* loop = s.as<For>())
+      define(loop->var, Range::from_min_extent(loop->min, loop->extent));
     if (const Attr* attr = s.as<Attr>())
       if (const IterVar* thread = thread_of(*attr)) define(thread->var(), Range(0, attr->value));
     for_each_child(
@@ -64,11 +66,12 @@ class Narrower {
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
-      return make_stmt(
-          Store{store->buffer, as(store->value.dtype(), expr(store->value)), indices(store->indices)});
+      return make_stmt(Store{store->buffer, as(store->value.dtype(), expr(store->value)),
+                             indices(store->indices)});
     if (const For* loop = s.as<For>()) {
       const Var var = renamed(loop->var);
-      const Expr min = as(var.dtype(), expr(loop->min)), extent = as(var.dtype(), expr(loop->extent));
+      const Expr min = as(var.dtype(), expr(loop->min)),
+                 extent = as(var.dtype(), expr(loop->extent));
       return make_stmt(For{var, min, extent, loop->kind, stmt(loop->body)});
     }
     if (const Attr* attr = s.as<Attr>()) return this->attr(*attr);
@@ -124,7 +127,8 @@ class Narrower {
   Expr narrowed(const Expr& e) {
     if (auto found = narrowed_.find(&e.node()); found != narrowed_.end()) return found->second;
     const bool may_narrow = in_index_ && fits_ && is_wide_integer(e) && e.dtype().is_scalar();
-    if (const IntImm* constant = e.as<IntImm>()) return may_narrow ? make_int(Int(32), constant->value) : e;
+    if (const IntImm* constant = e.as<IntImm>())
+      return may_narrow ? make_int(Int(32), constant->value) : e;
     if (const Load* load = e.as<Load>()) {
       const bool outer = fits_;
       fits_ = true;

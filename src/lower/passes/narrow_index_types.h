@@ -9,9 +9,9 @@
 
 namespace tenon::lowering {
 
-/// A loop or thread variable of 64 bits is narrowed if its range is constant and every expression that
-/// contains it has constant bounds within int32. Constants and casts follow in indices; elsewhere a narrowed
-/// variable is cast back.
+/// A loop or thread variable of 64 bits is narrowed if its range is constant and every expression
+/// that contains it has constant bounds within int32. Constants and casts follow in indices;
+/// elsewhere a narrowed variable is cast back.
 tir::PrimFunc narrow_index_types(const tir::PrimFunc& func, const LowerOptions& options);
 
 }  // namespace tenon::lowering

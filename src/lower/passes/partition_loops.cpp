@@ -16,12 +16,13 @@ constexpr std::size_t kFreeNodes = 20000;
 class Partitioner {
  public:
   Partitioner(const PrimFunc& func, const LowerOptions::Partition& options) : options_(options) {
-    nodes_left_ =
-        kFreeNodes + node_count(func.body) * static_cast<std::size_t>(std::max(0, options.max_growth - 1));
+    nodes_left_ = kFreeNodes + node_count(func.body) *
+                                   static_cast<std::size_t>(std::max(0, options.max_growth - 1));
     // Arrays have no negative extents: whoever calls the function checks that.
     for (const BufferParam& param : func.buffers)
       for (const Expr& extent : param.declared->shape)
-        if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {.min = 0, .max = std::nullopt});
+        if (extent.as<VarNode>())
+          facts_.bind_bound(Var::of(extent), {.min = 0, .max = std::nullopt});
   }
 
   Stmt stmt(const Stmt& s) {
@@ -52,8 +53,8 @@ class Partitioner {
     return result;
   }
 
-  /// The hint is for the loop of its axis, right inside of it. A copied loop has a variable of its own under
-  /// the axis' name; code by hand names no axis.
+  /// The hint is for the loop of its axis, right inside of it. A copied loop has a variable of its
+  /// own under the axis' name; code by hand names no axis.
   void hint(const Attr& attr) {
     const Stmt* inside = &attr.body;
     while (const Attr* next = inside->as<Attr>()) inside = &next->body;
@@ -70,14 +71,16 @@ class Partitioner {
     return !is_constant(loop) || (options_.constant_loops && !is_in_kernel_);
   }
 
-  static bool is_constant(const For& loop) { return constant_int(loop.min) && constant_int(loop.extent); }
+  static bool is_constant(const For& loop) {
+    return constant_int(loop.min) && constant_int(loop.extent);
+  }
 
   // ---- where to split ---------------------------------------------------------------------------
 
   bool proves(const Expr& condition) const { return arith::can_prove(condition, facts_); }
 
-  /// The end, put where it lies between `low` and `high` for certain (if low <= high; else where the part
-  /// before it or the part behind it is empty all the same).
+  /// The end, put where it lies between `low` and `high` for certain (if low <= high; else where
+  /// the part before it or the part behind it is empty all the same).
   Expr clamped(const Expr& end, const Expr& low, const Expr& high) const {
     Expr result = end;
     if (!proves(result <= high)) result = min(result, high);
@@ -88,7 +91,8 @@ class Partitioner {
   Expr difference(const Expr& a, const Expr& b) const { return arith::simplify(a - b, facts_); }
 
   std::optional<Stmt> split(const For& loop) {
-    const std::optional<GuardSpan> span = find_span(loop, hinted_.contains(&loop.var.node()), facts_);
+    const std::optional<GuardSpan> span =
+        find_span(loop, hinted_.contains(&loop.var.node()), facts_);
     if (!span || has_barrier(loop.body)) return std::nullopt;
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
     const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;
@@ -103,7 +107,8 @@ class Partitioner {
 
     const Stmt main = without_settled(loop.body, span->settled);
     if (copies == 0) return stmt(make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, main}));
-    if (loop.kind == ForKind::Parallel) return choose(loop, begin, end, has_before, has_behind, main);
+    if (loop.kind == ForKind::Parallel)
+      return choose(loop, begin, end, has_before, has_behind, main);
     std::vector<Stmt> parts;
     if (has_before) parts.push_back(part(loop, loop.min, before, loop.body));
     parts.push_back(part(loop, begin, difference(end, begin), main));
@@ -139,12 +144,12 @@ class Partitioner {
     finished_.insert(&var.node());
     known_vars_.push_back(var);
     set(replaced, loop.var, var + offset);
-    return stmt(make_stmt(
-        For{var, make_int(var.dtype(), 0), length, loop.kind, fresh_copy(body, std::move(replaced))}));
+    return stmt(make_stmt(For{var, make_int(var.dtype(), 0), length, loop.kind,
+                              fresh_copy(body, std::move(replaced))}));
   }
 
-  /// All iterations of a parallel loop stay one piece of work: if they were parts, the threads would wait
-  /// between.
+  /// All iterations of a parallel loop stay one piece of work: if they were parts, the threads
+  /// would wait between.
   Stmt choose(const For& loop, const Expr& begin, const Expr& end, bool has_before, bool has_behind,
               const Stmt& main) {
     Expr inside = make_true();

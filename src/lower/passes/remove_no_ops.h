@@ -1,5 +1,5 @@
-// Statements without an effect go: loops, conditions, allocations and marks around nothing, values that
-// nobody uses.
+// Statements without an effect go: loops, conditions, allocations and marks around nothing, values
+// that nobody uses.
 //
 //   for (i, 0, 8) { 0 }  A[0] = 1f32        becomes        A[0] = 1f32
 #pragma once

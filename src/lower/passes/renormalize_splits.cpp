@@ -138,10 +138,11 @@ class Renormalizer {
     const std::int64_t common = std::gcd(sum->first.scale, *divisor);
     if (common <= 1) return plain;
     const DataType type = division->b.dtype();
-    const Expr scaled = fold(BinaryOp::Mul, sum->first.index, constant(type, sum->first.scale / common));
+    const Expr scaled =
+        fold(BinaryOp::Mul, sum->first.index, constant(type, sum->first.scale / common));
     const Expr rest = fold(BinaryOp::FloorDiv, sum->rest, constant(type, common));
-    return again(
-        fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest), constant(type, *divisor / common)));
+    return again(fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest),
+                      constant(type, *divisor / common)));
   }
 
   int depth_ = 0;

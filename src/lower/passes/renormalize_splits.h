@@ -1,4 +1,5 @@
-// Takes apart what a split left in divisions and constant guards, for the next simplification to fold it:
+// Takes apart what a split left in divisions and constant guards, for the next simplification to
+// fold it:
 //
 //   floordiv(floormod(t, 64), 32)   =>  floormod(floordiv(t, 32), 2)
 //   floordiv(o*8 + i, 12)           =>  floordiv(o*2 + floordiv(i, 4), 3)

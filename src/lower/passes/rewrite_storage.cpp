@@ -47,8 +47,8 @@ class StorageRewriter {
     for (AllocationId id : block.tenants) {
       const Allocation& tenant = timeline_.allocations[id];
       if (tenant.node.dtype.lanes > type.lanes) type = tenant.node.dtype;
-      all_equal =
-          all_equal && tenant.node.dtype == first.node.dtype && same_extents(tenant.extents, first.extents);
+      all_equal = all_equal && tenant.node.dtype == first.node.dtype &&
+                  same_extents(tenant.extents, first.extents);
     }
     if (all_equal) return {first.node.data, type, first.extents, first.condition};
     return {first.node.data, type, {common_extent(block, type)}, make_true()};
@@ -89,7 +89,8 @@ class StorageRewriter {
     if (found == places_.end()) return body;
     for (auto it = found->second.rbegin(); it != found->second.rend(); ++it) {
       const NewAllocation& block = blocks_[*it];
-      body = make_stmt(Allocate{block.data, block.dtype, block.extents, block.condition, std::move(body)});
+      body = make_stmt(
+          Allocate{block.data, block.dtype, block.extents, block.condition, std::move(body)});
     }
     return body;
   }
@@ -100,7 +101,8 @@ class StorageRewriter {
       const Expr value = expr(n->value);
       std::vector<Expr> indices = exprs(n->indices);
       const Buffer buffer = moved(n->buffer);
-      if (buffer.same_as(n->buffer) && value.same_as(n->value) && same_handles(indices, n->indices)) return s;
+      if (buffer.same_as(n->buffer) && value.same_as(n->value) && same_handles(indices, n->indices))
+        return s;
       return make_store(buffer, value, std::move(indices));
     }
     const StmtNode* place = &s.node();
@@ -144,7 +146,8 @@ class StorageRewriter {
   Buffer moved(const Buffer& buffer) {
     const NewAllocation* block = block_of(buffer->data);
     if (!block) return buffer;
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end()) return found->second;
+    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
+      return found->second;
     const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
     BufferNode node = *buffer.get();
     node.data = block->data;

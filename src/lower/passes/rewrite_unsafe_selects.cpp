@@ -27,9 +27,11 @@ bool divides_by_unknown(const Binary& op, const Expr& self) {
 
 bool may_fault(const Expr& e) {
   if (e.as<Load>()) return true;
-  // A choice is safe where its condition is: a select within that is not has become an if_then_else before.
+  // A choice is safe where its condition is: a select within that is not has become an if_then_else
+  // before.
   if (const Select* select = e.as<Select>()) return may_fault(select->condition);
-  if (const Binary* binary = e.as<Binary>()) return divides_by_unknown(*binary, e) || any_child_may_fault(e);
+  if (const Binary* binary = e.as<Binary>())
+    return divides_by_unknown(*binary, e) || any_child_may_fault(e);
   const Call* call = e.as<Call>();
   if (!call) return any_child_may_fault(e);
   if (call->is(Intrin::if_then_else)) return may_fault(call->args[0]);
@@ -45,11 +47,14 @@ bool may_fault(const Expr& e) {
 
 PrimFunc rewrite_unsafe_selects(const PrimFunc& func, const LowerOptions&) {
   PrimFunc result = func;
-  result.body = rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {
-    if (select.condition.dtype().is_vector() || !(may_fault(select.if_true) || may_fault(select.if_false)))
-      return std::nullopt;
-    return make_call(self.dtype(), Intrin::if_then_else, {select.condition, select.if_true, select.if_false});
-  });
+  result.body =
+      rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {
+        if (select.condition.dtype().is_vector() ||
+            !(may_fault(select.if_true) || may_fault(select.if_false)))
+          return std::nullopt;
+        return make_call(self.dtype(), Intrin::if_then_else,
+                         {select.condition, select.if_true, select.if_false});
+      });
   return result;
 }
 

@@ -1,5 +1,6 @@
-// A select evaluates both sides. Where one of them might fault (a load outside its buffer, a division by
-// zero, a call), it becomes an if_then_else, which evaluates only the side that is chosen.
+// A select evaluates both sides. Where one of them might fault (a load outside its buffer, a
+// division by zero, a call), it becomes an if_then_else, which evaluates only the side that is
+// chosen.
 //
 //   select((1 <= i), A[(i - 1)], 0f32)    becomes    @tir.if_then_else((1 <= i), A[(i - 1)], 0f32)
 #pragma once

@@ -38,8 +38,9 @@ class Definitions {
         s, [&](const Let& n) { set(values_, n.var, substitute(n.value, values_)); },
         [&](const For& n) {
           const bool is_constant = constant_int(n.min) && constant_int(n.extent);
-          loops_.push_back(
-              {n.var, is_constant ? std::optional(Range::from_min_extent(n.min, n.extent)) : std::nullopt});
+          loops_.push_back({n.var, is_constant
+                                       ? std::optional(Range::from_min_extent(n.min, n.extent))
+                                       : std::nullopt});
         },
         [&](const Attr& n) {
           const IterVar* axis = std::get_if<IterVar>(&n.subject);
@@ -136,9 +137,10 @@ class Meetings {
     }
     for (const LoopRange& loop : renamed_)
       if (loop.range) facts.bind(loop.var, *loop.range);
-    return are_apart(a.access,
-                     {b.access.buffer, substitute(b.access.first, other), b.access.count, b.access.is_store},
-                     facts);
+    return are_apart(
+        a.access,
+        {b.access.buffer, substitute(b.access.first, other), b.access.count, b.access.is_store},
+        facts);
   }
 
   SharedUse renamed(SharedUse use, const Var& loop, const Expr& value, LoopRange fresh) {
@@ -154,7 +156,8 @@ class Meetings {
 
 class Synchronizer {
  public:
-  explicit Synchronizer(const Definitions& definitions) : definitions_(definitions), meetings_(definitions) {}
+  explicit Synchronizer(const Definitions& definitions)
+      : definitions_(definitions), meetings_(definitions) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) return threads(s);
@@ -172,8 +175,8 @@ class Synchronizer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
   }
 
-  /// What runs on the device begins at the outermost thread axis; another kernel begins when this one has
-  /// ended.
+  /// What runs on the device begins at the outermost thread axis; another kernel begins when this
+  /// one has ended.
   Stmt threads(const Stmt& s) {
     ++depth_;
     Stmt result = children(s);
@@ -266,8 +269,9 @@ class Synchronizer {
 
   bool meets_earlier(const std::vector<SharedUse>& uses) const {
     return std::any_of(uses.begin(), uses.end(), [&](const SharedUse& use) {
-      return std::any_of(since_.begin(), since_.end(),
-                         [&](const SharedUse& earlier) { return meetings_.possible(earlier, use); });
+      return std::any_of(since_.begin(), since_.end(), [&](const SharedUse& earlier) {
+        return meetings_.possible(earlier, use);
+      });
     });
   }
 
@@ -325,7 +329,8 @@ class Synchronizer {
   Meetings meetings_;
   /// Uses since the last barrier.
   std::vector<SharedUse> since_;
-  /// Of thread axes, and of statements in which not all threads take part, around the current place.
+  /// Of thread axes, and of statements in which not all threads take part, around the current
+  /// place.
   int depth_ = 0, apart_ = 0;
 };
 

@@ -1,15 +1,15 @@
-// Puts barriers between the threads of a block where one of them reads, or overwrites, shared memory that
-// another one may still be writing or reading. For code of devices.
+// Puts barriers between the threads of a block where one of them reads, or overwrites, shared
+// memory that another one may still be writing or reading. For code of devices.
 //
 //   attr [IterVar(threadIdx.x, ...)] "thread_extent" = 32 {
 //     S[threadIdx.x] = A[threadIdx.x]
 //     @tir.tvm_storage_sync("shared")                    // S is all there
 //     B[threadIdx.x] = S[(31 - threadIdx.x)]
 //
-// A barrier stands as late as possible, and never where a thread meets only its own elements, which is
-// proved. In a loop, the next iteration waits as well before it overwrites what this one reads. All threads
-// of a block must come to a barrier: under a condition that depends on the thread there can be none, so it
-// stands before the condition; LowerError if it would have to stand inside.
+// A barrier stands as late as possible, and never where a thread meets only its own elements, which
+// is proved. In a loop, the next iteration waits as well before it overwrites what this one reads.
+// All threads of a block must come to a barrier: under a condition that depends on the thread there
+// can be none, so it stands before the condition; LowerError if it would have to stand inside.
 #pragma once
 
 #include "tenon/lower/pipeline.h"

@@ -50,18 +50,21 @@ class Unroller {
   }
 
   Stmt attr(const Attr& attr, const Stmt& self) {
-    if (const IterVar* axis = std::get_if<IterVar>(&attr.subject); axis && attr.kind != AttrKind::Pragma)
+    if (const IterVar* axis = std::get_if<IterVar>(&attr.subject);
+        axis && attr.kind != AttrKind::Pragma)
       enclosing_.enter(axis->var());
     if (attr.kind != AttrKind::Pragma ||
         (attr.key != "auto_unroll_max_step" && attr.key != "unroll_explicit"))
       return children(self);
     const std::optional<std::int64_t> value = constant_int(attr.value);
-    if (!value) throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
+    if (!value)
+      throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
     const LowerOptions::Unroll outer = options_;
     if (attr.key == "unroll_explicit")
       options_.explicit_unroll = *value != 0;
     else
-      options_.auto_max_step = static_cast<int>(std::min<std::int64_t>(*value, options_.max_statements));
+      options_.auto_max_step =
+          static_cast<int>(std::min<std::int64_t>(*value, options_.max_statements));
     const Stmt body = stmt(attr.body);
     options_ = outer;
     return body;
@@ -93,15 +96,17 @@ class Unroller {
   bool is_to_unroll(const For& loop, std::int64_t extent) const {
     if (loop.kind == ForKind::Unrolled) return true;
     if (loop.kind != ForKind::Serial || size_.other_loops > 0) return false;
-    if (size_.unrolled_loops > options_.auto_max_depth || extent > options_.max_statements) return false;
+    if (size_.unrolled_loops > options_.auto_max_depth || extent > options_.max_statements)
+      return false;
     return extent * size_.steps <= options_.auto_max_step || extent <= options_.auto_max_extent;
   }
 
   Stmt copies(const For& loop, std::int64_t extent, const Stmt& body) {
     if (size_.steps > options_.max_statements || extent > options_.max_statements)
-      throw LowerError("unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
-                       " iterations would make more than " + std::to_string(options_.max_statements) +
-                       " statements; split it and unroll the inner part, or raise unroll.max_statements");
+      throw LowerError(
+          "unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
+          " iterations would make more than " + std::to_string(options_.max_statements) +
+          " statements; split it and unroll the inner part, or raise unroll.max_statements");
     std::vector<Stmt> result;
     for (std::int64_t n = 0; n < extent; ++n) {
       VarMap iteration;

@@ -11,8 +11,8 @@ using namespace tir;
 
 namespace {
 
-/// Rewrites a loop's body so that one iteration does what `factor` did; fails where their vectors do not
-/// continue each other.
+/// Rewrites a loop's body so that one iteration does what `factor` did; fails where their vectors
+/// do not continue each other.
 class Widener {
  public:
   Widener(const For& loop, int factor) : var_(loop.var), round_(loop.var.fresh()), factor_(factor) {
@@ -124,11 +124,12 @@ class LoopWidener {
     const std::optional<Stmt> wide = widener.stmt(loop.body);
     if (!wide) return std::nullopt;
     const DataType type = loop.var.dtype();
-    return make_stmt(
-        For{widener.round(), make_int(type, 0), make_int(type, *extent / factor), loop.kind, *wide});
+    return make_stmt(For{widener.round(), make_int(type, 0), make_int(type, *extent / factor),
+                         loop.kind, *wide});
   }
 
-  /// The greatest power of two that divides the extent and that no vector of the body is too wide for.
+  /// The greatest power of two that divides the extent and that no vector of the body is too wide
+  /// for.
   int factor_for(std::int64_t extent, const Stmt& body) const {
     int widest = 0;
     const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };

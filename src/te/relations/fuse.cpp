@@ -1,5 +1,5 @@
-// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by division
-// and remainder. The extents multiply exactly: fusing by itself never needs a guard.
+// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by
+// division and remainder. The extents multiply exactly: fusing by itself never needs a guard.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -43,12 +43,14 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
     domains.set(fuse.inner, Interval::point(shifted(floormod(min, inner.extent), inner.min)));
     return;
   }
-  domains.set(fuse.outer, moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
-  // A stretch that divides a row and starts at a multiple of its own length stays within one row; any other
-  // may reach into the next, and then every column can occur.
+  domains.set(fuse.outer,
+              moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
+  // A stretch that divides a row and starts at a multiple of its own length stays within one row;
+  // any other may reach into the next, and then every column can occur.
   const Expr length = max - min + 1;
   if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
-    domains.set(fuse.inner, moved(inner.min, floormod(min, inner.extent), floormod(max, inner.extent)));
+    domains.set(fuse.inner,
+                moved(inner.min, floormod(min, inner.extent), floormod(max, inner.extent)));
   } else {
     domains.set(fuse.inner, Interval::from_range(inner));
   }

@@ -15,7 +15,8 @@ void RangeSweep::set(const IterVar& axis, Expr extent) {
 
 bool covers(const Interval& domain, const Range& range) {
   if (!domain.is_bounded()) return false;
-  return surely_equal(*domain.min(), range.min) && surely_equal(*domain.max(), range.extent + range.min - 1);
+  return surely_equal(*domain.min(), range.min) &&
+         surely_equal(*domain.max(), range.extent + range.min - 1);
 }
 
 bool surely_equal(const Expr& a, const Expr& b) {
@@ -28,8 +29,12 @@ bool same_range(const Range& a, const Range& b) {
   return surely_equal(a.min, b.min) && surely_equal(a.extent, b.extent);
 }
 
-Expr shifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value + offset; }
+Expr shifted(const Expr& value, const Expr& offset) {
+  return is_zero(offset) ? value : value + offset;
+}
 
-Expr unshifted(const Expr& value, const Expr& offset) { return is_zero(offset) ? value : value - offset; }
+Expr unshifted(const Expr& value, const Expr& offset) {
+  return is_zero(offset) ? value : value - offset;
+}
 
 }  // namespace tenon::te

@@ -1,10 +1,10 @@
-// What follows from a relation between axes, for each kind of relation on a page of its own (split.cpp,
-// fuse.cpp, ...): ranges go down from parents to children, domains and indices come up from children to
-// parents (indices also go down), and a parent may need a guard because its children count further than it
-// does.
+// What follows from a relation between axes, for each kind of relation on a page of its own
+// (split.cpp, fuse.cpp, ...): ranges go down from parents to children, domains and indices come up
+// from children to parents (indices also go down), and a parent may need a guard because its
+// children count further than it does.
 //
-// The sweeps over all relations of a stage are in te/propagate.h. A rule whose inputs are missing does
-// nothing.
+// The sweeps over all relations of a stage are in te/propagate.h. A rule whose inputs are missing
+// does nothing.
 #pragma once
 
 #include "tenon/arith/interval.h"
@@ -29,9 +29,9 @@ struct RangeSweep {
   AxisRanges& ranges;
   /// Every range found is bound here.
   Facts& facts;
-  /// Axes whose extent stays what the user asked for, even where their parent is shorter: those from which a
-  /// thread-bound leaf derives, because several stages may have to agree on the number of threads. Null: all
-  /// of them.
+  /// Axes whose extent stays what the user asked for, even where their parent is shorter: those
+  /// from which a thread-bound leaf derives, because several stages may have to agree on the number
+  /// of threads. Null: all of them.
   const AxisFlags* keeps_extent = nullptr;
 
   void set(const IterVar& axis, Expr extent);
@@ -63,13 +63,17 @@ void index_down(const Rebase& rebase, const AxisRanges& ranges, AxisValues& valu
 void index_down(const Singleton& singleton, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Transform& transform, const AxisRanges& ranges, AxisValues& values);
 
-/// Whether a parent's value, computed from its children, may pass its range: because a child's may, or
-/// because the children's ranges multiply to more than the parent's.
-void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
+/// Whether a parent's value, computed from its children, may pass its range: because a child's may,
+/// or because the children's ranges multiply to more than the parent's.
+void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts,
+               AxisFlags& guarded);
 void guards_up(const Fuse& fuse, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
-void guards_up(const Rebase& rebase, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
-void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
-void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
+void guards_up(const Rebase& rebase, const AxisRanges& ranges, const Facts& facts,
+               AxisFlags& guarded);
+void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts& facts,
+               AxisFlags& guarded);
+void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
+               AxisFlags& guarded);
 
 // ---- what several pages need --------------------------------------------------------------------
 

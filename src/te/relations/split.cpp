@@ -1,9 +1,10 @@
 // Split: parent = outer * extent(inner) + inner + min(parent).
 //
-// By a factor the inner extent is the factor, by a number of parts the outer extent is that number; the other
-// extent is what it takes to reach the end, rounded up. So extent(outer) * extent(inner) >= extent(parent),
-// and where it is more, the last iterations lie outside and need a guard. An extent that was asked for is cut
-// down to the parent's where that is provably less, so that a split of a short axis makes no idle iterations.
+// By a factor the inner extent is the factor, by a number of parts the outer extent is that number;
+// the other extent is what it takes to reach the end, rounded up. So extent(outer) * extent(inner)
+// >= extent(parent), and where it is more, the last iterations lie outside and need a guard. An
+// extent that was asked for is cut down to the parent's where that is provably less, so that a
+// split of a short axis makes no idle iterations.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -26,7 +27,8 @@ Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
 Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent,
                   const RangeSweep& sweep) {
   DataType type = parent_extent.dtype();
-  bool keeps = !sweep.keeps_extent || sweep.keeps_extent->value_or(child, false) || is_zero(parent_extent);
+  bool keeps =
+      !sweep.keeps_extent || sweep.keeps_extent->value_or(child, false) || is_zero(parent_extent);
   if (keeps) return cast(type, asked);
   bool parent_is_less = can_prove(parent_extent < asked, sweep.facts);
   return cast(type, simplify(parent_is_less ? parent_extent : asked, sweep.facts));
@@ -84,7 +86,8 @@ void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values
   values.set(split.inner, floormod(index, factor));
 }
 
-void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded) {
+void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts,
+               AxisFlags& guarded) {
   if (guarded.value_or(split.outer, false) || guarded.value_or(split.inner, false)) {
     guarded.set(split.parent, true);
     return;

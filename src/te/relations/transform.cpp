@@ -1,5 +1,5 @@
-// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis may depend
-// on all of the other side, so domains and guards are taken for the whole group.
+// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis
+// may depend on all of the other side, so domains and guards are taken for the whole group.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -17,11 +17,13 @@ std::vector<Expr> image_of(const Transform::Map& map, const std::vector<Expr>& a
   VarMap vars;
   for (std::size_t i = 0; i < arguments.size(); ++i) set(vars, map.params[i], arguments[i]);
   std::vector<Expr> results;
-  for (const Expr& result : map.results) results.push_back(simplify(substitute_folding(result, vars)));
+  for (const Expr& result : map.results)
+    results.push_back(simplify(substitute_folding(result, vars)));
   return results;
 }
 
-std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes, const AxisValues& values) {
+std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
+                                           const AxisValues& values) {
   std::vector<Expr> found;
   for (const IterVar& axis : axes) {
     const Expr* value = values.find(axis);
@@ -31,7 +33,8 @@ std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes, con
   return found;
 }
 
-void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results, AxisValues& values) {
+void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
+             AxisValues& values) {
   for (std::size_t i = 0; i < axes.size(); ++i) values.set(axes[i], results[i]);
 }
 

@@ -44,19 +44,22 @@ const Layout& Region::of(const Thread& thread) const {
 
 void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
   if (args.size() != func.params.size())
-    throw RuntimeError("`" + func.attrs.global_symbol + "` takes " + std::to_string(func.params.size()) +
-                       " arguments, got " + std::to_string(args.size()));
+    throw RuntimeError("`" + func.attrs.global_symbol + "` takes " +
+                       std::to_string(func.params.size()) + " arguments, got " +
+                       std::to_string(args.size()));
   for (std::size_t n = 0; n < args.size(); ++n) {
     const BufferParam* param = func.buffer_of(func.params[n]);
     const HostArray* array = std::get_if<HostArray>(&args[n]);
     if ((param != nullptr) != (array != nullptr))
       throw RuntimeError("argument " + std::to_string(n) + " `" + func.params[n].name() + "` of `" +
-                         func.attrs.global_symbol + "` must be " + (param ? "an array" : "a number"));
+                         func.attrs.global_symbol + "` must be " +
+                         (param ? "an array" : "a number"));
     if (param) {
       bind_array(*param, *array);
     } else if (const auto* whole = std::get_if<std::int64_t>(&args[n])) {
-      set_value(func.params[n], func.params[n].dtype().is_floating() ? floating(static_cast<double>(*whole))
-                                                                     : integer(*whole));
+      set_value(func.params[n], func.params[n].dtype().is_floating()
+                                    ? floating(static_cast<double>(*whole))
+                                    : integer(*whole));
     } else {
       set_value(func.params[n], floating(std::get<double>(args[n])));
     }
@@ -72,17 +75,19 @@ void Machine::bind_size(const Expr& declared, std::int64_t given, const std::str
     if (!threads_.front().values.contains(&v.node())) return;
   const std::int64_t expected = value_of(declared).integer();
   if (expected != given)
-    throw RuntimeError(what + " must be " + std::to_string(expected) + ", got " + std::to_string(given));
+    throw RuntimeError(what + " must be " + std::to_string(expected) + ", got " +
+                       std::to_string(given));
 }
 
 void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   const Buffer& declared = param.declared;
   const std::string name = "argument `" + declared->name + "`";
   if (array.dtype != declared->dtype)
-    throw RuntimeError(name + " must be of " + declared->dtype.str() + ", got " + array.dtype.str());
+    throw RuntimeError(name + " must be of " + declared->dtype.str() + ", got " +
+                       array.dtype.str());
   if (array.shape.size() != declared->shape.size())
-    throw RuntimeError(name + " must have " + std::to_string(declared->shape.size()) + " dimensions, got " +
-                       std::to_string(array.shape.size()));
+    throw RuntimeError(name + " must have " + std::to_string(declared->shape.size()) +
+                       " dimensions, got " + std::to_string(array.shape.size()));
   Layout layout;
   layout.extents = array.shape;
   layout.mins.assign(array.shape.size(), 0);
@@ -117,7 +122,8 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
 
 }  // namespace evaluation
 
-void evaluate(const PrimFunc& func, std::span<const HostValue> args, const EvaluateOptions& options) {
+void evaluate(const PrimFunc& func, std::span<const HostValue> args,
+              const EvaluateOptions& options) {
   evaluation::Machine machine(options);
   machine.run(func, args);
 }

@@ -34,7 +34,9 @@ Value Machine::eval(const Expr& e, Thread& t) {
   return match(
       e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
       [&](const FloatImm& n) { return Value(fit(floating(n.value), type)); },
-      [&](const StringImm&) -> Value { throw RuntimeError("the interpreter has no texts as values"); },
+      [&](const StringImm&) -> Value {
+        throw RuntimeError("the interpreter has no texts as values");
+      },
       [&](const VarNode& n) {
         if (auto found = t.values.find(&e.node()); found != t.values.end()) return found->second;
         if (n.pointer) return Value(integer(address_of_pointer(e, t)));
@@ -42,8 +44,9 @@ Value Machine::eval(const Expr& e, Thread& t) {
       },
       [&](const Cast& n) {
         const Value v = eval(n.value, t);
-        return lanewise(type.lanes,
-                        [&](std::size_t l) { return convert(v[l], n.value.dtype(), type.element()); });
+        return lanewise(type.lanes, [&](std::size_t l) {
+          return convert(v[l], n.value.dtype(), type.element());
+        });
       },
       [&](const Binary& n) { return binary(e, n, t); },
       [&](const Not& n) {
@@ -52,7 +55,8 @@ Value Machine::eval(const Expr& e, Thread& t) {
       },
       [&](const Select& n) {
         const Value c = eval(n.condition, t), a = eval(n.if_true, t), b = eval(n.if_false, t);
-        return lanewise(type.lanes, [&](std::size_t l) { return lane_of(c, l).i != 0 ? a[l] : b[l]; });
+        return lanewise(type.lanes,
+                        [&](std::size_t l) { return lane_of(c, l).i != 0 ? a[l] : b[l]; });
       },
       [&](const Ramp& n) {
         const std::int64_t base = eval_int(n.base, t), stride = eval_int(n.stride, t);
@@ -101,7 +105,8 @@ Value Machine::binary(const Expr& e, const Binary& n, Thread& t) {
 }
 
 Value Machine::call(const Expr& e, const Call& n, Thread& t) {
-  if (const auto* callee = std::get_if<ExternCallee>(&n.callee)) return extern_call(e, *callee, n.args, t);
+  if (const auto* callee = std::get_if<ExternCallee>(&n.callee))
+    return extern_call(e, *callee, n.args, t);
   const Intrin intrin = std::get<Intrin>(n.callee);
   switch (intrin) {
     case Intrin::likely:
@@ -121,7 +126,8 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
       internal_check(target != nullptr, "address_of of something that is no load");
       std::vector<std::int64_t> indices;
       for (const Expr& index : target->indices) indices.push_back(eval_int(index, t));
-      return integer(reinterpret_cast<std::intptr_t>(locate(target->buffer, indices, t, false).address));
+      return integer(
+          reinterpret_cast<std::intptr_t>(locate(target->buffer, indices, t, false).address));
     }
     case Intrin::handle_add_byte_offset:
       return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
@@ -144,7 +150,8 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
 Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,
                            Thread& t) {
   if (!options_.call_extern)
-    throw RuntimeError("the interpreter was given no way to call the extern function `" + callee.name + "`");
+    throw RuntimeError("the interpreter was given no way to call the extern function `" +
+                       callee.name + "`");
   std::vector<HostValue> values;
   for (const Expr& arg : args) {
     if (arg.as<StringImm>()) {
@@ -175,7 +182,8 @@ void Machine::packed_call(const Call& n, Thread& t) {
   std::vector<std::int64_t> index;
   for (std::size_t k = 4; k < n.args.size(); ++k) index.push_back(eval_int(n.args[k], t));
   const StringImm* what = n.args[1].as<StringImm>();
-  throw RuntimeError(element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
+  throw RuntimeError(
+      element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
 }
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -215,13 +223,15 @@ void Machine::store(const Store& n, Thread& t) {
     const Place place = locate(n.buffer, at, t, true);
     for (int w = 0; w < width; ++w)
       write_element(place.address + w * element.bytes(), value[lane++], element);
-    if (place.memory) place.memory->mark_written(place.offset, std::int64_t{width} * element.bytes());
+    if (place.memory)
+      place.memory->mark_written(place.offset, std::int64_t{width} * element.bytes());
   });
 }
 
-void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write) {
-  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" + buffer->name +
-                     "`: " + buffer->name + index_text(indices));
+void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
+                            bool is_write) {
+  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" +
+                     buffer->name + "`: " + buffer->name + index_text(indices));
 }
 
 namespace {
@@ -236,8 +246,8 @@ std::int64_t place_in_block(const Thread& t) {
 
 }  // namespace
 
-Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
-                               bool is_write) {
+Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices,
+                               Thread& t, bool is_write) {
   if (options_.on_access) options_.on_access({buffer.get(), indices, is_write});
   const int bytes = buffer->dtype.bytes();
   std::shared_ptr<Storage> storage;
@@ -245,7 +255,8 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
   if (auto found = regions_.find(buffer.get()); found != regions_.end()) {
     storage = found->second.storage;
     const Layout& layout = found->second.of(t);
-    internal_check(indices.size() == layout.mins.size(), "an index of the wrong rank in the interpreter");
+    internal_check(indices.size() == layout.mins.size(),
+                   "an index of the wrong rank in the interpreter");
     element = layout.base;
     for (std::size_t d = 0; d < indices.size(); ++d) {
       const std::int64_t at = indices[d] - layout.mins[d];

@@ -1,9 +1,9 @@
 // The interpreter's state: threads in lock step, their variables, and memory.
 //
-// Threads of a block run in lock step: a statement is executed for all active threads before the next one
-// starts, so every statement is a barrier. (With check_races, what two threads do between two barriers of the
-// program's own must not depend on that.) Blocks run one after another, and a local allocation exists once
-// per thread wherever it stands.
+// Threads of a block run in lock step: a statement is executed for all active threads before the
+// next one starts, so every statement is a barrier. (With check_races, what two threads do between
+// two barriers of the program's own must not depend on that.) Blocks run one after another, and a
+// local allocation exists once per thread wherever it stands.
 #pragma once
 
 #include <unordered_map>
@@ -24,10 +24,13 @@ struct Thread {
   std::vector<std::int64_t> earlier_ids;
 
   /// Inside of so many thread axes.
-  std::int64_t id_at(std::size_t depth) const { return depth < earlier_ids.size() ? earlier_ids[depth] : id; }
+  std::int64_t id_at(std::size_t depth) const {
+    return depth < earlier_ids.size() ? earlier_ids[depth] : id;
+  }
 };
 
-/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, or each its own.
+/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, or each
+/// its own.
 enum class Sharing : std::uint8_t { Block, Warp, Thread };
 Sharing sharing_of(StorageScope scope);
 
@@ -45,8 +48,8 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// By the id that threads had where the region was made, inside of so many thread axes; those that took no
-  /// part see the first one.
+  /// By the id that threads had where the region was made, inside of so many thread axes; those
+  /// that took no part see the first one.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
 
@@ -86,7 +89,8 @@ class Machine {
   std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
   Value binary(const Expr& e, const Binary& n, Thread& t);
   Value call(const Expr& e, const Call& n, Thread& t);
-  Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args, Thread& t);
+  Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,
+                    Thread& t);
   [[noreturn]] void packed_call(const Call& n, Thread& t);
   Value load(const Load& n, Thread& t);
   std::int64_t address_of_pointer(const Expr& data, Thread& t);
@@ -97,8 +101,10 @@ class Machine {
     std::byte* address;
     std::int64_t offset;  // bytes into memory
   };
-  Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t, bool is_write);
-  [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write);
+  Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
+               bool is_write);
+  [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
+                                  bool is_write);
   void store(const Store& n, Thread& t);
   /// Calls f(lane, indices) for every lane of the last index.
   template <class F>
@@ -118,7 +124,8 @@ class Machine {
   void evaluate_statement(const Expr& e, const Active& active);
   void barrier(const Active& active);
   void allreduce(const Call& n, const Active& active);
-  std::vector<Scalar> combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Thread& t);
+  std::vector<Scalar> combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b,
+                              Thread& t);
   Active where(const Expr& condition, const Active& active, bool wanted);
   void count_step();
 };

@@ -83,7 +83,8 @@ std::int64_t load_integer(const std::byte* at, DataType t) {
 }  // namespace
 
 Scalar read_element(const std::byte* at, DataType t) {
-  if (t.is_bfloat()) return floating(static_cast<double>(BFloat16::from_bits(load<std::uint16_t>(at))));
+  if (t.is_bfloat())
+    return floating(static_cast<double>(BFloat16::from_bits(load<std::uint16_t>(at))));
   if (!t.is_float()) return integer(load_integer(at, t));
   if (t.bits == 64) return floating(load<double>(at));
   if (t.bits == 32) return floating(static_cast<double>(load<float>(at)));

@@ -19,8 +19,9 @@ class Memory {
   bool is_written(std::int64_t first, std::int64_t count) const;
   void mark_written(std::int64_t first, std::int64_t count);
 
-  /// Notes that a thread uses the bytes, of memory that a block shares, between two barriers that have this
-  /// number. False if another thread has used one of them since the last barrier, and one of the two writes.
+  /// Notes that a thread uses the bytes, of memory that a block shares, between two barriers that
+  /// have this number. False if another thread has used one of them since the last barrier, and one
+  /// of the two writes.
   bool note_use(std::int64_t first, std::int64_t count, std::int64_t thread, bool is_write,
                 std::int64_t barrier);
 

@@ -37,7 +37,8 @@ Scalar apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
       return narrow(a - b, t);
     case BinaryOp::Mul:
       // Of two uint64 the product may leave even the wide type; only its low bits count.
-      return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)), t);
+      return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)),
+                    t);
     case BinaryOp::Div:
     case BinaryOp::TruncDiv:
       return narrow(a / nonzero(b), t);
@@ -265,15 +266,16 @@ Scalar bits_and_tests(Intrin intrin, std::span<const Scalar> args, DataType t, D
   const double third = args.size() > 2 ? args[2].d : 0;
   if (intrin == Intrin::nextafter)
     return floating(t.bits == 64 ? std::nextafter(x.d, y.d)
-                                 : static_cast<double>(
-                                       std::nextafterf(static_cast<float>(x.d), static_cast<float>(y.d))));
+                                 : static_cast<double>(std::nextafterf(static_cast<float>(x.d),
+                                                                       static_cast<float>(y.d))));
   return fit(floating(mathematics(intrin, x.d, args.size() > 1 ? y.d : 0, third)), result);
 }
 
 }  // namespace
 
 Scalar fit(Scalar value, DataType element) {
-  if (element.is_integral()) return integer(element.is_bool() ? value.i != 0 : wrap(value.i, element));
+  if (element.is_integral())
+    return integer(element.is_bool() ? value.i != 0 : wrap(value.i, element));
   if (element.is_bfloat()) return floating(static_cast<double>(BFloat16(value.d)));
   if (!element.is_float() || element.bits == 64) return value;
   if (element.bits == 32) return floating(static_cast<double>(static_cast<float>(value.d)));
@@ -298,12 +300,13 @@ Scalar convert(Scalar value, DataType from, DataType to) {
   }
   if (to.is_floating()) {
     const bool big = from.is_uint() && from.bits == 64;
-    const double number =
-        big ? static_cast<double>(static_cast<std::uint64_t>(value.i)) : static_cast<double>(value.i);
+    const double number = big ? static_cast<double>(static_cast<std::uint64_t>(value.i))
+                              : static_cast<double>(value.i);
     // To float32 directly: by way of double a 64-bit integer would be rounded twice.
     if (to == Float(32))
-      return floating(big ? static_cast<double>(static_cast<float>(static_cast<std::uint64_t>(value.i)))
-                          : static_cast<double>(static_cast<float>(value.i)));
+      return floating(
+          big ? static_cast<double>(static_cast<float>(static_cast<std::uint64_t>(value.i)))
+              : static_cast<double>(static_cast<float>(value.i)));
     return fit(floating(number), to);
   }
   return fit(value, to);

@@ -31,7 +31,8 @@ class Value {
   std::vector<Scalar> lanes_;
 };
 
-/// The value as an element of the type can hold it: integers wrapped, floats rounded to nearest even.
+/// The value as an element of the type can hold it: integers wrapped, floats rounded to nearest
+/// even.
 Scalar fit(Scalar value, DataType element);
 
 /// Operands of type `element`. Division by zero is a RuntimeError.

@@ -10,7 +10,8 @@ namespace tenon::tir::evaluation {
 
 void Machine::count_step() {
   if (options_.step_limit > 0 && ++steps_ > options_.step_limit)
-    throw RuntimeError("the interpreter gave up after " + std::to_string(options_.step_limit) + " steps");
+    throw RuntimeError("the interpreter gave up after " + std::to_string(options_.step_limit) +
+                       " steps");
 }
 
 void Machine::exec(const Stmt& s, const Active& active) {
@@ -110,7 +111,8 @@ const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
 void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
   const ThreadTag tag = *axis.thread();
   if (const std::int64_t* at = coordinate(threads_[active.front()], tag)) {
-    for (std::size_t id : active) threads_[id].values.insert_or_assign(&axis.var().node(), integer(*at));
+    for (std::size_t id : active)
+      threads_[id].values.insert_or_assign(&axis.var().node(), integer(*at));
     return exec(n.body, active);
   }
   const std::int64_t extent = eval_int(n.value, threads_[active.front()]);
@@ -122,13 +124,15 @@ void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
     }
     exec(n.body, active);
     ++barriers_;
-    for (std::size_t id : active) threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
+    for (std::size_t id : active)
+      threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
   }
 }
 
 void Machine::threads(const IterVar& axis, const Attr& n, const Active& active) {
   const ThreadTag tag = *axis.thread();
-  // Virtual threads of one tag are different axes each time; hardware threads are the same ones again.
+  // Virtual threads of one tag are different axes each time; hardware threads are the same ones
+  // again.
   if (!tag.is_virtual() && coordinate(threads_[active.front()], tag)) {
     const std::int64_t extent = eval_int(n.value, threads_[active.front()]);
     Active running;
@@ -169,11 +173,13 @@ void Machine::evaluate_statement(const Expr& e, const Active& active) {
 void Machine::barrier(const Active& active) {
   if (options_.check_races && active.size() != threads_.size())
     throw RuntimeError("a barrier that only " + std::to_string(active.size()) + " of " +
-                       std::to_string(threads_.size()) + " threads come to: they would wait for ever");
+                       std::to_string(threads_.size()) +
+                       " threads come to: they would wait for ever");
   ++barriers_;
 }
 
-std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Thread& t) {
+std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b,
+                                     Thread& t) {
   for (std::size_t n = 0; n < a.size(); ++n) {
     t.values.insert_or_assign(&reducer_->lhs[n].node(), a[n]);
     t.values.insert_or_assign(&reducer_->rhs[n].node(), b[n]);
@@ -183,14 +189,15 @@ std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::ve
   return result;
 }
 
-/// (count, values..., condition, results..., thread variables...): the values of all threads that agree on
-/// every other thread axis are combined, and each of them gets the result.
+/// (count, values..., condition, results..., thread variables...): the values of all threads that
+/// agree on every other thread axis are combined, and each of them gets the result.
 void Machine::allreduce(const Call& n, const Active& active) {
   internal_check(reducer_ != nullptr, "a thread reduction outside its reducer's scope");
   const auto count = static_cast<std::size_t>(*constant_int(n.args[0]));
   std::vector<ThreadTag> reduced;
   for (std::size_t a = 2 + 2 * count; a < n.args.size(); ++a)
-    if (auto tag = tags_.find(&n.args[a].node()); tag != tags_.end()) reduced.push_back(tag->second);
+    if (auto tag = tags_.find(&n.args[a].node()); tag != tags_.end())
+      reduced.push_back(tag->second);
   auto group_of = [&](const Thread& t) {
     std::vector<std::int64_t> key;
     for (const auto& [tag, value] : t.coordinates)
@@ -291,8 +298,10 @@ void Machine::view(const BufferView& n, const Active& active) {
     auto bind = [&](const Expr& e, std::int64_t value) {
       if (e.as<VarNode>()) t.values.insert_or_assign(&e.node(), integer(value));
     };
-    for (std::size_t d = 0; d < n.view->shape.size(); ++d) bind(n.view->shape[d], layout.extents[d]);
-    for (std::size_t d = 0; d < n.view->strides.size(); ++d) bind(n.view->strides[d], layout.strides[d]);
+    for (std::size_t d = 0; d < n.view->shape.size(); ++d)
+      bind(n.view->shape[d], layout.extents[d]);
+    for (std::size_t d = 0; d < n.view->strides.size(); ++d)
+      bind(n.view->strides[d], layout.strides[d]);
     bind(n.view->elem_offset, layout.base);
     region.layouts.emplace_back(t.id, std::move(layout));
   }

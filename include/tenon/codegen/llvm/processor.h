@@ -1,4 +1,5 @@
-// What only LLVM knows about processors: this host's, the names there are, the widths of their registers.
+// What only LLVM knows about processors: this host's, the names there are, the widths of their
+// registers.
 //
 //   host_processor().name == "znver4"
 //   vector_bits({.cpu = "skylake-avx512"}) == 512
@@ -18,16 +19,16 @@ struct Processor {
   std::string triple;
   /// "znver4"; "generic" if it is not known.
   std::string name;
-  /// What it has and what it lacks, for TargetFacts::features: "+avx512f", "-amx-tile". In alphabetical
-  /// order.
+  /// What it has and what it lacks, for TargetFacts::features: "+avx512f", "-amx-tile". In
+  /// alphabetical order.
   std::vector<std::string> features;
 };
 
 /// The processor that this runs on.
 Processor host_processor();
 
-/// An empty triple is this host's, here and below. Throws TargetError for a triple that LLVM cannot compile
-/// for.
+/// An empty triple is this host's, here and below. Throws TargetError for a triple that LLVM cannot
+/// compile for.
 void check_triple(const std::string& triple);
 bool is_known_cpu(std::string_view cpu, const std::string& triple = "");
 /// A feature without its sign: "avx512f".
@@ -36,9 +37,11 @@ bool is_known_feature(std::string_view feature, const std::string& triple = "");
 std::vector<std::string> known_cpus(const std::string& triple = "");
 std::vector<std::string> known_features(const std::string& triple = "");
 
-/// The features that hold with this processor and these features, without sign, in alphabetical order.
+/// The features that hold with this processor and these features, without sign, in alphabetical
+/// order.
 std::vector<std::string> enabled_features(const tir::TargetFacts& target);
-/// Width of the widest SIMD registers that the target's processor and features have; 64 if it has none.
+/// Width of the widest SIMD registers that the target's processor and features have; 64 if it has
+/// none.
 int vector_bits(const tir::TargetFacts& target);
 
 }  // namespace tenon::codegen
