@@ -14,7 +14,7 @@ namespace {
 class BodyReader {
  public:
   std::optional<VectorBody> read(const Stmt& s) {
-    if (!stmt(s)) return std::nullopt;
+    if (!stmt(s) || !positions_stand_still()) return std::nullopt;
     return std::move(body_);
   }
 
@@ -22,7 +22,7 @@ class BodyReader {
   bool stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) return store(*n);
     if (const Let* n = s.as<Let>()) {
-      if (n->var.dtype().is_handle() || !is_plain(n->value)) return false;
+      if (n->var.dtype().is_handle() || !is_plain(n->value) || !reads(n->value)) return false;
       set(lets_, n->var, substitute(n->value, lets_));
       return stmt(n->body);
     }
@@ -43,15 +43,37 @@ class BodyReader {
     ++body_.stores;
     if (n.indices.size() != 1 || !n.value.dtype().is_vector()) return false;
     if (!is_plain(n.value) || !is_plain(n.indices[0])) return false;
+    if (!access(n.buffer, n.indices[0], true)) return false;
+    if (!reads(n.value) || !reads(n.indices[0])) return false;
+    const Expr index = substitute(n.indices[0], lets_);
     bool reads_target = false;
-    bool fine = access(n.buffer, n.indices[0], true);
-    walk(n.value, [&](const Load& load) {
-      fine = fine && load.indices.size() == 1 && access(load.buffer, load.indices[0], false);
-      reads_target |= load.buffer->data.same_as(n.buffer->data) &&
-                      structural_equal(load.indices[0], n.indices[0]);
+    walk(substitute(n.value, lets_), [&](const Load& load) {
+      reads_target |=
+          load.buffer->data.same_as(n.buffer->data) && structural_equal(load.indices[0], index);
     });
-    if (fine && reads_target) add_sum(n);
+    if (reads_target) add_sum(n);
+    return true;
+  }
+
+  /// Notes what an expression reads, wherever it stands: a let reads as well.
+  bool reads(const Expr& e) {
+    bool fine = true;
+    walk(e, [&](const Load& load) {
+      fine = fine && load.indices.size() == 1 && access(load.buffer, load.indices[0], false);
+    });
     return fine;
+  }
+
+  /// Whether no position depends on memory that the body writes: such a position is another one
+  /// after the store, and inlined lets would not tell.
+  bool positions_stand_still() const {
+    bool still = true;
+    const auto is_stored = [&](const Load& load) {
+      for (const Access& access : body_.accesses)
+        if (access.is_store && access.buffer->data.same_as(load.buffer->data)) still = false;
+    };
+    for (const Access& access : body_.accesses) walk(access.first, is_stored);
+    return still;
   }
 
   /// No call that does more than compute, and nothing that defines a variable.

@@ -1,6 +1,9 @@
 #include "tests/common/ways_to_run.h"
 
+#include <set>
+
 #include "tenon/lower/device_passes.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::testing {
 
@@ -26,6 +29,31 @@ DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape) {
           .byte_offset = 0};
 }
 
+using Way = std::pair<std::string, tir::PrimFunc>;
+
+/// The function after each pass between the printed text and code for a CPU, for registers of
+/// several widths. What a pass leaves alone, or an earlier way has as well, is not repeated.
+std::vector<Way> after_host_passes(const tir::PrimFunc& lowered) {
+  std::vector<Way> ways;
+  std::set<std::string> texts = {tir::print_function(lowered)};
+  for (const lowering::LowerOptions::VectorRegisters registers :
+       {lowering::LowerOptions::VectorRegisters{.bits = 128, .for_sums = 8},
+        {.bits = 256, .for_sums = 8},
+        {.bits = 512, .for_sums = 16}}) {
+    lowering::LowerOptions options;
+    options.vector_registers = registers;
+    options.on_pass = [&](const lowering::LowerOptions::PassReport& report) {
+      if (report.after.body.same_as(report.before.body)) return;
+      if (!texts.insert(tir::print_function(report.after)).second) return;
+      ways.emplace_back("after " + std::string(report.pass) + " for registers of " +
+                            std::to_string(registers.bits) + " bits",
+                        report.after);
+    };
+    lowering::run_passes(lowering::host_passes(), lowered, options);
+  }
+  return ways;
+}
+
 }  // namespace
 
 void run_compiled(const runtime::Function& function, const Arguments& arguments) {
@@ -49,8 +77,7 @@ void run_compiled(const runtime::Function& function, const Arguments& arguments)
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways) {
   const tir::PrimFunc truth = lower_to_loops(expected, args);
-  std::vector<std::pair<const char*, tir::PrimFunc>> interpreted = {
-      {"loops", lower_to_loops(schedule, args)}};
+  std::vector<Way> interpreted = {{"loops", lower_to_loops(schedule, args)}};
   for (bool simple_mode : {true, false}) {
     const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
     interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
@@ -58,6 +85,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   }
   const tir::PrimFunc with_barriers =
       lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
+  for (Way& way : after_host_passes(interpreted.back().second))
+    interpreted.push_back(std::move(way));
   std::optional<runtime::Function> compiled;
   if (ways.compile) compiled = build(schedule, args, Target("llvm"), ways.build)[ways.build.name];
 
@@ -65,10 +94,10 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     const Arguments right = make_arguments(args, {.symbol = symbol});
     tir::evaluate(truth, right.values,
                   {.check_uninitialized = true, .call_extern = ways.call_extern});
-    auto compare = [&](const char* way, const Arguments& actual) -> std::string {
+    auto compare = [&](const std::string& way, const Arguments& actual) -> std::string {
       const std::string difference = first_difference(right, actual, ways.tolerance);
       if (difference.empty()) return "";
-      return std::string(way) + ", symbol " + std::to_string(symbol) + ": " + difference;
+      return way + ", symbol " + std::to_string(symbol) + ": " + difference;
     };
     for (const auto& [way, func] : interpreted) {
       const Arguments actual = make_arguments(args, {.symbol = symbol});

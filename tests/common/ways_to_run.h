@@ -4,8 +4,9 @@
 //   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 //
 // The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
-// partition), and the compiled code. Outputs start as 0xff bytes, and nothing may be written behind
-// an array.
+// partition), the loops after each pass that makes them ready for a CPU (for vector registers of
+// several widths), and the compiled code. Outputs start as 0xff bytes, and nothing may be written
+// behind an array.
 #pragma once
 
 #include "tests/common/arguments.h"

@@ -71,6 +71,27 @@ for (i_1: int32, 4, 5) {
 )");
 }
 
+TEST(JamLoops, ALoopThatBeginsElsewhereKeepsItsBeginning) {
+  EXPECT_EQ(jammed(R"(
+  for (i: int32, 3, 8) {
+    for (k: int32, 0, 8) {
+      B[ramp((i*64), 1, 8)] = (B[ramp((i*64), 1, 8)] + A[ramp((k*8), 1, 8)])
+    }
+  })"),
+            R"(for (i: int32, 0, 2) {
+  for (k: int32, 0, 8) {
+    B[ramp((((i*2) + 3)*64), 1, 8)] = (B[ramp((((i*2) + 3)*64), 1, 8)] + A[ramp((k*8), 1, 8)])
+    B[ramp((((i*2) + 4)*64), 1, 8)] = (B[ramp((((i*2) + 4)*64), 1, 8)] + A[ramp((k*8), 1, 8)])
+  }
+}
+for (i_1: int32, 7, 8) {
+  for (k_1: int32, 0, 8) {
+    B[ramp((i_1*64), 1, 8)] = (B[ramp((i_1*64), 1, 8)] + A[ramp((k_1*8), 1, 8)])
+  }
+}
+)");
+}
+
 TEST(JamLoops, RegistersAreSharedBetweenTwoLoops) {
   const std::string text = jammed(R"(
   for (i: int32, 0, 8) {

@@ -75,6 +75,29 @@ TEST(LocalizeSums, StatementsThatAddToOneVectorPassItOn) {
 )");
 }
 
+TEST(LocalizeSums, LetsReadTheLocalMemoryToo) {
+  EXPECT_EQ(localized(R"(
+  for (k: int32, 0, 4) {
+    let low: float32x8 = min(B[ramp(0, 1, 8)], A[ramp((k*8), 1, 8)])
+    let high: float32x8 = max(B[ramp(0, 1, 8)], B[ramp(8, 1, 8)])
+    B[ramp(0, 1, 8)] = low
+    B[ramp(8, 1, 8)] = high
+  })"),
+            R"(allocate(sums: Pointer(local float32), float32, [16]), storage_scope = local {
+  sums_1: Buffer(sums, float32, [16], [], scope="local")[ramp(0, 1, 8)] = B[ramp(0, 1, 8)]
+  sums_1[ramp(8, 1, 8)] = B[ramp(8, 1, 8)]
+  for (k: int32, 0, 4) {
+    let low: float32x8 = min(sums_1[ramp(0, 1, 8)], A[ramp((k*8), 1, 8)])
+    let high: float32x8 = max(sums_1[ramp(0, 1, 8)], sums_1[ramp(8, 1, 8)])
+    sums_1[ramp(0, 1, 8)] = low
+    sums_1[ramp(8, 1, 8)] = high
+  }
+  B[ramp(0, 1, 8)] = sums_1[ramp(0, 1, 8)]
+  B[ramp(8, 1, 8)] = sums_1[ramp(8, 1, 8)]
+}
+)");
+}
+
 class StandsWhereItIs : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(StandsWhereItIs, Sum) {
@@ -90,6 +113,15 @@ INSTANTIATE_TEST_SUITE_P(LocalizeSums, StandsWhereItIs,
   for (i: int32, 0, 8) {
     B[ramp(16, 1, 8)] = (B[ramp(16, 1, 8)] + A[ramp((i*8), 1, 8)])
     B[ramp(64, 1, 8)] = B[ramp((i + 10), 1, 8)]
+  })"},
+                                         std::pair{"ElementsThatALetReadsByOtherLanes", R"(
+  for (i: int32, 0, 8) {
+    let x: float32x8 = B[ramp(20, 1, 8)]
+    B[ramp(16, 1, 8)] = (B[ramp(16, 1, 8)] + x)
+  })"},
+                                         std::pair{"AVectorWhosePositionTheLoopChanges", R"(
+  for (i: int32, 0, 8) {
+    A[ramp(@tir.likely(cast(int32, A[3]), dtype=int32), 1, 8)] = (A[ramp(@tir.likely(cast(int32, A[3]), dtype=int32), 1, 8)] + B[ramp((i*8), 1, 8)])
   })"},
                                          std::pair{"ScalarsAreForTheCodeGenerator", R"(
   for (i: int32, 0, 8) {

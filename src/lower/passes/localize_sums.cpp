@@ -11,9 +11,10 @@ using namespace tir;
 
 namespace {
 
-/// A sum, and its place in the local memory.
+/// A sum, and its place in local memory.
 struct LocalSum {
   VectorSum sum;
+  Buffer memory;
   int offset;
 };
 
@@ -78,49 +79,68 @@ class Localizer {
     return *constant_int(loop.range.extent) > 0;
   }
 
+  /// The statement between loads of the sums and stores of them. Sums of one type of element share
+  /// an allocation.
   Stmt around(const Stmt& s, const std::vector<VectorSum>& sums) {
-    const DataType element = sums.front().buffer->dtype.element();
+    std::vector<Buffer> memories;
     std::vector<LocalSum> local;
-    int size = 0;
-    for (const VectorSum& sum : sums) {
-      if (sum.buffer->dtype.element() != element) continue;
-      local.push_back({sum, size});
-      size += sum.dtype.lanes;
+    for (const VectorSum& first : sums) {
+      const DataType element = first.buffer->dtype.element();
+      const auto is_of_element = [&](const Buffer& memory) { return memory->dtype == element; };
+      if (std::any_of(memories.begin(), memories.end(), is_of_element)) continue;
+      int size = 0;
+      for (const VectorSum& sum : sums)
+        if (sum.buffer->dtype.element() == element) size += sum.dtype.lanes;
+      memories.push_back(decl_buffer({Expr(size)}, element, {.name = "sums", .scope = "local"}));
+      int offset = 0;
+      for (const VectorSum& sum : sums) {
+        if (sum.buffer->dtype.element() != element) continue;
+        local.push_back({sum, memories.back(), offset});
+        offset += sum.dtype.lanes;
+      }
     }
-    const Buffer memory = decl_buffer({Expr(size)}, element, {.name = "sums", .scope = "local"});
     std::vector<Stmt> parts;
     for (const LocalSum& one : local)
-      parts.push_back(make_store(memory, make_load(one.sum.buffer, {one.sum.index}), {place(one)}));
-    parts.push_back(redirected(s, local, memory));
+      parts.push_back(
+          make_store(one.memory, make_load(one.sum.buffer, {one.sum.index}), {place(one)}));
+    parts.push_back(redirected(s, local));
     for (const LocalSum& one : local)
-      parts.push_back(make_store(one.sum.buffer, make_load(memory, {place(one)}), {one.sum.index}));
-    return make_stmt(
-        Allocate{memory->data, element, {Expr(size)}, make_true(), make_seq(std::move(parts))});
+      parts.push_back(make_store(one.sum.buffer, local_load(one), {one.sum.index}));
+    Stmt result = make_seq(std::move(parts));
+    for (const Buffer& memory : memories)
+      result = make_stmt(Allocate{memory->data, memory->dtype, memory->shape, make_true(), result});
+    return result;
   }
 
   static Expr place(const LocalSum& one) {
     return make_ramp(Expr(one.offset), Expr(1), one.sum.dtype.lanes);
   }
 
-  /// The statement with the sums in `memory`.
-  Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local, const Buffer& memory) {
+  static Expr local_load(const LocalSum& one) { return make_load(one.memory, {place(one)}); }
+
+  /// The statement with the sums in their local memory. Lets read them as well as stores.
+  Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local) {
     if (const Let* let = s.as<Let>()) {
       set(lets_, let->var, substitute(let->value, lets_));
-      return make_stmt(Let{let->var, let->value, redirected(let->body, local, memory)});
+      const Expr value = redirected(let->value, local);
+      return make_stmt(Let{let->var, value, redirected(let->body, local)});
     }
     if (const Store* store = s.as<Store>()) {
-      const Expr value =
-          rewrite(store->value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-            const LocalSum* one = find(local, load.buffer, load.indices[0]);
-            return one ? std::optional(make_load(memory, {place(*one)})) : std::nullopt;
-          });
+      const Expr value = redirected(store->value, local);
       if (const LocalSum* one = find(local, store->buffer, store->indices[0]))
-        return make_store(memory, value, {place(*one)});
-      return make_stmt(Store{store->buffer, value, store->indices});
+        return make_store(one->memory, value, {place(*one)});
+      return make_stmt(Store{store->buffer, value, {redirected(store->indices[0], local)}});
     }
     return map_children(
         s, [](const Expr& e) { return e; },
-        [&](const Stmt& child) { return redirected(child, local, memory); });
+        [&](const Stmt& child) { return redirected(child, local); });
+  }
+
+  Expr redirected(const Expr& e, const std::vector<LocalSum>& local) const {
+    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      const LocalSum* one = find(local, load.buffer, load.indices[0]);
+      return one ? std::optional(local_load(*one)) : std::nullopt;
+    });
   }
 
   const LocalSum* find(const std::vector<LocalSum>& local, const Buffer& buffer,
