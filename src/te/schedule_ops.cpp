@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "te/apply_layouts.h"
-#include "te/check_factors.h"
-#include "te/declare.h"
+#include "te/loops/apply_layouts.h"
+#include "te/loops/check_factors.h"
+#include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
 #include "tenon/te/analysis.h"

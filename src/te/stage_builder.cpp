@@ -4,11 +4,11 @@
 #include <numeric>
 #include <ranges>
 
-#include "te/compute_body.h"
-#include "te/schedule_data.h"
-#include "te/tensorize.h"
-#include "te/thread_reduce.h"
-#include "te/thread_scope.h"
+#include "te/loops/compute_body.h"
+#include "te/schedule/schedule_data.h"
+#include "te/intrinsics/tensorize.h"
+#include "te/loops/thread_reduce.h"
+#include "te/graph/thread_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 

@@ -1,7 +1,7 @@
 // The laws of relations between axes, for all small sizes and all values.
 #include <gtest/gtest.h>
 
-#include "te/propagate.h"
+#include "te/relations/propagate.h"
 #include "tenon/tir/evaluate.h"
 
 namespace tenon::te {

@@ -1,5 +1,5 @@
 // Spatial axes of scans: which of them a step reads only where it computes, and what that saves.
-#include "te/scan_axes.h"
+#include "te/graph/scan_axes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Layouts: maps of indices, their inverses, and the loops that follow them.
 #include <gtest/gtest.h>
 
-#include "te/index_digits.h"
+#include "te/relations/index_digits.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"

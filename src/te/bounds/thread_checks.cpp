@@ -1,0 +1,189 @@
+#include "te/bounds/thread_checks.h"
+
+#include <algorithm>
+
+#include "te/loops/program.h"
+#include "te/bounds/required_region.h"
+#include "te/graph/thread_scope.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+namespace {
+
+void check_declared(const StageData& stage, const IterVar& leaf, const IterVar& thread,
+                    const AxisRanges& ranges, const Facts& facts) {
+  const std::optional<Range>& declared = thread.dom();
+  const Expr& extent = ranges.at(leaf).extent;
+  if (!declared || !arith::can_prove(declared->extent < extent, facts)) return;
+  throw ScheduleError("bind of " + describe(leaf, stage) + " to `" + thread.name() +
+                          "`: the axis has " + print_expr(extent) + " iterations, but only " +
+                          print_expr(declared->extent) +
+                          " threads are declared; declare more, or split the axis",
+                      stage.attributes_of(leaf)->where);
+}
+
+/// The values of a stage's axes in one thread.
+tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
+  const StageData& stage = graph.stage(id);
+  const StorageScope scope = scope_of(graph, id);
+  AxisValues values;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const IterVar* thread = thread_of(stage, leaf);
+    const bool stays = thread && !is_shared_along(scope, *thread->thread());
+    const Expr& min = ranges.at(leaf).min;
+    values.set(leaf, stays ? min : thread ? shifted(thread->var(), min) : Expr(leaf));
+  }
+  pass_index_up(stage.relations, ranges, values);
+  tir::VarMap vars;
+  for (const IterVar& root : stage.op.root_iter_vars()) {
+    if (const Expr* value = values.find(root)) set(vars, root.var(), *value);
+  }
+  return vars;
+}
+
+/// The length of the rows, if the loop runs over the elements of one row of the root axis.
+std::optional<Expr> row_of(const StageData& stage, const IterVar& root, const IterVar& loop,
+                           const AxisRanges& ranges) {
+  const Relation* consumer = stage.consumer_of(root);
+  if (consumer && std::holds_alternative<Rebase>(*consumer))
+    consumer = stage.consumer_of(std::get<Rebase>(*consumer).rebased);
+  const Split* split = consumer ? std::get_if<Split>(consumer) : nullptr;
+  if (!split || !split->inner.same_as(loop)) return std::nullopt;
+  return ranges.at(loop).extent;
+}
+
+/// The first element of every row may be all that is read: the region that is kept is a hull.
+bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim, const Expr& row,
+                           const AxisRanges& ranges, const Facts& facts) {
+  const Operation& op = graph.stage(id).op;
+  const Expr& first = ranges.at(op.axis()[dim]).min;
+  for (StageId reader : graph.readers(id)) {
+    if (!graph.stage(reader).op.as<Compute>()) return false;
+    const tir::VarMap values = values_in_thread(graph, reader, ranges);
+    for (const TensorReads& reads : collect_reads(graph.stage(reader).op)) {
+      if (!reads.tensor.op().same_as(op)) continue;
+      for (const std::vector<Expr>& indices : reads.indices) {
+        const Expr distance = arith::simplify(substitute(indices[dim], values) - first, facts);
+        if (!arith::can_prove(floormod(distance, row) == 0, facts)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether all that is read is computed in every thread, although the loop stays at its minimum
+/// there.
+bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
+                 const Facts& facts) {
+  const StageData& stage = graph.stage(id);
+  const AxisFlags incomplete = find_incomplete(stage.relations, loop, ranges, facts);
+  const std::vector<IterVar>& axes = stage.op.axis();
+  for (std::size_t dim = 0; dim < axes.size(); ++dim) {
+    if (!incomplete.value_or(axes[dim], false)) continue;
+    const std::optional<Expr> row = row_of(stage, axes[dim], loop, ranges);
+    if (!row || !reads_only_row_starts(graph, id, dim, *row, ranges, facts)) return false;
+  }
+  const std::vector<IterVar>& sums = stage.op.reduce_axis();
+  return std::none_of(sums.begin(), sums.end(),
+                      [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
+}
+
+/// A loop bound to threads that each have memory of their own stays at its minimum. The other loops
+/// must then still reach every element, and the readers must run in the same threads, which start
+/// once around both.
+void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, const IterVar& thread,
+                   const AxisRanges& ranges, const Facts& facts) {
+  const StageData& stage = graph.stage(id);
+  const ThreadTag& tag = *thread.thread();
+  const StorageScope scope = scope_of(graph, id);
+  if (stage.is_output || is_shared_along(scope, tag) || is_one(ranges.at(thread).extent)) return;
+  const std::span<const StageId> readers = graph.readers(id);
+  const bool is_seen = !graph.attach_path(id).empty() &&
+                       std::all_of(readers.begin(), readers.end(),
+                                   [&](StageId reader) { return runs_in(graph, reader, tag); });
+  if (is_seen && reaches_all(graph, id, leaf, ranges, facts)) return;
+  throw ScheduleError(
+      "bind of " + describe(leaf, stage) + " to `" + tag.str() +
+          "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
+          " memory, one for each thread, of which each would compute only a part; set_scope(\"" +
+          (tag.is_block() ? "global" : "shared") + "\")",
+      stage.attributes_of(leaf)->where);
+}
+
+/// Threads that fill memory together must come to it together: the loops around it inside of the
+/// thread run equally often in all of them.
+void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
+  const StageData& stage = graph.stage(id);
+  const StorageScope scope = scope_of(graph, id);
+  std::vector<AttachPoint> inside;
+  for (const AttachPoint& point : graph.attach_path(id)) {
+    const IterVar* thread = thread_of(graph.stage(point.stage), point.axis);
+    if (!thread) {
+      inside.push_back(point);
+      continue;
+    }
+    if (thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread())) continue;
+    for (const AttachPoint& loop : inside) {
+      const bool varies = uses_var(ranges.at(loop.axis).extent, [&](const Expr& var) {
+        return thread->var().same_as(var) || point.axis.var().same_as(var);
+      });
+      if (!varies) continue;
+      throw ScheduleError(
+          "compute_at of " + describe(stage) + ": all threads of `" + thread->name() +
+              "` fill its " + std::string(to_string(scope)) + " memory together, but " +
+              describe(loop.axis, graph.stage(loop.stage)) +
+              ", a loop around it, runs more often in some of them than in others; compute it "
+              "outside of that loop, or set_scope(\"local\")",
+          stage.attach_where);
+    }
+  }
+}
+
+}  // namespace
+
+void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges,
+                   const Facts& facts) {
+  const StageData& stage = graph.stage(id);
+  check_converges(graph, id, ranges);
+  for (const auto& [axis, attributes] : stage.attributes) {
+    if (!attributes.thread || !stage.has_leaf(axis)) continue;
+    check_declared(stage, axis, *attributes.thread, ranges, facts);
+    check_private(graph, id, axis, *attributes.thread, ranges, facts);
+  }
+}
+
+void check_double_buffer(const StageGraph& graph, StageId id) {
+  const StageData& stage = graph.stage(id);
+  if (!stage.double_buffer) return;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    if (!thread_of(graph.stage(loop.stage), loop.axis)) return;
+  }
+  throw ScheduleError(
+      "double_buffer of " + describe(stage) +
+          ": it is computed in no loop that could run ahead; compute_at a loop of its reader",
+      stage.double_buffer_where);
+}
+
+void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
+                       StageId reader) {
+  const StorageScope scope = scope_of(graph, producer);
+  if (!thread || is_shared_along(scope, *thread->thread())) return;
+  const StageData& stage = graph.stage(producer);
+  const bool placed = std::holds_alternative<AttachAt>(stage.attach);
+  if (placed && runs_in(graph, producer, *thread->thread())) return;
+  throw BoundError(
+      "stage `" + stage.origin_op.name() + "` is kept in " + std::string(to_string(scope)) +
+          " memory, of which each iteration of `" + thread->name() + "` in stage `" +
+          graph.stage(reader).origin_op.name() +
+          "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
+          "a wider scope",
+      placed        ? stage.attach_where
+      : stage.scope ? stage.scope_where
+                    : stage.op.where());
+}
+
+}  // namespace tenon::te

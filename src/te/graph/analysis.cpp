@@ -1,0 +1,79 @@
+#include "tenon/te/analysis.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "te/graph/scan_axes.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs) {
+  std::vector<Operation> order;
+  std::unordered_set<const OperationNode*> seen;
+  struct Open {
+    Operation op;
+    std::size_t next_input = 0;
+  };
+  std::vector<Open> path;
+  for (const Operation& output : outputs) {
+    if (seen.insert(output.get()).second) path.push_back({output});
+    while (!path.empty()) {
+      Open& top = path.back();
+      if (top.next_input == top.op.inputs().size()) {
+        order.push_back(top.op);
+        path.pop_back();
+        continue;
+      }
+      const Operation input = top.op.inputs()[top.next_input++].op();
+      if (seen.insert(input.get()).second) path.push_back({input});
+    }
+  }
+  return order;
+}
+
+// ---- scans --------------------------------------------------------------------------------------
+
+namespace {
+
+void check_scan(std::string_view function, const Operation& op, const SourceLocation& where) {
+  if (op.as<Scan>()) return;
+  throw TypeError(std::string(function) + ": operation `" + op.name() + "` is no scan", where);
+}
+
+}  // namespace
+
+std::vector<Operation> scan_body(const Operation& scan, SourceLocation where) {
+  check_scan("scan_body", scan, where);
+  const StageGraph graph = freeze(create_schedule(scan, where), where);
+  std::vector<Operation> body;
+  for (StageId stage : stages_of_step(graph, *graph.find(scan)))
+    body.push_back(graph.stage(stage).op);
+  return body;
+}
+
+std::vector<IterVar> scan_fixed_axes(const Operation& scan, SourceLocation where) {
+  check_scan("scan_fixed_axes", scan, where);
+  const StageGraph graph = freeze(create_schedule(scan, where), where);
+  return fixed_axes(graph, *graph.find(scan));
+}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+bool needs_compact_buffers(const StageGraph& graph) {
+  for (StageId id = 0; id < graph.size(); ++id) {
+    const StageData& stage = graph.stage(id);
+    if (stage.op.as<Extern>() || stage.op.as<TensorCompute>()) return true;
+    for (const auto& [axis, attributes] : stage.attributes)
+      if (attributes.intrin) return true;
+  }
+  return false;
+}
+
+bool needs_compact_buffers(const Stmt& body) {
+  bool found = false;
+  tir::walk(body, [&](const tir::BufferView&) { found = true; });
+  return found;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,134 @@
+#include "te/graph/scan_axes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "te/bounds/required_region.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// Which coordinates a step needs along one dimension of a stage.
+class Needed {
+ public:
+  /// Those that are needed of a spatial axis of the scan.
+  static Needed like(std::size_t axis) { return Needed(State::Like, axis); }
+  static Needed anything() { return Needed(State::Anything, 0); }
+  Needed() = default;
+
+  bool is_like(std::size_t axis) const { return state_ == State::Like && axis_ == axis; }
+  void add(const Needed& other) {
+    if (other.state_ == State::Nothing) return;
+    if (state_ == State::Nothing) *this = other;
+    if (state_ != other.state_ || axis_ != other.axis_) *this = anything();
+  }
+
+ private:
+  enum class State { Nothing, Like, Anything };
+  Needed(State state, std::size_t axis) : state_(state), axis_(axis) {}
+  State state_ = State::Nothing;
+  std::size_t axis_ = 0;
+};
+
+class FixedAxes {
+ public:
+  FixedAxes(const StageGraph& graph, StageId scan)
+      : graph_(graph),
+        scan_(*graph.stage(scan).op.as<Scan>()),
+        step_(stages_of_step(graph, scan)),
+        is_fixed_(scan_.spatial_axis.size(), true),
+        needed_(static_cast<std::size_t>(graph.size())) {}
+
+  std::vector<IterVar> find() {
+    for (StageId id : step_) needed_[at(id)].resize(graph_.stage(id).op.output(0).shape().size());
+    for (std::size_t k = 0, axis = 0; k < scan_.update.size(); ++k) {
+      first_axis_.push_back(axis);
+      std::vector<Needed>& dims = needed_[at(*graph_.find(scan_.update[k].op()))];
+      for (std::size_t dim = 1; dim < dims.size(); ++dim) dims[dim].add(Needed::like(axis++));
+    }
+    // Readers first: what they need of a stage is known when it is looked at.
+    for (auto id = step_.rbegin(); id != step_.rend(); ++id) follow_reads(*id);
+    std::vector<IterVar> fixed;
+    for (std::size_t axis = 0; axis < is_fixed_.size(); ++axis)
+      if (is_fixed_[axis]) fixed.push_back(scan_.spatial_axis[axis]);
+    return fixed;
+  }
+
+ private:
+  static std::size_t at(StageId id) { return static_cast<std::size_t>(id); }
+
+  void follow_reads(StageId reader) {
+    const Operation& op = graph_.stage(reader).op;
+    if (!op.as<Compute>()) {
+      // Of what a nested scan, an extern operation or an intrinsic reads, the indices are not
+      // known.
+      for (const Tensor& input : op.inputs())
+        for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
+          add(input, dim, Needed::anything());
+      return;
+    }
+    for (const TensorReads& reads : collect_reads(op))
+      for (const std::vector<Expr>& indices : reads.indices)
+        for (std::size_t dim = 0; dim < indices.size(); ++dim)
+          add(reads.tensor, dim, needed_by(reader, indices[dim]));
+  }
+
+  /// What the reader needs, at the index, of a dimension that it reads.
+  Needed needed_by(StageId reader, const Expr& index) const {
+    const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
+    for (std::size_t dim = 0; dim < axes.size(); ++dim)
+      if (axes[dim].var().same_as(index)) return needed_[at(reader)][dim];
+    return Needed::anything();
+  }
+
+  void add(const Tensor& read, std::size_t dim, const Needed& needed) {
+    for (std::size_t k = 0; k < scan_.state.size(); ++k) {
+      if (!scan_.state[k].same_as(read)) continue;
+      const std::size_t axis = first_axis_[k] + dim - 1;
+      if (dim > 0 && !needed.is_like(axis)) is_fixed_[axis] = false;
+      return;
+    }
+    const std::optional<StageId> producer = graph_.find(read.op());
+    if (producer && std::binary_search(step_.begin(), step_.end(), *producer))
+      needed_[at(*producer)][dim].add(needed);
+  }
+
+  const StageGraph& graph_;
+  const Scan& scan_;
+  const std::vector<StageId> step_;
+  /// Per spatial axis.
+  std::vector<char> is_fixed_;
+  /// Per stage of a step and dimension.
+  std::vector<std::vector<Needed>> needed_;
+  /// Per state, the place of the first of its spatial axes.
+  std::vector<std::size_t> first_axis_;
+};
+
+}  // namespace
+
+std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
+  const Scan& scan = *graph.stage(id).op.as<Scan>();
+  std::set<StageId> after_state, before_update, step;
+  for (const Tensor& state : scan.state)
+    if (const std::optional<StageId> placeholder = graph.find(state.op()))
+      after_state.insert(*placeholder);
+  const std::set<StageId> states = after_state;
+  for (StageId stage = 0; stage < id; ++stage)
+    for (StageId read : graph.reads(stage))
+      if (after_state.contains(read)) after_state.insert(stage);
+  for (const Tensor& update : scan.update) before_update.insert(*graph.find(update.op()));
+  step = before_update;
+  for (StageId stage = id; stage-- > 0;) {
+    if (!before_update.contains(stage)) continue;
+    for (StageId read : graph.reads(stage)) before_update.insert(read);
+    if (after_state.contains(stage) && !states.contains(stage)) step.insert(stage);
+  }
+  return {step.begin(), step.end()};
+}
+
+std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan) {
+  return FixedAxes(graph, scan).find();
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,138 @@
+#include "te/graph/thread_scope.h"
+
+#include <algorithm>
+
+#include "tenon/te/infer_bound.h"
+
+namespace tenon::te {
+
+using tir::StorageScope;
+using tir::ThreadTag;
+
+int rank_of(const ThreadTag& tag) { return tag.is_block() ? 0 : 1; }
+
+int rank_of(StorageScope scope) {
+  switch (scope) {
+    case StorageScope::Global:
+      return 0;
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return 1;
+    case StorageScope::Warp:
+      return 2;
+    case StorageScope::Local:
+      return 3;
+    case StorageScope::WmmaMatrixA:
+    case StorageScope::WmmaMatrixB:
+    case StorageScope::WmmaAccumulator:
+      return 4;
+  }
+  internal_error("storage scope outside its enumeration");
+}
+
+bool is_shared_along(StorageScope scope, const ThreadTag& tag) {
+  // A warp lies along threadIdx.x.
+  if (scope == StorageScope::Warp && tag.is_thread() && tag.dim == 0) return true;
+  return rank_of(scope) <= rank_of(tag);
+}
+
+StorageScope default_scope(int thread_rank) {
+  if (thread_rank < 0) return StorageScope::Global;
+  return thread_rank == 0 ? StorageScope::Shared : StorageScope::Local;
+}
+
+const IterVar* thread_of(const StageData& stage, const IterVar& axis) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (attributes && attributes->thread) return &*attributes->thread;
+  return axis.thread() ? &axis : nullptr;
+}
+
+namespace {
+
+bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
+  return thread && thread->thread() == tag;
+}
+
+bool has_loop_in(const StageData& stage, const ThreadTag& tag) {
+  return std::any_of(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
+                     [&](const IterVar& leaf) { return is_tagged(thread_of(stage, leaf), tag); });
+}
+
+}  // namespace
+
+bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
+  const std::vector<AttachPoint>& path = graph.attach_path(id);
+  return has_loop_in(graph.stage(id), tag) ||
+         std::any_of(path.begin(), path.end(), [&](const AttachPoint& loop) {
+           return is_tagged(thread_of(graph.stage(loop.stage), loop.axis), tag);
+         });
+}
+
+namespace {
+
+/// The scan whose state the stage begins or continues, in whose memory it is kept.
+std::optional<StageId> scan_filled_by(const StageGraph& graph, StageId id) {
+  for (StageId reader : graph.readers(id)) {
+    const Scan* scan = graph.stage(reader).op.as<Scan>();
+    if (!scan) continue;
+    for (const std::vector<Tensor>* parts : {&scan->init, &scan->update})
+      for (const Tensor& part : *parts)
+        if (graph.find(part.op()) == id) return reader;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+StorageScope scope_of(const StageGraph& graph, StageId id) {
+  const StageData& stage = graph.stage(id);
+  if (stage.scope) return *stage.scope;
+  if (const std::optional<StageId> scan = scan_filled_by(graph, id)) return scope_of(graph, *scan);
+  int rank = -1;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    if (const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis)) {
+      rank = std::max(rank, rank_of(*thread->thread()));
+    }
+  }
+  return default_scope(rank);
+}
+
+std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
+  const StorageScope own_scope = scope_of(graph, id);
+  std::vector<StorageScope> passed = {own_scope};
+  std::vector<AttachPoint> loops;
+  std::optional<StageId> last;
+  for (const AttachPoint& point : graph.attach_path(id)) {
+    if (last == point.stage) continue;
+    last = point.stage;
+    const StorageScope scope = scope_of(graph, point.stage);
+    for (const IterVar& leaf : graph.stage(point.stage).leaf_iter_vars) {
+      const IterVar* thread = thread_of(graph.stage(point.stage), leaf);
+      // Where each thread has memory of its own, the loop stays at its minimum; further out than a
+      // stage that threads share, all of them run for that.
+      if (!thread || !is_shared_along(scope, *thread->thread())) continue;
+      const bool is_decided = std::any_of(passed.begin(), passed.end(), [&](StorageScope inner) {
+        return is_shared_along(inner, *thread->thread());
+      });
+      if (!is_decided) loops.push_back({point.stage, leaf});
+    }
+    passed.push_back(scope);
+  }
+  return loops;
+}
+
+std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
+  const StageData& stage = graph.stage(id);
+  const StorageScope scope = scope_of(graph, id);
+  std::vector<IterVar> threads;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    if (!thread || thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread()))
+      continue;
+    if (!has_loop_in(stage, *thread->thread()) && !contains(threads, *thread))
+      threads.push_back(*thread);
+  }
+  return threads;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,41 @@
+// What one call of a tensor intrinsic in a stage is to compute: the loops that it replaces, and the
+// part of each tensor that its buffers stand for.
+#pragma once
+
+#include "te/intrinsics/intrin_view.h"
+#include "te/loops/loop_nest.h"
+
+namespace tenon::te {
+
+struct IntrinCall {
+  const TensorIntrinNode& intrin;
+  /// So many of the stage's outermost loops remain around it.
+  std::size_t depth;
+  std::vector<IntrinView> inputs, outputs;
+  /// The intrinsic's code, on the buffers of the views.
+  TensorIntrinBody code;
+  /// Of the intrinsic's own variables.
+  tir::VarMap values;
+  /// Whether loops of the reduction remain around the intrinsic.
+  bool is_split_reduction;
+  /// "tensorize of axis `j` of stage `C` with intrinsic `vadd`", for messages.
+  std::string what;
+  SourceLocation where;
+
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw ScheduleError(what + ": " + text, where);
+  }
+};
+
+/// The leaf that is tensorized.
+std::optional<std::size_t> tensorized_leaf(const StageData& stage);
+
+/// Of a stage that is tensorized at a leaf. ScheduleError where the intrinsic computes something
+/// else, or its buffers cannot stand for the parts.
+IntrinCall match_tensorized(StageId stage, std::size_t leaf, const Program& program,
+                            const ComputeNest& nest);
+
+/// Of an operation on regions.
+IntrinCall call_of(StageId stage, const Program& program);
+
+}  // namespace tenon::te

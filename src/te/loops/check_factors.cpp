@@ -1,0 +1,58 @@
+#include "te/loops/check_factors.h"
+
+#include <algorithm>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+namespace {
+
+struct Count {
+  Expr value;
+  std::string_view primitive, what;
+};
+
+Count count_of(const Split& split) {
+  return match(
+      split.size,
+      [](const Split::ByFactor& by) {
+        return Count{by.factor, "split", "factor"};
+      },
+      [](const Split::ByParts& by) {
+        return Count{by.parts, "split_by_nparts", "number of parts"};
+      });
+}
+
+}  // namespace
+
+Stmt check_factors(const Program& program, Stmt body) {
+  std::vector<Expr> checked;
+  for (StageId id = program.graph.size(); id-- > 0;) {
+    const StageData& stage = program.graph.stage(id);
+    for (const Relation& relation : stage.relations) {
+      const Split* split = std::get_if<Split>(&relation);
+      if (!split) continue;
+      const Count count = count_of(*split);
+      const Expr is_positive = make_int(count.value.dtype(), 0) < count.value;
+      const bool is_known = std::any_of(checked.begin(), checked.end(), [&](const Expr& known) {
+        return structural_equal(known, count.value);
+      });
+      if (constant_int(count.value) || is_known || arith::can_prove(is_positive, program.facts))
+        continue;
+      checked.push_back(count.value);
+      std::string text(count.primitive);
+      text += " of " + describe(split->parent, stage) + ": the " + std::string(count.what) + " `" +
+              print_expr(count.value) + "` must be positive";
+      body = make_stmt(Assert{is_positive, std::move(text), std::move(body)});
+    }
+  }
+  return body;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,90 @@
+// The loops of one stage: what stands around its statements at each leaf axis, and the value of
+// every axis inside.
+//
+//   leaf i.outer, parallel        ->  for (i.outer, 0, 4) "parallel"
+//   leaf i.inner of extent 1      ->  nothing; its value is its minimum
+//   leaf j bound to threadIdx.x   ->  attr thread_extent; its value is threadIdx.x
+#pragma once
+
+#include "te/loops/program.h"
+#include "te/relations/propagate.h"
+
+namespace tenon::te {
+
+struct LoopShell {
+  Var var;
+  Expr min, extent;
+  tir::ForKind kind;
+};
+/// ThreadExtent, VirtualThread or Pragma.
+struct AttrShell {
+  tir::AttrKind kind;
+  IterVar subject;
+  std::string key;
+  Expr value;
+};
+/// In front of the body, fetch what it would read of the buffer `offset` iterations later.
+struct PrefetchShell {
+  tir::Buffer buffer;
+  Var loop;
+  Expr offset;
+};
+struct GuardShell {
+  Expr condition;
+};
+using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell>;
+
+/// What stands around a body, outermost first.
+using Shells = std::vector<Shell>;
+
+Stmt wrap(const Shell& shell, Stmt body);
+Stmt wrap(const Shells& shells, Stmt body);
+
+struct LoopNest {
+  /// Per leaf axis.
+  std::vector<Shells> levels;
+  /// Of all axes of the stage.
+  AxisValues values;
+  /// The same by variable, to be put into expressions.
+  tir::VarMap vars;
+};
+
+struct NestOptions {
+  /// Leaves before this one get no loops: `around` has their values.
+  std::size_t begin = 0;
+  const LoopNest* around = nullptr;
+  /// Loops get variables of their own, named `<axis>.init`.
+  bool is_init = false;
+  /// Axes that get no loop.
+  const AxisFlags* skip = nullptr;
+};
+
+/// Values of axes that stand for something else are defined in the program, for the stages computed
+/// inside.
+LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& options = {});
+
+struct GuardOptions {
+  /// Leaves out the check against the ranges that the operation declares.
+  bool skip_declared = false;
+  const AxisFlags* skip = nullptr;
+};
+
+/// The conditions under which the current iteration lies within the ranges of its axes and within
+/// the operation's domain; those that provably always hold are left out.
+std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
+                              const GuardOptions& options = {});
+
+/// The loops of a compute, of its initialisation, and how far they are one.
+struct ComputeNest {
+  LoopNest main;
+  Shells main_guards;
+  /// The number of leaves before the first that carries a reduction; all of them if none does.
+  std::size_t common;
+  /// Present for reductions.
+  std::optional<LoopNest> init;
+  Shells init_guards;
+};
+
+ComputeNest make_compute_nest(StageId stage, Program& program);
+
+}  // namespace tenon::te

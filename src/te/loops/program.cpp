@@ -1,0 +1,150 @@
+#include "te/loops/program.h"
+
+#include <algorithm>
+
+#include "tenon/support/match.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+// ---- BufferTable --------------------------------------------------------------------------------
+
+BufferTable::BufferTable(const StageGraph& graph) : graph_(graph) {
+  for (StageId id = 0; id < graph.size(); ++id) {
+    const Scan* scan = graph.stage(id).op.as<Scan>();
+    if (!scan) continue;
+    for (int k = 0; k < static_cast<int>(scan->update.size()); ++k) {
+      const auto place = static_cast<std::size_t>(k);
+      for (const Tensor& part : {scan->init[place], scan->update[place], scan->state[place]}) {
+        scan_states_.emplace_back(part, OutputId{id, k});
+      }
+    }
+  }
+}
+
+std::optional<OutputId> BufferTable::id_of(const Tensor& tensor) const {
+  for (const auto& [part, id] : scan_states_) {
+    if (part.same_as(tensor)) return id;
+  }
+  if (std::optional<StageId> stage = graph_.find(tensor.op()))
+    return OutputId{*stage, tensor.value_index()};
+  return std::nullopt;
+}
+
+void BufferTable::set_argument(const Tensor& tensor, const Buffer& buffer) {
+  if (std::optional<OutputId> id = id_of(tensor)) {
+    arguments_.insert_or_assign(*id, buffer);
+  } else {
+    strangers_.emplace_back(tensor, buffer);
+  }
+}
+
+bool BufferTable::is_argument(const Tensor& tensor) const {
+  std::optional<OutputId> id = id_of(tensor);
+  return id && arguments_.contains(*id);
+}
+
+bool BufferTable::is_scan_state(const Tensor& tensor) const {
+  return std::any_of(scan_states_.begin(), scan_states_.end(),
+                     [&](const auto& state) { return state.first.same_as(tensor); });
+}
+
+Buffer BufferTable::buffer_of(const Tensor& tensor) {
+  const std::optional<OutputId> id = id_of(tensor);
+  if (!id) {
+    for (const auto& [known, buffer] : strangers_) {
+      if (known.same_as(tensor)) return buffer;
+    }
+    strangers_.emplace_back(tensor,
+                            decl_buffer(tensor.shape(), tensor.dtype(), {.name = tensor.name()}));
+    return strangers_.back().second;
+  }
+  if (auto found = arguments_.find(*id); found != arguments_.end()) return found->second;
+  if (auto found = buffers_.find(*id); found != buffers_.end()) return found->second;
+  const StageData& stage = graph_.stage(id->stage);
+  return buffers_.emplace(*id, declare(stage, stage.origin_op.output(id->index))).first->second;
+}
+
+Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
+  BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
+  // Memory from outside says nothing of its scope.
+  if (!stage.op.as<Placeholder>())
+    options.scope = to_string(stage.scope.value_or(StorageScope::Global));
+  return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
+}
+
+// ---- Program ------------------------------------------------------------------------------------
+
+Program::Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buffers)
+    : graph(graph), bounds(bounds), buffers(buffers) {
+  for (const Bounds::Entry& entry : bounds.entries()) {
+    facts.bind(entry.axis.var(), entry.range, /*replace=*/true);
+    intervals.set(entry.axis.var(), arith::Interval::from_range(entry.range));
+  }
+}
+
+namespace {
+
+class Lowering {
+ public:
+  Lowering(BufferTable& buffers, const VarMap& values, const VarMap& defined)
+      : buffers_(buffers), values_(values), defined_(defined) {}
+
+  Expr operator()(const Expr& e) {
+    if (e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>()) return e;
+    if (e.as<VarNode>()) return variable(e);
+    if (auto known = done_.find(&e.node()); known != done_.end()) return known->second;
+    Expr result = rebuilt(e);
+    done_.emplace(&e.node(), result);
+    return result;
+  }
+
+  Stmt operator()(const Stmt& s) {
+    return map_children(
+        s, [&](const Expr& e) { return (*this)(e); }, [&](const Stmt& c) { return (*this)(c); });
+  }
+
+ private:
+  Expr variable(const Expr& e) const {
+    if (auto value = values_.find(&e.node()); value != values_.end()) return value->second;
+    if (auto value = defined_.find(&e.node()); value != defined_.end()) return value->second;
+    return e;
+  }
+
+  Expr rebuilt(const Expr& e) {
+    if (const ProducerLoad* load = e.as<ProducerLoad>()) {
+      std::vector<Expr> indices;
+      for (const Expr& index : load->indices) indices.push_back((*this)(index));
+      return make_load(buffers_.buffer_of(Tensor::of(*load)), std::move(indices));
+    }
+    return map_children(e, [&](const Expr& child) { return (*this)(child); });
+  }
+
+  BufferTable& buffers_;
+  const VarMap& values_;
+  const VarMap& defined_;
+  /// Inlining makes expressions share parts; each is rebuilt once.
+  std::unordered_map<const ExprNode*, Expr> done_;
+};
+
+}  // namespace
+
+Expr Program::lower(const Expr& e, const VarMap& values) const {
+  return Lowering(buffers, values, defined_)(e);
+}
+
+Range Program::lower(const Range& range, const VarMap& values) const {
+  return Range::from_min_extent(lower(range.min, values), lower(range.extent, values));
+}
+
+Stmt Program::lower(const Stmt& s, const VarMap& values) const {
+  return Lowering(buffers, values, defined_)(s);
+}
+
+std::string describe(const IterVar& axis, const StageData& stage) {
+  return "axis `" + axis.name() + "` of " + describe(stage);
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,215 @@
+#include "te/loops/thread_reduce.h"
+
+#include "te/loops/compute_body.h"
+#include "te/graph/thread_scope.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+bool reduces_across_threads(const StageData& stage) {
+  const IterVar* reduced = nullptr;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const AxisAttributes* attributes = stage.attributes_of(leaf);
+    if (leaf.kind() == IterKind::Reduce) {
+      if (attributes && attributes->thread) reduced = &leaf;
+    } else if (reduced) {
+      const AxisAttributes* where = stage.attributes_of(*reduced);
+      throw ScheduleError("bind of the reduction " + describe(*reduced, stage) +
+                              " to a thread: the data axis `" + leaf.name() +
+                              "` is a loop inside of it; reorder it outwards",
+                          where->where);
+    }
+  }
+  return reduced != nullptr;
+}
+
+namespace {
+
+bool is_bound(const StageData& stage, const IterVar& leaf) {
+  const AxisAttributes* attributes = stage.attributes_of(leaf);
+  return attributes && attributes->thread;
+}
+
+/// Copies of a virtual thread run one after another, inside of which real threads cannot meet for
+/// one sum each.
+void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
+  const StageData& stage = graph.stage(id);
+  std::vector<AttachPoint> around = graph.attach_path(id);
+  for (const IterVar& leaf : stage.leaf_iter_vars) around.push_back({id, leaf});
+  for (const AttachPoint& loop : around) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    if (!thread || !thread->thread()->is_virtual() || is_one(bounds[loop.axis].extent)) continue;
+    for (const IterVar& leaf : stage.leaf_iter_vars) {
+      if (leaf.kind() != IterKind::Reduce || !is_bound(stage, leaf)) continue;
+      throw ScheduleError(
+          "bind of the reduction " + describe(leaf, stage) +
+              " to a thread: " + describe(loop.axis, graph.stage(loop.stage)) +
+              " around it is bound to virtual thread `" + thread->name() +
+              "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
+              "it to another thread",
+          stage.attributes_of(leaf)->where);
+    }
+  }
+}
+
+Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
+
+Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
+  for (std::size_t i = conditions.size(); i-- > 0;)
+    body = make_stmt(If{conditions[i], body, std::nullopt});
+  return body;
+}
+
+class Maker {
+ public:
+  Maker(StageId id, Program& program, const LoopNest& nest)
+      : stage_(program.graph.stage(id)),
+        program_(program),
+        nest_(nest),
+        reduction_(*stage_.op.as<Compute>()->reduction()),
+        guards_(make_guards(id, nest, program)) {
+    const Expr condition = program.lower(reduction_.condition, nest.vars);
+    if (!is_true(condition)) guards_.push_back(condition);
+    // What concerns data axes alone also guards the result.
+    AxisFlags reduced;
+    AxisMarks marks;
+    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
+    mark_reached(stage_.relations, marks);
+    for (const IterVar& axis : stage_.all_iter_vars)
+      reduced.set(axis, marks.value_or(axis, 0) == 0);
+    result_guards_ = make_guards(id, nest, program, {.skip = &reduced});
+  }
+
+  ThreadReduction make() {
+    ThreadReduction result{{}, {}, make_nop(), {}};
+    for (std::size_t i = 0; i < stage_.leaf_iter_vars.size(); ++i) {
+      const IterVar& leaf = stage_.leaf_iter_vars[i];
+      const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
+      (is_own ? result.own : result.common).push_back(i);
+    }
+    for (const Expr& source : reduction_.source)
+      sources_.push_back(program_.lower(source, nest_.vars));
+    std::vector<Buffer> totals = temporaries("reduce_temp");
+    std::vector<Buffer> parts;
+    if (!result.own.empty()) {
+      parts = temporaries("normal_reduce_temp");
+      result.update = guarded(guards_, update_parts(parts));
+    }
+    result.finish = [this_copy = *this, totals, parts](Stmt own_loops) {
+      return this_copy.assemble(totals, parts, std::move(own_loops));
+    };
+    return result;
+  }
+
+ private:
+  std::vector<Buffer> temporaries(const std::string& prefix) const {
+    std::vector<Buffer> buffers;
+    for (std::size_t k = 0; k < reduction_.source.size(); ++k) {
+      buffers.push_back(decl_buffer({Expr(1)}, reduction_.source[k].dtype(),
+                                    {.name = prefix + std::to_string(k), .scope = "local"}));
+    }
+    return buffers;
+  }
+
+  Stmt update_parts(const std::vector<Buffer>& parts) const {
+    std::vector<Expr> old_values;
+    for (const Buffer& part : parts) old_values.push_back(first_element(part));
+    return store_together(parts, combine(*reduction_.combiner, old_values, sources_), {Expr(0)});
+  }
+
+  /// What each thread brings: its own part or, where it has just one element, that element, or
+  /// nothing if it has none.
+  std::vector<Expr> contributions(const std::vector<Buffer>& parts) const {
+    std::vector<Expr> values;
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      if (!parts.empty()) {
+        values.push_back(first_element(parts[k]));
+        continue;
+      }
+      Expr value = sources_[k];
+      for (const Expr& guard : guards_)
+        value = if_then_else(guard, value, reduction_.combiner->identity[k]);
+      values.push_back(value);
+    }
+    return values;
+  }
+
+  Stmt all_reduce(const std::vector<Buffer>& totals, const std::vector<Buffer>& parts) const {
+    std::vector<Expr> args{make_int(UInt(32), static_cast<std::int64_t>(sources_.size()))};
+    for (const Expr& value : contributions(parts)) args.push_back(value);
+    args.push_back(make_true());
+    for (const Buffer& total : totals) args.push_back(first_element(total));
+    for (const IterVar& leaf : stage_.leaf_iter_vars) {
+      if (leaf.kind() == IterKind::Reduce && is_bound(stage_, leaf))
+        args.push_back(thread_of(stage_, leaf)->var());
+    }
+    const Expr null = make_call(Handle(), Intrin::reinterpret, {make_int(UInt(64), 0)});
+    return make_stmt(
+        Attr{AttrKind::ReduceScope, reduction_.combiner, "", null,
+             make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
+  }
+
+  /// The total, or the total on top of the user's start value.
+  Stmt store_result(const std::vector<Buffer>& totals) const {
+    std::vector<Expr> values, indices;
+    for (const Buffer& total : totals) values.push_back(first_element(total));
+    if (!reduction_.init.empty()) {
+      std::vector<Expr> start;
+      for (const Expr& init : reduction_.init) start.push_back(program_.lower(init, nest_.vars));
+      values = combine(*reduction_.combiner, start, values);
+    }
+    for (const IterVar& axis : stage_.op.axis())
+      indices.push_back(program_.lower(axis.var(), nest_.vars));
+    std::vector<Stmt> stores;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      stores.push_back(make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))),
+                                  values[k], indices));
+    }
+    std::vector<Expr> conditions;
+    for (const Expr& guard : result_guards_) conditions.push_back(likely(guard));
+    if (stage_.store_predicate)
+      conditions.push_back(program_.lower(*stage_.store_predicate, nest_.vars));
+    return guarded(conditions, make_seq(std::move(stores)));
+  }
+
+  Stmt assemble(const std::vector<Buffer>& totals, const std::vector<Buffer>& parts,
+                Stmt own_loops) const {
+    std::vector<Stmt> steps;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      steps.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));
+    }
+    if (!parts.empty()) steps.push_back(std::move(own_loops));
+    steps.push_back(all_reduce(totals, parts));
+    steps.push_back(store_result(totals));
+    Stmt body = make_seq(std::move(steps));
+    for (std::size_t k = totals.size(); k-- > 0;) {
+      body = allocated(totals[k], body);
+      if (!parts.empty()) body = allocated(parts[k], body);
+    }
+    return body;
+  }
+
+  static Stmt allocated(const Buffer& buffer, const Stmt& body) {
+    return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
+  }
+
+  const StageData& stage_;
+  Program& program_;
+  const LoopNest& nest_;
+  const ReduceNode& reduction_;
+  /// What must hold for the current iteration of the reduction to count.
+  std::vector<Expr> guards_;
+  /// What must hold for the result to be an element of the output.
+  std::vector<Expr> result_guards_;
+  std::vector<Expr> sources_;
+};
+
+}  // namespace
+
+ThreadReduction make_thread_reduction(StageId stage, Program& program, const LoopNest& nest) {
+  check_not_in_virtual_threads(program.graph, stage, program.bounds);
+  return Maker(stage, program, nest).make();
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,134 @@
+#include "te/operations/body.h"
+
+#include <algorithm>
+
+namespace tenon::te {
+
+using tir::ReduceNode;
+
+namespace {
+
+/// True if some expression changed.
+bool map_list(std::vector<Expr>& list, const tir::ExprMap& f) {
+  bool changed = false;
+  for (Expr& e : list) {
+    Expr mapped = f(e);
+    changed |= !mapped.same_as(e);
+    e = std::move(mapped);
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reduction) {
+  std::vector<Expr> bodies;
+  for (std::size_t n = 0; n < reduction->source.size(); ++n)
+    bodies.push_back(tir::make_reduce(reduction, static_cast<int>(n)));
+  return bodies;
+}
+
+namespace {
+
+/// True if some range changed.
+bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
+  bool changed = false;
+  for (IterVar& axis : axes) {
+    const Range dom = *axis.dom();
+    Expr min = f(dom.min), extent = f(dom.extent);
+    if (min.same_as(dom.min) && extent.same_as(dom.extent)) continue;
+    axis = IterVar(Range::from_min_extent(std::move(min), std::move(extent)), axis.var(),
+                   axis.kind(), axis.thread());
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f,
+                             ReduceDomains domains) {
+  const tir::Reduce* reduce = bodies.empty() ? nullptr : bodies.front().as<tir::Reduce>();
+  std::vector<Expr> result = bodies;
+  if (!reduce) {
+    map_list(result, f);
+    return result;
+  }
+  ReduceNode changed = *reduce->reduction;
+  const bool sources = map_list(changed.source, f);
+  const bool inits = map_list(changed.init, f);
+  const bool axes = domains == ReduceDomains::Mapped && map_domains(changed.axis, f);
+  Expr condition = f(changed.condition);
+  if (!sources && !inits && !axes && condition.same_as(changed.condition)) return bodies;
+  changed.condition = std::move(condition);
+  return components_of(std::make_shared<const ReduceNode>(std::move(changed)));
+}
+
+Expr LoadRewriter::operator()(const Expr& e) {
+  if (auto known = done_.find(&e.node()); known != done_.end()) return known->second;
+  Expr result = tir::map_children(e, [this](const Expr& child) { return (*this)(child); });
+  if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
+    if (std::optional<Expr> replacement = replace_(*load)) result = *std::move(replacement);
+  done_.emplace(&e.node(), result);
+  return result;
+}
+
+namespace {
+
+bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>& seen) {
+  if (!seen.insert(&e.node()).second) return false;
+  if (e.as<tir::Reduce>()) return true;
+  bool found = false;
+  tir::for_each_child(e,
+                      [&](const Expr& child) { found = found || contains_reduction(child, seen); });
+  return found;
+}
+
+std::size_t tree_size(const Expr& e, std::size_t limit,
+                      std::unordered_map<const tir::ExprNode*, std::size_t>& sizes) {
+  if (auto known = sizes.find(&e.node()); known != sizes.end()) return known->second;
+  std::size_t size = 1;
+  tir::for_each_child(
+      e, [&](const Expr& child) { size = std::min(limit, size + tree_size(child, limit, sizes)); });
+  sizes.emplace(&e.node(), size);
+  return size;
+}
+
+}  // namespace
+
+bool contains_reduction(const Expr& e) {
+  std::unordered_set<const tir::ExprNode*> seen;
+  return contains_reduction(e, seen);
+}
+
+std::size_t tree_size(const Expr& e, std::size_t limit) {
+  std::unordered_map<const tir::ExprNode*, std::size_t> sizes;
+  return tree_size(e, limit, sizes);
+}
+
+void TensorCollector::add(const Tensor& tensor) {
+  const bool known =
+      std::any_of(found.begin(), found.end(), [&](const Tensor& t) { return t.same_as(tensor); });
+  if (!known) found.push_back(tensor);
+}
+
+void TensorCollector::visit(const Expr& e) {
+  if (!seen_.insert(&e.node()).second) return;
+  if (const tir::Reduce* reduce = e.as<tir::Reduce>()) {
+    const ReduceNode& r = *reduce->reduction;
+    if (!seen_reductions_.insert(&r).second) return;
+    for (const IterVar& axis : r.axis) {
+      if (!axis.dom()) continue;
+      visit(axis.dom()->min);
+      visit(axis.dom()->extent);
+    }
+    for (const Expr& source : r.source) visit(source);
+    for (const Expr& init : r.init) visit(init);
+    visit(r.condition);
+    return;
+  }
+  tir::for_each_child(e, [this](const Expr& child) { visit(child); });
+  if (const tir::ProducerLoad* load = e.as<tir::ProducerLoad>()) add(Tensor::of(*load));
+}
+
+}  // namespace tenon::te

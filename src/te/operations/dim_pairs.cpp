@@ -1,0 +1,44 @@
+#include "te/operations/dim_pairs.h"
+
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+bool DimPairs::are_the_last() const {
+  if (!unpaired.empty()) return false;
+  bool begun = false;
+  for (const std::optional<std::size_t>& partner : theirs) {
+    if (begun && !partner) return false;
+    begun = begun || partner.has_value();
+  }
+  return true;
+}
+
+std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
+                                  arith::Facts& facts) {
+  DimPairs pairs;
+  pairs.theirs.resize(part.size());
+  std::size_t i = part.size(), j = theirs.size();
+  while (i > 0 || j > 0) {
+    const bool is_unit = i > 0 && is_one(part[i - 1]);
+    const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
+    // A variable may be any size; it is worth more than 1 where the other side has dimensions to
+    // spare.
+    if (i > 0 && j > 0 &&
+        ((is_free && !(is_unit && i > j)) ||
+         arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {
+      pairs.theirs[--i] = --j;
+    } else if (is_unit) {
+      --i;
+    } else if (j > 0 && is_one(theirs[j - 1])) {
+      pairs.unpaired.push_back(--j);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return pairs;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,322 @@
+#include "tenon/te/operation.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "te/operations/body.h"
+#include "tenon/te/intrin.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+const tir::ReduceNode* Compute::reduction() const {
+  const tir::Reduce* reduce = body.front().as<tir::Reduce>();
+  return reduce ? reduce->reduction.get() : nullptr;
+}
+
+// ---- what follows from a kind -------------------------------------------------------------------
+
+namespace {
+
+std::vector<Expr> extents_of(std::span<const IterVar> axes) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : axes) extents.push_back(axis.dom()->extent);
+  return extents;
+}
+
+void collect_domains(TensorCollector& reads, std::span<const IterVar> axes) {
+  for (const IterVar& axis : axes) {
+    reads.visit(axis.dom()->min);
+    reads.visit(axis.dom()->extent);
+  }
+}
+
+void derive(OperationNode& node, const Placeholder& kind) {
+  node.shapes = {kind.shape};
+  node.dtypes = {kind.dtype};
+}
+
+void derive(OperationNode& node, const Compute& kind) {
+  node.axis = kind.axis;
+  node.reduce_axis = kind.reduce_axis;
+  TensorCollector reads;
+  for (const Expr& body : kind.body) {
+    reads.visit(body);
+    node.shapes.push_back(extents_of(kind.axis));
+    node.dtypes.push_back(body.dtype());
+  }
+  node.inputs = std::move(reads.found);
+}
+
+void derive(OperationNode& node, const Scan& kind) {
+  node.axis = {kind.scan_axis};
+  node.axis.insert(node.axis.end(), kind.spatial_axis.begin(), kind.spatial_axis.end());
+  TensorCollector reads;
+  for (const Tensor& init : kind.init) reads.add(init);
+  for (const Tensor& update : kind.update) reads.add(update);
+  node.inputs = std::move(reads.found);
+  for (const Tensor& state : kind.state) {
+    node.shapes.push_back(state.shape());
+    node.dtypes.push_back(state.dtype());
+  }
+}
+
+void derive(OperationNode& node, const Extern& kind) {
+  TensorCollector reads;
+  for (const Tensor& input : kind.inputs) reads.add(input);
+  node.inputs = std::move(reads.found);
+  for (const tir::Buffer& output : kind.output_buffers) {
+    node.shapes.push_back(output.shape());
+    node.dtypes.push_back(output.dtype());
+  }
+}
+
+void derive(OperationNode& node, const TensorCompute& kind) {
+  node.axis = kind.axis;
+  node.reduce_axis = kind.reduce_axis;
+  TensorCollector reads;
+  for (const TensorRegion& input : kind.inputs) {
+    for (const Range& range : input.ranges) reads.visit(range.min);
+    reads.add(input.tensor);
+  }
+  for (const Expr& scalar : kind.scalar_inputs) reads.visit(scalar);
+  collect_domains(reads, kind.reduce_axis);
+  node.inputs = std::move(reads.found);
+  const Operation& op = kind.intrin->op;
+  for (int n = 0; n < op.num_outputs(); ++n) {
+    node.shapes.push_back(extents_of(kind.axis));
+    node.dtypes.push_back(op.output(n).dtype());
+  }
+}
+
+}  // namespace
+
+Operation make_operation(std::string name, std::string tag, OperationKind kind,
+                         SourceLocation where, std::map<std::string, std::string> attrs) {
+  auto node = std::make_shared<OperationNode>();
+  node->name = std::move(name);
+  node->tag = std::move(tag);
+  node->attrs = std::move(attrs);
+  node->kind = std::move(kind);
+  node->where = where;
+  match(node->kind, [&](const auto& k) { derive(*node, k); });
+  node->root_iter_vars = node->axis;
+  node->root_iter_vars.insert(node->root_iter_vars.end(), node->reduce_axis.begin(),
+                              node->reduce_axis.end());
+  return Operation(std::move(node));
+}
+
+OperationNode::~OperationNode() {
+  // While a body is destroyed, `inputs` keeps the operations that it reads; these are then
+  // destroyed one by one, each with empty hands.
+  std::vector<Tensor> dying = std::move(inputs);
+  kind = Placeholder{};
+  while (!dying.empty()) {
+    const Tensor tensor = std::move(dying.back());
+    dying.pop_back();
+    if (!tensor.is_last() || !tensor.node().op.is_last()) continue;
+    // Nobody else can see this operation any more, so taking its inputs is not seen either.
+    auto& node = const_cast<OperationNode&>(*tensor.node().op.get());
+    std::move(node.inputs.begin(), node.inputs.end(), std::back_inserter(dying));
+    node.inputs.clear();
+  }
+}
+
+// ---- the handle ---------------------------------------------------------------------------------
+
+const std::string& Operation::name() const { return node_->name; }
+const std::string& Operation::tag() const { return node_->tag; }
+const std::map<std::string, std::string>& Operation::attrs() const { return node_->attrs; }
+const SourceLocation& Operation::where() const { return node_->where; }
+const OperationKind& Operation::kind() const { return node_->kind; }
+const std::vector<IterVar>& Operation::axis() const { return node_->axis; }
+const std::vector<IterVar>& Operation::reduce_axis() const { return node_->reduce_axis; }
+const std::vector<IterVar>& Operation::root_iter_vars() const { return node_->root_iter_vars; }
+const std::vector<Tensor>& Operation::inputs() const { return node_->inputs; }
+int Operation::num_outputs() const { return static_cast<int>(node_->dtypes.size()); }
+
+namespace {
+
+IterVar axis_at(const Operation& op, const std::vector<IterVar>& axes, int n, std::string_view what,
+                const SourceLocation& where) {
+  if (n < 0 || n >= static_cast<int>(axes.size()))
+    throw ScheduleError("operation `" + op.name() + "` has " + std::to_string(axes.size()) + " " +
+                            std::string(what) + (axes.size() == 1 ? " axis" : " axes") +
+                            ", asked for number " + std::to_string(n),
+                        where);
+  return axes[static_cast<std::size_t>(n)];
+}
+
+}  // namespace
+
+IterVar Operation::axis(int n, SourceLocation where) const {
+  return axis_at(*this, axis(), n, "data", where);
+}
+IterVar Operation::reduce_axis(int n, SourceLocation where) const {
+  return axis_at(*this, reduce_axis(), n, "reduction", where);
+}
+IterVar Operation::scan_axis(SourceLocation where) const {
+  if (const Scan* scan = as<Scan>()) return scan->scan_axis;
+  throw TypeError("operation `" + name() + "` is no scan: it has no scan axis", where);
+}
+
+Tensor Operation::output(int i, SourceLocation where) const {
+  if (i < 0 || i >= num_outputs())
+    throw TypeError("operation `" + name() + "` has " + std::to_string(num_outputs()) +
+                        " outputs, asked for number " + std::to_string(i),
+                    where);
+  return Tensor(std::make_shared<const TensorNode>(*this, i));
+}
+
+const std::vector<Expr>& Operation::body() const {
+  static const std::vector<Expr> kNone;
+  const Compute* compute = as<Compute>();
+  return compute ? compute->body : kNone;
+}
+
+std::string TensorNode::name() const {
+  return op.num_outputs() == 1 ? op.name() : op.name() + ".v" + std::to_string(index);
+}
+const std::vector<Expr>& TensorNode::shape() const {
+  return op.get()->shapes[static_cast<std::size_t>(index)];
+}
+DataType TensorNode::dtype() const { return op.get()->dtypes[static_cast<std::size_t>(index)]; }
+
+// ---- text ---------------------------------------------------------------------------------------
+
+namespace {
+
+template <class List, class Print>
+std::string bracketed(const List& list, Print print) {
+  std::string text = "[";
+  for (const auto& item : list) text += (text.size() == 1 ? "" : ", ") + print(item);
+  return text + "]";
+}
+
+std::string expr_list(const std::vector<Expr>& list) {
+  return bracketed(list, [](const Expr& e) { return tir::print_legacy(e); });
+}
+std::string axis_list(const std::vector<IterVar>& list) {
+  return bracketed(list, [](const IterVar& axis) { return tir::print_legacy(axis); });
+}
+std::string tensor_list(const std::vector<Tensor>& list) {
+  return bracketed(list, [](const Tensor& t) { return t.name(); });
+}
+
+std::string attrs_text(const std::map<std::string, std::string>& attrs) {
+  std::string text = "{";
+  for (const auto& [key, value] : attrs)
+    text += (text.size() == 1 ? "\"" : ", \"") + key + "\": \"" + value + "\"";
+  return text + "}";
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Operation& op) {
+  const std::string& name = op.name();
+  match(
+      op.kind(),
+      [&](const Placeholder& k) {
+        out << "placeholder(" << name << ", shape=" << expr_list(k.shape)
+            << ", dtype=" << k.dtype.str() << ')';
+      },
+      [&](const Compute& k) {
+        out << "compute(" << name << ", body=" << expr_list(k.body)
+            << ", axis=" << axis_list(k.axis) << ", reduce_axis=" << axis_list(k.reduce_axis)
+            << ", tag=" << op.tag() << ", attrs=" << attrs_text(op.attrs()) << ')';
+      },
+      [&](const Scan& k) {
+        out << "scan(" << name << ", scan_axis=" << tir::print_legacy(k.scan_axis)
+            << ", init=" << tensor_list(k.init) << ", update=" << tensor_list(k.update)
+            << ", state=" << tensor_list(k.state) << ')';
+      },
+      [&](const Extern& k) {
+        out << "extern(" << name << ", inputs=" << tensor_list(k.inputs) << ", outputs="
+            << bracketed(k.output_buffers, [](const tir::Buffer& b) { return b.name(); }) << ')';
+      },
+      [&](const TensorCompute& k) {
+        out << "tensor_compute(" << name << ", intrin=" << k.intrin->name
+            << ", axis=" << axis_list(k.axis) << ", reduce_axis=" << axis_list(k.reduce_axis)
+            << ", tag=" << op.tag() << ')';
+      });
+  return out;
+}
+
+// ---- changing inputs ----------------------------------------------------------------------------
+
+namespace {
+
+/// True if some tensor changed.
+bool map_tensors(std::vector<Tensor>& list, const TensorMap& map) {
+  bool changed = false;
+  for (Tensor& tensor : list) {
+    if (std::optional<Tensor> other = map(tensor)) {
+      changed |= !other->same_as(tensor);
+      tensor = *std::move(other);
+    }
+  }
+  return changed;
+}
+
+LoadRewriter replacing(const TensorMap& map) {
+  return LoadRewriter([&map](const tir::ProducerLoad& load) -> std::optional<Expr> {
+    std::optional<Tensor> other = map(Tensor::of(load));
+    if (!other) return std::nullopt;
+    return tir::make_producer_load(other->producer(), load.indices);
+  });
+}
+
+bool replace_in(Placeholder&, const TensorMap&) { return false; }
+
+bool replace_in(Compute& kind, const TensorMap& map) {
+  LoadRewriter rewrite = replacing(map);
+  std::vector<Expr> body = map_bodies(kind.body, std::ref(rewrite), ReduceDomains::Mapped);
+  const bool changed = !body.front().same_as(kind.body.front()) ||
+                       !std::equal(body.begin(), body.end(), kind.body.begin(),
+                                   [](const Expr& a, const Expr& b) { return a.same_as(b); });
+  kind.body = std::move(body);
+  if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
+  return changed;
+}
+
+bool replace_in(Scan& kind, const TensorMap& map) {
+  const bool init = map_tensors(kind.init, map);
+  return map_tensors(kind.update, map) || init;
+}
+
+bool replace_in(Extern& kind, const TensorMap& map) { return map_tensors(kind.inputs, map); }
+
+bool replace_in(TensorCompute& kind, const TensorMap& map) {
+  LoadRewriter rewrite = replacing(map);
+  bool changed = false;
+  auto update = [&](Expr& e) {
+    Expr other = rewrite(e);
+    changed |= !other.same_as(e);
+    e = std::move(other);
+  };
+  for (TensorRegion& input : kind.inputs) {
+    if (std::optional<Tensor> other = map(input.tensor)) {
+      changed |= !other->same_as(input.tensor);
+      input.tensor = *std::move(other);
+    }
+    for (Range& range : input.ranges) {
+      update(range.min);
+      update(range.extent);
+    }
+  }
+  for (Expr& scalar : kind.scalar_inputs) update(scalar);
+  return changed;
+}
+
+}  // namespace
+
+Expr replace_tensors(const Expr& e, const TensorMap& map) { return replacing(map)(e); }
+
+Operation replace_inputs(const Operation& op, const TensorMap& map) {
+  OperationKind kind = op.kind();
+  const bool changed = match(kind, [&](auto& k) { return replace_in(k, map); });
+  if (!changed) return op;
+  return make_operation(op.name(), op.tag(), std::move(kind), op.where(), op.attrs());
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,200 @@
+#include "te/relations/index_digits.h"
+
+#include <algorithm>
+
+namespace tenon::te {
+
+namespace {
+
+using tir::BinaryOp;
+
+/// floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent: the whole
+/// index, of symbolic length.
+struct Digit {
+  std::size_t source;
+  std::int64_t lower;
+  std::optional<std::int64_t> extent;
+  std::int64_t scale;
+};
+
+/// By ascending scale; each digit's scale is at least what all before it can sum up to, plus one.
+using Digits = std::vector<Digit>;
+
+bool is_mixed_radix(const Digits& digits) {
+  for (std::size_t n = 0; n + 1 < digits.size(); ++n)
+    if (!digits[n].extent || digits[n + 1].scale < digits[n].scale * *digits[n].extent)
+      return false;
+  return true;
+}
+
+/// The part of a sum that lies above or below a multiple of `divisor`.
+enum class Part { Quotient, Remainder };
+
+std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part part) {
+  Digits result;
+  for (const Digit& digit : digits) {
+    const bool quotient = part == Part::Quotient;
+    if (digit.scale % divisor == 0) {
+      if (quotient)
+        result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
+      continue;
+    }
+    if (!digit.extent) return std::nullopt;
+    if (digit.scale * *digit.extent <= divisor) {
+      if (!quotient) result.push_back(digit);
+      continue;
+    }
+    // The digit reaches over the border and falls into two.
+    if (divisor % digit.scale != 0) return std::nullopt;
+    const std::int64_t low = divisor / digit.scale;
+    if (*digit.extent % low != 0) return std::nullopt;
+    if (quotient) result.push_back({digit.source, digit.lower * low, *digit.extent / low, 1});
+    if (!quotient) result.push_back({digit.source, digit.lower, low, digit.scale});
+  }
+  return result;
+}
+
+class DigitParser {
+ public:
+  DigitParser(const std::vector<Var>& params, const std::vector<Expr>& extents)
+      : params_(params), extents_(extents) {}
+
+  std::optional<Digits> parse(const Expr& e) const {
+    if (tir::is_zero(e)) return Digits{};
+    if (e.as<tir::VarNode>()) return whole(e);
+    const tir::Binary* binary = e.as<tir::Binary>();
+    return binary ? parse(*binary) : std::nullopt;
+  }
+
+ private:
+  std::optional<Digits> whole(const Expr& e) const {
+    for (std::size_t n = 0; n < params_.size(); ++n) {
+      if (!params_[n].same_as(e)) continue;
+      const std::optional<std::int64_t> extent = tir::constant_int(extents_[n]);
+      if (extent == 1) return Digits{};
+      return Digits{{n, 1, extent, 1}};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Digits> parse(const tir::Binary& e) const {
+    if (e.op == BinaryOp::Add) return sum(parse(e.a), parse(e.b));
+    const std::optional<std::int64_t> constant = tir::constant_int(e.b);
+    if (!constant || *constant <= 0) {
+      const bool swapped = e.op == BinaryOp::Mul && tir::constant_int(e.a).value_or(0) > 0;
+      return swapped ? scaled(parse(e.b), *tir::constant_int(e.a)) : std::nullopt;
+    }
+    std::optional<Digits> inner = parse(e.a);
+    if (!inner) return std::nullopt;
+    switch (e.op) {
+      case BinaryOp::Mul:
+        return scaled(std::move(inner), *constant);
+      case BinaryOp::FloorDiv:
+      case BinaryOp::TruncDiv:
+        return take_part(*inner, *constant, Part::Quotient);
+      case BinaryOp::FloorMod:
+      case BinaryOp::TruncMod:
+        return take_part(*inner, *constant, Part::Remainder);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
+    if (!a || !b) return std::nullopt;
+    a->insert(a->end(), b->begin(), b->end());
+    std::stable_sort(a->begin(), a->end(),
+                     [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
+    return is_mixed_radix(*a) ? a : std::nullopt;
+  }
+
+  static std::optional<Digits> scaled(std::optional<Digits> digits, std::int64_t factor) {
+    if (digits)
+      for (Digit& digit : *digits) digit.scale *= factor;
+    return digits;
+  }
+
+  const std::vector<Var>& params_;
+  const std::vector<Expr>& extents_;
+};
+
+/// Whether the values of the sum are 0, 1, 2, ... without gaps.
+bool is_dense(const Digits& digits) {
+  std::int64_t next = 1;
+  for (std::size_t n = 0; n < digits.size(); ++n) {
+    if (digits[n].scale != next) return false;
+    if (!digits[n].extent) return n + 1 == digits.size();
+    next *= *digits[n].extent;
+  }
+  return true;
+}
+
+/// A digit of an old index and where it went.
+struct Placed {
+  Digit digit;
+  std::size_t result;
+  /// No other digit stands above it in that result.
+  bool is_top;
+};
+
+Expr value_of(const Placed& placed, const Var& result) {
+  Expr value = result;
+  if (placed.digit.scale != 1) value = tir::floordiv(value, placed.digit.scale);
+  if (!placed.is_top) value = tir::floormod(value, *placed.digit.extent);
+  return placed.digit.lower == 1 ? value : value * placed.digit.lower;
+}
+
+/// The old index from its digits; nullopt if some are missing or there twice.
+std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
+                             const std::vector<Var>& results) {
+  std::sort(digits.begin(), digits.end(),
+            [](const Placed& x, const Placed& y) { return x.digit.lower < y.digit.lower; });
+  std::int64_t next = 1;
+  std::optional<Expr> value;
+  for (const Placed& placed : digits) {
+    if (placed.digit.lower != next) return std::nullopt;
+    if (!placed.digit.extent) {
+      return digits.size() == 1 ? std::optional(value_of(placed, results[placed.result]))
+                                : std::nullopt;
+    }
+    next *= *placed.digit.extent;
+    Expr term = value_of(placed, results[placed.result]);
+    value = value ? term + *value : term;
+  }
+  if (tir::constant_int(extent) != next) return std::nullopt;
+  return value ? *value : tir::make_int(extent.dtype(), 0);
+}
+
+Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
+  std::int64_t known = 1;
+  for (const Digit& digit : digits) {
+    if (!digit.extent) return known == 1 ? extents[digit.source] : extents[digit.source] * known;
+    known *= *digit.extent;
+  }
+  return tir::make_int(extents.empty() ? Int(32) : extents.front().dtype(), known);
+}
+
+}  // namespace
+
+std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents) {
+  const DigitParser parser(forward.params, extents);
+  Bijection result;
+  std::vector<std::vector<Placed>> by_source(extents.size());
+  for (std::size_t n = 0; n < forward.results.size(); ++n) {
+    const std::optional<Digits> digits = parser.parse(forward.results[n]);
+    if (!digits || !is_dense(*digits)) return std::nullopt;
+    for (std::size_t m = 0; m < digits->size(); ++m)
+      by_source[(*digits)[m].source].push_back({(*digits)[m], n, m + 1 == digits->size()});
+    result.extents.push_back(extent_of(*digits, extents));
+    result.inverse.params.emplace_back("axis" + std::to_string(n), result.extents.back().dtype());
+  }
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    std::optional<Expr> value =
+        assemble(std::move(by_source[n]), extents[n], result.inverse.params);
+    if (!value) return std::nullopt;
+    result.inverse.results.push_back(*std::move(value));
+  }
+  return result;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,310 @@
+#include "tenon/te/auto_inline.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "te/schedule/schedule_data.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+// ---- kinds of operations ------------------------------------------------------------------------
+
+namespace {
+
+/// The operation as an expression of its inputs; null if it is none. What has an effect is none: in
+/// its readers, it would happen as often as they read it.
+const Compute* as_expression(const Operation& op) {
+  const Compute* compute = op.as<Compute>();
+  if (!compute || compute->body.size() != 1 || compute->reduction()) return nullptr;
+  return tir::effect_of(compute->body.front()) == tir::Effect::UpdateState ? nullptr : compute;
+}
+
+using ReadTest = std::function<bool(const tir::ProducerLoad& load)>;
+
+/// Whether the test holds for every read; shared parts are looked at once.
+bool all_reads(const Expr& e, const ReadTest& test,
+               std::unordered_set<const tir::ExprNode*>& seen) {
+  if (!seen.insert(&e.node()).second) return true;
+  const tir::ProducerLoad* load = e.as<tir::ProducerLoad>();
+  if (load && !test(*load)) return false;
+  bool holds = true;
+  tir::for_each_child(e, [&](const Expr& child) { holds = holds && all_reads(child, test, seen); });
+  return holds;
+}
+
+bool all_reads(const Compute& compute, const ReadTest& test) {
+  std::unordered_set<const tir::ExprNode*> seen;
+  return all_reads(compute.body.front(), test, seen);
+}
+
+bool is_at(const Expr& index, const IterVar& axis) { return index.same_as(axis.var()); }
+
+bool is_at_all_axes(const tir::ProducerLoad& load, const std::vector<IterVar>& axes) {
+  return std::equal(load.indices.begin(), load.indices.end(), axes.begin(), axes.end(), is_at);
+}
+
+bool is_at_some_axes(const tir::ProducerLoad& load, const std::vector<IterVar>& axes) {
+  const Tensor tensor = Tensor::of(load);
+  auto next = axes.begin();
+  for (std::size_t n = 0; n < load.indices.size(); ++n) {
+    const Expr& index = load.indices[n];
+    if (tir::is_constant(index) && tir::is_one(tensor.shape()[n])) continue;
+    next = std::find_if(next, axes.end(), [&](const IterVar& axis) { return is_at(index, axis); });
+    if (next == axes.end()) return false;
+    ++next;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_elementwise(const Operation& op) {
+  const Compute* compute = as_expression(op);
+  return compute && all_reads(*compute, [&](const tir::ProducerLoad& load) {
+           return is_at_all_axes(load, compute->axis);
+         });
+}
+
+bool is_broadcast(const Operation& op) {
+  const Compute* compute = as_expression(op);
+  return compute && all_reads(*compute, [&](const tir::ProducerLoad& load) {
+           return is_at_some_axes(load, compute->axis);
+         });
+}
+
+bool is_injective(const Operation& op) { return as_expression(op) != nullptr; }
+
+// ---- what may be inlined ------------------------------------------------------------------------
+
+namespace {
+
+bool is_untouched(const StageData& stage) {
+  const std::vector<IterVar> loops = loops_of(stage.op);
+  const bool has_its_loops = std::equal(
+      loops.begin(), loops.end(), stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
+      [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
+  return has_its_loops && stage.op.same_as(stage.origin_op) && stage.relations.empty() &&
+         stage.attributes.empty() && std::holds_alternative<AttachRoot>(stage.attach) &&
+         !stage.scope && !stage.store_predicate && !stage.double_buffer && !stage.rolling_buffer &&
+         !stage.group && !stage.layout;
+}
+
+bool is_inlined(const StageData& stage) {
+  return std::holds_alternative<AttachInline>(stage.attach);
+}
+
+/// The stages that must have loops and memory of their own, because others are computed in them or
+/// because they are prefetched.
+std::set<StageId> find_needed(const ScheduleData& schedule) {
+  std::set<StageId> needed;
+  auto need_target = [&](const Attach& attach) {
+    if (const AttachAt* at = std::get_if<AttachAt>(&attach)) needed.insert(at->stage);
+  };
+  for (const StageData& stage : schedule.stages) {
+    need_target(stage.attach);
+    for (const auto& [axis, attributes] : stage.attributes)
+      for (const PrefetchRequest& request : attributes.prefetches)
+        if (const std::optional<StageOutput> output = schedule.find(request.tensor))
+          needed.insert(output->stage);
+  }
+  for (const GroupData& group : schedule.groups) need_target(group.attach);
+  return needed;
+}
+
+/// By stage: the stages that read it.
+std::vector<std::vector<StageId>> find_readers(const ScheduleData& schedule) {
+  std::vector<std::vector<StageId>> readers(schedule.stages.size());
+  for (StageId reader : schedule.order)
+    for (const StageOutput& read : schedule.reads(reader)) {
+      std::vector<StageId>& of_stage = readers[static_cast<std::size_t>(read.stage)];
+      if (of_stage.empty() || of_stage.back() != reader) of_stage.push_back(reader);
+    }
+  return readers;
+}
+
+/// Whether an expression may stand in the stage in place of a read.
+bool takes_expressions(const StageData& reader) {
+  if (!reader.op.as<Compute>()) return false;
+  return std::none_of(reader.attributes.begin(), reader.attributes.end(),
+                      [](const auto& said) { return said.second.intrin.has_value(); });
+}
+
+// ---- how large it becomes -----------------------------------------------------------------------
+
+/// Operations that a stage may be written out to. Past it code is slow to make and slow to run, and
+/// well past it compute_inline refuses.
+constexpr double kMaxWritten = 1 << 16;
+
+/// Operations of an expression with all inlined reads written out: by itself, and for every
+/// operation that stands for the n-th axis of its stage. In floating point, where what explodes
+/// becomes infinite.
+struct WrittenSize {
+  double nodes = 0;
+  std::vector<double> axes;
+
+  void add(const WrittenSize& other, double times) {
+    nodes += times * other.nodes;
+    for (std::size_t n = 0; n < axes.size(); ++n) axes[n] += times * other.axes[n];
+  }
+};
+
+class InlinedSizes {
+ public:
+  explicit InlinedSizes(const ScheduleData& schedule)
+      : schedule_(schedule), sizes_(schedule.stages.size()) {}
+
+  /// Remembers the size of an inlined stage. What it reads is inlined or is not, for good.
+  void settle(StageId id) { sizes_[static_cast<std::size_t>(id)] = of_body(id); }
+
+  /// Of a stage with all that is inlined now.
+  double of_stage(StageId id) {
+    const WrittenSize size = of_body(id);
+    for (StageId later : unsettled_) sizes_[static_cast<std::size_t>(later)].reset();
+    unsettled_.clear();
+    return std::accumulate(size.axes.begin(), size.axes.end(), size.nodes);
+  }
+
+ private:
+  struct Body {
+    const std::vector<IterVar>& axes;
+    std::unordered_map<const tir::ExprNode*, WrittenSize> known;
+  };
+
+  WrittenSize of_body(StageId id) {
+    if (is_stack_low()) return with_deep_stack([&] { return of_body(id); });
+    const Compute& compute = *schedule_.stage(id).op.as<Compute>();
+    Body body{compute.axis, {}};
+    WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
+    // Components of a reduction share all that they have.
+    const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
+    for (std::size_t n = 0; n < bodies; ++n) sum.add(of_expression(compute.body[n], body), 1);
+    return sum;
+  }
+
+  WrittenSize of_expression(const Expr& e, Body& body) {
+    if (auto found = body.known.find(&e.node()); found != body.known.end()) return found->second;
+    WrittenSize size{1, std::vector<double>(body.axes.size(), 0)};
+    const auto axis = std::find_if(body.axes.begin(), body.axes.end(),
+                                   [&](const IterVar& candidate) { return is_at(e, candidate); });
+    if (axis != body.axes.end()) {
+      size.nodes = 0;
+      size.axes[static_cast<std::size_t>(axis - body.axes.begin())] = 1;
+    } else if (const std::optional<StageId> stage = inlined_read(e)) {
+      const WrittenSize read = of_inlined(*stage);
+      const std::vector<Expr>& indices = e.as<tir::ProducerLoad>()->indices;
+      size.nodes = read.nodes;
+      for (std::size_t n = 0; n < indices.size(); ++n)
+        size.add(of_expression(indices[n], body), read.axes[n]);
+    } else {
+      tir::for_each_child(e, [&](const Expr& child) { size.add(of_expression(child, body), 1); });
+    }
+    body.known.emplace(&e.node(), size);
+    return size;
+  }
+
+  std::optional<StageId> inlined_read(const Expr& e) const {
+    const tir::ProducerLoad* load = e.as<tir::ProducerLoad>();
+    if (!load) return std::nullopt;
+    const StageOutput read = *schedule_.find(Tensor::of(*load));
+    return is_inlined(schedule_.stage(read.stage)) ? std::optional(read.stage) : std::nullopt;
+  }
+
+  WrittenSize of_inlined(StageId id) {
+    std::optional<WrittenSize>& size = sizes_[static_cast<std::size_t>(id)];
+    if (!size) {
+      size = of_body(id);
+      unsettled_.push_back(id);
+    }
+    return *size;
+  }
+
+  const ScheduleData& schedule_;
+  /// Of inlined stages.
+  std::vector<std::optional<WrittenSize>> sizes_;
+  /// Those whose size is for the question at hand only.
+  std::vector<StageId> unsettled_;
+};
+
+// ---- inlining -----------------------------------------------------------------------------------
+
+class AutoInline {
+ public:
+  AutoInline(const Schedule& schedule, bool (*is_of_kind)(const Operation&),
+             const SourceLocation& where)
+      : schedule_(schedule),
+        data_(schedule.data()),
+        is_of_kind_(is_of_kind),
+        where_(where),
+        needed_(find_needed(data_)),
+        readers_(find_readers(data_)),
+        sizes_(data_) {}
+
+  std::vector<Operation> run() {
+    std::vector<Operation> result;
+    for (StageId id : data_.order) {
+      const Operation op = data_.stage(id).origin_op;
+      if (try_inline(id)) result.push_back(op);
+      if (is_inlined(data_.stage(id))) sizes_.settle(id);
+    }
+    return result;
+  }
+
+ private:
+  bool try_inline(StageId id) {
+    const StageData& stage = data_.stage(id);
+    if (stage.is_output || needed_.contains(id) || !is_untouched(stage) || !is_of_kind_(stage.op))
+      return false;
+    const std::vector<StageId> readers = final_readers(id);
+    if (!std::all_of(readers.begin(), readers.end(),
+                     [&](StageId reader) { return takes_expressions(data_.stage(reader)); }))
+      return false;
+    const Stage handle = schedule_[StageKey(stage.origin_op, where_)];
+    handle.compute_inline(where_);
+    if (std::all_of(readers.begin(), readers.end(),
+                    [&](StageId reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
+      return true;
+    handle.compute_root(where_);
+    return false;
+  }
+
+  /// The stages whose loops the expression would stand in, by way of readers that are inlined
+  /// themselves.
+  std::vector<StageId> final_readers(StageId id) const {
+    std::vector<StageId> found, pending{id};
+    std::set<StageId> seen;
+    while (!pending.empty()) {
+      const StageId next = pending.back();
+      pending.pop_back();
+      for (StageId reader : readers_[static_cast<std::size_t>(next)]) {
+        if (!seen.insert(reader).second) continue;
+        (is_inlined(data_.stage(reader)) ? pending : found).push_back(reader);
+      }
+    }
+    return found;
+  }
+
+  const Schedule& schedule_;
+  const ScheduleData& data_;
+  bool (*is_of_kind_)(const Operation&);
+  const SourceLocation& where_;
+  std::set<StageId> needed_;
+  std::vector<std::vector<StageId>> readers_;
+  InlinedSizes sizes_;
+};
+
+}  // namespace
+
+std::vector<Operation> auto_inline_elementwise(const Schedule& schedule, SourceLocation where) {
+  return AutoInline(schedule, is_elementwise, where).run();
+}
+std::vector<Operation> auto_inline_broadcast(const Schedule& schedule, SourceLocation where) {
+  return AutoInline(schedule, is_broadcast, where).run();
+}
+std::vector<Operation> auto_inline_injective(const Schedule& schedule, SourceLocation where) {
+  return AutoInline(schedule, is_injective, where).run();
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,299 @@
+// cache_read and cache_write: copies of tensors in other memory.
+#include <algorithm>
+
+#include "te/operations/body.h"
+#include "te/schedule/operand_checks.h"
+#include "te/relations/propagate.h"
+#include "te/schedule/rewritten_axes.h"
+#include "te/schedule/schedule_data.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+// ---- cache_read ---------------------------------------------------------------------------------
+
+namespace {
+
+/// "A.shared", "A.shared.d" if that is taken, ...
+std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
+                            std::string_view scope) {
+  std::string name = tensor.name() + "." + std::string(scope);
+  auto taken = [&] {
+    return std::any_of(schedule.known_ops.begin(), schedule.known_ops.end(),
+                       [&](const Operation& op) { return op.name() == name; });
+  };
+  while (taken()) name += ".d";
+  return name;
+}
+
+/// The stages that read just this output.
+std::vector<StageId> readers_of(const ScheduleData& schedule, const StageOutput& output) {
+  std::vector<StageId> result;
+  for (StageId reader : schedule.readers(output.stage)) {
+    const std::vector<StageOutput> reads = schedule.reads(reader);
+    if (std::find(reads.begin(), reads.end(), output) != reads.end()) result.push_back(reader);
+  }
+  return result;
+}
+
+Operation make_copy(const Tensor& source, std::string name, const SourceLocation& where) {
+  std::vector<IterVar> axes = numbered_axes(source.shape());
+  std::vector<Expr> indices(axes.begin(), axes.end());
+  return make_compute(std::move(name), std::move(axes), {source(indices)}, {}, where);
+}
+
+}  // namespace
+
+Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
+                            const std::vector<Operation>& readers, SourceLocation where) const {
+  ScheduleData& schedule = *data_;
+  const StageOutput cached = schedule.require(tensor, "cache_read", where);
+  const tir::StorageScope parsed =
+      parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
+  std::vector<StageId> reader_ids;
+  for (const Operation& reader : readers)
+    reader_ids.push_back(schedule.require(reader, "cache_read", where));
+  if (readers.empty()) reader_ids = readers_of(schedule, cached);
+  if (reader_ids.empty())
+    throw ScheduleError("cache_read of tensor `" + tensor.name() + "`: no stage reads it", where);
+
+  const Operation copy =
+      make_copy(schedule.tensor(cached), free_cache_name(schedule, tensor, scope), where);
+  auto to_copy = [&](const Tensor& read) -> std::optional<Tensor> {
+    if (schedule.find(read) == cached) return copy.output(0);
+    return std::nullopt;
+  };
+  std::vector<std::pair<StageId, Operation>> changed;
+  for (StageId reader : reader_ids) {
+    const StageData& stage = schedule.stage(reader);
+    Operation op = replace_inputs(stage.op, to_copy);
+    if (op.same_as(stage.op))
+      throw ScheduleError(
+          "cache_read of tensor `" + tensor.name() + "`: " + describe(stage) + " does not read it",
+          where);
+    changed.emplace_back(reader, std::move(op));
+  }
+
+  for (auto& [reader, op] : changed) schedule.set_op(reader, std::move(op));
+  const StageId copy_id = schedule.insert_stage(copy, schedule.position(cached.stage) + 1);
+  schedule.stage(copy_id).scope = parsed;
+  schedule.stage(copy_id).scope_where = where;
+  schedule.stage(copy_id).group = schedule.stage(cached.stage).group;
+  return copy.output(0);
+}
+
+// ---- cache_write --------------------------------------------------------------------------------
+
+namespace {
+
+/// How the loops over data axes of a stage become the axes of its cache.
+struct Relayout {
+  std::vector<IterVar> axes;
+  /// Root axis to its value in terms of `axes`.
+  tir::VarMap root_values;
+  /// The point (axes...) is one of the output where these hold.
+  std::vector<Expr> predicates;
+  /// Index of the cache in terms of the root axes.
+  std::vector<Expr> index;
+};
+
+/// The axes of an operation that loops run over; the rest are the dimensions of an intrinsic.
+std::span<const IterVar> scheduled_axes(const Operation& op) {
+  const std::span<const IterVar> axes = op.axis();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
+}
+
+/// `first_step`: of the update of a scan, whose first axis is time.
+Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
+                  const SourceLocation& where) {
+  const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
+  AxisRanges ranges;
+  arith::Facts facts;
+  for (const IterVar& axis : data_axes) {
+    ranges.set(axis, *axis.dom());
+    facts.bind(axis.var(), *axis.dom());
+  }
+  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  RangeSweep sweep{ranges, facts};
+  pass_ranges_down(stage.relations, sweep);
+
+  Relayout result;
+  AxisValues up, down;
+  tir::VarMap new_vars;
+  for (const IterVar& axis : data_axes) down.set(axis, axis);
+  pass_index_down(stage.relations, ranges, down);
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    if (contains(stage.op.reduce_axis(), leaf)) continue;
+    if (leaf.kind() != IterKind::DataParallel)
+      fail("cache_write", stage, leaf,
+           "the loop is part of a split or fused reduction axis; call cache_write before changing "
+           "reduction "
+           "axes",
+           where);
+    const Range& range = ranges.at(leaf);
+    IterVar axis(range, leaf.var().fresh(leaf.name() + ".c"), IterKind::DataParallel);
+    up.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
+    if (!tir::is_one(range.extent)) set(new_vars, leaf.var(), axis);
+    result.axes.push_back(axis);
+    result.index.push_back(down.at(leaf));
+  }
+  pass_index_up(stage.relations, ranges, up);
+  for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
+    result.predicates.push_back(tir::substitute(predicate, new_vars));
+  // Loops that time is a part of may begin before the first step, which would read states before
+  // the first.
+  if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
+    result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
+  for (const IterVar& axis : data_axes)
+    set(result.root_values, axis.var(), tir::substitute(up.at(axis), new_vars));
+  return result;
+}
+
+std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) {
+  std::vector<Expr> bodies = map_bodies(
+      compute.body, [&](const Expr& e) { return tir::substitute(e, layout.root_values); },
+      ReduceDomains::Mapped);
+  if (layout.predicates.empty()) return bodies;
+  Expr inside = tir::make_true();
+  for (const Expr& predicate : layout.predicates) inside = inside && predicate;
+  // Beyond the end of an axis, inputs have no elements to read.
+  auto only_inside = [&](const Expr& e) {
+    return tir::if_then_else(inside, e, zero_of(e.dtype()));
+  };
+  if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
+    tir::ReduceNode guarded = *reduce->reduction;
+    for (const Expr& predicate : layout.predicates)
+      guarded.condition = guarded.condition && predicate;
+    for (Expr& init : guarded.init)
+      if (init.as<tir::ProducerLoad>()) init = only_inside(init);
+    return components_of(std::make_shared<const tir::ReduceNode>(std::move(guarded)));
+  }
+  for (Expr& body : bodies) body = only_inside(body);
+  return bodies;
+}
+
+/// An operation as the one that computes into the cache and the one that copies from there.
+struct CachedOperation {
+  Operation cache, copy;
+};
+
+/// Elements of the cache at the indices, for every output.
+std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
+  std::vector<Expr> reads;
+  for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));
+  return reads;
+}
+
+CachedOperation in_two_steps(const Operation& op, const Compute& compute, const Relayout& layout,
+                             std::string name) {
+  const ComputeOptions options{op.tag(), op.attrs()};
+  const Operation cache = make_compute(std::move(name), layout.axes, cached_bodies(compute, layout),
+                                       options, op.where());
+  return {cache, make_compute(op.name(), compute.axis, reads_of(cache, layout.index), options,
+                              op.where())};
+}
+
+CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, const Relayout& layout,
+                             std::string name) {
+  TensorCompute cached = kind;
+  cached.axis = layout.axes;
+  cached.schedulable_ndim = static_cast<int>(layout.axes.size());
+  std::vector<IterVar> copied(kind.axis.begin(), kind.axis.begin() + kind.schedulable_ndim);
+  std::vector<Expr> index = layout.index;
+  for (auto tile = kind.axis.begin() + kind.schedulable_ndim; tile != kind.axis.end(); ++tile) {
+    cached.axis.emplace_back(tile->dom(), tile->var().fresh(tile->name() + ".c"), IterKind::Opaque);
+    copied.emplace_back(tile->dom(), tile->var(), IterKind::DataParallel);
+    index.push_back(*tile);
+  }
+  for (TensorRegion& input : cached.inputs)
+    for (Range& range : input.ranges) range = tir::substitute(range, layout.root_values);
+  for (Expr& scalar : cached.scalar_inputs) scalar = tir::substitute(scalar, layout.root_values);
+  const Operation cache =
+      make_operation(std::move(name), op.tag(), std::move(cached), op.where(), op.attrs());
+  return {cache, make_compute(op.name(), std::move(copied), reads_of(cache, index),
+                              {op.tag(), op.attrs()}, op.where())};
+}
+
+CachedOperation in_two_steps(const StageData& stage, const std::optional<Expr>& first_step,
+                             std::string name, const SourceLocation& where) {
+  const Operation& op = stage.op;
+  const Compute* compute = op.as<Compute>();
+  const TensorCompute* tensor = op.as<TensorCompute>();
+  if (!compute && !tensor)
+    fail("cache_write", stage,
+         "only the output of a compute or a tensor_compute can be cached on writing", where);
+  const Relayout layout = relayout(stage, first_step, where);
+  if (compute) return in_two_steps(op, *compute, layout, std::move(name));
+  if (!layout.predicates.empty())
+    fail("cache_write", stage,
+         "its loops are split by factors that do not divide them, and an intrinsic has no guard",
+         where);
+  return in_two_steps(op, *tensor, layout, std::move(name));
+}
+
+/// If the stage is the update of a scan: the time of its first step.
+std::optional<Expr> first_step_of(const ScheduleData& schedule, StageId id) {
+  const StageData* stage = scan_of_state(schedule, id);
+  if (!stage) return std::nullopt;
+  const Scan& scan = *stage->op.as<Scan>();
+  const bool is_update =
+      std::any_of(scan.update.begin(), scan.update.end(),
+                  [&](const Tensor& update) { return schedule.find(update.op()) == id; });
+  return is_update ? std::optional<Expr>(scan.scan_axis.dom()->min) : std::nullopt;
+}
+
+void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors,
+                           StageId id, const SourceLocation& where) {
+  const StageData& stage = schedule.stage(id);
+  const auto outputs = static_cast<std::size_t>(stage.op.num_outputs());
+  for (std::size_t n = 0; n < tensors.size(); ++n) {
+    const StageOutput output = schedule.require(tensors[n], "cache_write", where);
+    if (output.stage != id)
+      fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation",
+           where);
+    if (output.index != static_cast<int>(n))
+      fail("cache_write", stage, "the outputs must be listed in order, each once", where);
+  }
+  if (tensors.size() != outputs)
+    fail("cache_write", stage,
+         "the operation has " + std::to_string(outputs) +
+             " outputs, which are computed together: list all of them",
+         where);
+}
+
+}  // namespace
+
+std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, const Name& scope,
+                                          SourceLocation where) const {
+  ScheduleData& schedule = *data_;
+  if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
+  const StageId id = schedule.require(tensors.front(), "cache_write", where).stage;
+  const tir::StorageScope parsed =
+      parse_scope("cache_write of " + describe(schedule.stage(id)), scope, where);
+  const StageData& stage = schedule.stage(id);
+  const Operation op = stage.op;
+  check_whole_operation(schedule, tensors, id, where);
+  check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
+  check_not_tensorized("cache_write", stage, where);
+  check_predicate_stays("cache_write", stage, op.axis(), where);
+  const auto [cache, copy] =
+      in_two_steps(stage, first_step_of(schedule, id), op.name() + "." + std::string(scope), where);
+
+  schedule.set_op(id, copy);
+  reset_loops(schedule, id, "cache_write", where);
+  const StageId cache_id = schedule.insert_stage(cache, schedule.position(id));
+  schedule.stage(cache_id).scope = parsed;
+  schedule.stage(cache_id).scope_where = where;
+  schedule.stage(cache_id).group = schedule.stage(id).group;
+  std::vector<Tensor> result;
+  for (int n = 0; n < cache.num_outputs(); ++n) result.push_back(cache.output(n));
+  return result;
+}
+
+Tensor Schedule::cache_write(const Tensor& tensor, const Name& scope, SourceLocation where) const {
+  return cache_write(std::vector<Tensor>{tensor}, scope, where).front();
+}
+
+}  // namespace tenon::te

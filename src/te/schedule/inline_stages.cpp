@@ -1,0 +1,178 @@
+#include "te/schedule/inline_stages.h"
+
+#include <algorithm>
+
+#include "te/operations/body.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// Expressions that one stage may grow to, and may cost to make.
+constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
+
+/// A read of an inlined stage and what it has become.
+struct Expansion {
+  StageId stage;
+  std::vector<Expr> indices;
+  Expr value;
+};
+
+bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
+}
+
+/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's
+/// own body at the read's indices, again without inlined stages: from reader to producer, so that
+/// nothing is copied twice. Equal reads share.
+class Expander {
+ public:
+  Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined,
+           const StageData& reader, const SourceLocation& where)
+      : schedule_(schedule), is_inlined_(is_inlined), reader_(reader), where_(where) {}
+
+  Expr operator()(const Expr& e) { return visit(e, own_); }
+
+  [[noreturn]] void refuse() const {
+    fail(
+        "compute_inline into", reader_,
+        "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
+            " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
+        where_);
+  }
+
+ private:
+  /// What the variables of the body at hand stand for, and what is done already.
+  struct Frame {
+    tir::VarMap axes;
+    std::unordered_map<const tir::ExprNode*, Expr> done;
+  };
+
+  Expr visit(const Expr& e, Frame& frame) {
+    if (auto known = frame.done.find(&e.node()); known != frame.done.end()) return known->second;
+    spend();
+    Expr result = e;
+    if (e.as<tir::VarNode>()) {
+      if (auto axis = frame.axes.find(&e.node()); axis != frame.axes.end()) result = axis->second;
+    } else {
+      result = tir::map_children(e, [&](const Expr& child) { return visit(child, frame); });
+      if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
+        result = read(*load, result);
+    }
+    frame.done.emplace(&e.node(), result);
+    return result;
+  }
+
+  Expr read(const tir::ProducerLoad& load, const Expr& self) {
+    const Tensor tensor = Tensor::of(load);
+    const std::optional<StageOutput> output = schedule_.find(tensor);
+    internal_check(output.has_value(),
+                   "a read of tensor `" + tensor.name() + "`, which no stage computes");
+    if (is_inlined_[static_cast<std::size_t>(output->stage)])
+      return expand(output->stage, load.indices);
+    const Tensor present = schedule_.tensor(*output);
+    return present.same_as(tensor) ? self
+                                   : tir::make_producer_load(present.producer(), load.indices);
+  }
+
+  Expr expand(StageId id, const std::vector<Expr>& indices) {
+    std::size_t key = static_cast<std::size_t>(id);
+    for (const Expr& index : indices) key = key * 31 + index.node().hash;
+    for (const Expansion& known : expansions_[key])
+      if (known.stage == id && all_equal(known.indices, indices)) return known.value;
+    const Compute& compute = *schedule_.stage(id).op.as<Compute>();
+    Frame frame;
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set(frame.axes, compute.axis[n].var(), indices[n]);
+    Expr value = visit(compute.body.front(), frame);
+    expansions_[key].push_back({id, indices, value});
+    return value;
+  }
+
+  void spend() {
+    if (++spent_ > kMaxInlinedNodes) refuse();
+  }
+
+  const ScheduleData& schedule_;
+  const std::vector<bool>& is_inlined_;
+  const StageData& reader_;
+  const SourceLocation& where_;
+  Frame own_;
+  /// By stage and hash of the indices; look up only.
+  std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
+  std::size_t spent_ = 0;
+};
+
+/// Which stages are to be inlined and can be.
+std::vector<bool> find_inlined(ScheduleData& schedule) {
+  std::vector<bool> is_inlined(schedule.stages.size(), false);
+  for (StageId id : schedule.order) {
+    const StageData& stage = schedule.stage(id);
+    if (!std::holds_alternative<AttachInline>(stage.attach)) continue;
+    check_can_inline("compute_inline", stage, stage.attach_where);
+    is_inlined[static_cast<std::size_t>(id)] = true;
+  }
+  for (StageId reader : schedule.order) {
+    if (schedule.stage(reader).op.as<Compute>()) continue;
+    for (const StageOutput& read : schedule.reads(reader)) {
+      if (!is_inlined[static_cast<std::size_t>(read.stage)]) continue;
+      is_inlined[static_cast<std::size_t>(read.stage)] = false;
+      schedule.stage(read.stage).attach = AttachRoot{};
+    }
+  }
+  return is_inlined;
+}
+
+/// The operation with its reads settled; the same if nothing changes.
+Operation settled(const ScheduleData& schedule, const StageData& stage, Expander& expand) {
+  const Compute* compute = stage.op.as<Compute>();
+  if (!compute)
+    return replace_inputs(stage.op, [&](const Tensor& tensor) -> std::optional<Tensor> {
+      return schedule.tensor(*schedule.find(tensor));
+    });
+  std::vector<Expr> bodies = map_bodies(compute->body, std::ref(expand), ReduceDomains::Mapped);
+  const bool same = std::equal(bodies.begin(), bodies.end(), compute->body.begin(),
+                               [](const Expr& a, const Expr& b) { return a.same_as(b); });
+  if (same) return stage.op;
+  for (const Expr& body : bodies)
+    if (tree_size(body, kMaxInlinedNodes) >= kMaxInlinedNodes) expand.refuse();
+  return make_compute(stage.op.name(), compute->axis, std::move(bodies),
+                      {stage.op.tag(), stage.op.attrs()}, stage.op.where());
+}
+
+void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inlined,
+            const SourceLocation& where) {
+  StageData& stage = schedule.stage(id);
+  Expander expand(schedule, is_inlined, stage, where);
+  Operation op = settled(schedule, stage, expand);
+  if (!op.same_as(stage.op)) schedule.set_op(id, std::move(op));
+  StageData& present = schedule.stage(id);
+  if (present.store_predicate) present.store_predicate = expand(*present.store_predicate);
+  for (auto& [axis, attributes] : present.attributes) {
+    for (PrefetchRequest& request : attributes.prefetches) {
+      const StageOutput output = *schedule.find(request.tensor);
+      if (is_inlined[static_cast<std::size_t>(output.stage)])
+        fail("prefetch", present, axis,
+             "tensor `" + request.tensor.name() + "` is inlined and has no memory",
+             attributes.where);
+      request.tensor = schedule.tensor(output);
+    }
+  }
+}
+
+}  // namespace
+
+void inline_stages(ScheduleData& schedule, const SourceLocation& where) {
+  const std::vector<bool> is_inlined = find_inlined(schedule);
+  std::vector<StageId> remaining;
+  for (StageId id : schedule.order) {
+    if (is_inlined[static_cast<std::size_t>(id)]) continue;
+    remaining.push_back(id);
+    settle(schedule, id, is_inlined, where);
+  }
+  schedule.order = std::move(remaining);
+}
+
+}  // namespace tenon::te

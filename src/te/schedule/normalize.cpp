@@ -1,0 +1,78 @@
+// Normalizing a schedule: inlining, loops that start at 0, attachments at loops. `freeze`
+// (graph.cpp) is this and the making of the graph.
+#include <algorithm>
+
+#include "te/schedule/inline_stages.h"
+#include "te/schedule/schedule_data.h"
+
+namespace tenon::te {
+
+namespace {
+
+// A stage that is computed inside of another one's loops computes a region that need not start at
+// 0, whatever its axes' own ranges say; so every root axis that is a loop is rebased.
+void rebase_loops(StageData& stage) {
+  for (const IterVar& root : stage.op.root_iter_vars()) {
+    const std::optional<int> place = stage.leaf_position(root);
+    if (!place) continue;
+    IterVar rebased(std::nullopt, root.var().fresh(), root.kind());
+    stage.relations.push_back(Rebase{root, rebased});
+    stage.all_iter_vars.push_back(rebased);
+    stage.leaf_iter_vars[static_cast<std::size_t>(*place)] = rebased;
+    const AxisAttributes* known = stage.attributes_of(root);
+    if (!known) continue;
+    // What is said of the loop moves on; what is said of the dimension stays.
+    AxisAttributes moved = *known;
+    stage.attributes_of_or_new(root) = AxisAttributes{.align = moved.align, .where = moved.where};
+    moved.align = std::nullopt;
+    stage.attributes.emplace_back(rebased, std::move(moved));
+  }
+}
+
+/// The loop that has come of an axis: of a split the inner one, of a fusion the fused one.
+IterVar loop_of(const StageData& stage, IterVar axis, const std::string& attached,
+                const SourceLocation& where) {
+  while (!stage.has_leaf(axis)) {
+    const Relation* consumer = stage.consumer_of(axis);
+    if (!consumer)
+      throw ScheduleError("compute_at of " + attached + ": " + describe(stage) +
+                              " no longer has axis `" + axis.name() + "`; its loops are " +
+                              describe(stage.leaf_iter_vars),
+                          where);
+    axis = children_of(*consumer).back();
+  }
+  return axis;
+}
+
+void settle_attach(const ScheduleData& schedule, Attach& attach, const std::string& attached,
+                   const SourceLocation& where) {
+  if (AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach))
+    at->axis = loop_of(schedule.stage(at->scan), at->axis, attached, where);
+  AttachAt* at = std::get_if<AttachAt>(&attach);
+  if (!at) return;
+  const StageData& target = schedule.stage(at->stage);
+  const bool is_gone =
+      std::find(schedule.order.begin(), schedule.order.end(), at->stage) == schedule.order.end();
+  if (is_gone)
+    throw ScheduleError(
+        "compute_at of " + attached + ": " + describe(target) + " is inlined and has no loops",
+        where);
+  at->axis = loop_of(target, at->axis, attached, where);
+}
+
+}  // namespace
+
+void normalize(ScheduleData& schedule, const SourceLocation& where) {
+  inline_stages(schedule, where);
+  for (StageId id : schedule.order) rebase_loops(schedule.stage(id));
+  for (StageId id : schedule.order) {
+    StageData& stage = schedule.stage(id);
+    // There is nothing to compute of a placeholder, wherever it is said to be computed.
+    if (stage.op.as<Placeholder>()) stage.attach = AttachRoot{};
+    settle_attach(schedule, stage.attach, describe(stage), stage.attach_where);
+  }
+  for (GroupData& group : schedule.groups)
+    settle_attach(schedule, group.attach, "group `" + group.name + "`", group.attach_where);
+}
+
+}  // namespace tenon::te

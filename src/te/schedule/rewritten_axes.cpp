@@ -1,0 +1,70 @@
+#include "te/schedule/rewritten_axes.h"
+
+#include <algorithm>
+
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
+  std::vector<IterVar> axes;
+  for (std::size_t n = 0; n < shape.size(); ++n) {
+    const DataType type = shape[n].dtype();
+    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
+                      Var("ax" + std::to_string(n), type), IterKind::DataParallel);
+  }
+  return axes;
+}
+
+std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
+                            const AxisRanges& ranges, const AxisValues& values,
+                            arith::Facts& facts) {
+  const AxisFlags guarded = find_guarded(stage, ranges, facts);
+  arith::IntervalMap leaves;
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (const Range* range = ranges.find(leaf))
+      leaves.set(leaf.var(), arith::Interval::from_range(*range));
+  // Axes between roots and leaves count too: a part of a part that goes too far may still lie
+  // within the whole.
+  std::vector<Expr> guards;
+  for (const IterVar& axis : stage.all_iter_vars) {
+    if (!guarded.value_or(axis, false) || !values.contains(axis)) continue;
+    if (contains(stage.op.root_iter_vars(), axis) && !contains(roots, axis)) continue;
+    const Range& range = ranges.at(axis);
+    const Expr value = values.at(axis) - range.min;
+    const arith::Interval reached = arith::values_of(value, leaves, facts);
+    if (!reached.max() || !arith::can_prove(*reached.max() < range.extent, facts))
+      guards.push_back(value < range.extent);
+  }
+  return guards;
+}
+
+Expr zero_of(DataType type) {
+  return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0);
+}
+
+void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
+                 const SourceLocation& where) {
+  StageData& stage = schedule.stage(id);
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
+  stage.all_iter_vars = stage.op.root_iter_vars();
+  stage.leaf_iter_vars = loops_of(stage.op);
+  stage.relations.clear();
+  warn_of_lost_marks(schedule, primitive, stage, before, where);
+  std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
+}
+
+void check_attached_axes_stay(const ScheduleData& schedule, StageId id,
+                              std::span<const IterVar> staying, std::string_view primitive,
+                              const SourceLocation& where) {
+  for (StageId other : schedule.order) {
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other));
+    if (!at || at->stage != id || contains(staying, at->axis)) continue;
+    fail(primitive, schedule.stage(id),
+         describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
+             "`, which would be gone; call " + std::string(primitive) + " before compute_at",
+         where);
+  }
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,237 @@
+// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a
+// tensor of their own, which the old stage reduces.
+#include <algorithm>
+
+#include "te/operations/body.h"
+#include "te/schedule/operand_checks.h"
+#include "te/operations/reducer_laws.h"
+#include "te/schedule/rewritten_axes.h"
+#include "te/schedule/schedule_data.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// The old reduction, seen from the loop that is factored out.
+struct Factored {
+  /// The loop as a data axis, starting at 0.
+  IterVar data_axis;
+  /// The other loops of the same reduction, and the reduction axes that have nothing to do with it.
+  std::vector<IterVar> reduce_axes;
+  /// Old reduction axes in terms of these.
+  tir::VarMap values;
+  /// What must hold for a point to be one of the old reduction.
+  Expr condition;
+};
+
+void check_untouched(const StageData& stage, const Compute& compute, const AxisMarks& touched,
+                     const IterVar& axis, const SourceLocation& where) {
+  for (const IterVar& data : compute.axis)
+    if (touched.value_or(data, 0))
+      fail("rfactor", stage, axis,
+           "it is fused with data axis `" + data.name() + "`; factor before fusing", where);
+  for (const Relation& relation : stage.relations) {
+    // That a loop begins at 0 is nothing that a user has done to it.
+    if (std::holds_alternative<Rebase>(relation)) continue;
+    for (const IterVar& parent : parents_of(relation))
+      if (parent.kind() == IterKind::DataParallel)
+        fail("rfactor", stage, axis,
+             "data axis `" + parent.name() +
+                 "` has already been changed; call rfactor first, then schedule the data axes",
+             where);
+    if (std::holds_alternative<Singleton>(relation))
+      fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first",
+           where);
+  }
+  for (const auto& [data, attributes] : stage.attributes) {
+    if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
+    // What was said of it would be lost with the operation that it belongs to.
+    const std::string how = attributes.thread
+                                ? "is already bound to `" + attributes.thread->name() + "`"
+                                : "has already been scheduled";
+    fail("rfactor", stage, axis,
+         "data axis `" + data.name() + "` " + how +
+             "; call rfactor first, then schedule the data axes",
+         where);
+  }
+}
+
+/// All axes that have to do with the axis. A split of one and a fusion of its part with another
+/// link those two, so what is reached has sources of its own.
+AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
+  auto count = [&](const AxisMarks& marks) {
+    return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),
+                         [&](const IterVar& v) { return marks.value_or(v, 0) != 0; });
+  };
+  AxisMarks marks;
+  marks.set(axis, 1);
+  std::ptrdiff_t known = 0;
+  do {
+    known = count(marks);
+    mark_sources(stage.relations, marks);
+    mark_reached(stage.relations, marks);
+  } while (count(marks) > known);
+  return marks;
+}
+
+Factored factor(const StageData& stage, const Compute& compute, const tir::ReduceNode& reduction,
+                const IterVar& axis, const SourceLocation& where) {
+  const AxisMarks touched = touched_by(stage, axis);
+  check_untouched(stage, compute, touched, axis, where);
+
+  AxisRanges ranges;
+  arith::Facts facts;
+  std::vector<IterVar> touched_roots;
+  for (const IterVar& root : compute.reduce_axis) {
+    facts.bind(root.var(), *root.dom());
+    if (!touched.value_or(root, 0)) continue;
+    ranges.set(root, *root.dom());
+    touched_roots.push_back(root);
+  }
+  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  RangeSweep sweep{ranges, facts};
+  pass_ranges_down(stage.relations, sweep);
+
+  AxisValues values;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    if (!touched.value_or(leaf, 0)) continue;
+    const Range& range = ranges.at(leaf);
+    values.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
+  }
+  pass_index_up(stage.relations, ranges, values);
+
+  Expr condition = tir::make_true();
+  for (const Expr& guard : guards_of(stage, touched_roots, ranges, values, facts))
+    condition = condition && guard;
+  condition = condition && reduction.condition;
+
+  const Range& factored = ranges.at(axis);
+  const Range from_zero =
+      Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), factored.extent);
+  Factored result{
+      IterVar(from_zero, axis.var(), IterKind::DataParallel), {}, {}, tir::likely(condition)};
+  for (const IterVar& root : compute.reduce_axis) {
+    if (!touched.value_or(root, 0)) {
+      result.reduce_axes.push_back(root);
+    } else if (root.same_as(axis)) {
+      // A root axis may begin elsewhere; its place in the new tensor counts from 0.
+      if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
+    } else {
+      set(result.values, root.var(), values.at(root));
+    }
+  }
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (touched.value_or(leaf, 0) && !leaf.same_as(axis))
+      result.reduce_axes.emplace_back(ranges.at(leaf), leaf.var(), IterKind::Reduce);
+  return result;
+}
+
+/// The partial results.
+Operation make_factored(const Operation& op, const Compute& compute,
+                        const tir::ReduceNode& reduction, const Factored& factored, int position) {
+  std::vector<IterVar> axes = compute.axis;
+  axes.insert(axes.begin() + position, factored.data_axis);
+  tir::ReduceNode partial{reduction.combiner,
+                          {},
+                          {},
+                          factored.reduce_axes,
+                          tir::substitute(factored.condition, factored.values)};
+  for (const Expr& source : reduction.source)
+    partial.source.push_back(tir::substitute(source, factored.values));
+  std::vector<Expr> bodies;
+  if (partial.axis.empty()) {
+    // One point of the old reduction for each: nothing is left to reduce, but the condition still
+    // decides.
+    for (std::size_t n = 0; n < partial.source.size(); ++n)
+      bodies.push_back(tir::is_true(partial.condition)
+                           ? partial.source[n]
+                           : tir::if_then_else(partial.condition, partial.source[n],
+                                               reduction.combiner->identity[n]));
+  } else {
+    bodies = components_of(std::make_shared<const tir::ReduceNode>(std::move(partial)));
+  }
+  return make_compute(op.name() + ".rf", std::move(axes), std::move(bodies), {op.tag(), op.attrs()},
+                      op.where());
+}
+
+/// The reduction of the partial results.
+Operation make_final(const Operation& op, const Compute& compute, const tir::ReduceNode& reduction,
+                     const Operation& partial, const IterVar& data_axis, int position) {
+  const std::vector<IterVar> axes = numbered_axes(op.output(0).shape());
+  const IterVar reduced(data_axis.dom(), data_axis.var().fresh(data_axis.name() + ".v"),
+                        IterKind::Reduce);
+  std::vector<Expr> indices(axes.begin(), axes.end());
+  indices.insert(indices.begin() + position, reduced);
+  tir::VarMap new_axes;
+  for (std::size_t n = 0; n < axes.size(); ++n) set(new_axes, compute.axis[n].var(), axes[n]);
+  tir::ReduceNode rest{reduction.combiner, {}, {}, {reduced}, tir::make_true()};
+  for (const Expr& init : reduction.init) rest.init.push_back(tir::substitute(init, new_axes));
+  for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
+  return make_compute(op.name() + ".repl", axes,
+                      components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))),
+                      {op.tag(), op.attrs()}, op.where());
+}
+
+int checked_position(const StageData& stage, const IterVar& axis, int factor_axis, std::size_t rank,
+                     const SourceLocation& where) {
+  const int count = static_cast<int>(rank) + 1;
+  const int position = factor_axis >= 0 ? factor_axis : count + factor_axis;
+  if (position < 0 || position >= count)
+    fail("rfactor", stage, axis,
+         "factor_axis is " + std::to_string(factor_axis) + ", but the new tensor has " +
+             std::to_string(count) + " dimensions",
+         where);
+  return position;
+}
+
+}  // namespace
+
+std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const IterVar& given,
+                                      int factor_axis, SourceLocation where) const {
+  ScheduleData& schedule = *data_;
+  if (tensors.empty()) throw ScheduleError("rfactor: no tensor is listed", where);
+  const StageId id = schedule.require(tensors.front(), "rfactor", where).stage;
+  const StageData& stage = schedule.stage(id);
+  for (const Tensor& tensor : tensors)
+    if (schedule.require(tensor, "rfactor", where).stage != id)
+      fail("rfactor", stage, "tensor `" + tensor.name() + "` is of another operation", where);
+  const Operation op = stage.op;
+  const Compute* compute = op.as<Compute>();
+  const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
+  if (!reduction) fail("rfactor", stage, "it is no reduction", where);
+  const IterVar axis = require_leaf("rfactor", stage, given, where);
+  if (axis.kind() != IterKind::Reduce)
+    fail("rfactor", stage, axis,
+         "it is a " + std::string(to_string(axis.kind())) +
+             " axis; only a reduction axis can be factored",
+         where);
+  const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
+  check_attached_axes_stay(schedule, id, {}, "rfactor", where);
+  check_not_tensorized("rfactor", stage, where);
+  check_predicate_stays("rfactor", stage, {}, where);
+
+  if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
+    fail("rfactor", stage, axis,
+         "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found, where);
+
+  const Factored factored = factor(stage, *compute, *reduction, axis, where);
+  const Operation partial = make_factored(op, *compute, *reduction, factored, position);
+  const Operation final =
+      make_final(op, *compute, *reduction, partial, factored.data_axis, position);
+
+  schedule.set_op(id, final);
+  reset_loops(schedule, id, "rfactor", where);
+  const StageId partial_id = schedule.insert_stage(partial, schedule.position(id));
+  schedule.stage(partial_id).group = schedule.stage(id).group;
+  std::vector<Tensor> result;
+  for (int n = 0; n < partial.num_outputs(); ++n) result.push_back(partial.output(n));
+  return result;
+}
+
+Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
+                         SourceLocation where) const {
+  const std::vector<Tensor> all = rfactor(std::vector<Tensor>{tensor}, axis, factor_axis, where);
+  return all[static_cast<std::size_t>(tensor.value_index())];
+}
+
+}  // namespace tenon::te
