@@ -2,7 +2,9 @@
 """Checks every #include against the table of rooms in src/README.md, and who reads the environment.
 
 A room may include the public headers of the rooms that the table grants it, its own private headers, and the
-foreign libraries that are its own. Tests and tutorials see more: a room's tests see its private headers and
+foreign libraries that are its own. Some rooms are divided into sub-rooms that stand in an order: a file
+there includes its own sub-room and those below it. A public header belongs to the sub-room that has the
+source of its name. Tests and tutorials see more: a room's tests see its private headers and
 whatever the room stands on, other tests and the tutorials see every public header.
 """
 
@@ -25,6 +27,13 @@ ROOMS = {
     "runtime": ((), ("tbb/", "oneapi/")),
     "driver": (("*",), ("boost/program_options",)),
 }
+# room: its sub-rooms, lowest first; what lies in no sub-room stands on top of all
+SUB_ROOMS = {
+    "te": ("operations", "relations", "schedule", "graph", "bounds", "loops", "intrinsics"),
+}
+# public headers without a source of their name
+SUB_ROOM_OF_HEADER = {"include/tenon/te/axis_map.h": "relations"}
+
 FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in prefixes}
 FOREIGN_ELSEWHERE = {  # foreign headers that code outside the rooms includes
     "gtest/": ("tests",),
@@ -63,6 +72,27 @@ def place(path):
     return None, top
 
 
+def height(path, room):
+    """The place of the file's sub-room in the room's order, and that sub-room's name; the top comes last."""
+    order = SUB_ROOMS[room]
+    if path.parts[0] == "include":
+        name = SUB_ROOM_OF_HEADER.get(path.as_posix())
+        sources_of_name = (sources.ROOT / "src" / room).glob(f"*/{path.stem}.cpp")
+        name = name or next((source.parent.name for source in sources_of_name), None)
+    else:
+        name = path.relative_to(f"src/{room}").parts[0]
+    return (order.index(name), name) if name in order else (len(order), f"the top of {room}")
+
+
+def check_sub_rooms(path, target, room):
+    if room not in SUB_ROOMS or path.parts[0] == "tests":
+        return None
+    (place_of_path, name), (place_of_target, target_name) = height(path, room), height(target, room)
+    if place_of_target > place_of_path:
+        return f"{target} is of {target_name}, which stands above {name}"
+    return None
+
+
 def closure(room):
     """The room and all that it stands on."""
     seen, pending = set(), [room]
@@ -98,6 +128,8 @@ def check_ours(path, target):
         return f"{target} is private to {target_room}"
     if kind == "public" and target_kind != "public":
         return "a public header includes public headers only"
+    if room == target_room and room in SUB_ROOMS:
+        return check_sub_rooms(path, target, room)
     if room is None or room == target_room:
         return None
     allowed = closure(room) if kind == "test" else {"support", *ROOMS[room][0]}
@@ -133,6 +165,9 @@ def main():
         if room is None and kind in ("public", "private") and path != UMBRELLA:
             problems.append(f"{path}: lies in no room")
             continue
+        folder = path.parts[2] if kind == "private" and len(path.parts) > 3 else None
+        if room in SUB_ROOMS and folder and folder not in SUB_ROOMS[room]:
+            problems.append(f"{path}: {folder} is none of the sub-rooms of {room}")
         for number, line in enumerate(sources.text(path).splitlines(), 1):
             match = INCLUDE.match(line)
             if match:

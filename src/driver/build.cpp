@@ -10,6 +10,7 @@
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
+#include "tenon/te/freeze.h"
 
 namespace tenon {
 

@@ -8,6 +8,7 @@
 #include "driver/races.h"
 #include "tenon/driver/build.h"
 #include "tenon/lower/device_passes.h"
+#include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon {

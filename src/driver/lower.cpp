@@ -3,6 +3,7 @@
 #include "driver/function_form.h"
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/freeze.h"
 
 namespace tenon {
 

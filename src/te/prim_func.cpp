@@ -5,6 +5,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/freeze.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"

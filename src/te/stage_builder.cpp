@@ -4,11 +4,12 @@
 #include <numeric>
 #include <ranges>
 
-#include "te/loops/compute_body.h"
-#include "te/schedule/schedule_data.h"
-#include "te/intrinsics/tensorize.h"
-#include "te/loops/thread_reduce.h"
 #include "te/graph/thread_scope.h"
+#include "te/intrinsics/tensorize.h"
+#include "te/loops/compute_body.h"
+#include "te/loops/guards.h"
+#include "te/loops/thread_reduce.h"
+#include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "te/loops/loop_nest.h"
+#include "te/loops/compute_nest.h"
 
 namespace tenon::te {
 

@@ -1,6 +1,7 @@
 // A random choice of random schedules: an intrinsic for a few iterations of a stage.
 #pragma once
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tests/common/declared_part.h"
 #include "tests/common/loop_intrinsics.h"

@@ -1,5 +1,6 @@
 #include "tests/fuzz/random_schedule.h"
 
+#include "tenon/te/freeze.h"
 #include "tests/common/random_intrinsic.h"
 
 namespace tenon::fuzz {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"

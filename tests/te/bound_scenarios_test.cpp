@@ -4,6 +4,7 @@
 
 #include "run_schedule.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/reduce.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule.h"
 

@@ -2,6 +2,7 @@
 // was.
 #include <gtest/gtest.h>
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/reduce.h"
 

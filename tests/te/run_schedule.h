@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/evaluate.h"
 

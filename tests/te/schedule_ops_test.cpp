@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "run_schedule.h"
+#include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
 

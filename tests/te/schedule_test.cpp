@@ -1,6 +1,7 @@
 // Loops and relations after primitives.
 #include <gtest/gtest.h>
 
+#include "tenon/te/freeze.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "run_schedule.h"
+#include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "te/relations/index_digits.h"
+#include "tenon/te/freeze.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"

@@ -1,18 +1,16 @@
-// Questions about operations: what they are computed from, and what makes a step of a scan.
+// Questions about operations: what makes a step of a scan, which of its axes can be computed in
+// part.
 //
-//   for (const te::Operation& op : te::post_dfs_order({C.op()})) std::cout << op.name() << '\n';
+//   te::scan_fixed_axes(T.op())      // the columns, if no step reads another column
 //
 // Who reads whom among operations is `op.inputs()`. Of a schedule, a StageGraph says it with what
 // the schedule has changed: `reads`, `readers`, and `attach_path` for the loops around a stage.
 #pragma once
 
 #include "tenon/te/graph.h"
+#include "tenon/te/post_dfs_order.h"
 
 namespace tenon::te {
-
-/// The operations and all that they are computed from, each once: the inputs of an operation, in
-/// their order, before the operation.
-std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 /// The operations that make one step of a scan: those that depend on its state and that an update
 /// depends on, and the updates; producers before consumers. TypeError for another kind of

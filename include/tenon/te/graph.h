@@ -3,11 +3,6 @@
 //
 //   te::StageGraph graph = te::freeze(schedule);
 //   for (te::StageId s = graph.size(); s-- > 0;) infer(graph.stage(s), graph.attach_path(s));
-//
-// Freezing puts inlined stages into their readers, rebases every root axis that is a loop to 0, and
-// moves attachments to axes that have since been split or fused onto the loops that came of them.
-// It throws ScheduleError for a schedule that cannot be computed: an inlined output or reduction, a
-// stage attached where its consumers cannot see it.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -69,6 +64,8 @@ class StageGraph {
   std::vector<Operation> past_ops_;
 };
 
-StageGraph freeze(const Schedule& schedule, SourceLocation where = SourceLocation::current());
+/// The scope that a stage is kept in: the one that was set, else by the threads around it: Local
+/// under threadIdx, Shared under blockIdx alone, Global otherwise.
+tir::StorageScope scope_of(const StageGraph& graph, StageId stage);
 
 }  // namespace tenon::te

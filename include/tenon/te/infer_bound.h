@@ -58,8 +58,4 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocati
 /// One line per axis: stage, axis, range.
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 
-/// The scope that a stage is kept in: the one that was set, else by the threads around it: Local
-/// under threadIdx, Shared under blockIdx alone, Global otherwise.
-tir::StorageScope scope_of(const StageGraph& graph, StageId stage);
-
 }  // namespace tenon::te

@@ -8,13 +8,13 @@
 #include <sstream>
 
 #include "te/bounds/cover.h"
-#include "te/loops/program.h"
-#include "te/relations/propagate.h"
 #include "te/bounds/required_region.h"
-#include "te/graph/scan_axes.h"
 #include "te/bounds/thread_checks.h"
+#include "te/graph/scan_axes.h"
 #include "te/graph/thread_scope.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/freeze.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -46,6 +46,20 @@ struct ReaderView {
   std::vector<NeededAxis> axes;
   IntervalMap domains;
 };
+
+/// Every axis from which a leaf derives that is bound to a thread.
+AxisFlags find_thread_bound(const StageData& stage) {
+  AxisMarks bound;
+  for (const auto& [axis, attributes] : stage.attributes) {
+    if (attributes.thread && stage.has_leaf(axis)) bound.set(axis, 1);
+  }
+  AxisFlags flags;
+  if (bound.size() == 0) return flags;
+  mark_sources(stage.relations, bound);
+  for (const IterVar& axis : stage.all_iter_vars)
+    if (bound.value_or(axis, 0) != 0) flags.set(axis, true);
+  return flags;
+}
 
 bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachPoint>& b) {
   if (!a || !b) return !a && !b;

@@ -1,20 +1,10 @@
 // What a reader needs of a tensor, given the domains of the reader's axes.
 #pragma once
 
+#include "te/operations/collect_reads.h"
 #include "tenon/arith/interval.h"
-#include "tenon/te/operation.h"
 
 namespace tenon::te {
-
-/// The reads of one tensor in an operation: index lists, equal ones once, in order of appearance.
-struct TensorReads {
-  Tensor tensor;
-  std::vector<std::vector<Expr>> indices;
-};
-
-/// The reads in the bodies of a compute (sources, conditions, inits and ranges of reductions
-/// included); empty for the other kinds, whose needs do not depend on indices.
-std::vector<TensorReads> collect_reads(const Operation& op);
 
 /// Per dimension of a tensor, the intervals that are needed, one per read.
 using Needs = std::vector<std::vector<arith::Interval>>;

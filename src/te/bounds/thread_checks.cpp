@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "te/loops/program.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
+#include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -19,7 +19,7 @@ void check_declared(const StageData& stage, const IterVar& leaf, const IterVar& 
   const std::optional<Range>& declared = thread.dom();
   const Expr& extent = ranges.at(leaf).extent;
   if (!declared || !arith::can_prove(declared->extent < extent, facts)) return;
-  throw ScheduleError("bind of " + describe(leaf, stage) + " to `" + thread.name() +
+  throw ScheduleError("bind of " + describe(stage, leaf) + " to `" + thread.name() +
                           "`: the axis has " + print_expr(extent) + " iterations, but only " +
                           print_expr(declared->extent) +
                           " threads are declared; declare more, or split the axis",
@@ -107,7 +107,7 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, con
                                    [&](StageId reader) { return runs_in(graph, reader, tag); });
   if (is_seen && reaches_all(graph, id, leaf, ranges, facts)) return;
   throw ScheduleError(
-      "bind of " + describe(leaf, stage) + " to `" + tag.str() +
+      "bind of " + describe(stage, leaf) + " to `" + tag.str() +
           "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
           " memory, one for each thread, of which each would compute only a part; set_scope(\"" +
           (tag.is_block() ? "global" : "shared") + "\")",
@@ -135,7 +135,7 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
       throw ScheduleError(
           "compute_at of " + describe(stage) + ": all threads of `" + thread->name() +
               "` fill its " + std::string(to_string(scope)) + " memory together, but " +
-              describe(loop.axis, graph.stage(loop.stage)) +
+              describe(graph.stage(loop.stage), loop.axis) +
               ", a loop around it, runs more often in some of them than in others; compute it "
               "outside of that loop, or set_scope(\"local\")",
           stage.attach_where);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "te/bounds/required_region.h"
+#include "te/operations/collect_reads.h"
 
 namespace tenon::te {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tenon/te/infer_bound.h"
-
 namespace tenon::te {
 
 using tir::StorageScope;

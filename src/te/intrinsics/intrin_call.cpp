@@ -185,7 +185,7 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
                   intrin.body,
                   {},
                   leaf > nest.common,
-                  "tensorize of " + describe(axis, stage) + " with intrinsic `" + intrin.name + "`",
+                  "tensorize of " + describe(stage, axis) + " with intrinsic `" + intrin.name + "`",
                   said.where};
   check_loops(call, id, program.graph);
   for (const Var& scalar : intrin.scalar_params)

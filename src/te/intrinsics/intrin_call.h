@@ -3,7 +3,7 @@
 #pragma once
 
 #include "te/intrinsics/intrin_view.h"
-#include "te/loops/loop_nest.h"
+#include "te/loops/compute_nest.h"
 
 namespace tenon::te {
 

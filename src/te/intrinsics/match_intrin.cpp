@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "te/bounds/required_region.h"
 #include "te/intrinsics/match_bodies.h"
 #include "te/intrinsics/operand_order.h"
-#include "te/bounds/required_region.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "te/intrinsics/check_intrin.h"
-#include "te/loops/compute_body.h"
 #include "te/intrinsics/intrin_call.h"
+#include "te/loops/compute_body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/print.h"

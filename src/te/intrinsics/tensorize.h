@@ -11,7 +11,7 @@
 //   -> for (j.outer, 0, 5) if (likely(j.outer*16 + 15 < 70)) vadd(...) else for (j.inner, 0, 16) if (...) ...
 #pragma once
 
-#include "te/loops/loop_nest.h"
+#include "te/loops/compute_nest.h"
 
 namespace tenon::te {
 

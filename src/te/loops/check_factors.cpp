@@ -47,7 +47,7 @@ Stmt check_factors(const Program& program, Stmt body) {
         continue;
       checked.push_back(count.value);
       std::string text(count.primitive);
-      text += " of " + describe(split->parent, stage) + ": the " + std::string(count.what) + " `" +
+      text += " of " + describe(stage, split->parent) + ": the " + std::string(count.what) + " `" +
               print_expr(count.value) + "` must be positive";
       body = make_stmt(Assert{is_positive, std::move(text), std::move(body)});
     }

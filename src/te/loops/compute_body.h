@@ -1,7 +1,7 @@
 // The statements of a compute at one point: stores of its elements.
 #pragma once
 
-#include "te/loops/loop_nest.h"
+#include "te/loops/compute_nest.h"
 
 namespace tenon::te {
 

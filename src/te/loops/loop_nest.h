@@ -63,28 +63,4 @@ struct NestOptions {
 /// inside.
 LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& options = {});
 
-struct GuardOptions {
-  /// Leaves out the check against the ranges that the operation declares.
-  bool skip_declared = false;
-  const AxisFlags* skip = nullptr;
-};
-
-/// The conditions under which the current iteration lies within the ranges of its axes and within
-/// the operation's domain; those that provably always hold are left out.
-std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
-                              const GuardOptions& options = {});
-
-/// The loops of a compute, of its initialisation, and how far they are one.
-struct ComputeNest {
-  LoopNest main;
-  Shells main_guards;
-  /// The number of leaves before the first that carries a reduction; all of them if none does.
-  std::size_t common;
-  /// Present for reductions.
-  std::optional<LoopNest> init;
-  Shells init_guards;
-};
-
-ComputeNest make_compute_nest(StageId stage, Program& program);
-
 }  // namespace tenon::te

@@ -143,8 +143,4 @@ Stmt Program::lower(const Stmt& s, const VarMap& values) const {
   return Lowering(buffers, values, defined_)(s);
 }
 
-std::string describe(const IterVar& axis, const StageData& stage) {
-  return "axis `" + axis.name() + "` of " + describe(stage);
-}
-
 }  // namespace tenon::te

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/te/infer_bound.h"
 
@@ -67,9 +68,5 @@ class Program {
  private:
   tir::VarMap defined_;
 };
-
-/// "stage `C`", for messages.
-std::string describe(const StageData& stage);
-std::string describe(const IterVar& axis, const StageData& stage);
 
 }  // namespace tenon::te

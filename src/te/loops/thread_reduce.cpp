@@ -1,7 +1,8 @@
 #include "te/loops/thread_reduce.h"
 
-#include "te/loops/compute_body.h"
 #include "te/graph/thread_scope.h"
+#include "te/loops/compute_body.h"
+#include "te/loops/guards.h"
 
 namespace tenon::te {
 
@@ -15,7 +16,7 @@ bool reduces_across_threads(const StageData& stage) {
       if (attributes && attributes->thread) reduced = &leaf;
     } else if (reduced) {
       const AxisAttributes* where = stage.attributes_of(*reduced);
-      throw ScheduleError("bind of the reduction " + describe(*reduced, stage) +
+      throw ScheduleError("bind of the reduction " + describe(stage, *reduced) +
                               " to a thread: the data axis `" + leaf.name() +
                               "` is a loop inside of it; reorder it outwards",
                           where->where);
@@ -43,8 +44,8 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
     for (const IterVar& leaf : stage.leaf_iter_vars) {
       if (leaf.kind() != IterKind::Reduce || !is_bound(stage, leaf)) continue;
       throw ScheduleError(
-          "bind of the reduction " + describe(leaf, stage) +
-              " to a thread: " + describe(loop.axis, graph.stage(loop.stage)) +
+          "bind of the reduction " + describe(stage, leaf) +
+              " to a thread: " + describe(graph.stage(loop.stage), loop.axis) +
               " around it is bound to virtual thread `" + thread->name() +
               "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
               "it to another thread",

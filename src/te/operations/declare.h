@@ -25,4 +25,7 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 
+/// All outputs of the operation, in order.
+std::vector<Tensor> outputs_of(const Operation& op);
+
 }  // namespace tenon::te

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/intrinsics/match_intrin.h"
+#include "te/operations/dim_pairs.h"
 #include "te/operations/tag_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
@@ -64,7 +64,7 @@ void fit_region(const std::string& box, const std::vector<Expr>& given, const Te
   std::vector<Expr> extents, shape;
   for (const Expr& extent : given) extents.push_back(arith::simplify(extent));
   for (const Expr& extent : theirs.shape()) shape.push_back(tir::substitute_folding(extent, sizes));
-  Facts facts;
+  arith::Facts facts;
   const std::optional<DimPairs> pairs = pair_dims(extents, shape, facts);
   if (!pairs)
     throw TypeError(box + " has the extents " + print_list(extents) + ", `" + theirs.name() +

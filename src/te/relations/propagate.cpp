@@ -31,9 +31,9 @@ void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& 
   }
 }
 
-AxisFlags find_guarded(const StageData& stage, const AxisRanges& ranges, const Facts& facts) {
+AxisFlags find_guarded(Relations relations, const AxisRanges& ranges, const Facts& facts) {
   AxisFlags guarded;
-  for (const Relation& relation : std::views::reverse(stage.relations)) {
+  for (const Relation& relation : std::views::reverse(relations)) {
     match(relation, [&](const auto& r) { guards_up(r, ranges, facts, guarded); });
   }
   return guarded;
@@ -64,21 +64,6 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
     }
   }
   return incomplete;
-}
-
-AxisFlags find_thread_bound(const StageData& stage) {
-  AxisFlags bound;
-  for (const auto& [axis, attributes] : stage.attributes) {
-    if (attributes.thread && stage.has_leaf(axis)) bound.set(axis, true);
-  }
-  if (bound.size() == 0) return bound;
-  for (const Relation& relation : std::views::reverse(stage.relations)) {
-    bool any = false;
-    for (const IterVar& child : children_of(relation)) any = any || bound.value_or(child, false);
-    if (!any) continue;
-    for (const IterVar& parent : parents_of(relation)) bound.set(parent, true);
-  }
-  return bound;
 }
 
 namespace {

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "te/relations/rules.h"
-#include "tenon/te/stage.h"
 
 namespace tenon::te {
 
@@ -22,14 +21,11 @@ void pass_index_up(Relations relations, const AxisRanges& ranges, AxisValues& va
 void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& values);
 
 /// Every axis whose computed value may pass its range, given none of the leaves' does.
-AxisFlags find_guarded(const StageData& stage, const AxisRanges& ranges, const Facts& facts);
+AxisFlags find_guarded(Relations relations, const AxisRanges& ranges, const Facts& facts);
 
 /// Every axis that does not take all its values if one leaf stays at its minimum.
 AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
                           const Facts& facts);
-
-/// Every axis from which a leaf derives that is bound to a thread.
-AxisFlags find_thread_bound(const StageData& stage);
 
 /// Bits that meet: a child has all bits of its parents (mark_reached), a parent all bits of its
 /// children (mark_sources).

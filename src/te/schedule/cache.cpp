@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
-#include "te/schedule/operand_checks.h"
 #include "te/relations/propagate.h"
+#include "te/schedule/operand_checks.h"
 #include "te/schedule/rewritten_axes.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"

@@ -1,9 +1,8 @@
-// Normalizing a schedule: inlining, loops that start at 0, attachments at loops. `freeze`
-// (graph.cpp) is this and the making of the graph.
+#include "te/schedule/normalize.h"
+
 #include <algorithm>
 
 #include "te/schedule/inline_stages.h"
-#include "te/schedule/schedule_data.h"
 
 namespace tenon::te {
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "te/schedule/operand_checks.h"
+#include "te/schedule/warnings.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "te/schedule/warnings.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::te {
@@ -19,7 +20,7 @@ std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
 std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
                             const AxisRanges& ranges, const AxisValues& values,
                             arith::Facts& facts) {
-  const AxisFlags guarded = find_guarded(stage, ranges, facts);
+  const AxisFlags guarded = find_guarded(stage.relations, ranges, facts);
   arith::IntervalMap leaves;
   for (const IterVar& leaf : stage.leaf_iter_vars)
     if (const Range* range = ranges.find(leaf))

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
-#include "te/schedule/operand_checks.h"
 #include "te/operations/reducer_laws.h"
+#include "te/schedule/operand_checks.h"
 #include "te/schedule/rewritten_axes.h"
 #include "te/schedule/schedule_data.h"
 

@@ -129,9 +129,19 @@ const SourceLocation& ScheduleData::effective_attach_where(StageId id) const {
   return stage(id).attach_where;
 }
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  std::vector<IterVar> loops = op.root_iter_vars();
+  std::erase_if(loops, [](const IterVar& axis) { return axis.kind() == IterKind::Opaque; });
+  return loops;
+}
+
 // ---- texts and checks ---------------------------------------------------------------------------
 
 std::string describe(const StageData& stage) { return "stage `" + stage.origin_op.name() + "`"; }
+
+std::string describe(const StageData& stage, const IterVar& axis) {
+  return "axis `" + axis.name() + "` of " + describe(stage);
+}
 
 std::string describe(std::span<const IterVar> axes) {
   std::string text;

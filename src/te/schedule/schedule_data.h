@@ -68,6 +68,8 @@ std::vector<IterVar> loops_of(const Operation& op);
 
 /// "stage `C`", by the name that the user gave.
 std::string describe(const StageData& stage);
+/// "axis `i` of stage `C`"
+std::string describe(const StageData& stage, const IterVar& axis);
 /// "`i.outer`, `i.inner`"
 std::string describe(std::span<const IterVar> axes);
 
@@ -76,13 +78,6 @@ std::string describe(std::span<const IterVar> axes);
                        const SourceLocation& where);
 [[noreturn]] void fail(std::string_view primitive, const StageData& stage, const IterVar& axis,
                        const std::string& text, const SourceLocation& where);
-
-/// Keeps a warning with its line, unless it is there already.
-void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where);
-/// Warns of what was said of loops that the primitive has taken away; `before` are the loops that
-/// there were.
-void warn_of_lost_marks(ScheduleData& schedule, std::string_view primitive, const StageData& stage,
-                        std::span<const IterVar> before, const SourceLocation& where);
 
 /// Throws if normalize has put the stage into its readers.
 void check_is_there(const ScheduleData& schedule, StageId id, std::string_view primitive,
@@ -115,8 +110,5 @@ tir::StorageScope parse_scope(const std::string& subject, std::string_view scope
 /// Throws if the stage's own attachment cannot be what a primitive makes it.
 void check_can_inline(std::string_view primitive, const StageData& stage,
                       const SourceLocation& where);
-
-/// Inlines, rebases and settles attachments in place.
-void normalize(ScheduleData& data, const SourceLocation& where);
 
 }  // namespace tenon::te

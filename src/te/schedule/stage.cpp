@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/schedule/operand_checks.h"
+#include "te/schedule/warnings.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -19,36 +20,7 @@ bool contains(std::span<const IterVar> axes, const IterVar& axis) {
   return find_axis(axes, axis).has_value();
 }
 
-std::vector<IterVar> parents_of(const Relation& relation) {
-  return match(
-      relation, [](const Split& r) { return std::vector{r.parent}; },
-      [](const Fuse& r) {
-        return std::vector{r.outer, r.inner};
-      },
-      [](const Rebase& r) { return std::vector{r.parent}; },
-      [](const Singleton&) { return std::vector<IterVar>{}; },
-      [](const Transform& r) { return r.originals; });
-}
-
-std::vector<IterVar> children_of(const Relation& relation) {
-  return match(
-      relation,
-      [](const Split& r) {
-        return std::vector{r.outer, r.inner};
-      },
-      [](const Fuse& r) { return std::vector{r.fused}; },
-      [](const Rebase& r) { return std::vector{r.rebased}; },
-      [](const Singleton& r) { return std::vector{r.iter}; },
-      [](const Transform& r) { return r.transformed; });
-}
-
 // ---- StageData ----------------------------------------------------------------------------------
-
-std::vector<IterVar> loops_of(const Operation& op) {
-  std::vector<IterVar> loops = op.root_iter_vars();
-  std::erase_if(loops, [](const IterVar& axis) { return axis.kind() == IterKind::Opaque; });
-  return loops;
-}
 
 StageData StageData::make(const Operation& op) {
   return StageData{.op = op,

@@ -3,6 +3,7 @@
 
 #include "te/relations/index_digits.h"
 #include "te/schedule/schedule_data.h"
+#include "te/schedule/warnings.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {

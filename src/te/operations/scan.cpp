@@ -1,4 +1,4 @@
-// Operations made of others: scans, and extern operations.
+// Scans: operations whose steps read earlier steps.
 #include <algorithm>
 #include <unordered_set>
 
@@ -9,8 +9,6 @@
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
-
-// ---- scan ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -115,12 +113,6 @@ std::vector<IterVar> spatial_axes(const std::string& name, const std::vector<Ten
   return axes;
 }
 
-std::vector<Tensor> outputs_of(const Operation& op) {
-  std::vector<Tensor> outputs;
-  for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back(op.output(n));
-  return outputs;
-}
-
 }  // namespace
 
 std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update,
@@ -155,130 +147,6 @@ Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state,
             std::vector<Tensor> inputs, Name name, SourceLocation where) {
   return scan(std::vector{init}, std::vector{update}, std::vector{state}, std::move(inputs),
               std::move(name), where)
-      .front();
-}
-
-// ---- extern -------------------------------------------------------------------------------------
-
-namespace {
-
-void check_given(const std::string& what, const std::vector<tir::Buffer>& given,
-                 std::size_t expected, const SourceLocation& where) {
-  if (given.size() != expected)
-    throw TypeError(
-        what + ": got " + std::to_string(given.size()) + " buffers for " + std::to_string(expected),
-        where);
-}
-
-std::vector<tir::Buffer> input_buffers(const std::string& what, const std::vector<Tensor>& inputs,
-                                       const ExternOptions& options, const SourceLocation& where) {
-  if (options.input_buffers) {
-    check_given(what + ", inputs", *options.input_buffers, inputs.size(), where);
-    for (std::size_t n = 0; n < inputs.size(); ++n)
-      check_buffer_of(inputs[n], (*options.input_buffers)[n], what, where);
-    return *options.input_buffers;
-  }
-  std::vector<tir::Buffer> buffers;
-  for (const Tensor& input : inputs)
-    buffers.push_back(
-        tir::decl_buffer(input.shape(), input.dtype(), {.name = input.op().name()}, where));
-  return buffers;
-}
-
-std::vector<DataType> output_types(const std::string& what, const std::vector<Tensor>& inputs,
-                                   std::size_t count, const ExternOptions& options,
-                                   const SourceLocation& where) {
-  if (!options.dtypes.empty()) {
-    if (options.dtypes.size() != count)
-      throw TypeError(what + ": got " + std::to_string(options.dtypes.size()) + " types for " +
-                          std::to_string(count) + " outputs",
-                      where);
-    return options.dtypes;
-  }
-  if (options.dtype) return std::vector<DataType>(count, *options.dtype);
-  const bool agree =
-      !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
-        return t.dtype() == inputs.front().dtype();
-      });
-  if (!agree)
-    throw TypeError(
-        what +
-            ": the type of the output does not follow from the inputs; give it as {.dtype = ...}",
-        where);
-  return std::vector<DataType>(count, inputs.front().dtype());
-}
-
-}  // namespace
-
-void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
-                std::span<const tir::Buffer> outs, const std::string& what,
-                const SourceLocation& where) {
-  std::vector<tir::Buffer> accessed;
-  std::unordered_set<const tir::ExprNode*> pointers;
-  for (std::span<const tir::Buffer> given : {ins, outs})
-    for (const tir::Buffer& buffer : given) pointers.insert(&buffer->data.node());
-  std::string stranger;
-  auto found = [&](const std::string& what_is_there) {
-    if (stranger.empty()) stranger = what_is_there;
-  };
-  tir::walk(
-      body, [&](const tir::Reduce&) { found("a reduction; write the loop"); },
-      [&](const tir::ProducerLoad& read) {
-        found("an element of tensor `" + read.producer->name() + "`; read its buffer");
-      },
-      [&](const tir::Evaluate& call) {
-        if (call.value.is_moved_from()) found("an expression that has been moved from");
-      },
-      [&](const tir::Load& load) { accessed.push_back(load.buffer); },
-      [&](const tir::Store& store) { accessed.push_back(store.buffer); },
-      [&](const tir::Allocate& allocate) { pointers.insert(&allocate.data.node()); },
-      [&](const tir::Realize& realize) { pointers.insert(&realize.buffer->data.node()); },
-      [&](const tir::BufferView& view) { pointers.insert(&view.view->data.node()); },
-      [&](const tir::Let& let) { pointers.insert(&let.var.node()); });
-  if (!stranger.empty()) throw TypeError(what + ": the body cannot be or hold " + stranger, where);
-  for (const tir::Buffer& buffer : accessed)
-    if (!pointers.contains(&buffer->data.node()))
-      throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
-                          "`, which is none of its inputs and outputs and is not allocated in it",
-                      where);
-}
-
-std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vector<Tensor> inputs,
-                                 const ExternBody& body, Name name, ExternOptions options,
-                                 SourceLocation where) {
-  const std::string what = "extern `" + name + "`";
-  if (!body) throw TypeError(what + ": the body is an empty function", where);
-  if (shapes.empty() && !options.output_buffers)
-    throw TypeError(what + ": needs at least one output", where);
-  for (std::vector<Expr>& shape : shapes) check_shape(shape, what, where);
-  std::vector<tir::Buffer> ins = input_buffers(what, inputs, options, where);
-  std::vector<tir::Buffer> outs;
-  if (options.output_buffers) {
-    check_given(what + ", outputs", *options.output_buffers, shapes.size(), where);
-    outs = *options.output_buffers;
-    for (std::size_t n = 0; n < outs.size(); ++n)
-      check_buffer_of(
-          make_operation(name, "", Placeholder{shapes[n], outs[n].dtype()}, where).output(0),
-          outs[n], what + ", output " + std::to_string(n), where);
-  } else {
-    const std::vector<DataType> types = output_types(what, inputs, shapes.size(), options, where);
-    for (DataType type : types) check_element_type(type, what, where);
-    for (std::size_t n = 0; n < shapes.size(); ++n)
-      outs.push_back(tir::decl_buffer(shapes[n], types[n], {.name = name}, where));
-  }
-  Stmt code = body(ins, outs).body();
-  check_body(code, ins, outs, what, where);
-  Extern kind{std::move(inputs), std::move(ins), std::move(outs), std::move(code)};
-  return outputs_of(make_operation(std::move(name), declared_tag(std::move(options.tag)),
-                                   std::move(kind), where));
-}
-
-Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
-                 Name name, ExternOptions options, SourceLocation where) {
-  std::vector<std::vector<Expr>> shapes;
-  shapes.push_back(std::move(shape));
-  return extern_multi(std::move(shapes), std::move(inputs), body, std::move(name),
-                      std::move(options), where)
       .front();
 }
 

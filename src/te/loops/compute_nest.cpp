@@ -1,0 +1,114 @@
+#include "te/loops/compute_nest.h"
+
+#include <algorithm>
+
+#include "te/graph/thread_scope.h"
+#include "te/loops/guards.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+namespace {
+
+constexpr unsigned kFromData = 1, kFromReduction = 2;
+
+AxisMarks mark_axes(const StageData& stage) {
+  AxisMarks marks;
+  for (const IterVar& axis : stage.op.reduce_axis()) marks.set(axis, kFromReduction);
+  std::size_t count = stage.op.axis().size();
+  if (const TensorCompute* compute = stage.op.as<TensorCompute>()) {
+    count = static_cast<std::size_t>(compute->schedulable_ndim);
+  }
+  for (std::size_t i = 0; i < count; ++i) marks.set(stage.op.axis()[i], kFromData);
+  mark_reached(stage.relations, marks);
+  return marks;
+}
+
+Shells as_likely(const std::vector<Expr>& conditions) {
+  Shells shells;
+  for (const Expr& condition : conditions) shells.emplace_back(GuardShell{likely(condition)});
+  return shells;
+}
+
+bool reads(const Shell& shell) {
+  const LoopShell* loop = std::get_if<LoopShell>(&shell);
+  return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
+}
+
+bool defines(const Shell& shell, const Expr& var) {
+  if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
+  const AttrShell* attr = std::get_if<AttrShell>(&shell);
+  return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
+}
+
+/// A loop whose range is read from a tensor reads it by the axes around: their guards stand around
+/// the loop.
+void guard_loops_that_read(LoopNest& nest, Shells& guards) {
+  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
+    if (std::ranges::none_of(nest.levels[i], reads)) continue;
+    auto is_defined_later = [&](const Expr& var) {
+      return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
+                         [&](const Shells& level) {
+                           return std::ranges::any_of(
+                               level, [&](const Shell& s) { return defines(s, var); });
+                         });
+    };
+    const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Shell& guard) {
+      return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);
+    });
+    nest.levels[i].insert(nest.levels[i].begin(), kept, guards.end());
+    guards.erase(kept, guards.end());
+  }
+}
+
+/// Whether every output goes to memory that is made for just the inferred ranges.
+bool is_realized(const StageData& stage, const BufferTable& buffers) {
+  for (int i = 0; i < stage.op.num_outputs(); ++i) {
+    if (buffers.is_argument(stage.op.output(i))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ComputeNest make_compute_nest(StageId id, Program& program) {
+  const StageData& stage = program.graph.stage(id);
+  ComputeNest nest{make_loop_nest(id, program), {}, stage.leaf_iter_vars.size(), std::nullopt, {}};
+  nest.main_guards = as_likely(make_guards(id, nest.main, program));
+  guard_loops_that_read(nest.main, nest.main_guards);
+  if (stage.store_predicate) {
+    nest.main_guards.push_back(GuardShell{program.lower(*stage.store_predicate, nest.main.vars)});
+  }
+  if (stage.op.reduce_axis().empty()) return nest;
+
+  const AxisMarks marks = mark_axes(stage);
+  for (std::size_t i = 0; i < stage.leaf_iter_vars.size(); ++i) {
+    if ((marks.value_or(stage.leaf_iter_vars[i], 0) & kFromReduction) == 0) continue;
+    nest.common = i;
+    break;
+  }
+  // Initialisation runs over data axes only.
+  AxisFlags skip;
+  for (const IterVar& axis : stage.all_iter_vars) {
+    if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
+  }
+  for (const IterVar& axis : stage.leaf_iter_vars) {
+    if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
+  }
+  nest.init = make_loop_nest(
+      id, program, {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
+  // A point outside the operation's domain may be initialised where it has memory of its own:
+  // nothing reads it. Where the buffer is an argument it may not even exist.
+  const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
+  nest.init_guards =
+      as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));
+  for (const IterVar& thread : idle_threads(program.graph, id)) {
+    if (is_one(program.bounds[thread].extent)) continue;
+    nest.main_guards.push_back(GuardShell{thread.var() == 0});
+    nest.init_guards.push_back(GuardShell{thread.var() == 0});
+  }
+  return nest;
+}
+
+}  // namespace tenon::te

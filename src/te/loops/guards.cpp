@@ -1,0 +1,121 @@
+#include "te/loops/guards.h"
+
+#include "te/graph/thread_scope.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::can_prove;
+
+namespace {
+
+class GuardMaker {
+ public:
+  GuardMaker(StageId id, const LoopNest& nest, const Program& program, const GuardOptions& options)
+      : id_(id),
+        stage_(program.graph.stage(id)),
+        scope_(scope_of(program.graph, id)),
+        nest_(nest),
+        program_(program),
+        options_(options) {}
+
+  std::vector<Expr> make() {
+    guard_threads();
+    guard_relations();
+    guard_layouts();
+    if (!options_.skip_declared) guard_declared();
+    return std::move(guards_);
+  }
+
+ private:
+  bool is_skipped(const IterVar& axis) const {
+    return axis.kind() == IterKind::Opaque ||
+           (options_.skip && options_.skip->value_or(axis, false));
+  }
+
+  /// A thread axis may have more threads than this loop has iterations, or than one around that it
+  /// runs for.
+  void guard_threads() {
+    for (const IterVar& leaf : stage_.leaf_iter_vars) {
+      const IterVar* thread = thread_of(stage_, leaf);
+      if (!thread || is_skipped(leaf)) continue;
+      // Threads with memory of their own each run the first iteration, if there is one.
+      const bool is_divided = is_shared_along(scope_, *thread->thread());
+      if (is_divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
+    }
+    for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
+      require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
+    }
+  }
+
+  void require_thread_of(const IterVar& thread, const IterVar& loop) {
+    const Expr& count = program_.bounds[loop].extent;
+    if (!surely_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
+  }
+
+  void guard_relations() {
+    const AxisFlags guarded =
+        find_guarded(stage_.relations, program_.bounds.ranges(), arith::Facts());
+    for (const IterVar& axis : stage_.all_iter_vars) {
+      if (is_skipped(axis) || !guarded.value_or(axis, false)) continue;
+      const Range& range = program_.bounds[axis];
+      require_below(unshifted(nest_.values.at(axis), range.min), range.extent);
+    }
+  }
+
+  /// Loops over another layout begin at 0, and so go round more than a part of the stage that is
+  /// needed.
+  void guard_layouts() {
+    for (const Relation& relation : stage_.relations) {
+      const Transform* transform = std::get_if<Transform>(&relation);
+      if (!transform) continue;
+      for (const IterVar& axis : transform->originals) {
+        const Range& range = program_.bounds[axis];
+        if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
+        require_within(unshifted(nest_.values.at(axis), range.min), range.extent);
+      }
+    }
+  }
+
+  void guard_declared() {
+    for (const IterVar& axis : stage_.op.root_iter_vars()) {
+      if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
+      const Expr value = unshifted(nest_.values.at(axis), axis.dom()->min);
+      require_within(value, axis.dom()->extent);
+    }
+  }
+
+  void require_within(const Expr& value, const Expr& extent) {
+    const arith::Interval values = values_of(value, program_.intervals, program_.facts);
+    if (!values.min() || !can_prove(*values.min() >= 0, program_.facts)) add(value >= 0);
+    require_below(value, values, extent);
+  }
+
+  void require_below(const Expr& value, const Expr& extent) {
+    require_below(value, values_of(value, program_.intervals, program_.facts), extent);
+  }
+
+  void require_below(const Expr& value, const arith::Interval& values, const Expr& extent) {
+    if (!values.max() || !can_prove(*values.max() < extent, program_.facts)) add(value < extent);
+  }
+
+  void add(const Expr& condition) { guards_.push_back(program_.lower(condition, nest_.vars)); }
+
+  const StageId id_;
+  const StageData& stage_;
+  const StorageScope scope_;
+  const LoopNest& nest_;
+  const Program& program_;
+  const GuardOptions& options_;
+  std::vector<Expr> guards_;
+};
+
+}  // namespace
+
+std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
+                              const GuardOptions& options) {
+  return GuardMaker(stage, nest, program, options).make();
+}
+
+}  // namespace tenon::te

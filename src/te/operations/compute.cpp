@@ -1,0 +1,210 @@
+// Placeholders, computes and axes, with the checks of what users give.
+#include "te/operations/body.h"
+#include "te/operations/declare.h"
+#include "te/operations/tag_scope.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// Past it, an expression is too long to be worked on: it must have been built of shared parts.
+constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
+
+void check_no_reduction_inside(const std::string& what, const Expr& body,
+                               const SourceLocation& where) {
+  bool nested = false;
+  if (body.as<tir::Reduce>()) {
+    tir::for_each_child(body,
+                        [&](const Expr& child) { nested = nested || contains_reduction(child); });
+  } else {
+    nested = contains_reduction(body);
+  }
+  if (nested)
+    throw TypeError(
+        what +
+            ": a reduction must be the whole body, here it is inside of an expression; compute it as a "
+            "tensor of its own and read that",
+        where);
+}
+
+void check_components(const std::string& what, const std::vector<Expr>& bodies,
+                      const SourceLocation& where) {
+  const tir::Reduce* first = bodies.front().as<tir::Reduce>();
+  for (const Expr& body : bodies)
+    if ((body.as<tir::Reduce>() != nullptr) != (first != nullptr))
+      throw TypeError(what + ": either all outputs are reductions or none is", where);
+  if (!first) return;
+  const tir::ReduceNode* reduction = first->reduction.get();
+  const tir::CommReducerNode& combiner = *reduction->combiner;
+  for (std::size_t n = 0; n < reduction->source.size(); ++n)
+    if (combiner.result[n].dtype() != reduction->source[n].dtype())
+      throw TypeError(what + ": " + combiner.name + " of " + reduction->source[n].dtype().str() +
+                          " gives " + combiner.result[n].dtype().str() + "; cast the terms" +
+                          (reduction->source[n].dtype().is_bool() ? ", or use all or any" : ""),
+                      where);
+  bool in_order = reduction->source.size() == bodies.size();
+  for (std::size_t n = 0; n < bodies.size(); ++n) {
+    const tir::Reduce* component = bodies[n].as<tir::Reduce>();
+    in_order = in_order && component->reduction.get() == reduction &&
+               component->value_index == static_cast<int>(n);
+  }
+  if (in_order) return;
+  throw TypeError(
+      what +
+          (bodies.size() == 1
+               ? ": a reduction of several components has several outputs: use compute_multi"
+               : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
+      where);
+}
+
+template <class Result>
+std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape,
+                                                  std::vector<std::string> names, bool named,
+                                                  const IndexFunction<Result>& body,
+                                                  const std::string& what,
+                                                  const SourceLocation& where) {
+  check_shape(shape, what, where);
+  std::vector<IterVar> axes = declare_axes(shape, std::move(names), named, what, where);
+  check_arity(body.arity(), axes.size(), what, where);
+  std::vector<Var> vars;
+  for (const IterVar& axis : axes) vars.push_back(axis.var());
+  Result result = body(vars);
+  return {std::move(axes), std::move(result)};
+}
+
+Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool named,
+                   const ComputeBody& body, std::string name, ComputeOptions options,
+                   const SourceLocation& where) {
+  const std::string what = "compute `" + name + "`";
+  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  options.tag = declared_tag(std::move(options.tag));
+  return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options),
+                      where)
+      .output(0);
+}
+
+std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::string> names,
+                                 bool named, const MultiBody& body, std::string name,
+                                 ComputeOptions options, const SourceLocation& where) {
+  const std::string what = "compute_multi `" + name + "`";
+  auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  options.tag = declared_tag(std::move(options.tag));
+  return outputs_of(
+      make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
+}
+
+}  // namespace
+
+// ---- makers -------------------------------------------------------------------------------------
+
+Tensor placeholder(std::vector<Expr> shape, Name name, DataType dtype, SourceLocation where) {
+  const std::string what = "placeholder `" + name + "`";
+  check_shape(shape, what, where);
+  check_element_type(dtype, what, where);
+  return make_operation(std::move(name), "", Placeholder{std::move(shape), dtype}, where).output(0);
+}
+
+Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
+                       ComputeOptions options, SourceLocation where) {
+  const std::string what = "compute `" + name + "`";
+  if (body.empty()) throw TypeError(what + ": the body gives no output", where);
+  for (const Expr& e : body) {
+    if (e.is_moved_from())
+      throw TypeError(what + ": the body gives an expression that has been moved from", where);
+    check_element_type(e.dtype(), what, where);
+    check_no_reduction_inside(what, e, where);
+    if (tree_size(e, kMaxBodyNodes) >= kMaxBodyNodes)
+      throw TypeError(what + ": written out, the body has more than " +
+                          std::to_string(kMaxBodyNodes) +
+                          " operations; compute shared parts as tensors of their own",
+                      where);
+  }
+  check_components(what, body, where);
+  Compute kind{std::move(axis), {}, std::move(body)};
+  if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
+  return make_operation(std::move(name), std::move(options.tag), std::move(kind), where,
+                        std::move(options.attrs));
+}
+
+Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name,
+               ComputeOptions options, SourceLocation where) {
+  return compute_one(std::move(shape), std::move(axes), true, body, std::move(name),
+                     std::move(options), where);
+}
+Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name, ComputeOptions options,
+               SourceLocation where) {
+  return compute_one(std::move(shape), {}, false, body, std::move(name), std::move(options), where);
+}
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
+                                  Name name, ComputeOptions options, SourceLocation where) {
+  return compute_many(std::move(shape), std::move(axes), true, body, std::move(name),
+                      std::move(options), where);
+}
+std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name name,
+                                  ComputeOptions options, SourceLocation where) {
+  return compute_many(std::move(shape), {}, false, body, std::move(name), std::move(options),
+                      where);
+}
+
+// ---- axes and variables -------------------------------------------------------------------------
+
+IterVar reduce_axis(Range range, Name name, SourceLocation where) {
+  const std::string what = "reduce_axis `" + name + "`";
+  for (const Expr& end : {range.min, range.extent})
+    if (!end.dtype().is_index())
+      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) +
+                          "` of type " + end.dtype().str(),
+                      where);
+  for (const Expr& end : {range.min, range.extent})
+    if (contains_reduction(end))
+      throw TypeError(what + ": the range holds a reduction; compute it first, and read that",
+                      where);
+  if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)
+    throw TypeError(what + ": the range ends before it begins, by " + std::to_string(-*extent),
+                    where);
+  const DataType type = range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype()
+                                                                            : range.min.dtype();
+  Range typed = Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+  return IterVar(std::move(typed), Var(std::move(name), type), IterKind::Reduce);
+}
+
+namespace {
+
+IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::string name,
+                         const SourceLocation& where) {
+  const tir::ThreadTag thread = tir::ThreadTag::parse(tag, where);
+  const std::string what = "thread_axis `" + std::string(tag) + "`: ";
+  if (range && !tir::is_zero(range->min))
+    throw TypeError(what + "the range must begin at 0", where);
+  if (range) {
+    const DataType type = range->extent.dtype();
+    if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+      throw TypeError(what + "the extent must be an integer, got " + type.str(), where);
+    // Threads are counted in int32.
+    const auto extent = tir::constant_int(range->extent);
+    if (extent && (*extent < 0 || !fits(*extent, Int(32))))
+      throw TypeError(what + "there cannot be " + std::to_string(*extent) + " threads", where);
+  }
+  return IterVar(std::move(range), Var(name.empty() ? std::string(tag) : std::move(name)),
+                 IterKind::ThreadIndex, thread);
+}
+
+}  // namespace
+
+IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where) {
+  return make_thread_axis(std::nullopt, tag, std::move(name), where);
+}
+IterVar thread_axis(Range range, const Name& tag, Name name, SourceLocation where) {
+  return make_thread_axis(std::move(range), tag, std::move(name), where);
+}
+
+Var var(Name name, DataType type) { return Var(std::move(name), type); }
+
+Var size_var(Name name, DataType type, SourceLocation where) {
+  if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+    throw TypeError("size_var `" + name + "`: a size is an integer, got " + type.str(), where);
+  return Var::size(std::move(name), type);
+}
+
+}  // namespace tenon::te
