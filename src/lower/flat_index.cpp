@@ -1,5 +1,6 @@
 #include "lower/flat_index.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tenon/arith/simplify.h"
@@ -74,9 +75,7 @@ std::optional<Expr> merge_once(const Expr& sum) {
   return std::nullopt;
 }
 
-/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x. Found
-/// before simplification, which may reduce the coefficients in one of the parts so that the two no
-/// longer meet.
+/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x.
 Expr merge_quotients(const Expr& sum) {
   Expr e = sum;
   if (const Binary* add = as_binary(e, BinaryOp::Add)) {
@@ -85,11 +84,55 @@ Expr merge_quotients(const Expr& sum) {
     const Binary* quotient = product ? as_binary(product->a, BinaryOp::FloorDiv) : nullptr;
     if (remainder && quotient && structural_equal(quotient->a, remainder->a) &&
         structural_equal(quotient->b, remainder->b) && structural_equal(product->b, quotient->b))
-      e = quotient->a;
+      return quotient->a;
   }
-  e = arith::simplify(e);
   while (std::optional<Expr> merged = merge_once(e)) e = *merged;
   return e;
+}
+
+struct SignedTerm {
+  Expr e;
+  bool is_added;
+};
+
+void collect_signed(const Expr& e, bool is_added, std::vector<SignedTerm>& terms) {
+  const Binary* n = e.as<Binary>();
+  if (!n || (n->op != BinaryOp::Add && n->op != BinaryOp::Sub)) {
+    terms.push_back({e, is_added});
+    return;
+  }
+  collect_signed(n->a, is_added, terms);
+  collect_signed(n->b, n->op == BinaryOp::Add ? is_added : !is_added, terms);
+}
+
+/// The sum without zeros and without terms that are added and subtracted again: the index of an
+/// element less where the buffer begins, `(floormod(f, 7) + begin) - begin`. What remains is left
+/// as it is, so that a quotient and a remainder of one axis still look alike.
+Expr without_cancelled_terms(const Expr& e) {
+  if (!as_binary(e, BinaryOp::Add) && !as_binary(e, BinaryOp::Sub)) return e;
+  std::vector<SignedTerm> terms, kept;
+  collect_signed(e, true, terms);
+  for (const SignedTerm& term : terms) {
+    if (is_zero(term.e)) continue;
+    const auto opposite = std::find_if(kept.begin(), kept.end(), [&](const SignedTerm& other) {
+      return other.is_added != term.is_added && structural_equal(other.e, term.e);
+    });
+    if (opposite == kept.end()) {
+      kept.push_back(term);
+    } else {
+      kept.erase(opposite);
+    }
+  }
+  if (kept.size() == terms.size()) return e;
+  std::optional<Expr> sum;
+  for (const auto& [term, is_added] : kept) {
+    if (is_added) {
+      sum = plus(sum, term);
+    } else {
+      sum = sum.value_or(make_int(term.dtype(), 0)) - term;
+    }
+  }
+  return sum.value_or(make_int(e.dtype(), 0));
 }
 
 /// Whether positions in the buffer can go past int32 for all that its constant extents and strides
@@ -133,11 +176,14 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
   std::size_t axis = 0;
+  // Quotients and remainders are paired before anything is simplified: simplification reduces the
+  // coefficients in a remainder, and then the two no longer meet.
   for (std::size_t n = 0; n < indices.size(); ++n) {
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
-    sum = buffer->strides.empty() ? sum * buffer->shape[n] + indices[n]
-                                  : sum + indices[n] * buffer->strides[n];
+    const Expr index = without_cancelled_terms(indices[n]);
+    sum = buffer->strides.empty() ? sum * buffer->shape[n] + index
+                                  : sum + index * buffer->strides[n];
     if (n > 0) sum = merge_quotients(sum);
   }
   if (!is_zero(buffer->elem_offset)) result.back() = result.back() + buffer->elem_offset;

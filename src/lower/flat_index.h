@@ -11,8 +11,8 @@
 namespace tenon::lowering {
 
 /// One entry per physical dimension, in elements, the buffer's own offset included. Simplified
-/// after each dimension, without knowledge of the variables' ranges (the order of later
-/// simplification depends on it). In int64 where the buffer's constant extents or strides reach
+/// without knowledge of the variables' ranges (the order of later simplification depends on it).
+/// In int64 where the buffer's constant extents or strides reach
 /// beyond int32, else in the type of the indices. Precondition: as many indices as the buffer has
 /// dimensions.
 std::vector<tir::Expr> flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);

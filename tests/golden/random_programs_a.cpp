@@ -1,68 +1,68 @@
-// Part a of the random programs; see random_programs.h.
-#include "random_programs.h"
+// Part a of the random programs; see known_programs.h.
+#include "known_programs.h"
 
-namespace tenon::random_programs::p0001 {
+namespace tenon::known_programs::p0001 {
 using harness::lower;
 #include "random/0001.inc"
-}  // namespace tenon::random_programs::p0001
-namespace tenon::random_programs::p0002 {
+}  // namespace tenon::known_programs::p0001
+namespace tenon::known_programs::p0002 {
 using harness::lower;
 #include "random/0002.inc"
-}  // namespace tenon::random_programs::p0002
-namespace tenon::random_programs::p0004 {
+}  // namespace tenon::known_programs::p0002
+namespace tenon::known_programs::p0004 {
 using harness::lower;
 #include "random/0004.inc"
-}  // namespace tenon::random_programs::p0004
-namespace tenon::random_programs::p0005 {
+}  // namespace tenon::known_programs::p0004
+namespace tenon::known_programs::p0005 {
 using harness::lower;
 #include "random/0005.inc"
-}  // namespace tenon::random_programs::p0005
-namespace tenon::random_programs::p0006 {
+}  // namespace tenon::known_programs::p0005
+namespace tenon::known_programs::p0006 {
 using harness::lower;
 #include "random/0006.inc"
-}  // namespace tenon::random_programs::p0006
-namespace tenon::random_programs::p0007 {
+}  // namespace tenon::known_programs::p0006
+namespace tenon::known_programs::p0007 {
 using harness::lower;
 #include "random/0007.inc"
-}  // namespace tenon::random_programs::p0007
-namespace tenon::random_programs::p0008 {
+}  // namespace tenon::known_programs::p0007
+namespace tenon::known_programs::p0008 {
 using harness::lower;
 #include "random/0008.inc"
-}  // namespace tenon::random_programs::p0008
-namespace tenon::random_programs::p0009 {
+}  // namespace tenon::known_programs::p0008
+namespace tenon::known_programs::p0009 {
 using harness::lower;
 #include "random/0009.inc"
-}  // namespace tenon::random_programs::p0009
-namespace tenon::random_programs::p0010 {
+}  // namespace tenon::known_programs::p0009
+namespace tenon::known_programs::p0010 {
 using harness::lower;
 #include "random/0010.inc"
-}  // namespace tenon::random_programs::p0010
-namespace tenon::random_programs::p0011 {
+}  // namespace tenon::known_programs::p0010
+namespace tenon::known_programs::p0011 {
 using harness::lower;
 #include "random/0011.inc"
-}  // namespace tenon::random_programs::p0011
-namespace tenon::random_programs::p0012 {
+}  // namespace tenon::known_programs::p0011
+namespace tenon::known_programs::p0012 {
 using harness::lower;
 #include "random/0012.inc"
-}  // namespace tenon::random_programs::p0012
-namespace tenon::random_programs::p0013 {
+}  // namespace tenon::known_programs::p0012
+namespace tenon::known_programs::p0013 {
 using harness::lower;
 #include "random/0013.inc"
-}  // namespace tenon::random_programs::p0013
-namespace tenon::random_programs::p0014 {
+}  // namespace tenon::known_programs::p0013
+namespace tenon::known_programs::p0014 {
 using harness::lower;
 #include "random/0014.inc"
-}  // namespace tenon::random_programs::p0014
-namespace tenon::random_programs::p0016 {
+}  // namespace tenon::known_programs::p0014
+namespace tenon::known_programs::p0016 {
 using harness::lower;
 #include "random/0016.inc"
-}  // namespace tenon::random_programs::p0016
-namespace tenon::random_programs::p0017 {
+}  // namespace tenon::known_programs::p0016
+namespace tenon::known_programs::p0017 {
 using harness::lower;
 #include "random/0017.inc"
-}  // namespace tenon::random_programs::p0017
+}  // namespace tenon::known_programs::p0017
 
-namespace tenon::random_programs {
+namespace tenon::known_programs {
 std::vector<Program> programs_a() {
   return {
       {"0001", p0001::run}, {"0002", p0002::run}, {"0004", p0004::run}, {"0005", p0005::run},
@@ -71,4 +71,4 @@ std::vector<Program> programs_a() {
       {"0014", p0014::run}, {"0016", p0016::run}, {"0017", p0017::run},
   };
 }
-}  // namespace tenon::random_programs
+}  // namespace tenon::known_programs

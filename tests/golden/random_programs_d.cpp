@@ -1,68 +1,68 @@
-// Part d of the random programs; see random_programs.h.
-#include "random_programs.h"
+// Part d of the random programs; see known_programs.h.
+#include "known_programs.h"
 
-namespace tenon::random_programs::p0052 {
+namespace tenon::known_programs::p0052 {
 using harness::lower;
 #include "random/0052.inc"
-}  // namespace tenon::random_programs::p0052
-namespace tenon::random_programs::p0053 {
+}  // namespace tenon::known_programs::p0052
+namespace tenon::known_programs::p0053 {
 using harness::lower;
 #include "random/0053.inc"
-}  // namespace tenon::random_programs::p0053
-namespace tenon::random_programs::p0055 {
+}  // namespace tenon::known_programs::p0053
+namespace tenon::known_programs::p0055 {
 using harness::lower;
 #include "random/0055.inc"
-}  // namespace tenon::random_programs::p0055
-namespace tenon::random_programs::p0056 {
+}  // namespace tenon::known_programs::p0055
+namespace tenon::known_programs::p0056 {
 using harness::lower;
 #include "random/0056.inc"
-}  // namespace tenon::random_programs::p0056
-namespace tenon::random_programs::p0057 {
+}  // namespace tenon::known_programs::p0056
+namespace tenon::known_programs::p0057 {
 using harness::lower;
 #include "random/0057.inc"
-}  // namespace tenon::random_programs::p0057
-namespace tenon::random_programs::p0058 {
+}  // namespace tenon::known_programs::p0057
+namespace tenon::known_programs::p0058 {
 using harness::lower;
 #include "random/0058.inc"
-}  // namespace tenon::random_programs::p0058
-namespace tenon::random_programs::p0059 {
+}  // namespace tenon::known_programs::p0058
+namespace tenon::known_programs::p0059 {
 using harness::lower;
 #include "random/0059.inc"
-}  // namespace tenon::random_programs::p0059
-namespace tenon::random_programs::p0060 {
+}  // namespace tenon::known_programs::p0059
+namespace tenon::known_programs::p0060 {
 using harness::lower;
 #include "random/0060.inc"
-}  // namespace tenon::random_programs::p0060
-namespace tenon::random_programs::p0061 {
+}  // namespace tenon::known_programs::p0060
+namespace tenon::known_programs::p0061 {
 using harness::lower;
 #include "random/0061.inc"
-}  // namespace tenon::random_programs::p0061
-namespace tenon::random_programs::p0062 {
+}  // namespace tenon::known_programs::p0061
+namespace tenon::known_programs::p0062 {
 using harness::lower;
 #include "random/0062.inc"
-}  // namespace tenon::random_programs::p0062
-namespace tenon::random_programs::p0063 {
+}  // namespace tenon::known_programs::p0062
+namespace tenon::known_programs::p0063 {
 using harness::lower;
 #include "random/0063.inc"
-}  // namespace tenon::random_programs::p0063
-namespace tenon::random_programs::p0064 {
+}  // namespace tenon::known_programs::p0063
+namespace tenon::known_programs::p0064 {
 using harness::lower;
 #include "random/0064.inc"
-}  // namespace tenon::random_programs::p0064
-namespace tenon::random_programs::p0065 {
+}  // namespace tenon::known_programs::p0064
+namespace tenon::known_programs::p0065 {
 using harness::lower;
 #include "random/0065.inc"
-}  // namespace tenon::random_programs::p0065
-namespace tenon::random_programs::p0066 {
+}  // namespace tenon::known_programs::p0065
+namespace tenon::known_programs::p0066 {
 using harness::lower;
 #include "random/0066.inc"
-}  // namespace tenon::random_programs::p0066
-namespace tenon::random_programs::p0067 {
+}  // namespace tenon::known_programs::p0066
+namespace tenon::known_programs::p0067 {
 using harness::lower;
 #include "random/0067.inc"
-}  // namespace tenon::random_programs::p0067
+}  // namespace tenon::known_programs::p0067
 
-namespace tenon::random_programs {
+namespace tenon::known_programs {
 std::vector<Program> programs_d() {
   return {
       {"0052", p0052::run}, {"0053", p0053::run}, {"0055", p0055::run}, {"0056", p0056::run},
@@ -71,4 +71,4 @@ std::vector<Program> programs_d() {
       {"0065", p0065::run}, {"0066", p0066::run}, {"0067", p0067::run},
   };
 }
-}  // namespace tenon::random_programs
+}  // namespace tenon::known_programs

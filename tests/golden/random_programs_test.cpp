@@ -1,13 +1,11 @@
 // The texts of the random programs, to the character; blank lines and trailing spaces aside.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 
-#include "random_programs.h"
-#include "tenon_test_paths.h"
+#include "known_programs.h"
 
-namespace tenon::random_programs {
+namespace tenon::known_programs {
 namespace {
 
 /// A place where our text is right and the reference's is not.
@@ -21,38 +19,11 @@ const std::map<std::string_view, Departure> kDepartures = {
     {"0026", {"T0.rf, int32, [64]", "T0.rf, int32, [16]", kSizes}},
 };
 
-std::string normalized(std::istream& in) {
-  std::string text, line;
-  while (std::getline(in, line)) {
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (!line.empty()) text.append(line).append("\n");
-  }
-  return text;
-}
-
-std::string printed_by(const Program& program) {
-  std::ostringstream out;
-  std::streambuf* const console = std::cout.rdbuf(out.rdbuf());
-  try {
-    program.run();
-  } catch (const std::exception& error) {
-    out << "error: " << error.what() << "\n";
-  }
-  std::cout.rdbuf(console);
-  take_lowered();
-  std::istringstream in(out.str());
-  return normalized(in);
-}
-
 class RandomProgram : public testing::TestWithParam<Program> {};
 
 TEST_P(RandomProgram, PrintsItsText) {
   const Program& program = GetParam();
-  std::string path = TENON_GOLDEN_DIR "/random/";
-  path.append(program.name).append(".txt");
-  std::ifstream file(path);
-  ASSERT_TRUE(file.good());
-  std::string expected = normalized(file);
+  std::string expected = text_of("random", program);
   const std::string actual = printed_by(program);
   if (auto departure = kDepartures.find(program.name); departure != kDepartures.end()) {
     const std::size_t at = expected.find(departure->second.theirs);
@@ -62,8 +33,8 @@ TEST_P(RandomProgram, PrintsItsText) {
   EXPECT_EQ(actual, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RandomProgram, testing::ValuesIn(all_programs()),
+INSTANTIATE_TEST_SUITE_P(All, RandomProgram, testing::ValuesIn(random_programs()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace tenon::random_programs
+}  // namespace tenon::known_programs

@@ -2,24 +2,16 @@
 // are the truth.
 #include <gtest/gtest.h>
 
-#include "random_programs.h"
+#include "known_programs.h"
 #include "tenon/lower/device_passes.h"
 #include "tests/common/arguments.h"
 
-namespace tenon::random_programs {
+namespace tenon::known_programs {
 namespace {
 
 using testing::Arguments;
 using testing::first_difference;
 using testing::make_arguments;
-
-std::vector<Lowered> lowered_by(const Program& program) {
-  std::ostringstream out;
-  std::streambuf* const console = std::cout.rdbuf(out.rdbuf());
-  program.run();
-  std::cout.rdbuf(console);
-  return take_lowered();
-}
 
 class RandomProgramValues : public ::testing::TestWithParam<Program> {};
 
@@ -51,8 +43,8 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RandomProgramValues, ::testing::ValuesIn(all_programs()),
+INSTANTIATE_TEST_SUITE_P(All, RandomProgramValues, ::testing::ValuesIn(random_programs()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace tenon::random_programs
+}  // namespace tenon::known_programs
