@@ -182,8 +182,8 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
     const Expr index = without_cancelled_terms(indices[n]);
-    sum = buffer->strides.empty() ? sum * buffer->shape[n] + index
-                                  : sum + index * buffer->strides[n];
+    sum =
+        buffer->strides.empty() ? sum * buffer->shape[n] + index : sum + index * buffer->strides[n];
     if (n > 0) sum = merge_quotients(sum);
   }
   if (!is_zero(buffer->elem_offset)) result.back() = result.back() + buffer->elem_offset;

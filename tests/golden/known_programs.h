@@ -1,5 +1,6 @@
 // The programs of data/random and data/topi, as functions. Each is included into a namespace of its
-// own, where `lower` is that of the harness: what it lowers is remembered, so that it can also be run.
+// own, where `lower` is that of the harness: what it lowers is remembered, so that it can also be
+// run.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -33,7 +34,8 @@ std::vector<Program> topi_programs();
 std::string printed_by(const Program& program);
 /// What the program lowers; errors pass through.
 std::vector<Lowered> lowered_by(const Program& program);
-/// The text beside the program, `data/<folder>/<name>.txt`, without blank lines and trailing spaces.
+/// The text beside the program, `data/<folder>/<name>.txt`, without blank lines and trailing
+/// spaces.
 std::string text_of(std::string_view folder, const Program& program);
 
 }  // namespace tenon::known_programs

@@ -5,6 +5,7 @@
 #include "lower/flat_index.h"
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
+#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -280,6 +281,68 @@ TEST(FlattenStorage, FusedAxesTakenApartMeetAgain) {
             "f");
   EXPECT_EQ(print_expr(flat_index(symbolic, {i, floordiv(f, m), floormod(f, m)})[0]),
             "(((i*4)*m) + f)");
+}
+
+/// The indices that a fused axis gives to the dimensions of a buffer, as bound inference makes
+/// them.
+std::vector<Expr> taken_apart(Expr fused, const std::vector<int>& shape) {
+  std::vector<Expr> indices(shape.size(), Expr(0));
+  for (std::size_t n = shape.size(); n-- > 1;) {
+    indices[n] = floormod(fused, shape[n]);
+    fused = floordiv(fused, shape[n]);
+  }
+  indices[0] = fused;
+  return indices;
+}
+
+TEST(FlattenStorage, AxesThatAreFusedSplitAndBoundMeetAgain) {
+  // 128 is no multiple of 11, nor 1024 of 6 * 6 * 8, so that simplification would reduce the factor
+  // in the remainders.
+  const Var block("block"), thread("thread");
+  EXPECT_EQ(print_expr(flat_index(decl_buffer({5, 7, 11}),
+                                  taken_apart(thread + block * 128, {5, 7, 11}))[0]),
+            "((block*128) + thread)");
+  EXPECT_EQ(print_expr(flat_index(decl_buffer({1, 4, 6, 6, 8}),
+                                  taken_apart(thread + block * 1024, {1, 4, 6, 6, 8}))[0]),
+            "((block*1024) + thread)");
+}
+
+TEST(FlattenStorage, FusedAxesMeetBehindAnotherTerm) {
+  const Var i("i"), outer("outer"), inner("inner");
+  const Expr fused = inner + outer * 32;
+  EXPECT_EQ(print_expr(
+                flat_index(decl_buffer({5, 7, 7}), {i, floordiv(fused, 7), floormod(fused, 7)})[0]),
+            "(((i*49) + (outer*32)) + inner)");
+}
+
+TEST(FlattenStorage, FusedAxesMeetWhereTheBufferBeginsElsewhere) {
+  // A tile of 7 x 7 at (row, column), written by one fused loop of threads.
+  const Var row("row"), column("column"), outer("outer"), inner("inner");
+  const Expr fused = inner + outer * 32;
+  const Expr y = (floordiv(fused, 7) + row) - row, x = (floormod(fused, 7) + column) - column;
+  EXPECT_EQ(print_expr(flat_index(decl_buffer({7, 7}), {y, x})[0]), "((outer*32) + inner)");
+  EXPECT_EQ(print_expr(flat_index(decl_buffer({7, 7}), {floordiv(fused, 7) + 0, x})[0]),
+            "((outer*32) + inner)");
+}
+
+TEST(FlattenStorage, PositionsAreThoseOfRowMajorOrder) {
+  // All splits of fused axes: right for every value, whatever comes together.
+  const Var outer("outer"), inner("inner"), i("i");
+  for (const int factor : {1, 4, 6, 32})
+    for (const int columns : {1, 3, 7}) {
+      const Expr fused = inner + outer * factor;
+      const std::vector<Expr> indices = {i, floordiv(fused, columns) + 0,
+                                         (floormod(fused, columns) + i) - i};
+      const Expr flat = flat_index(decl_buffer({3, 9, columns}), indices)[0];
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 5; ++b)
+          for (int c = 0; c < factor; ++c) {
+            const std::int64_t position = tir::evaluate_int(flat, [&](const Var& v) {
+              return v.same_as(i) ? a : v.same_as(outer) ? b : c;
+            });
+            EXPECT_EQ(position, a * 9 * columns + b * factor + c) << print_expr(flat);
+          }
+    }
 }
 
 TEST(FlattenStorage, PositionsPastInt32AreInt64) {

@@ -95,6 +95,7 @@ class BoundInference {
   }
 
   Bounds bounds() {
+    forget_fused_ranges();
     Bounds bounds;
     for (StageId id = 0; id < graph_.size(); ++id) {
       bounds.stage_names_.push_back(name_of(graph_.stage(id)));
@@ -416,6 +417,16 @@ class BoundInference {
     }
     axes.insert(axes.end(), stage.env_threads.begin(), stage.env_threads.end());
     return axes;
+  }
+
+  /// The known texts show regions that were put in order without the ranges of fused axes: over
+  /// 1 x 10, a region that begins at floormod(f, 10) is written so, and its terms stand behind
+  /// plain ones of the same scale.
+  void forget_fused_ranges() {
+    for (StageId id = 0; id < graph_.size(); ++id)
+      for (const Relation& relation : graph_.stage(id).relations)
+        if (const Fuse* fuse = std::get_if<Fuse>(&relation))
+          facts_.bind_bound(fuse->fused.var(), {});
   }
 
   void add(Bounds& bounds, StageId id, const IterVar& axis) {
