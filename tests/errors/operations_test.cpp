@@ -18,14 +18,14 @@ struct OperationTest : ::testing::Test {
                SourceLocation where = SourceLocation::current()) {
     EXPECT_TRUE(refuses<TypeError>(maker, parts, where)) << where.line();
   }
-  static te::Tensor ones(std::vector<Expr> shape) {
+  static te::Tensor ones(std::vector<Expr> shape,
+                         SourceLocation where = SourceLocation::current()) {
     return te::compute(
-        std::move(shape), [](std::span<const Var>) { return Expr(1.0f); }, "E");
+        std::move(shape), [](std::span<const Var>) { return Expr(1.0f); }, "E", {}, where);
   }
 };
 
-// ---- shapes and axes
-// --------------------------------------------------------------------------------
+// ---- shapes and axes ----------------------------------------------------------------------------
 
 TEST_F(OperationTest, ExtentsAreCounts) {
   refused(
@@ -141,8 +141,7 @@ TEST_F(OperationTest, NamesInOptionsAreNoNullPointersEither) {
   refused([&] { te::decl_tensor_intrin(B.op(), {}, {.name = null}); }, {"null pointer"});
 }
 
-// ---- outputs
-// ----------------------------------------------------------------------------------------
+// ---- outputs ------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, OutputsOfOneKind) {
   refused(
@@ -230,8 +229,7 @@ TEST_F(OperationTest, ValuesThatAnArrayCannotHold) {
       {"compute `E`", "handle"});
 }
 
-// ---- reductions
-// -------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 TEST_F(OperationTest, AReductionIsTheWholeBody) {
   refused(
@@ -327,8 +325,7 @@ TEST_F(OperationTest, WhatReducersAreMadeOf) {
   refused([&] { starting_at(300, cast(Int(8), I(k))); }, {"r", "identity", "int32", "int8"});
 }
 
-// ---- scans
-// ------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 struct ScanErrorTest : OperationTest {
   te::Tensor X = te::placeholder({10, 4}, "X");
@@ -395,8 +392,7 @@ TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
   refused([&] { A.op().scan_axis(); }, {"`A`", "no scan"});
 }
 
-// ---- externs
-// ----------------------------------------------------------------------------------------
+// ---- externs ------------------------------------------------------------------------------------
 
 TEST_F(OperationTest, Externs) {
   auto body = [](std::span<const Buffer>, std::span<const Buffer>) { return tir::make_nop(); };

@@ -150,13 +150,13 @@ TEST_F(NnTest, WindowsThatDoNotFitAreRefused) {
 }
 
 TEST_F(NnTest, OperationsCarryTheLine) {
-  const Tensor C = conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}), S = softmax(A),
-               D = dense(A, W, Bias);
-  const unsigned line = SourceLocation::current().line() - 1;
-  for (const Tensor& t : {C, S, D}) {
-    EXPECT_EQ(t.op().where().line(), line) << t.name();
-    EXPECT_EQ(t.op().inputs()[0].op().where().line(), line) << t.name();
-  }
+  const auto expect_here = [](const Tensor& t, SourceLocation here = SourceLocation::current()) {
+    EXPECT_EQ(t.op().where().line(), here.line()) << t.name();
+    EXPECT_EQ(t.op().inputs()[0].op().where().line(), here.line()) << t.name();
+  };
+  expect_here(conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}));
+  expect_here(softmax(A));
+  expect_here(dense(A, W, Bias));
 }
 
 }  // namespace
