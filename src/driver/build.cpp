@@ -1,5 +1,7 @@
 #include "tenon/driver/build.h"
 
+#include "tenon/lower/fast_math_passes.h"
+
 #include <set>
 
 #include "driver/function_form.h"
@@ -37,8 +39,13 @@ tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passe
                        const tir::TargetFacts& target) {
   passes.vector_registers = registers_of(target);
   tir::IRModule ready;
-  for (const auto& [name, func] : module.functions)
-    ready.functions.emplace(name, lowering::run_passes(lowering::host_passes(), func, passes));
+  for (const auto& [name, func] : module.functions) {
+    tir::PrimFunc result = func;
+    if (target.fast_math)
+      result = lowering::run_passes(lowering::fast_math_passes(), std::move(result), passes);
+    result = lowering::run_passes(lowering::host_passes(), std::move(result), passes);
+    ready.functions.emplace(name, std::move(result));
+  }
   return ready;
 }
 

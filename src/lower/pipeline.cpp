@@ -22,8 +22,10 @@
 #include "lower/passes/rewrite_storage.h"
 #include "lower/passes/rewrite_unsafe_selects.h"
 #include "lower/passes/simplify.h"
+#include "lower/passes/split_wide_vectors.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/vectorize_loops.h"
+#include "lower/passes/vectorize_plain_loops.h"
 #include "lower/passes/widen_vectors.h"
 #include "tenon/tir/print.h"
 
@@ -95,6 +97,13 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
+    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered,
+         "first, so that the loops it makes are loops of vectors like any other",
+         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
+    Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered,
+         "after the text, which shows the loops that the schedule made; before passes that work on "
+         "loops of vectors",
+         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
     Pass{
         "widen-vectors", widen_vectors, Form::Lowered,
         "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "

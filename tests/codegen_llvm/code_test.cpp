@@ -133,15 +133,15 @@ TEST(RegisterTile, stays_in_registers_when_unrolled_far) {
       {.rows = 14, .vectors = 2, .unrolled = 16, .in_temporary = true});
 }
 
-TEST(Code, of_plain_loops_is_vectorised_to_the_full_width) {
+TEST(Code, of_plain_loops_has_no_vectors_that_nobody_asked_for) {
   Kernel k;
   const Buffer a = k.array({4096}, Float(32)), c = k.array({4096}, Float(32));
   IRBuilder ib;
   ib.for_range(0, 4096, "i",
                [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * 3.0f + 1.0f, {i})); });
-  const std::string assembly = compile(k.module(ib.get()), avx512_target()).source("asm");
-  EXPECT_NE(assembly.find("zmm"), std::string::npos);
-  EXPECT_NE(assembly.find("vfmadd"), std::string::npos);
+  for (int j = 0; j < 4; ++j) ib.emit(make_store(c, make_load(a, {j}) * 2.0f, {j}));
+  const std::string text = compile(k.module(ib.get()), avx512_target()).source("ll");
+  EXPECT_EQ(text.find(" x float>"), std::string::npos) << text;
 }
 
 TEST(Code, of_a_reduction_keeps_the_order_of_the_sum) {
@@ -150,33 +150,8 @@ TEST(Code, of_a_reduction_keeps_the_order_of_the_sum) {
   IRBuilder ib;
   ib.for_range(0, 4096, "i",
                [&](Var i) { ib.emit(make_store(c, make_load(c, {0}) + make_load(a, {i}), {0})); });
-  const IRModule module = k.module(ib.get());
-  EXPECT_EQ(compile(module, avx512_target()).source("asm").find("vaddps"), std::string::npos);
-  TargetFacts fast = avx512_target();
-  fast.fast_math = true;
-  EXPECT_NE(compile(module, fast).source("asm").find("vaddps"), std::string::npos);
-}
-
-TEST(Code, does_not_test_at_run_time_whether_buffers_overlap) {
-  for (const ForKind kind : {ForKind::Serial, ForKind::Parallel}) {
-    Kernel k;
-    const Buffer a = k.array({4096}, Float(32)), factor = k.array({1}, Float(32)),
-                 c = k.array({4096}, Float(32));
-    IRBuilder ib;
-    ib.for_range(
-        0, 4096, "i",
-        [&](Var i) { ib.emit(make_store(c, make_load(a, {i}) * make_load(factor, {0}), {i})); },
-        {.kind = kind});
-    IRModule module = k.module(ib.get());
-    const std::string text = compile(module, avx512_target()).source("ll");
-    EXPECT_NE(text.find("vector.body"), std::string::npos);
-    EXPECT_EQ(text.find("found.conflict"), std::string::npos);
-    if (kind == ForKind::Parallel) continue;
-    // Where overlap is allowed, the test is there.
-    module.functions.at("main").attrs.noalias = false;
-    EXPECT_NE(compile(module, avx512_target()).source("ll").find("found.conflict"),
-              std::string::npos);
-  }
+  EXPECT_EQ(compile(k.module(ib.get()), avx512_target()).source("asm").find("vaddps"),
+            std::string::npos);
 }
 
 TEST(Code, names_the_arguments_that_do_not_overlap) {
@@ -226,8 +201,10 @@ TEST(Code, for_another_architecture_can_be_made_but_not_run) {
   Kernel k;
   const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));
   IRBuilder ib;
-  ib.for_range(0, 64, "i", [&](Var i) {
-    ib.emit(make_store(c, fma(make_load(a, {i}), make_load(a, {i}), make_load(c, {i})), {i}));
+  ib.for_range(0, 16, "i", [&](Var i) {
+    const Expr lanes = make_ramp(i * 4, 1, 4);
+    const Expr x = make_load(a, {lanes});
+    ib.emit(make_store(c, fma(x, x, make_load(c, {lanes})), {lanes}));
   });
   const Artifact artifact = compile(k.module(ib.get()), arm);
   EXPECT_NE(artifact.source("asm").find("fmla"), std::string::npos);

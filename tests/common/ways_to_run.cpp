@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tenon/lower/device_passes.h"
+#include "tenon/lower/fast_math_passes.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::testing {
@@ -33,7 +34,7 @@ using Way = std::pair<std::string, tir::PrimFunc>;
 
 /// The function after each pass between the printed text and code for a CPU, for registers of
 /// several widths. What a pass leaves alone, or an earlier way has as well, is not repeated.
-std::vector<Way> after_host_passes(const tir::PrimFunc& lowered) {
+std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math) {
   std::vector<Way> ways;
   std::set<std::string> texts = {tir::print_function(lowered)};
   for (const lowering::LowerOptions::VectorRegisters registers :
@@ -49,7 +50,9 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered) {
                             std::to_string(registers.bits) + " bits",
                         report.after);
     };
-    lowering::run_passes(lowering::host_passes(), lowered, options);
+    tir::PrimFunc func = lowered;
+    if (fast_math) func = lowering::run_passes(lowering::fast_math_passes(), func, options);
+    lowering::run_passes(lowering::host_passes(), func, options);
   }
   return ways;
 }
@@ -85,7 +88,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   }
   const tir::PrimFunc with_barriers =
       lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
-  for (Way& way : after_host_passes(interpreted.back().second))
+  for (Way& way : after_host_passes(interpreted.back().second, ways.build.fast_math))
     interpreted.push_back(std::move(way));
   std::optional<runtime::Function> compiled;
   if (ways.compile) compiled = build(schedule, args, Target("llvm"), ways.build)[ways.build.name];

@@ -99,5 +99,38 @@ TEST(VectorizedReductionsTest, AComplexProduct) {
   EXPECT_EQ(at_every_level(s, {X, Y, P[0], P[1]}), "");
 }
 
+TEST(VectorizedReductionsTest, ASumWhoseElementsAreReadAtOtherTimesThanTheyAreMade) {
+  te::Tensor A = te::placeholder({16, 13}, "A");
+  te::IterVar k = te::reduce_axis({0, 13}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Tensor C = te::compute(
+      {16, 13}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[B].split(s[B].axis(0), 6);
+  s[B].reorder({inner, outer, k});
+  EXPECT_EQ(at_every_level(s, {A, C}), "");
+}
+
+TEST(VectorizedReductionsTest, AConditionalSumWithElementsInTheInnermostLoop) {
+  te::Tensor A = te::placeholder({16, 10}, "A");
+  te::IterVar k = te::reduce_axis({0, 10}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.where = floormod(k, 3) != 0}); },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  const auto [ko, ki] = s[B].split_by_nparts(k, 2);
+  const auto [io, ii] = s[B].split(s[B].axis(0), 8);
+  s[B].reorder({io, ki, ko, ii});
+  s[B].fuse(ko, ii);
+  EXPECT_EQ(at_every_level(s, {A, B}), "");
+}
+
+TEST(VectorizedReductionsTest, SoftmaxOfOddRows) {
+  te::Tensor A = te::placeholder({16, 13}, "A");
+  te::Tensor B = topi::softmax(A);
+  EXPECT_EQ(at_every_level(te::create_schedule(B), {A, B}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -2,7 +2,6 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -70,13 +69,6 @@ tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   return common;
 }
 
-void verify(const llvm::Module& module) {
-  std::string problems;
-  llvm::raw_string_ostream out(problems);
-  if (!llvm::verifyModule(module, &out)) return;
-  internal_error("the emitted LLVM IR is malformed: " + problems);
-}
-
 /// Reports the time since the step before, whatever that was.
 class StepClock {
  public:
@@ -142,7 +134,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   add_manifest(code, state->functions);
   if (state->common.system_library)
     register_system_library(code, *state->common.system_library, state->functions);
-  verify(code);
+  verify(code, "emitted");
   clock.finish("emit-llvm");
 
   optimize(code, *machine, options.opt_level);

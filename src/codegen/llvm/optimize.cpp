@@ -6,11 +6,11 @@
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
-
-#include "tenon/support/error.h"
 
 namespace tenon::codegen {
 
@@ -20,14 +20,24 @@ namespace {
 /// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
 constexpr unsigned kMostAccesses = 1 << 14;
 
+std::string text_of(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return text;
+}
+
 }  // namespace
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
   if (opt_level <= 0) return;
+  // What becomes a vector is decided before, where it is checked: vectorize_plain_loops. Both of
+  // LLVM's vectorizers have computed wrong numbers here; README.md has the programs.
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
-  tuning.LoopVectorization = opt_level >= 2;
-  tuning.SLPVectorization = opt_level >= 2;
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
   llvm::PassBuilder passes(&machine, tuning);
   passes.registerScalarOptimizerLateEPCallback(
       [](llvm::FunctionPassManager& late, llvm::OptimizationLevel) {
@@ -48,7 +58,20 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
                                         : opt_level == 2 ? llvm::OptimizationLevel::O2
                                                          : llvm::OptimizationLevel::O3;
   passes.buildPerModuleDefaultPipeline(level).run(module, modules);
+  verify(module, "optimised");
 }
+
+void verify(const llvm::Module& module, const std::string& state) {
+  std::string problems;
+  llvm::raw_string_ostream out(problems);
+  if (!llvm::verifyModule(module, &out)) return;
+  throw MalformedModule(state, problems, text_of(module));
+}
+
+MalformedModule::MalformedModule(const std::string& state, const std::string& problems,
+                                 std::string text)
+    : InternalError("the " + state + " LLVM IR is malformed: " + problems),
+      module_text(std::move(text)) {}
 
 namespace {
 

@@ -6,9 +6,23 @@
 
 #include <string>
 
+#include "tenon/support/error.h"
+
 namespace tenon::codegen {
 
+/// LLVM's pipeline of the level, without its vectorizers. The result is verified.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level);
+
+/// A module that LLVM's verifier refuses: a fault of the emitter or of LLVM itself.
+struct MalformedModule : InternalError {
+  MalformedModule(const std::string& state, const std::string& problems, std::string text);
+  /// The module, printed, for a report.
+  std::string module_text;
+};
+
+/// MalformedModule unless the module is well-formed. `state` says what has been done to it:
+/// "emitted".
+void verify(const llvm::Module& module, const std::string& state);
 
 /// Object bytes or assembly. Changes the module; it is good for nothing else afterwards.
 std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine,

@@ -1,0 +1,11 @@
+// The passes that change in which order floats are combined: for a function that is compiled with
+// fast_math, before host_passes().
+#pragma once
+
+#include "tenon/lower/pipeline.h"
+
+namespace tenon::lowering {
+
+std::span<const Pass> fast_math_passes();
+
+}  // namespace tenon::lowering

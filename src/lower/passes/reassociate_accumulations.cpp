@@ -1,0 +1,11 @@
+#include "lower/passes/reassociate_accumulations.h"
+
+#include "lower/plain_vectorizer.h"
+
+namespace tenon::lowering {
+
+tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const LowerOptions& options) {
+  return vectorized(func, options.vector_registers.bits, true);
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,11 @@
+#include "lower/passes/vectorize_plain_loops.h"
+
+#include "lower/plain_vectorizer.h"
+
+namespace tenon::lowering {
+
+tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const LowerOptions& options) {
+  return vectorized(func, options.vector_registers.bits, false);
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,271 @@
+#include "lower/plain_vectorizer.h"
+
+#include <algorithm>
+
+#include "lower/loop_boundary.h"
+#include "lower/plain_lanes.h"
+#include "lower/vector_body.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Shorter vectors gain less than it costs to set them up.
+constexpr int kLeastLanes = 4;
+/// Vectors that an iteration of few operations handles at once: what a loop itself costs is shared
+/// by them, and accumulators wait for each other less.
+constexpr int kMostVectors = 4;
+/// A loop is parted at so many points where conditions change.
+constexpr int kMostBoundaries = 3;
+/// Values in a gathered or scattered vector are moved one by one. So many operations pay for one.
+constexpr int kOperationsPerGather = 4;
+
+/// A run of whole vectors: `count` of them from `begin` on.
+struct Stretch {
+  int lanes;
+  Expr begin;
+  Expr count;
+  ForKind kind;
+};
+
+class LoopVectorizer {
+ public:
+  LoopVectorizer(int vector_bits, bool may_reassociate)
+      : vector_bits_(vector_bits), may_reassociate_(may_reassociate) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>())
+      facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+    if (const Let* let = s.as<Let>(); let && let->var.dtype().is_int() && !reads_memory(let->value))
+      facts_.bind(let->var, let->value, true);
+    const Attr* attr = s.as<Attr>();
+    const bool is_region = attr && attr->key == "parallel_launch_point";
+    const bool was_in_region = std::exchange(in_parallel_region_, in_parallel_region_ || is_region);
+    const bool outer = std::exchange(found_vectors_, false);
+    const Stmt inside = map_children(
+        s,
+        [&](const Expr& e) {
+          found_vectors_ = found_vectors_ || has_vectors(e);
+          return e;
+        },
+        [&](const Stmt& child) { return stmt(child); });
+    Stmt result = inside;
+    if (const For* loop = inside.as<For>(); loop && !found_vectors_) {
+      if (std::optional<Stmt> vectors = vectorized(*loop)) {
+        result = std::move(*vectors);
+        found_vectors_ = true;
+      }
+    }
+    found_vectors_ = found_vectors_ || outer;
+    in_parallel_region_ = was_in_region;
+    return result;
+  }
+
+ private:
+  static bool has_vectors(const Expr& e) {
+    if (e.dtype().is_vector()) return true;
+    bool found = false;
+    for_each_child(e, [&](const Expr& child) { found = found || has_vectors(child); });
+    return found;
+  }
+
+  static bool reads_memory(const Expr& e) {
+    bool found = false;
+    walk(
+        e, [&](const Load&) { found = true; }, [&](const Call&) { found = true; });
+    return found;
+  }
+
+  std::optional<Stmt> vectorized(const For& loop, int parted = 0) {
+    const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
+    if (loop.kind != ForKind::Serial && !is_parallel) return std::nullopt;
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (extent && *extent < kLeastLanes) return std::nullopt;
+    if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
+      return where_compact(loop, strides, parted);
+    // No condition at all is better than one that picks lanes.
+    if (parted < kMostBoundaries && !is_parallel)
+      if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
+    const std::optional<PlainLoop> plain = read_plain_loop(loop, facts_, may_reassociate_);
+    if (!plain || !gains(*plain)) return std::nullopt;
+    // Whole loops as lanes would leave too few iterations for the threads.
+    if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
+    const int lanes = lanes_for(*plain, extent);
+    if (lanes < kLeastLanes) return std::nullopt;
+    return split_up(loop, *plain, lanes);
+  }
+
+  /// The variables that say how far apart the elements of neighbouring iterations are.
+  static std::vector<Var> strides_of(const For& loop) {
+    std::vector<Var> strides;
+    VarMap lets;
+    const auto note = [&](const Expr& index) {
+      const std::optional<Expr> step = step_of(substitute(index, lets), loop.var);
+      if (!step || !step->as<VarNode>()) return;
+      const bool is_known = std::any_of(strides.begin(), strides.end(),
+                                        [&](const Var& other) { return other.same_as(*step); });
+      if (!is_known) strides.push_back(Var::of(*step));
+    };
+    walk(
+        loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
+        [&](const Load& load) { note(load.indices.back()); },
+        [&](const Store& store) { note(store.indices.back()); });
+    return strides;
+  }
+
+  /// Vectors for arrays whose elements lie side by side, as nearly all do, and the loop as it was
+  /// for others.
+  std::optional<Stmt> where_compact(const For& loop, const std::vector<Var>& strides, int parted) {
+    VarMap ones;
+    std::vector<Expr> conditions;
+    for (const Var& stride : strides) {
+      set(ones, stride, make_int(stride.dtype(), 1));
+      conditions.push_back(stride == make_int(stride.dtype(), 1));
+    }
+    const Stmt compact = fresh_copy(
+        make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, substitute(loop.body, ones)}));
+    const std::optional<Stmt> vectors = vectorized(*compact.as<For>(), parted);
+    if (!vectors) return std::nullopt;
+    Expr is_compact = conditions[0];
+    for (std::size_t n = 1; n < conditions.size(); ++n) is_compact = is_compact && conditions[n];
+    return make_stmt(If{is_compact, *vectors, make_stmt(loop)});
+  }
+
+  /// A loop of which conditions change on the way as several loops, where any of them then has
+  /// vectors.
+  std::optional<Stmt> in_parts(const For& loop, int parted) {
+    const std::optional<PartedLoop> halves = part_at_condition(loop);
+    if (!halves) return std::nullopt;
+    bool has_vectors = false;
+    std::vector<Stmt> parts;
+    for (const For* half : {&halves->before, &halves->after}) {
+      if (constant_int(half->extent).value_or(1) <= 0) continue;
+      std::optional<Stmt> vectors = vectorized(*half, parted + 1);
+      has_vectors |= vectors.has_value();
+      parts.push_back(vectors ? std::move(*vectors) : make_stmt(*half));
+    }
+    return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
+  }
+
+  static bool gains(const PlainLoop& plain) {
+    if (plain.contiguous + plain.strided == 0 && plain.operations == 0) return false;
+    return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
+  }
+
+  /// As many as the registers hold, and no more than there are iterations.
+  int lanes_for(const PlainLoop& plain, std::optional<std::int64_t> extent) const {
+    int lanes = vector_bits_ / plain.widest_bits;
+    while (extent && lanes > *extent) lanes /= 2;
+    return lanes;
+  }
+
+  static int vectors_for(const PlainLoop& plain) {
+    if (plain.has_loops || plain.gathered + plain.scattered > 0) return 1;
+    if (plain.strided > 0) return 2;
+    return plain.operations <= 8 ? kMostVectors : plain.operations <= 20 ? 2 : 1;
+  }
+
+  Stmt split_up(const For& loop, const PlainLoop& plain, int lanes) const {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
+    while (extent && widest > *extent) widest /= 2;
+    // Accumulators are combined after every stretch, and a body with loops is long.
+    const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
+    std::vector<int> widths = {widest};
+    if (widest > lanes) widths.push_back(lanes);
+    if (is_short)
+      while (widths.back() / 2 >= kLeastLanes) widths.push_back(widths.back() / 2);
+    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kLeastLanes)
+      widths.push_back(kLeastLanes);
+
+    const DataType type = loop.var.dtype();
+    Expr begin = loop.min;
+    Expr left = extent ? loop.extent : max(loop.extent, make_int(type, 0));
+    std::vector<Stmt> parts;
+    for (int width : widths) {
+      const Expr count = arith::simplify(floordiv(left, make_int(type, width)));
+      if (is_zero(count)) continue;
+      // What a parallel loop leaves over is little, and done by the thread that started it.
+      const ForKind kind = parts.empty() ? loop.kind : ForKind::Serial;
+      parts.push_back(stretch(loop, plain, {width, begin, count, kind}));
+      const Expr done = count * make_int(type, width);
+      begin = arith::simplify(begin + done);
+      left = arith::simplify(left - done);
+    }
+    if (!is_zero(left))
+      parts.push_back(
+          fresh_copy(make_stmt(For{loop.var, begin, left, ForKind::Serial, loop.body})));
+    return make_seq(std::move(parts));
+  }
+
+  static Stmt stretch(const For& loop, const PlainLoop& plain, const Stretch& part) {
+    std::vector<LaneAccumulator> accumulators;
+    for (const Accumulation& target : plain.accumulations)
+      accumulators.push_back(
+          {target, decl_buffer({Expr(part.lanes)}, target.buffer->dtype.element(),
+                               {.name = "lanes", .scope = "local"})});
+    const DataType type = loop.var.dtype();
+    const Var round = loop.var.fresh();
+    const bool is_once = is_one(part.count);
+    const Expr first = is_once ? part.begin : Expr(round) * make_int(type, part.lanes) + part.begin;
+    Stmt result = as_lanes(loop, first, part.lanes, accumulators);
+    if (!is_once) result = make_stmt(For{round, make_int(type, 0), part.count, part.kind, result});
+    for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, part);
+    // Accumulators would be combined with what may not be there.
+    if (!accumulators.empty() && !constant_int(part.count))
+      result = make_stmt(If{part.count > make_int(type, 0), result, std::nullopt});
+    return result;
+  }
+
+  /// The statement between the start of an accumulator and its combination.
+  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const Stretch& part) {
+    const auto& [target, memory] = one;
+    const DataType element = memory->dtype;
+    const Expr all = make_ramp(Expr(0), Expr(1), part.lanes);
+    const Stmt start =
+        make_store(memory, make_broadcast(identity_of(target.op, element), part.lanes), {all});
+    const Stmt end = combined(target, make_load(memory, {all}));
+    return make_stmt(
+        Allocate{memory->data, element, memory->shape, make_true(), make_seq({start, s, end})});
+  }
+
+  /// The element combined with all lanes: halves with halves.
+  static Stmt combined(const Accumulation& target, const Expr& lanes) {
+    const int count = lanes.dtype().lanes;
+    const Var whole("lanes", lanes.dtype());
+    if (count == 1)
+      return make_store(target.buffer,
+                        make_binary(target.op, make_load(target.buffer, {target.index}), lanes),
+                        {target.index});
+    std::vector<Expr> low, high;
+    for (int lane = 0; lane < count / 2; ++lane) {
+      low.emplace_back(lane);
+      high.emplace_back(lane + count / 2);
+    }
+    const Expr halves =
+        make_binary(target.op, make_shuffle({whole}, low), make_shuffle({whole}, high));
+    return make_stmt(Let{whole, lanes, combined(target, halves)});
+  }
+
+  arith::Facts facts_;
+  int vector_bits_;
+  bool may_reassociate_;
+  bool found_vectors_ = false;
+  /// Inside of one, every thread runs what is no parallel loop.
+  bool in_parallel_region_ = false;
+};
+
+}  // namespace
+
+PrimFunc vectorized(const PrimFunc& func, int vector_bits, bool may_reassociate) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = LoopVectorizer(vector_bits, may_reassociate).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

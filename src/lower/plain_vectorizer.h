@@ -1,0 +1,12 @@
+// Loops of scalar code as loops of vectors: what vectorize_plain_loops does, and
+// reassociate_accumulations with more freedom.
+#pragma once
+
+#include "tenon/tir/function.h"
+
+namespace tenon::lowering {
+
+/// `may_reassociate`: floats may be accumulated in another order.
+tir::PrimFunc vectorized(const tir::PrimFunc& func, int vector_bits, bool may_reassociate);
+
+}  // namespace tenon::lowering

@@ -1,0 +1,145 @@
+// Loops that no schedule marked: what they compute, whatever the extents, types and accesses are,
+// and whether their code has vectors.
+#include <gtest/gtest.h>
+
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+const char* const kWithAvx512 = "llvm -mcpu=skylake-avx512";
+
+std::string assembly_of(const te::Tensor& out, std::vector<LowerArgument> args,
+                        const BuildOptions& options = {}) {
+  args.emplace_back(out);
+  return compile(te::create_schedule({out}), args, Target(kWithAvx512), options).source("asm");
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+te::Tensor row_sums(const te::Tensor& A) {
+  te::IterVar k = te::reduce_axis({0, 100}, "k");
+  return te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+}
+
+TEST(PlainLoops, HaveVectorsOfTheFullWidth) {
+  te::Tensor A = te::placeholder({4096}, "A");
+  te::Tensor B = te::compute(
+      {4096}, {"i"}, [&](Var i) { return A(i) * 3.0F + 1.0F; }, "B");
+  EXPECT_TRUE(has(assembly_of(B, {A}), "zmm"));
+}
+
+TEST(PlainLoops, AddFloatsUpInTheirOrderUnlessItIsFree) {
+  te::Tensor A = te::placeholder({8, 100}, "A");
+  te::Tensor B = row_sums(A);
+  EXPECT_FALSE(has(assembly_of(B, {A}), "vaddps"));
+  EXPECT_TRUE(has(assembly_of(B, {A}, {.fast_math = true}), "vaddps"));
+}
+
+TEST(PlainLoops, SumsInAFreeOrder) {
+  te::Tensor A = te::placeholder({8, 100}, "A");
+  te::Tensor B = row_sums(A);
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}, {.build = {.fast_math = true}}),
+            "");
+}
+
+TEST(PlainLoops, AParallelLoopIsVectorsOfSeveralThreads) {
+  Var n = te::size_var("n");
+  for (const Expr& extent : std::vector<Expr>{Expr(1000), n}) {
+    te::Tensor A = te::placeholder({extent}, "A");
+    te::Tensor B = te::compute(
+        {extent}, {"i"}, [&](Var i) { return A(i) * 3.0F + 1.0F; }, "B");
+    te::Schedule s = te::create_schedule(B);
+    s[B].parallel(s[B].axis(0));
+    EXPECT_TRUE(has(compile(s, {A, B}, Target(kWithAvx512)).source("asm"), "zmm"));
+    EXPECT_EQ(compare_with_default(s, {A, B}, {.symbols = {0, 1, 17, 700}}), "");
+  }
+}
+
+struct EveryType : ::testing::TestWithParam<DataType> {};
+
+TEST_P(EveryType, InLoopsOfOddExtents) {
+  const DataType type = GetParam();
+  for (int extent : {3, 4, 13, 67, 130}) {
+    te::Tensor A = te::placeholder({extent * 2, 3}, "A", type),
+               C = te::placeholder({extent}, "C", type);
+    te::Tensor B = te::compute(
+        {3, extent}, {"j", "i"},
+        [&](Var j, Var i) {
+          return select(A(i * 2, j) > C(i), A(i * 2 + 1, j) + C(i),
+                        max(A(i, 0), C(extent - 1 - i)));
+        },
+        "B");
+    EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, C, B},
+                                   {.tolerance = 1e-2, .build = {.opt_level = 3}}),
+              "")
+        << extent;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(PlainLoops, EveryType,
+                         ::testing::Values(Float(32), Float(64), Float(16), BFloat(16), Int(8),
+                                           Int(16), Int(32), Int(64), UInt(8), UInt(32)),
+                         [](const auto& info) { return info.param.str(); });
+
+TEST(PlainLoops, IntegersAccumulateByLanes) {
+  te::Tensor A = te::placeholder({5, 131}, "A", Int(8));
+  te::IterVar k = te::reduce_axis({0, 131}, "k"), q = te::reduce_axis({0, 131}, "q");
+  te::Tensor S = te::compute(
+      {5}, {"i"}, [&](Var i) { return te::sum(cast(Int(32), A(i, k)), {k}); }, "S");
+  te::Tensor M = te::compute(
+      {5}, {"i"}, [&](Var i) { return te::min(A(i, q), {q}); }, "M");
+  EXPECT_EQ(compare_with_default(te::create_schedule({S, M}), {A, S, M}), "");
+}
+
+TEST(PlainLoops, FunctionsOfMathematics) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"},
+      [&](Var i) { return exp(A(i)) * tanh(A(i)) + sqrt(abs(A(i))) + atan(A(i)) + sin(A(i)); },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}, {.symbols = {1, 5, 100}}), "");
+}
+
+TEST(PlainLoops, ConditionsThatChangeOnTheWay) {
+  te::Tensor A = te::placeholder({9, 37}, "A");
+  te::Tensor B = te::compute(
+      {11, 40}, {"i", "j"},
+      [&](Var i, Var j) {
+        return if_then_else(tir::all(i >= 1, i < 10, j >= 2, j < 39), A(i - 1, j - 2), 7.0F);
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
+TEST(PlainLoops, ArraysWhoseElementsAreApart) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1.0F; }, "B");
+  const tir::Buffer apart =
+      tir::decl_buffer({n}, Float(32), {.name = "A", .strides = {te::var("s")}});
+  const runtime::Module module =
+      build(te::create_schedule(B), {A, B}, Target("llvm"), {.binds = {{A, apart}}});
+  alignas(64) float from[200];
+  for (int i = 0; i < 200; ++i) from[i] = static_cast<float>(i);
+  for (std::int64_t stride : {1, 2}) {
+    std::int64_t shape = 100;
+    DLTensor a = {.data = from,
+                  .device = {kDLCPU, 0},
+                  .ndim = 1,
+                  .dtype = {kDLFloat, 32, 1},
+                  .shape = &shape,
+                  .strides = &stride,
+                  .byte_offset = 0};
+    const runtime::NDArray b = runtime::NDArray::zeros({100}, Float(32), cpu(0));
+    module["main"].call(std::vector<runtime::Argument>{&a, b});
+    for (std::int64_t i = 0; i < 100; ++i)
+      EXPECT_EQ(b.data<float>()[i], static_cast<float>(i * stride + 1)) << stride;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
