@@ -303,7 +303,7 @@ class BoundInference {
     if (is_one(range.extent)) return Interval::point(range.min);
     const IterVar* thread = thread_of(stage, leaf);
     if (is_relaxed(thread, inside, scope)) return Interval::from_range(range);
-    if (thread && !is_shared_along(own_scope, *thread->thread())) return Interval::point(range.min);
+    if (thread && !is_divided(stage, leaf, *thread, own_scope)) return Interval::point(range.min);
     if (thread) return Interval::point(shifted(thread->var(), range.min));
     return Interval::point(leaf.var());
   }

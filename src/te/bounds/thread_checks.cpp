@@ -1,6 +1,7 @@
 #include "te/bounds/thread_checks.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
@@ -33,7 +34,7 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
   AxisValues values;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
     const IterVar* thread = thread_of(stage, leaf);
-    const bool stays = thread && !is_shared_along(scope, *thread->thread());
+    const bool stays = thread && !is_divided(stage, leaf, *thread, scope);
     const Expr& min = ranges.at(leaf).min;
     values.set(leaf, stays ? min : thread ? shifted(thread->var(), min) : Expr(leaf));
   }
@@ -92,9 +93,43 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
                       [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
-/// A loop bound to threads that each have memory of their own stays at its minimum. The other loops
-/// must then still reach every element, and the readers must run in the same threads, which start
-/// once around both.
+/// Whether the value varies from thread to thread: by itself or by the loops around, given
+/// innermost first.
+bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& graph,
+                  std::span<const AttachPoint> around, const AxisRanges& ranges) {
+  std::vector<Var> varying;
+  auto uses_varying = [&](const Expr& e) {
+    return uses_var(e, [&](const Expr& var) {
+      return std::ranges::any_of(varying, [&](const Var& v) { return v.same_as(var); });
+    });
+  };
+  for (const AttachPoint& loop : std::views::reverse(around)) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    const Range& range = ranges.at(loop.axis);
+    if (thread && thread->thread() == tag) {
+      varying.push_back(thread->var());
+      varying.push_back(loop.axis.var());
+    } else if (uses_varying(range.min) || uses_varying(range.extent)) {
+      varying.push_back(loop.axis.var());
+    }
+  }
+  return uses_varying(value);
+}
+
+/// Threads that make sums together must want the same ones.
+bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag& tag,
+                            const AxisRanges& ranges) {
+  return std::ranges::none_of(graph.stage(id).op.root_iter_vars(), [&](const IterVar& axis) {
+    const Range& range = ranges.at(axis);
+    const std::vector<AttachPoint>& around = graph.attach_path(id);
+    return varies_along(range.min, tag, graph, around, ranges) ||
+           varies_along(range.extent, tag, graph, around, ranges);
+  });
+}
+
+/// A data axis bound to threads that each have memory of their own stays at its minimum. The other
+/// loops must then still reach every element, and the readers must run in the same threads, which
+/// start once around both. Of a reduction that they make together each thread has the total.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, const IterVar& thread,
                    const AxisRanges& ranges, const Facts& facts) {
   const StageData& stage = graph.stage(id);
@@ -105,17 +140,29 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, con
   const bool is_seen = !graph.attach_path(id).empty() &&
                        std::all_of(readers.begin(), readers.end(),
                                    [&](StageId reader) { return runs_in(graph, reader, tag); });
-  if (is_seen && reaches_all(graph, id, leaf, ranges, facts)) return;
+  const bool reduces = is_reduced_together(stage, leaf);
+  const bool is_whole = reduces ? is_same_in_all_threads(graph, id, tag, ranges)
+                                : reaches_all(graph, id, leaf, ranges, facts);
+  if (is_seen && is_whole) return;
   throw ScheduleError(
       "bind of " + describe(stage, leaf) + " to `" + tag.str() +
           "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
-          " memory, one for each thread, of which each would compute only a part; set_scope(\"" +
-          (tag.is_block() ? "global" : "shared") + "\")",
+          " memory, one for each thread, " +
+          (reduces && is_seen ? "of which each wants another sum, but threads that reduce together "
+                                "make one for all of them"
+                              : "of which each would compute only a part") +
+          "; set_scope(\"" + (tag.is_block() ? "global" : "shared") + "\")",
       stage.attributes_of(leaf)->where);
 }
 
-/// Threads that fill memory together must come to it together: the loops around it inside of the
-/// thread run equally often in all of them.
+bool is_reduced_along(const StageData& stage, const ThreadTag& tag) {
+  return std::ranges::any_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
+    return is_reduced_together(stage, leaf) && thread_of(stage, leaf)->thread() == tag;
+  });
+}
+
+/// Threads that fill memory or reduce together must come to it together: the loops around it inside
+/// of the thread run equally often in all of them.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const StageData& stage = graph.stage(id);
   const StorageScope scope = scope_of(graph, id);
@@ -126,18 +173,21 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
       inside.push_back(point);
       continue;
     }
-    if (thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread())) continue;
+    if (thread->thread()->is_virtual()) continue;
+    const bool reduces = is_reduced_along(stage, *thread->thread());
+    if (!reduces && !is_shared_along(scope, *thread->thread())) continue;
     for (const AttachPoint& loop : inside) {
       const bool varies = uses_var(ranges.at(loop.axis).extent, [&](const Expr& var) {
         return thread->var().same_as(var) || point.axis.var().same_as(var);
       });
       if (!varies) continue;
       throw ScheduleError(
-          "compute_at of " + describe(stage) + ": all threads of `" + thread->name() +
-              "` fill its " + std::string(to_string(scope)) + " memory together, but " +
-              describe(graph.stage(loop.stage), loop.axis) +
+          "compute_at of " + describe(stage) + ": all threads of `" + thread->name() + "` " +
+              (reduces ? "reduce" : "fill its " + std::string(to_string(scope)) + " memory") +
+              " together, but " + describe(graph.stage(loop.stage), loop.axis) +
               ", a loop around it, runs more often in some of them than in others; compute it "
-              "outside of that loop, or set_scope(\"local\")",
+              "outside of that loop" +
+              (reduces ? "" : ", or set_scope(\"local\")"),
           stage.attach_where);
     }
   }

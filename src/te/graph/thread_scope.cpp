@@ -45,6 +45,18 @@ const IterVar* thread_of(const StageData& stage, const IterVar& axis) {
   return axis.thread() ? &axis : nullptr;
 }
 
+bool is_reduced_together(const StageData& stage, const IterVar& leaf) {
+  if (leaf.kind() != IterKind::Reduce || !stage.op.as<Compute>()) return false;
+  const bool is_bound = thread_of(stage, leaf) != nullptr;
+  return is_bound && std::none_of(stage.attributes.begin(), stage.attributes.end(),
+                                  [](const auto& mark) { return mark.second.intrin.has_value(); });
+}
+
+bool is_divided(const StageData& stage, const IterVar& leaf, const IterVar& thread,
+                StorageScope scope) {
+  return is_shared_along(scope, *thread.thread()) || is_reduced_together(stage, leaf);
+}
+
 namespace {
 
 bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
@@ -95,26 +107,41 @@ StorageScope scope_of(const StageGraph& graph, StageId id) {
   return default_scope(rank);
 }
 
+namespace {
+
+void add_tags_reduced_along(const StageData& stage, std::vector<ThreadTag>& tags) {
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
+}
+
+}  // namespace
+
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   const StorageScope own_scope = scope_of(graph, id);
   std::vector<StorageScope> passed = {own_scope};
+  std::vector<ThreadTag> reduced_along;
+  add_tags_reduced_along(graph.stage(id), reduced_along);
   std::vector<AttachPoint> loops;
   std::optional<StageId> last;
   for (const AttachPoint& point : graph.attach_path(id)) {
     if (last == point.stage) continue;
     last = point.stage;
     const StorageScope scope = scope_of(graph, point.stage);
-    for (const IterVar& leaf : graph.stage(point.stage).leaf_iter_vars) {
-      const IterVar* thread = thread_of(graph.stage(point.stage), leaf);
+    const StageData& owner = graph.stage(point.stage);
+    for (const IterVar& leaf : owner.leaf_iter_vars) {
+      const IterVar* thread = thread_of(owner, leaf);
       // Where each thread has memory of its own, the loop stays at its minimum; further out than a
-      // stage that threads share, all of them run for that.
-      if (!thread || !is_shared_along(scope, *thread->thread())) continue;
-      const bool is_decided = std::any_of(passed.begin(), passed.end(), [&](StorageScope inner) {
-        return is_shared_along(inner, *thread->thread());
-      });
+      // stage that threads share or reduce together, all of them run for that.
+      if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
+      const bool is_decided =
+          std::any_of(
+              passed.begin(), passed.end(),
+              [&](StorageScope inner) { return is_shared_along(inner, *thread->thread()); }) ||
+          std::ranges::find(reduced_along, *thread->thread()) != reduced_along.end();
       if (!is_decided) loops.push_back({point.stage, leaf});
     }
     passed.push_back(scope);
+    add_tags_reduced_along(owner, reduced_along);
   }
   return loops;
 }

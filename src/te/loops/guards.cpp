@@ -41,8 +41,8 @@ class GuardMaker {
       const IterVar* thread = thread_of(stage_, leaf);
       if (!thread || is_skipped(leaf)) continue;
       // Threads with memory of their own each run the first iteration, if there is one.
-      const bool is_divided = is_shared_along(scope_, *thread->thread());
-      if (is_divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
+      const bool divided = is_divided(stage_, leaf, *thread, scope_);
+      if (divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
     }
     for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
       require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);

@@ -159,7 +159,7 @@ class NestMaker {
     if (tag.is_virtual()) check_is_constant(leaf, extent);
     level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
                               thread, "", extent});
-    if (is_one(range.extent) || !is_shared_along(scope_, tag))
+    if (is_one(range.extent) || !is_divided(stage_, leaf, thread, scope_))
       return cast(leaf.var().dtype(), range.min);
     return shifted(thread.var(), range.min);
   }
