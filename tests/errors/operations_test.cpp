@@ -47,6 +47,7 @@ TEST_F(OperationTest, ExtentsAreCounts) {
   refused([&] { te::placeholder({~std::uint64_t{0}}, "P"); }, {"extent 0", "18446744073709551615"});
   refused([&] { te::placeholder({te::sum(I(k), {k})}, "P"); },
           {"placeholder `P`", "extent 0", "reduction"});
+  refused([&] { ones({4, I(0)}); }, {"compute `E`", "extent 1", "reads tensor `I`", "te::var"});
 }
 
 TEST_F(OperationTest, BodiesTakeAVariablePerDimension) {

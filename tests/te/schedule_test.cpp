@@ -520,5 +520,37 @@ TEST(ScanTest, TheUpdateIsComputedInTheTimeLoop) {
   EXPECT_THROW(s[update].compute_at(s[init], s[init].axis(0)), ScheduleError);
 }
 
+/// A chain of element-wise operations, longer than the stack is deep.
+Tensor long_chain(Tensor x) {
+  for (int n = 0; n < 100'000; ++n) {
+    const Tensor previous = x;
+    x = compute(
+        x.shape(), [&](std::span<const Var> i) { return previous(i) + 1.0f; }, "x");
+  }
+  return x;
+}
+
+TEST(LongChains, AreAGroup) {
+  Tensor A = placeholder({4}, "A");
+  Tensor B = long_chain(A);
+  Schedule s = create_schedule(B);
+  s.create_group({B}, {A});
+  EXPECT_EQ(s.stages().size(), 100'001u);
+  EXPECT_TRUE(s.stages().back().group().has_value());
+  EXPECT_FALSE(s.stages().front().group().has_value());
+}
+
+TEST(LongChains, AreAStepOfAScan) {
+  Tensor A = placeholder({1, 4}, "A"), state = placeholder({5, 4}, "state");
+  Tensor first = compute(
+      {1, 4}, {"t", "i"}, [&](Var, Var i) { return A(0, i); }, "first");
+  Tensor last = compute(
+      {5, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i); }, "last");
+  Tensor step = long_chain(last);
+  Tensor S = scan(first, step, state, {A}, "S");
+  Schedule s = create_schedule(S);
+  EXPECT_TRUE(s[last].group().has_value());
+}
+
 }  // namespace
 }  // namespace tenon::te

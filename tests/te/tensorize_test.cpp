@@ -197,5 +197,50 @@ TEST(TensorCompute, NeedsWhatItsRegionsSpan) {
   EXPECT_EQ(tir::constant_int(bounds[B.op().axis(1)].extent), 20);
 }
 
+/// C[i, :] = A[first(i) : first(i) + 16] * factor(i), by an intrinsic.
+template <class First, class Factor>
+Tensor scaled_rows(const Tensor& A, First first, Factor factor) {
+  Var n("n");
+  Tensor a = placeholder({16}, "a");
+  Tensor c = compute(
+      {16}, {"j"}, [&](Var j) { return a(j) * n.astype(Float(32)); }, "c");
+  TensorIntrin scale = decl_tensor_intrin(
+      c.op(),
+      [&](Buffers ins, Buffers outs) -> TensorIntrinBody {
+        return {.body = calls("scale", {outs[0].access_ptr("w"), ins[0].access_ptr("r"), n})};
+      },
+      {.scalar_params = {n}});
+  return tensor_compute(
+      {6, 16}, {"i"},
+      [&](Var i) {
+        return scale({A.region({Range::from_min_extent(first(i), 16)})}, {.scalars = {factor(i)}});
+      },
+      "C");
+}
+
+TEST(TensorCompute, NeedsTheElementsThatItsScalarsAre) {
+  Tensor A = placeholder({16}, "A");
+  Tensor S = compute(
+      {20}, {"i"}, [&](Var i) { return i * 3; }, "S");
+  Tensor C = scaled_rows(
+      A, [](Var) { return Expr(0); }, [&](Var i) { return S(i + 10); });
+  Tensor D = compute(
+      {1}, {"i"}, [&](Var i) { return S(i); }, "D");
+  const Bounds bounds = infer_bound(create_schedule({C, D}));
+  EXPECT_EQ(tir::constant_int(bounds[S.op().axis(0)].min), 0);
+  EXPECT_EQ(tir::constant_int(bounds[S.op().axis(0)].extent), 16);
+}
+
+TEST(TensorCompute, NeedsTheElementsThatItsRegionsStartAt) {
+  Tensor A = placeholder({64}, "A");
+  Tensor S = compute(
+      {20}, {"i"}, [&](Var i) { return i * 3; }, "S");
+  Tensor C = scaled_rows(
+      A, [&](Var i) { return S(i + 7); }, [&](Var) { return Expr(1); });
+  const Bounds bounds = infer_bound(create_schedule(C));
+  EXPECT_EQ(tir::constant_int(bounds[S.op().axis(0)].min), 7);
+  EXPECT_EQ(tir::constant_int(bounds[S.op().axis(0)].extent), 6);
+}
+
 }  // namespace
 }  // namespace tenon::te::testing

@@ -47,7 +47,10 @@ class Survey {
  private:
   void define(const Var& var, const Range& range) {
     facts.bind(var, range, true);
-    if (is_wide_integer(var)) candidates_.insert(&var.node());
+    // A loop counts to the end of its range, also where nothing uses its variable.
+    const bool fits =
+        fits_in_int32(range.extent, facts) && fits_in_int32(range.min + range.extent, facts);
+    if (is_wide_integer(var) && fits) candidates_.insert(&var.node());
   }
 
   void expr(const Expr& e, bool fits) {

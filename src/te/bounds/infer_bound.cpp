@@ -124,7 +124,8 @@ class BoundInference {
     for (const IterVar& thread : stage.env_threads) {
       if (thread.dom()) bind_thread(thread, thread.dom()->extent);
     }
-    if (stage.op.as<Compute>()) reads_[static_cast<std::size_t>(id)] = collect_reads(stage.op);
+    if (stage.op.as<Compute>() || stage.op.as<TensorCompute>())
+      reads_[static_cast<std::size_t>(id)] = collect_reads(stage.op);
   }
 
   void infer_root_ranges(StageId id) {

@@ -35,7 +35,7 @@ void need_all(const Tensor& tensor, Needs& needs) {
     needs[i].push_back(whole_dimension(tensor.shape()[i]));
 }
 
-void add_compute_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
+void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
                        const IntervalMap& domains, const Facts& facts, Needs& needs) {
   auto found = std::find_if(reads.begin(), reads.end(),
                             [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
@@ -85,11 +85,12 @@ void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, c
                const IntervalMap& domains, const Facts& facts, Needs& needs) {
   match(
       reader.kind(), [](const Placeholder&) {},
-      [&](const Compute&) { add_compute_needs(reads, tensor, domains, facts, needs); },
+      [&](const Compute&) { add_element_needs(reads, tensor, domains, facts, needs); },
       [&](const Scan& scan) { add_scan_needs(scan, tensor, domains, needs); },
       [&](const Extern&) { need_all(tensor, needs); },
       [&](const TensorCompute& compute) {
         add_region_needs(compute, tensor, domains, facts, needs);
+        add_element_needs(reads, tensor, domains, facts, needs);
       });
 }
 

@@ -60,8 +60,15 @@ class GuardMaker {
     for (const IterVar& axis : stage_.all_iter_vars) {
       if (is_skipped(axis) || !guarded.value_or(axis, false)) continue;
       const Range& range = program_.bounds[axis];
-      require_below(unshifted(nest_.values.at(axis), range.min), range.extent);
+      require_below(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
     }
+  }
+
+  /// An index computed from wider loops is guarded before it is cut down to the axis' type.
+  static Expr in_full_width(const Expr& index) {
+    const Cast* narrowing = index.as<Cast>();
+    return narrowing && narrowing->value.dtype().bits > index.dtype().bits ? narrowing->value
+                                                                           : index;
   }
 
   /// Loops over another layout begin at 0, and so go round more than a part of the stage that is

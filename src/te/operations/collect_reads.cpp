@@ -55,6 +55,19 @@ class ReadCollector {
 std::vector<TensorReads> collect_reads(const Operation& op) {
   ReadCollector collector;
   for (const Expr& body : op.body()) collector.visit(body);
+  if (const TensorCompute* compute = op.as<TensorCompute>()) {
+    for (const TensorRegion& input : compute->inputs) {
+      for (const Range& range : input.ranges) {
+        collector.visit(range.min);
+        collector.visit(range.extent);
+      }
+    }
+    for (const Expr& scalar : compute->scalar_inputs) collector.visit(scalar);
+    for (const IterVar& axis : compute->reduce_axis) {
+      collector.visit(axis.dom()->min);
+      collector.visit(axis.dom()->extent);
+    }
+  }
   return collector.take();
 }
 

@@ -11,8 +11,9 @@ struct TensorReads {
   std::vector<std::vector<Expr>> indices;
 };
 
-/// The reads in the bodies of a compute (sources, conditions, inits and ranges of reductions
-/// included); empty for the other kinds, whose needs do not depend on indices.
+/// The reads of single elements: in the bodies of a compute (sources, conditions, inits and ranges
+/// of reductions included), and in the scalars and in the ends of regions of a tensor compute. The
+/// other kinds have none.
 std::vector<TensorReads> collect_reads(const Operation& op);
 
 }  // namespace tenon::te

@@ -43,6 +43,14 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
                           " is a reduction; compute it first, and pass its "
                           "value as a variable",
                       where);
+    TensorCollector reads;
+    reads.visit(extent);
+    if (!reads.found.empty())
+      throw TypeError(what + ": extent " + std::to_string(n) + " reads tensor `" +
+                          reads.found.front().name() +
+                          "`, but a shape is known before anything is computed; pass the size as a "
+                          "variable, te::var",
+                      where);
     if (const tir::IntImm* big = extent.as<tir::IntImm>();
         big && extent.dtype().is_uint() && big->value < 0)
       throw TypeError(what + ": extent " + std::to_string(n) + ", " + tir::print_expr(extent) +

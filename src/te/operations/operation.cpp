@@ -76,7 +76,10 @@ void derive(OperationNode& node, const TensorCompute& kind) {
   node.reduce_axis = kind.reduce_axis;
   TensorCollector reads;
   for (const TensorRegion& input : kind.inputs) {
-    for (const Range& range : input.ranges) reads.visit(range.min);
+    for (const Range& range : input.ranges) {
+      reads.visit(range.min);
+      reads.visit(range.extent);
+    }
     reads.add(input.tensor);
   }
   for (const Expr& scalar : kind.scalar_inputs) reads.visit(scalar);

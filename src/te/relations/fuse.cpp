@@ -12,7 +12,10 @@ using arith::simplify;
 void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   const Range* outer = sweep.ranges.find(fuse.outer);
   const Range* inner = sweep.ranges.find(fuse.inner);
-  if (outer && inner) sweep.set(fuse.fused, outer->extent * inner->extent);
+  if (!outer || !inner) return;
+  // The product may need 64 bits where neither factor does.
+  const DataType type = fuse.fused.var().dtype();
+  sweep.set(fuse.fused, cast(type, outer->extent) * cast(type, inner->extent));
 }
 
 namespace {
@@ -74,7 +77,8 @@ void index_down(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) 
   if (!outer || !inner) return;
   const Expr row = unshifted(*outer, ranges.at(fuse.outer).min);
   const Expr column = unshifted(*inner, ranges.at(fuse.inner).min);
-  values.set(fuse.fused, row * ranges.at(fuse.inner).extent + column);
+  const DataType type = fuse.fused.var().dtype();
+  values.set(fuse.fused, cast(type, row) * ranges.at(fuse.inner).extent + column);
 }
 
 void guards_up(const Fuse& fuse, const AxisRanges&, const Facts&, AxisFlags& guarded) {

@@ -20,10 +20,19 @@ struct Digit {
 /// By ascending scale; each digit's scale is at least what all before it can sum up to, plus one.
 using Digits = std::vector<Digit>;
 
+/// Nullopt beyond int64.
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
 bool is_mixed_radix(const Digits& digits) {
-  for (std::size_t n = 0; n + 1 < digits.size(); ++n)
-    if (!digits[n].extent || digits[n + 1].scale < digits[n].scale * *digits[n].extent)
-      return false;
+  for (std::size_t n = 0; n + 1 < digits.size(); ++n) {
+    if (!digits[n].extent) return false;
+    const std::optional<std::int64_t> reached = product(digits[n].scale, *digits[n].extent);
+    if (!reached || digits[n + 1].scale < *reached) return false;
+  }
   return true;
 }
 
@@ -40,7 +49,8 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part
       continue;
     }
     if (!digit.extent) return std::nullopt;
-    if (digit.scale * *digit.extent <= divisor) {
+    const std::optional<std::int64_t> reached = product(digit.scale, *digit.extent);
+    if (reached && *reached <= divisor) {
       if (!quotient) result.push_back(digit);
       continue;
     }
@@ -109,8 +119,12 @@ class DigitParser {
   }
 
   static std::optional<Digits> scaled(std::optional<Digits> digits, std::int64_t factor) {
-    if (digits)
-      for (Digit& digit : *digits) digit.scale *= factor;
+    if (!digits) return std::nullopt;
+    for (Digit& digit : *digits) {
+      const std::optional<std::int64_t> scale = product(digit.scale, factor);
+      if (!scale) return std::nullopt;
+      digit.scale = *scale;
+    }
     return digits;
   }
 
@@ -124,7 +138,9 @@ bool is_dense(const Digits& digits) {
   for (std::size_t n = 0; n < digits.size(); ++n) {
     if (digits[n].scale != next) return false;
     if (!digits[n].extent) return n + 1 == digits.size();
-    next *= *digits[n].extent;
+    const std::optional<std::int64_t> reached = product(next, *digits[n].extent);
+    if (!reached) return false;
+    next = *reached;
   }
   return true;
 }
@@ -171,7 +187,8 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
     if (!digit.extent) return known == 1 ? extents[digit.source] : extents[digit.source] * known;
     known *= *digit.extent;
   }
-  return tir::make_int(extents.empty() ? Int(32) : extents.front().dtype(), known);
+  const DataType type = extents.empty() ? Int(32) : extents.front().dtype();
+  return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
 }  // namespace

@@ -8,7 +8,9 @@ namespace tenon::te {
 using namespace tir;
 
 void RangeSweep::set(const IterVar& axis, Expr extent) {
-  Range range = Range::from_min_extent(make_int(axis.var().dtype(), 0), std::move(extent));
+  const DataType type = axis.var().dtype();
+  if (extent.dtype().bits < type.bits) extent = cast(type, extent);
+  Range range = Range::from_min_extent(make_int(type, 0), std::move(extent));
   facts.bind(axis.var(), range, /*replace=*/true);
   ranges.set(axis, std::move(range));
 }

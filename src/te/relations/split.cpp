@@ -74,7 +74,9 @@ void index_up(const Split& split, const AxisRanges& ranges, AxisValues& values) 
   const Expr* inner = values.find(split.inner);
   if (!outer || !inner) return;
   Expr index = *inner + *outer * ranges.at(split.inner).extent;
-  values.set(split.parent, shifted(index, ranges.at(split.parent).min));
+  // The children may be wider: they can count beyond the parent's end, and its type.
+  values.set(split.parent,
+             cast(split.parent.var().dtype(), shifted(index, ranges.at(split.parent).min)));
 }
 
 void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values) {

@@ -35,7 +35,9 @@ std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
 
 void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
              AxisValues& values) {
-  for (std::size_t i = 0; i < axes.size(); ++i) values.set(axes[i], results[i]);
+  // An axis of one side may be wider than those that it goes together with on the other.
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }
 
 }  // namespace

@@ -18,28 +18,51 @@ GroupId common_group(const ScheduleData& schedule, GroupId a, GroupId b) {
   return std::nullopt;
 }
 
-/// Stages between inputs and outputs: those from which an input is reached.
+/// Stages between inputs and outputs: those from which an input is reached. Producers come before
+/// their readers.
 class Between {
  public:
-  Between(const ScheduleData& schedule, std::vector<StageId> inputs, bool include_inputs)
-      : schedule_(schedule), inputs_(std::move(inputs)), include_inputs_(include_inputs) {}
+  Between(const ScheduleData& schedule, const std::vector<StageId>& inputs, bool include_inputs)
+      : schedule_(schedule),
+        inputs_(inputs.begin(), inputs.end()),
+        include_inputs_(include_inputs) {}
 
   std::vector<StageId> found;
 
-  bool visit(StageId id) {
-    if (auto known = reaches_.find(id); known != reaches_.end()) return known->second;
-    const bool is_input = std::find(inputs_.begin(), inputs_.end(), id) != inputs_.end();
-    bool reaches = is_input;
-    if (!is_input)
-      for (const StageOutput& read : schedule_.reads(id)) reaches = visit(read.stage) || reaches;
-    reaches_.emplace(id, reaches);
-    if (is_input ? include_inputs_ : reaches) found.push_back(id);
-    return reaches;
+  /// Without recursion: chains of stages may be longer than the stack is deep.
+  void visit(StageId output) {
+    std::vector<Visit> path;
+    enter(output, path);
+    while (!path.empty()) {
+      Visit& top = path.back();
+      if (top.next < top.reads.size()) {
+        enter(top.reads[top.next++].stage, path);
+        continue;
+      }
+      const StageId id = top.id;
+      const bool is_input = inputs_.contains(id);
+      bool reaches = is_input;
+      for (const StageOutput& read : top.reads) reaches = reaches || reaches_.at(read.stage);
+      reaches_[id] = reaches;
+      if (is_input ? include_inputs_ : reaches) found.push_back(id);
+      path.pop_back();
+    }
   }
 
  private:
+  struct Visit {
+    StageId id;
+    std::vector<StageOutput> reads;
+    std::size_t next = 0;
+  };
+
+  void enter(StageId id, std::vector<Visit>& path) {
+    if (!reaches_.emplace(id, false).second) return;
+    path.push_back({id, inputs_.contains(id) ? std::vector<StageOutput>{} : schedule_.reads(id)});
+  }
+
   const ScheduleData& schedule_;
-  std::vector<StageId> inputs_;
+  std::unordered_set<StageId> inputs_;
   bool include_inputs_;
   std::unordered_map<StageId, bool> reaches_;
 };
@@ -56,8 +79,9 @@ std::vector<StageId> stages_of(const ScheduleData& schedule, const TensorList& t
 std::vector<int> covered_groups(const ScheduleData& schedule, std::span<const StageId> stages,
                                 GroupId outer, const SourceLocation& where) {
   std::vector<int> touched, missing(schedule.groups.size(), 0);
+  const std::unordered_set<StageId> members(stages.begin(), stages.end());
   for (StageId id = 0; id < static_cast<StageId>(schedule.stages.size()); ++id) {
-    const bool inside = std::find(stages.begin(), stages.end(), id) != stages.end();
+    const bool inside = members.contains(id);
     for (GroupId g = schedule.stage(id).group; g && g != outer;
          g = schedule.groups[static_cast<std::size_t>(*g)].group) {
       if (!inside) ++missing[static_cast<std::size_t>(*g)];

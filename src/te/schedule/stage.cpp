@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "te/schedule/extent_limits.h"
 #include "te/schedule/operand_checks.h"
 #include "te/schedule/warnings.h"
 #include "tenon/tir/print.h"
@@ -157,7 +158,7 @@ Stage::SplitAxes split_axis(std::string_view primitive, const ScheduleData& sche
   check_transformable(primitive, stage, axis, where);
   Expr size = checked_count(primitive, schedule, stage, axis, count,
                             by_parts ? "number of parts" : "factor", where);
-  const DataType type = axis.var().dtype();
+  const DataType type = type_of_split(stage, axis, size, where);
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
   replace_leaf(stage, axis, {outer, inner});
@@ -184,8 +185,7 @@ IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& gi
              describe(stage.leaf_iter_vars) + " (reorder first)",
          where);
   if (distance == -1) std::swap(outer, inner);
-  const DataType a = outer.var().dtype(), b = inner.var().dtype();
-  IterVar fused(std::nullopt, Var(name, a.bits >= b.bits ? a : b),
+  IterVar fused(std::nullopt, Var(name, type_of_fused(stage, outer, inner, where)),
                 std::max(outer.kind(), inner.kind()));
   stage.leaf_iter_vars.erase(stage.leaf_iter_vars.begin() + *stage.leaf_position(inner));
   replace_leaf(stage, outer, {fused});

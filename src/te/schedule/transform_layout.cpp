@@ -5,6 +5,7 @@
 #include "te/schedule/schedule_data.h"
 #include "te/schedule/warnings.h"
 #include "tenon/te/stage.h"
+#include "tenon/tir/ops.h"
 
 namespace tenon::te {
 
@@ -53,6 +54,14 @@ void add_separator(std::vector<int>& separators, std::size_t place, const StageD
     fail("transform_layout", stage,
          "two axis separators stand side by side, with no index between them", where);
   separators.push_back(next);
+}
+
+/// An index of quotients, remainders and sums, computed in a type that holds all its values.
+Expr in_width_of(DataType type, const Expr& index) {
+  if (type.bits <= index.dtype().bits) return index;
+  const tir::Binary* node = index.as<tir::Binary>();
+  if (!node) return tir::cast(type, index);
+  return tir::fold(node->op, in_width_of(type, node->a), in_width_of(type, node->b));
 }
 
 }  // namespace
@@ -104,6 +113,9 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
         "sums that "
         "divide the extents without rest",
         where);
+
+  for (std::size_t n = 0; n < forward.results.size(); ++n)
+    forward.results[n] = in_width_of(bijection->extents[n].dtype(), forward.results[n]);
 
   std::vector<IterVar> transformed;
   if (compute) {
