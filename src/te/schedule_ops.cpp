@@ -10,6 +10,7 @@
 #include "tenon/support/match.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/check_reads.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -213,9 +214,19 @@ Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
   return StageBuilder(program).build();
 }
 
-Stmt schedule_ops(const Schedule&, const Bounds& bounds) {
-  internal_check(bounds.graph() != nullptr, "bounds that were not inferred from a schedule");
-  return schedule_ops(*bounds.graph(), bounds);
+Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds) {
+  if (bounds.graph() == nullptr)
+    throw ScheduleError(
+        "schedule_ops: the bounds are those of a frozen graph; give that graph in place of the "
+        "schedule, or infer_bound(schedule)");
+  const Stmt result = schedule_ops(*bounds.graph(), bounds);
+  // The loops of the schedule as it is now have variables of their own, but print the same.
+  const Bounds now = infer_bound(schedule);
+  if (print_stmt(schedule_ops(*now.graph(), now)) != print_stmt(result))
+    throw ScheduleError(
+        "schedule_ops: the bounds are those of another schedule, or of this one before it was "
+        "changed; call infer_bound(schedule) when the schedule is done");
+  return result;
 }
 
 }  // namespace tenon::te

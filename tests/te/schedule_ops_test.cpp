@@ -32,6 +32,36 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
+// ---- bounds of something else -------------------------------------------------------------------
+
+std::string refusal(const Schedule& s, const Bounds& bounds) {
+  try {
+    schedule_ops(s, bounds);
+    return "";
+  } catch (const ScheduleError& error) {
+    return error.what();
+  }
+}
+
+TEST(ScheduleOps, BoundsOfAScheduleThatWasChangedAreRefused) {
+  Tensor A = placeholder({16}, "A"), B = plus_one(A, "B");
+  Schedule s = create_schedule(B);
+  const Bounds bounds = infer_bound(s);
+  EXPECT_EQ(refusal(s, bounds), "");
+  const IterVar inner = s[B].split(s[B].axis(0), 4).inner;
+  EXPECT_TRUE(contains(refusal(s, bounds), "infer_bound(schedule)"));
+  const Bounds after = infer_bound(s);
+  EXPECT_EQ(refusal(s, after), "");
+  s[B].vectorize(inner);
+  EXPECT_TRUE(contains(refusal(s, after), "before it was changed"));
+}
+
+TEST(ScheduleOps, BoundsOfAFrozenGraphAreForThatGraph) {
+  Tensor A = placeholder({16}, "A"), B = plus_one(A, "B");
+  Schedule s = create_schedule(B);
+  EXPECT_TRUE(contains(refusal(s, infer_bound(freeze(s))), "frozen graph"));
+}
+
 // ---- text ---------------------------------------------------------------------------------------
 
 TEST(ScheduleOps, RootStagesStandOneAfterTheOther) {
@@ -146,6 +176,54 @@ TEST(ScheduleOps, StorePredicatesGuardTheStoreAlone) {
   Schedule s = create_schedule(B);
   s[B].set_store_predicate(s[B].axis(0) < 8);
   EXPECT_TRUE(contains(text(s), "if (i < 8) {"));
+}
+
+/// What is left in B, 12 elements that begin as NaN, and how many of them are NaN still.
+struct Stored {
+  std::vector<float> values;
+  std::ptrdiff_t untouched() const {
+    return std::ranges::count_if(values, [](float v) { return std::isnan(v); });
+  }
+};
+
+struct StoredSumsTest : ::testing::Test {
+  Tensor A = placeholder({12, 10}, "A");
+  IterVar k = reduce_axis({0, 10}, "k");
+  Tensor B = compute(
+      {12}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Schedule s = create_schedule(B);
+  Stored stored() const { return {testing::run(s, {A, B}).back()}; }
+  std::vector<float> whole() const { return testing::run(create_schedule(B), {A, B}).back(); }
+};
+
+TEST_F(StoredSumsTest, ElementsThatAreNotStoredAreNotInitialised) {
+  s[B].set_store_predicate(s[B].axis(0) < 8);
+  const Stored result = stored();
+  EXPECT_EQ(result.untouched(), 4);
+  for (std::size_t n = 0; n < 8; ++n) EXPECT_EQ(result.values[n], whole()[n]);
+}
+
+TEST_F(StoredSumsTest, InLoopsOfTheInitialisation) {
+  auto [o, i] = s[B].split(s[B].axis(0), 5);
+  s[B].reorder({k, o, i});
+  s[B].set_store_predicate(tir::floormod(s[B].axis(0), 3) == 0 && i < 4);
+  const Stored result = stored();
+  for (std::size_t n = 0; n < 12; ++n) {
+    if (n % 3 == 0 && n % 5 < 4)
+      EXPECT_EQ(result.values[n], whole()[n]) << n;
+    else
+      EXPECT_TRUE(std::isnan(result.values[n])) << n;
+  }
+}
+
+TEST_F(StoredSumsTest, StepsThatAreNotStoredLeaveTheSumOfTheOthers) {
+  s[B].set_store_predicate(k < 6 && s[B].axis(0) >= 2);
+  const Stored result = stored();
+  EXPECT_EQ(result.untouched(), 2);
+  Tensor C = compute(
+      {12}, {"i"}, [&](Var i) { return sum(A(i, k), {k}, {.where = k < 6}); }, "C");
+  const std::vector<float> expected = testing::run(create_schedule(C), {A, C}).back();
+  for (std::size_t n = 2; n < 12; ++n) EXPECT_EQ(result.values[n], expected[n]);
 }
 
 TEST(ScheduleOps, ALaterOutputSeesTheOldValueOfAnEarlierOne) {

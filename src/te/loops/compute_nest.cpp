@@ -70,6 +70,44 @@ bool is_realized(const StageData& stage, const BufferTable& buffers) {
   return true;
 }
 
+void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
+  if (const Binary* both = as_binary(condition, BinaryOp::And)) {
+    collect_parts(both->a, parts);
+    collect_parts(both->b, parts);
+  } else {
+    parts.push_back(condition);
+  }
+}
+
+/// Whether the variable is named like a thread but is none of the schedule's. A condition on it
+/// prints where the reference puts it; `build` refuses it.
+bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
+  const std::string& name = var.as<VarNode>()->name;
+  if (!name.starts_with("threadIdx.") && !name.starts_with("blockIdx.")) return false;
+  return std::ranges::none_of(
+      bounds.entries(), [&](const Bounds::Entry& entry) { return entry.axis.var().same_as(var); });
+}
+
+/// What the store predicate says of the elements themselves, and not of steps of their reduction:
+/// an element that is not stored is not initialised either.
+Shells guards_of_init(const StageData& stage, const LoopNest& init, const AxisFlags& reduced,
+                      const Program& program) {
+  Shells shells;
+  if (!stage.store_predicate) return shells;
+  std::vector<Expr> parts;
+  collect_parts(*stage.store_predicate, parts);
+  for (const Expr& part : parts) {
+    const bool is_unknown = uses_var(part, [&](const Expr& var) {
+      return is_unbound_thread(var, program.bounds) ||
+             std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
+               return axis.var().same_as(var) && reduced.value_or(axis, false);
+             });
+    });
+    if (!is_unknown) shells.emplace_back(GuardShell{program.lower(part, init.vars)});
+  }
+  return shells;
+}
+
 }  // namespace
 
 ComputeNest make_compute_nest(StageId id, Program& program) {
@@ -103,6 +141,8 @@ ComputeNest make_compute_nest(StageId id, Program& program) {
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards =
       as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));
+  for (Shell& guard : guards_of_init(stage, *nest.init, skip, program))
+    nest.init_guards.push_back(std::move(guard));
   for (const IterVar& thread : idle_threads(program.graph, id)) {
     if (is_one(program.bounds[thread].extent)) continue;
     nest.main_guards.push_back(GuardShell{thread.var() == 0});
