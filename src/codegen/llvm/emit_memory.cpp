@@ -1,6 +1,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
@@ -262,7 +263,12 @@ void FunctionEmitter::emit(const Allocate& n) {
   for (const Expr& extent : n.extents) {
     llvm::Value* count =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
-    bytes = builder_.CreateMul(bytes, count);
+    llvm::Value* product =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, bytes, count);
+    // More than 64 bits count is more than there is memory.
+    bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
+                                  int64(std::numeric_limits<std::int64_t>::max()),
+                                  builder_.CreateExtractValue(product, 0));
   }
   llvm::CallInst* memory = builder_.CreateCall(
       module_.workspace_alloc(), {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});

@@ -161,27 +161,31 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
 }
 
 void FunctionEmitter::shared_loop(const For& n) {
-  llvm::Value* begin = in_index_mode(n.min);
-  llvm::Type* number = begin->getType();
+  // In 64 bits: the shares, rounded up, may add up to more than the loop's own type counts.
+  llvm::Type* wide = builder_.getInt64Ty();
+  llvm::Value* begin = index(n.min);
   // An extent below zero is a loop of no iterations, of which no task has a share.
-  llvm::Value* extent = builder_.CreateBinaryIntrinsic(
-      llvm::Intrinsic::smax, builder_.CreateSExtOrTrunc(in_index_mode(n.extent), number),
-      llvm::Constant::getNullValue(number));
+  llvm::Value* extent =
+      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(n.extent), int64(0));
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  llvm::Value* id = builder_.CreateSExtOrTrunc(task_->id, number);
-  llvm::Value* count = builder_.CreateSExtOrTrunc(task_->count, number);
-  llvm::Value* one = llvm::ConstantInt::get(number, 1);
+  llvm::Value* id = builder_.CreateSExt(task_->id, wide);
+  llvm::Value* count = builder_.CreateSExt(task_->count, wide);
   // Loops within the body belong to the task.
   const std::optional<Task> task = std::exchange(task_, std::nullopt);
   if (strided_tasks_) {
     serial_loop(n.var, builder_.CreateAdd(begin, id), end, count, n.body, ForKind::Serial);
   } else {
     llvm::Value* share =
-        builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, one)), count);
-    llvm::Value* from = builder_.CreateAdd(begin, builder_.CreateMul(id, share));
-    llvm::Value* to =
-        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder_.CreateAdd(from, share), end);
-    serial_loop(n.var, from, to, one, n.body, ForKind::Serial);
+        builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, int64(1))), count);
+    llvm::Value* first = builder_.CreateAdd(begin, builder_.CreateMul(id, share));
+    llvm::Type* narrow = type(n.var.dtype());
+    auto up_to_end = [&](llvm::Value* value) {
+      return builder_.CreateTrunc(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, end),
+                                  narrow);
+    };
+    llvm::Value* from = up_to_end(first);
+    llvm::Value* to = up_to_end(builder_.CreateAdd(first, share));
+    serial_loop(n.var, from, to, llvm::ConstantInt::get(narrow, 1), n.body, ForKind::Serial);
   }
   task_ = task;
 }

@@ -126,7 +126,9 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   builder_.SetInsertPoint(loop);
   llvm::PHINode* counter = builder_.CreatePHI(begin->getType(), 2);
   counter->addIncoming(begin, before);
-  define_size(var, counter);
+  llvm::Type* narrow = type(var.dtype());
+  const bool is_wider = counter->getType() != narrow;
+  define_size(var, is_wider ? builder_.CreateTrunc(counter, narrow, "", false, true) : counter);
   stmt(body);
   llvm::Value* next = builder_.CreateAdd(counter, step, "", false, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
