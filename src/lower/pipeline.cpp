@@ -26,6 +26,7 @@
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/vectorize_loops.h"
 #include "lower/passes/vectorize_plain_loops.h"
+#include "lower/passes/widen_index_types.h"
 #include "lower/passes/widen_vectors.h"
 #include "tenon/tir/print.h"
 
@@ -120,6 +121,8 @@ constexpr std::array kHost = {
          [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
+    Pass{"widen-index-types", widen_index_types, Form::Lowered,
+         "after the proofs of the others, for which indices are whole numbers of any size"},
 };
 
 void check_options(const LowerOptions& options) {

@@ -1,17 +1,22 @@
 // Loops and arrays at the limits of int32, compiled and run: nothing wraps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tenon/driver/build.h"
 #include "tenon/driver/lower.h"
+#include "tenon/runtime/threads.h"
 #include "tenon/te/reduce.h"
+#include "tenon/tir/builder.h"
 
 namespace tenon {
 namespace {
 
 using te::IterVar;
 using te::Tensor;
+using tir::Expr;
+using tir::Stmt;
 using tir::Var;
 
 /// sum(k for k < n), which the loops go through one by one in whatever way they are split.
@@ -76,6 +81,92 @@ TEST(WideExtentsTest, FusedAxesOfAnOutputOfMoreElementsThanInt32) {
   text << lower(s, {B}, {.simple_mode = true});
   EXPECT_NE(text.str().find("for (i.j.fused: int64, 0i64, 4294967296i64) {"), std::string::npos)
       << text.str();
+}
+
+TEST(WideExtentsTest, FusedReductionsOfSymbolicExtents) {
+  Var n = te::var("n"), m = te::var("m");
+  const IterVar r = te::reduce_axis({0, n}, "r"), q = te::reduce_axis({0, m}, "q");
+  Tensor A = te::placeholder({1}, "A", Int(64));
+  Tensor C = te::compute(
+      {1}, {"i"},
+      [&](Var i) {
+        return te::sum(A(i), {r, q});
+      },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].fuse({r, q});
+  runtime::Module module = build(s, {A, C, n, m}, Target("llvm"), {.name = "f"});
+  const std::vector<std::int64_t> in = {-7};
+  auto a = runtime::NDArray::from(std::span<const std::int64_t>(in), {1});
+  auto c = runtime::NDArray::zeros({1}, Int(64), cpu(0));
+  module["f"](a, c, 65536, 65537);
+  EXPECT_EQ(c.data<std::int64_t>()[0], -7 * 65536LL * 65537);
+}
+
+/// C[0] is what was stored at the end of memory of n * n * n bytes.
+runtime::Module last_of_cube(int factors) {
+  Var n = te::var("n");
+  Tensor C =
+      te::extern_op({1}, {},
+                    [&](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) -> Stmt {
+                      tir::IRBuilder ib;
+                      Expr size = n, last = n - 1;
+                      for (int k = 1; k < factors; ++k) {
+                        size = size * n;
+                        last = last * n + (n - 1);
+                      }
+                      auto T = ib.allocate(Int(8), {size}, "T");
+                      auto c = ib.buffer_ptr(outs[0]);
+                      T[last] = tir::make_int(Int(8), 42);
+                      c[Expr(0)] = Expr(T[last]);
+                      return ib.get();
+                    },
+                    "C", {.dtype = Int(8)});
+  te::Schedule s = te::create_schedule(C);
+  return build(s, {C, n}, Target("llvm"), {.name = "f"});
+}
+
+TEST(WideExtentsTest, TemporariesOfSymbolicExtentsBeyondInt32) {
+  // 46341 is the least whose square is beyond int32; of the memory two pages are touched.
+  auto c = runtime::NDArray::zeros({1}, Int(8), cpu(0));
+  last_of_cube(2)["f"](c, 46341);
+  EXPECT_EQ(c.data<std::int8_t>()[0], 42);
+}
+
+TEST(WideExtentsTest, MoreMemoryThanInt64CountsIsAnError) {
+  auto c = runtime::NDArray::zeros({1}, Int(8), cpu(0));
+  // (2^22)^3 is 2^66.
+  EXPECT_THROW(last_of_cube(3)["f"](c, 1 << 22), RuntimeError);
+}
+
+TEST(WideExtentsTest, SharesOfAPersistentRegionReachTheGreatestInt32) {
+  // Marks one iteration of every 2^20; the last mark is of the last 2^20 - 1 iterations.
+  for (const bool strided : {false, true}) {
+    Tensor C =
+        te::extern_op({2048}, {},
+                      [&](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) -> Stmt {
+                        tir::IRBuilder ib;
+                        auto c = ib.buffer_ptr(outs[0]);
+                        ib.scope_attr("parallel_launch_point", 1);
+                        if (strided) ib.scope_attr("parallel_stride_pattern", 1);
+                        ib.for_range(0, 2147483647, "i",
+                                     [&](Var i) {
+                                       ib.if_scope(tir::floormod(i, 1048576) == 5,
+                                                   [&] { c[tir::floordiv(i, 1048576)] = Expr(1); });
+                                     },
+                                     {.kind = tir::ForKind::Parallel});
+                        return ib.get();
+                      },
+                      "C", {.dtype = Int(32)});
+    te::Schedule s = te::create_schedule(C);
+    runtime::Module module = build(s, {C}, Target("llvm"), {.name = "f"});
+    auto c = runtime::NDArray::zeros({2048}, Int(32), cpu(0));
+    runtime::set_num_threads(strided ? 3 : 2);
+    module["f"](c);
+    runtime::set_num_threads(0);
+    const auto marks = c.data<std::int32_t>();
+    EXPECT_EQ(std::count(marks, marks + 2048, 1), 2048) << strided;
+  }
 }
 
 }  // namespace
