@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/injective_index.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -10,9 +11,9 @@ namespace tenon::lowering {
 using namespace tir;
 
 InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
-                               const std::vector<Var>& sharing_threads)
+                               const std::vector<RangedVar>& sharing_threads)
     : dst_(dst), loops_(sharing_threads) {
-  if (!s.as<Attr>() && !s.as<For>() && !s.as<If>() && !s.as<While>() && !s.as<Store>()) {
+  if (!s.as<Attr>() && !s.as<For>() && !s.as<If>() && !s.as<Store>()) {
     all_safe_ = false;
     return;
   }
@@ -23,7 +24,10 @@ InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
 void InPlaceSources::stmt(const Stmt& s) {
   if (!all_safe_) return;
   if (const Store* n = s.as<Store>()) return store(*n);
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ExternScope) {
+  // A loop without a count may store to an element again and again, and an extern operation
+  // anywhere.
+  const Attr* attr = s.as<Attr>();
+  if (s.as<While>() || (attr && attr->kind == AttrKind::ExternScope)) {
     all_safe_ = false;
     return;
   }
@@ -36,9 +40,10 @@ void InPlaceSources::stmt(const Stmt& s) {
     stores_ = std::max(stores_, after_then);
     return;
   }
+  if (const Let* let = s.as<Let>()) lets_.insert(&let->var.node());
   const For* loop = s.as<For>();
   const bool repeats = loop && !is_one(loop->extent);
-  if (repeats) loops_.push_back(loop->var);
+  if (repeats) loops_.push_back({loop->var, Range::from_min_extent(loop->min, loop->extent)});
   for_each_child(
       s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
   if (repeats) loops_.pop_back();
@@ -55,16 +60,24 @@ void InPlaceSources::store(const Store& n) {
   }
   ++stores_;
   if (!each_element_once(n)) all_safe_ = false;
+  first_store_ = &n;
   current_ = &n;
   expr(n.value);
   current_ = nullptr;
 }
 
 bool InPlaceSources::each_element_once(const Store& n) const {
-  return std::all_of(loops_.begin(), loops_.end(), [&](const Var& loop) {
-    return std::any_of(n.indices.begin(), n.indices.end(),
-                       [&](const Expr& index) { return uses_var(index, loop); });
+  // What one branch has written, another one must not read as the source at its own index.
+  const bool is_at_same_index =
+      !first_store_ || std::equal(n.indices.begin(), n.indices.end(), first_store_->indices.begin(),
+                                  first_store_->indices.end(), [](const Expr& a, const Expr& b) {
+                                    return structural_equal(a, b);
+                                  });
+  const bool uses_let = std::any_of(n.indices.begin(), n.indices.end(), [&](const Expr& index) {
+    return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
   });
+  return is_at_same_index && !uses_let && n.indices.size() == 1 &&
+         is_injective(n.indices[0], loops_);
 }
 
 void InPlaceSources::expr(const Expr& e) {

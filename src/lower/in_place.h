@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "lower/extent_bound.h"
 #include "lower/storage_timeline.h"
 
 namespace tenon::lowering {
@@ -12,12 +13,13 @@ namespace tenon::lowering {
 ///
 /// Safe are sources that are read only in the value of the single store to dst, at exactly its
 /// index, with its type, and are not written; where dst is not read, nothing is indexed by memory,
-/// no code is opaque, and each element of dst is written once: every loop (and every thread that
-/// shares the memory) around the store takes part in its index.
+/// no code is opaque, and each element of dst is written once: the index of its stores (the same
+/// one in all branches) is injective over the loops around it and the threads that share the
+/// memory.
 class InPlaceSources {
  public:
   InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
-                 const std::vector<tir::Var>& sharing_threads);
+                 const std::vector<RangedVar>& sharing_threads);
   bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
 
  private:
@@ -28,12 +30,14 @@ class InPlaceSources {
   bool each_element_once(const tir::Store& n) const;
 
   tir::Var dst_;
-  std::vector<tir::Var> loops_;
+  std::vector<RangedVar> loops_;
+  std::unordered_set<const tir::ExprNode*> lets_;  // inside the statement
   bool all_safe_ = true;
   std::unordered_set<const tir::ExprNode*> unsafe_;
   const tir::Store* current_ = nullptr;  // the store to dst whose value is being looked at
   int index_depth_ = 0;
-  int stores_ = 0;  // to dst, on the longest path through exclusive branches
+  const tir::Store* first_store_ = nullptr;  // to dst
+  int stores_ = 0;                           // to dst, on the longest path through branches
 };
 
 }  // namespace tenon::lowering

@@ -237,14 +237,14 @@ class TimelineMaker {
     allocation.place = definitions_[*innermost].stmt;
   }
 
-  std::vector<Var> sharing_threads(StorageScope scope) const {
-    std::vector<Var> threads;
+  std::vector<RangedVar> sharing_threads(StorageScope scope) const {
+    std::vector<RangedVar> threads;
     const bool by_block = scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
     if (!by_block && scope != StorageScope::Global) return threads;
     for (const Definition& definition : definitions_) {
       if (!definition.thread || (by_block && !definition.thread->is_thread())) continue;
-      if (definition.range && is_one(definition.range->extent)) continue;
-      threads.push_back(definition.var);
+      if (is_one(definition.range->extent)) continue;
+      threads.push_back({definition.var, *definition.range});
     }
     return threads;
   }

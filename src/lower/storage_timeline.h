@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lower/extent_bound.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
@@ -22,7 +23,7 @@ struct Allocation {
   const tir::StmtNode* place;
   /// Thread axes around it that share the memory: every index must tell them apart before memory is
   /// handed over.
-  std::vector<tir::Var> sharing_threads;
+  std::vector<RangedVar> sharing_threads;
   /// Tasks of a persistent region share it: while some still read it, others may be at a later
   /// statement.
   bool is_shared_by_tasks;

@@ -1,6 +1,8 @@
 #include "tenon/support/deep_stack.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,12 +18,7 @@ constexpr std::size_t kStackBytes = std::size_t{512} << 20;
 /// Enough for all calls between two questions whether the stack is low.
 constexpr std::size_t kReserve = std::size_t{256} << 10;
 
-void* call(void* f) {
-  (*static_cast<const std::function<void()>*>(f))();
-  return nullptr;
-}
-
-/// The address below which this thread's stack is low; 0 where it is not known.
+/// The address below which this thread's own stack is low; 0 where it is not known.
 std::uintptr_t find_low_mark() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -32,14 +29,30 @@ std::uintptr_t find_low_mark() {
   return is_known ? reinterpret_cast<std::uintptr_t>(lowest) + std::min(kReserve, size / 4) : 0;
 }
 
+/// Of the stack that the thread is on.
+std::uintptr_t& low_mark() {
+  thread_local std::uintptr_t mark = find_low_mark();
+  return mark;
+}
+
 }  // namespace
 
 bool is_stack_low() {
-  thread_local const std::uintptr_t low_mark = find_low_mark();
-  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < low_mark;
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < low_mark();
 }
 
-void run_on_deep_stack(const std::function<void()>& f) {
+// The stack is switched within the thread: a thread of its own would take an arena of its own for
+// its memory, and time to start. Sanitizers follow stacks by thread, so there it is one.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+namespace {
+
+void* call(void* f) {
+  (*static_cast<const std::function<void()>*>(f))();
+  return nullptr;
+}
+
+bool run_on_other_stack(const std::function<void()>& f) {
   pthread_attr_t attributes;
   pthread_t thread;
   const bool is_prepared = pthread_attr_init(&attributes) == 0 &&
@@ -48,10 +61,87 @@ void run_on_deep_stack(const std::function<void()>& f) {
       is_prepared &&
       pthread_create(&thread, &attributes, call, const_cast<std::function<void()>*>(&f)) == 0;
   if (is_prepared) pthread_attr_destroy(&attributes);
-  if (is_started) {
-    pthread_join(thread, nullptr);
-    return;
+  if (is_started) pthread_join(thread, nullptr);
+  return is_started;
+}
+
+}  // namespace
+
+#else
+
+namespace {
+
+/// Memory for a stack, the lowest page of which nobody may touch.
+class DeepStack {
+ public:
+  DeepStack() {
+    void* memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) return;
+    lowest_ = static_cast<std::byte*>(memory);
+    mprotect(lowest_, kGuard, PROT_NONE);
   }
+  DeepStack(const DeepStack&) = delete;
+  DeepStack& operator=(const DeepStack&) = delete;
+  ~DeepStack() {
+    if (lowest_) munmap(lowest_, kStackBytes);
+  }
+
+  std::byte* lowest() const { return lowest_; }
+  /// Gives back what only very deep programs have used.
+  void trim() const { madvise(lowest_ + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED); }
+
+ private:
+  static constexpr std::size_t kGuard = 4096;
+  static constexpr std::size_t kKept = std::size_t{1} << 20;
+  std::byte* lowest_ = nullptr;
+};
+
+struct Switch {
+  const std::function<void()>* f;
+  ucontext_t outside, inside;
+};
+
+/// What runs first on the new stack; makecontext passes integers.
+void enter(unsigned high, unsigned low) {
+  auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
+  (*s->f)();
+  // Its context ends here, and `outside` follows.
+}
+
+bool run_on(const DeepStack& stack, const std::function<void()>& f) {
+  Switch s{&f, {}, {}};
+  if (!stack.lowest() || getcontext(&s.inside) != 0) return false;
+  s.inside.uc_stack = {stack.lowest(), 0, kStackBytes};
+  s.inside.uc_link = &s.outside;
+  const auto address = reinterpret_cast<std::uintptr_t>(&s);
+  makecontext(&s.inside, reinterpret_cast<void (*)()>(enter), 2,
+              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+  const std::uintptr_t before = low_mark();
+  low_mark() = reinterpret_cast<std::uintptr_t>(stack.lowest()) + kReserve;
+  swapcontext(&s.outside, &s.inside);
+  low_mark() = before;
+  return true;
+}
+
+bool run_on_other_stack(const std::function<void()>& f) {
+  // The first one is kept: its pages are there when the next program is lowered.
+  thread_local const DeepStack kept;
+  thread_local bool is_in_use = false;
+  if (is_in_use) return run_on(DeepStack(), f);
+  is_in_use = true;
+  const bool is_done = run_on(kept, f);
+  is_in_use = false;
+  if (is_done) kept.trim();
+  return is_done;
+}
+
+}  // namespace
+
+#endif
+
+void run_on_deep_stack(const std::function<void()>& f) {
+  if (run_on_other_stack(f)) return;
   if (is_stack_low())
     throw Error("an expression or a program is nested too deep for the stacks to be had");
   f();

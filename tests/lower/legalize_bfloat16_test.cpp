@@ -7,6 +7,7 @@
 
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
+#include "tenon/support/float16.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/verify.h"
@@ -95,6 +96,30 @@ TEST(LegalizeBfloat16, NothingIsLeftOfTheType) {
   EXPECT_EQ(test::body_text(func).find("bfloat16"), std::string::npos) << test::body_text(func);
   const std::vector<Violation> violations = verify(func, Form::Flat);
   EXPECT_TRUE(violations.empty()) << violations.front().what << violations.front().where;
+}
+
+TEST(LegalizeBfloat16, AScalarParameterKeepsItsType) {
+  const Var x("x", BFloat());
+  Program p = program(BFloat(), BFloat(), 3, [&](const Expr& a) { return a * x; });
+  p.func.params.push_back(x);
+  const PrimFunc func = legalize_bfloat16(p.func, {});
+  EXPECT_TRUE(verify(func, Form::Flat).empty()) << test::body_text(func);
+  EXPECT_TRUE(func.params.back().same_as(x));
+  const auto bits = [](double value) { return BFloat16(value).bits; };
+  std::vector<std::uint16_t> in{bits(1), bits(-2.5), bits(1.0 / 3)}, out(3);
+  const std::vector<HostValue> args = {HostArray{in.data(), BFloat(), {3}},
+                                       HostArray{out.data(), BFloat(), {3}}, 3.0};
+  evaluate(func, args);
+  for (std::size_t n = 0; n < in.size(); ++n)
+    EXPECT_EQ(out[n], bits(static_cast<double>(BFloat16::from_bits(in[n])) * 3));
+}
+
+TEST(LegalizeBfloat16, OnlyTheTextThatReadersKnowSpellsItOut) {
+  const Program p = program(BFloat(), BFloat(), 8, [](const Expr& x) { return x + x; });
+  EXPECT_NE(test::body_text(run_pipeline(p.func, {.simple_mode = true})).find("shift_left"),
+            std::string::npos);
+  EXPECT_EQ(test::body_text(run_pipeline(p.func, {})),
+            normalized("for (i: int32, 0, 8) {\n  B[i] = (A[i] + A[i])\n}\n"));
 }
 
 TEST(LegalizeBfloat16, OtherFunctionsAreNotTouched) {

@@ -78,46 +78,90 @@ class Generator {
     return decl_buffer({sizes[pick(6)]}, type, {.name = name, .data = data});
   }
 
-  /// Reads of x in [0, count).
-  Expr read(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
+  /// The element that the iteration uses: 0 <= at < count.
+  struct Place {
+    Expr at;
+    int count;
+  };
+
+  Expr read(const std::vector<Buffer>& readable, const Place& place, const Expr& r) {
     // Mostly the newest: chains are what may share.
     const int newest = static_cast<int>(readable.size()) - 1;
     const Buffer& from =
         readable[static_cast<std::size_t>(pick(4) > 0 ? newest : pick(newest + 1))];
     const int size = size_of(from);
-    const Expr straight = count <= size ? x : floormod(x, size);
+    const Expr& x = place.at;
+    const Expr straight = place.count <= size ? x : floormod(x, size);
     if (pick(5) > 0) return cast(Int(32), from({straight}));
     return cast(Int(32),
                 from({pick(2) == 0 ? size - 1 - floormod(x, size) : floormod(x * 3 + r, size)}));
   }
 
-  Expr value(const std::vector<Buffer>& readable, const Expr& x, const Expr& r, int count) {
-    const Expr v = read(readable, x, r, count) + (1 + pick(5));
-    return pick(2) == 0 ? v : v + read(readable, x, r, count) * (1 + pick(3));
+  Expr value(const std::vector<Buffer>& readable, const Place& place, const Expr& r) {
+    const Expr v = read(readable, place, r) + (1 + pick(5));
+    return pick(2) == 0 ? v : v + read(readable, place, r) * (1 + pick(3));
+  }
+
+  static Stmt loop(const Var& v, const Expr& extent, const Stmt& body, const Expr& min = 0) {
+    return make_stmt(For{v, min, extent, ForKind::Serial, body});
+  }
+
+  /// Loops in which every element of a buffer of `size` is used, once or several times.
+  template <class Fill>
+  Stmt over_all(int size, const Fill& fill) {
+    const Var x("x"), y("y");
+    switch (size == 1 ? 0 : pick(9)) {
+      case 0:  // every element twice in a row
+        return loop(x, size * 2, fill(Place{floordiv(x, 2), size}));
+      case 1:  // all of them twice
+        return loop(x, size * 2, fill(Place{floormod(x, size), size}));
+      case 2:  // rows that overlap
+        return loop(x, size / 4, loop(y, 8, fill(Place{min(x * 4 + y, size - 1), size})));
+      case 3:  // windows that overlap
+        return loop(x, size - 3, loop(y, 4, fill(Place{x + y, size})));
+      case 4:  // rows, one after the other
+        return loop(x, size / 4, loop(y, 4, fill(Place{x * 4 + y, size})));
+      case 5:  // columns
+        return loop(x, 4, loop(y, size / 4, fill(Place{x + y * 4, size})));
+      case 6:  // backwards
+        return loop(x, size, fill(Place{size - 1 - x, size}));
+      case 7:  // from 3 on
+        return loop(x, size, fill(Place{x - 3, size}), 3);
+      default:
+        return loop(x, size, fill(Place{x, size}));
+    }
   }
 
   Stmt stage(const Buffer& t, const std::vector<Buffer>& readable, const Expr& r) {
-    const Var x("x"), k("k");
+    const Var k("k");
     const int count = size_of(t);
-    const auto loop = [](const Var& v, const Expr& extent, const Stmt& body) {
-      return make_stmt(For{v, 0, extent, ForKind::Serial, body});
+    const auto store = [&](const Place& place, const Expr& v) {
+      return make_store(t, cast(t->dtype, v), {place.at});
     };
-    const auto store = [&](const Expr& v) { return make_store(t, cast(t->dtype, v), {x}); };
-    const Stmt fill = store(value(readable, x, r, count));
-    switch (pick(6)) {
+    const auto fill = [&](const Place& place) { return store(place, value(readable, place, r)); };
+    switch (pick(8)) {
       case 0:  // a reduction
-        return loop(x, size_of(t),
-                    make_seq({store(0), loop(k, 3,
-                                             store(cast(Int(32), t({x})) +
-                                                   value(readable, x, r, count) * (k + 1)))}));
+        return over_all(count, [&](const Place& place) {
+          const Expr sum = cast(Int(32), t({place.at})) + value(readable, place, r) * (k + 1);
+          return make_seq({store(place, 0), loop(k, 3, store(place, sum))});
+        });
       case 1:  // repeated
-        return loop(k, 2, loop(x, count, fill));
+        return loop(k, 2, over_all(count, fill));
       case 2:  // two branches
-        return loop(x, count, make_stmt(If{x < 7, fill, store(value(readable, x, r, count))}));
+        return over_all(count, [&](const Place& place) {
+          return make_stmt(If{place.at < 7, fill(place), fill(place)});
+        });
       case 3:  // written twice
-        return loop(x, count, make_seq({store(7), fill}));
+        return over_all(count, [&](const Place& place) {
+          return make_seq({store(place, 7), fill(place)});
+        });
+      case 4: {  // two branches, each of which fills all
+        const Var x("x");
+        return loop(x, count * 2,
+                    make_stmt(If{x < count, fill({x, count}), fill({x - count, count})}));
+      }
       default:
-        return loop(x, count, fill);
+        return over_all(count, fill);
     }
   }
 
@@ -125,7 +169,7 @@ class Generator {
     const Var x("x");
     const Buffer& b = out_[0];
     return make_stmt(For{x, 0, kSize, ForKind::Serial,
-                         make_store(b, b({x}) * 3 + value(readable, x, r, kSize), {x})});
+                         make_store(b, b({x}) * 3 + value(readable, Place{x, kSize}, r), {x})});
   }
 
   std::mt19937 random_;

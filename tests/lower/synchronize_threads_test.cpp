@@ -2,11 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <random>
+
+#include "lower/barrier_hazards.h"
 #include "pass_text.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 namespace {
+
+using namespace tir;
 
 /// A kernel of 32 threads `t` with 64 elements `S` of shared memory, around the body.
 std::string kernel(std::string_view body) {
@@ -95,12 +105,39 @@ TEST(SynchronizeThreads, AllThreadsWaitBeforeACondition) {
             "F|{R");
 }
 
+constexpr std::string_view kRead = "B[t] = S[(31 - t)]\n";
+constexpr std::string_view kWrite = "S[t] = A[(t + 32)]\n";
+
 TEST(SynchronizeThreads, AConditionThatIsTheSameForAllMayHoldABarrier) {
+  EXPECT_EQ(order_of(synchronized("      if (B[0] < 4f32) {\n" + std::string(kRead) + "      }\n")),
+            "F|{R");
   EXPECT_EQ(
-      order_of(synchronized(
-          "      for (i: int32, 0, 8) {\n        if (i < 4) {\n          B[((i*32) + t)] = S[(31 - "
-          "t)]\n        }\n      }\n")),
-      "F{{|R");
+      order_of(synchronized("      for (i: int32, 0, 8) {\n        if (i < 4) {\n" +
+                            std::string(kRead) + std::string(kWrite) + "        }\n      }\n")),
+      "F{{|R|F");
+}
+
+TEST(SynchronizeThreads, ALoopIsWaitedForOnceWhereItsIterationsNeedNotWait) {
+  EXPECT_EQ(
+      order_of(synchronized("      for (i: int32, 0, 8) {\n" + std::string(kRead) + "      }\n")),
+      "F|{R");
+}
+
+TEST(SynchronizeThreads, AConditionThatMayNotHoldForgetsNothing) {
+  const std::string symbolic = "      let n: int32 = cast(int32, 3f32)\n      if (n < 4) {\n" +
+                               std::string(kRead) + "      }\n" + std::string(kRead);
+  EXPECT_EQ(order_of(synchronized(symbolic)), "FR{|R}|R");
+}
+
+TEST(SynchronizeThreads, ALoopThatMayNotRunForgetsNothing) {
+  const std::string symbolic =
+      "      let n: int32 = cast(int32, 3f32)\n      for (i: int32, 0, n) {\n" +
+      std::string(kRead) + std::string(kWrite) + "      }\n" + std::string(kRead);
+  EXPECT_EQ(order_of(synchronized(symbolic)), "FR{|R|F}|R");
+}
+
+TEST(SynchronizeThreads, AValueThatIsReadAheadIsWaitedFor) {
+  EXPECT_EQ(order_of(synchronized("      let x: float32 = S[(31 - t)]\n      B[t] = x\n")), "F|RR");
 }
 
 TEST(SynchronizeThreads, ABarrierThatOnlySomeWouldReachIsRefused) {
@@ -123,6 +160,208 @@ TEST(SynchronizeThreads, WhoeverIsGivenAnAddressMayReadAnything) {
       order_of(synchronized(
           "      @tir.call_extern(\"use\", @tir.address_of(S[t], dtype=handle), dtype=int32)\n")),
       "F|R");
+}
+
+// ---- random kernels -----------------------------------------------------------------------------
+
+/// Kernels of 4 x 2 threads that fill and read shared memory in loops and under conditions.
+class RandomKernel {
+ public:
+  explicit RandomKernel(unsigned seed) : random_(seed) {}
+
+  PrimFunc function() {
+    const IterVar y(Range(0, 2), ty_, IterKind::ThreadIndex, ThreadTag::parse("threadIdx.y")),
+        x(Range(0, 4), tx_, IterKind::ThreadIndex, ThreadTag::parse("threadIdx.x"));
+    Stmt body = block(0);
+    for (const Buffer& s : shared_) {
+      // All of it holds something before it is read.
+      const Expr thread = ty_ * 4 + tx_;
+      for (int n = 0; n < kSize; n += 8) body = make_seq({make_store(s, 1, {thread + n}), body});
+    }
+    for (const Buffer& s : shared_)
+      body = make_stmt(Allocate{s->data, s->dtype, s->shape, make_true(), body});
+    body = make_stmt(Attr{AttrKind::ThreadExtent, x, "", 4, body});
+    body = make_stmt(Attr{AttrKind::ThreadExtent, y, "", 2, body});
+    PrimFunc func{{}, {}, body};
+    func.buffers.push_back({Var("out", Handle()), out_, out_});
+    func.params.push_back(func.buffers.back().param);
+    return func;
+  }
+
+ private:
+  static constexpr int kSize = 32;
+  static Buffer shared(const std::string& name) {
+    const Var data(name, PointerType{Int(32), StorageScope::Shared});
+    return decl_buffer({kSize}, Int(32), {.name = name, .data = data});
+  }
+
+  int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  /// For stores one element of each thread, so that a statement does not race with itself.
+  Expr index(bool is_store) {
+    const Expr thread = ty_ * 4 + tx_;
+    Expr e = pick(3) == 0 ? 7 - thread : thread;
+    if (!is_store) {
+      if (pick(4) == 0) e = floordiv(thread, 2);
+      if (pick(6) == 0) e = Expr(tx_);
+      if (pick(8) == 0) e = pick(8);
+    }
+    if (!loops_.empty() && pick(2) == 0) {
+      const Var& loop = loops_[static_cast<std::size_t>(pick(static_cast<int>(loops_.size())))];
+      e = e + (pick(3) == 0 ? floormod(loop, 2) * 8 : loop * (pick(2) == 0 ? 8 : 1));
+    }
+    return pick(4) == 0 ? e + 8 : e;
+  }
+
+  Stmt leaf() {
+    const Buffer& s = shared_[static_cast<std::size_t>(pick(2))];
+    if (pick(2) == 0) return make_store(s, 1, {index(true)});
+    return make_store(out_, s({index(false)}), {ty_ * 4 + tx_});
+  }
+
+  Stmt block(int depth) {
+    std::vector<Stmt> stmts;
+    for (int n = 1 + pick(3); n >= 0; --n) {
+      const int kind = depth < 3 ? pick(6) : 5;
+      if (kind == 0) {
+        const Var loop("i" + std::to_string(depth));
+        loops_.push_back(loop);
+        const Stmt body = block(depth + 1);
+        loops_.pop_back();
+        stmts.push_back(make_stmt(For{loop, pick(2), 1 + pick(2), ForKind::Serial, body}));
+      } else if (kind == 1 && !loops_.empty()) {
+        const Expr condition = loops_.back() < 1;
+        Stmt then_case = block(depth + 1);
+        std::optional<Stmt> else_case;
+        if (pick(2) == 0) else_case = block(depth + 1);
+        stmts.push_back(make_stmt(If{condition, then_case, else_case}));
+      } else if (kind == 2) {
+        stmts.push_back(make_stmt(If{tx_ < 2, leaf(), std::nullopt}));
+      } else {
+        stmts.push_back(leaf());
+      }
+    }
+    return make_seq(std::move(stmts));
+  }
+
+  std::mt19937 random_;
+  Var tx_{"tx"}, ty_{"ty"};
+  std::vector<Buffer> shared_{shared("S"), shared("T")};
+  Buffer out_ = decl_buffer({8}, Int(32), {.name = "out"});
+  std::vector<Var> loops_;
+};
+
+bool races(const PrimFunc& func) {
+  std::vector<std::int32_t> out(8);
+  const std::vector<HostValue> args{HostArray{out.data(), Int(32), {8}}};
+  try {
+    evaluate(func, args, {.check_races = true});
+  } catch (const RuntimeError&) {
+    return true;
+  }
+  return false;
+}
+
+TEST(SynchronizeThreads, RandomKernelsDoNotRace) {
+  int racing = 0, synchronized = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const PrimFunc before = RandomKernel(seed).function();
+    const bool raced = races(before);
+    racing += raced;
+    // What nothing is found in must not race.
+    EXPECT_TRUE(!raced || !find_barrier_hazards(before).empty()) << print_function(before);
+    try {
+      const PrimFunc after = synchronize_threads(before, {});
+      const std::vector<Violation> hazards = find_barrier_hazards(after);
+      EXPECT_TRUE(hazards.empty()) << seed << " " << hazards.front().where << print_function(after);
+      EXPECT_FALSE(races(after)) << seed << print_function(after);
+      ++synchronized;
+    } catch (const LowerError&) {
+      // A barrier would have to stand where not all threads come.
+    }
+  }
+  EXPECT_GT(racing, 200);
+  EXPECT_GT(synchronized, 200);
+}
+
+TEST(SynchronizeThreads, EveryBarrierOfStraightCodeIsNeeded) {
+  // Any one left out is noticed.
+  const PrimFunc func =
+      test::parse_function(kernel(std::string(kFill) + "      " + std::string(kRead) + "      " +
+                                  std::string(kWrite) + "      " + std::string(kRead)));
+  const Stmt body = synchronize_threads(func, {}).body;
+  int barriers = 0;
+  walk(body, [&](const Call& call) { barriers += call.is(Intrin::tvm_storage_sync); });
+  EXPECT_EQ(barriers, 3);
+  for (int left_out = 0; left_out < barriers; ++left_out) {
+    int count = 0;
+    PrimFunc without = func;
+    without.body = rewrite(body, [&](const Evaluate& n, const Stmt&) -> std::optional<Stmt> {
+      if (!as_call(n.value, Intrin::tvm_storage_sync) || count++ != left_out) return std::nullopt;
+      return make_nop();
+    });
+    EXPECT_FALSE(find_barrier_hazards(without).empty()) << left_out;
+  }
+}
+
+TEST(SynchronizeThreads, TheRunnerChecksTheBarriers) {
+  PrimFunc racing = test::parse_function(kernel(std::string(kFill) + std::string(kRead)));
+  const Pass none{"synchronize-threads",
+                  [](const PrimFunc& func, const LowerOptions&) { return func; }, Form::Lowered,
+                  ""};
+  EXPECT_THROW(run_passes(std::span(&none, 1), racing, {}), PassFailure);
+}
+
+// ---- cost ---------------------------------------------------------------------------------------
+
+double milliseconds_of(const std::string& text) {
+  const PrimFunc func = test::parse_function(text);
+  double best = 1e9;
+  for (int n = 0; n < 3; ++n) {
+    const auto start = std::chrono::steady_clock::now();
+    const PrimFunc result = synchronize_threads(func, {});
+    EXPECT_TRUE(find_barrier_hazards(result).empty());
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                  .count());
+  }
+  return best;
+}
+
+/// 12 loops around 200 uses, the elements of which `offset` says.
+std::string nested_loops(const std::function<std::string(int)>& use) {
+  std::string text;
+  for (int n = 0; n < 12; ++n) text += "for (i" + std::to_string(n) + ": int32, 0, 2) {\n";
+  for (int n = 0; n < 200; ++n) text += use(n) + "\n";
+  for (int n = 0; n < 12; ++n) text += "}\n";
+  return kernel(std::string(kFill) + text);
+}
+
+TEST(SynchronizeThreads, CostsInProportionToTheProgram) {
+  const auto element = [](int n) {
+    return "((t + " + std::to_string(32 * (n / 2)) + ") + (i" + std::to_string(n % 12) + "*6400))";
+  };
+  // Elements of each thread, elements of neighbours, and divisions.
+  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+              return n % 2 == 0 ? "S[" + element(n) + "] = A[t]" : "B[t] = S[" + element(n) + "]";
+            })),
+            50);
+  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+              return n % 2 == 0 ? "S[" + element(n) + "] = A[t]"
+                                : "B[t] = S[(31 - " + element(n) + ")]";
+            })),
+            50);
+  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+              return n % 2 == 0 ? "S[floordiv(" + element(n) + ", 3)] = A[t]"
+                                : "B[t] = S[floormod(" + element(n) + ", 7)]";
+            })),
+            50);
+  std::string ifs;
+  for (int n = 0; n < 24; ++n)
+    ifs +=
+        "if (n < " + std::to_string(n) + ") {\n" + std::string(n % 2 == 0 ? kRead : kWrite) + "}\n";
+  EXPECT_LT(
+      milliseconds_of(kernel("let n: int32 = cast(int32, 3f32)\n" + std::string(kFill) + ifs)), 50);
 }
 
 TEST(SynchronizeThreads, CodeWithoutSharedMemoryStaysAsItIs) {

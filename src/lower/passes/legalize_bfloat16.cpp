@@ -30,7 +30,8 @@ Expr float_of(const Expr& bits) {
   return make_call(Float(32, lanes), Intrin::reinterpret, {make_cast(UInt(32, lanes), bits) << 16});
 }
 
-/// The bfloat16 nearest to a float, ties to even: adding just less than a half of the last place
+/// The bfloat16 nearest to a float, ties to even, in the reference's form (which is wrong for some
+/// NaNs): adding just less than a half of the last place
 /// that stays, and one more where that place is odd, carries into it exactly when it must.
 Expr round_to_bits(const Expr& value) {
   const int lanes = value.dtype().lanes;
@@ -94,7 +95,12 @@ class Legalizer {
   Expr bits(const Expr& e) {
     if (const FloatImm* constant = e.as<FloatImm>())
       return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
-    if (e.as<VarNode>()) return variable(Var::of(e));
+    if (e.as<VarNode>()) {
+      const auto found = variables_.find(&e.node());
+      // A parameter of the function keeps its type: callers pass it.
+      return found != variables_.end() ? found->second
+                                       : make_call(bits_type(e.dtype()), Intrin::reinterpret, {e});
+    }
     if (const Load* load = e.as<Load>())
       return make_load(buffer(load->buffer), exprs(load->indices));
     if (const Cast* cast = e.as<Cast>())
@@ -181,6 +187,8 @@ class Legalizer {
 };
 
 bool mentions_bfloat16(const PrimFunc& func) {
+  for (const Var& param : func.params)
+    if (param.dtype().is_bfloat()) return true;
   for (const BufferParam& param : func.buffers)
     if (param.buffer->dtype.is_bfloat()) return true;
   bool result = false;
