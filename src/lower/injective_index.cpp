@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::lowering {
@@ -14,51 +15,6 @@ namespace {
 struct Term {
   Expr coefficient;
   Expr extent;
-};
-
-/// The coefficients of an index that is a sum of multiples of the loops' variables.
-class LinearIndex {
- public:
-  explicit LinearIndex(const std::vector<RangedVar>& loops)
-      : loops_(loops), coefficients_(loops.size()) {}
-
-  /// Adds e * factor; false where that is no such sum.
-  bool add(const Expr& e, const Expr& factor) {
-    if (const Binary* n = e.as<Binary>()) {
-      if (n->op == BinaryOp::Add) return add(n->a, factor) && add(n->b, factor);
-      if (n->op == BinaryOp::Sub) return add(n->a, factor) && add(n->b, 0 - factor);
-      if (n->op == BinaryOp::Mul && !varies(n->b)) return add(n->a, factor * n->b);
-      if (n->op == BinaryOp::Mul && !varies(n->a)) return add(n->b, factor * n->a);
-    }
-    for (std::size_t n = 0; n < loops_.size(); ++n) {
-      if (!e.same_as(loops_[n].var)) continue;
-      coefficients_[n] = coefficients_[n] ? *coefficients_[n] + factor : factor;
-      return true;
-    }
-    return !varies(e);
-  }
-
-  /// nullopt where a loop takes no part.
-  std::optional<std::vector<Term>> terms() const {
-    std::vector<Term> result;
-    for (std::size_t n = 0; n < loops_.size(); ++n) {
-      if (!coefficients_[n]) return std::nullopt;
-      result.push_back({*coefficients_[n], loops_[n].range.extent});
-    }
-    return result;
-  }
-
- private:
-  /// Whether iterations may find different values.
-  bool varies(const Expr& e) const {
-    return effect_of(e) != Effect::Pure || uses_var(e, [&](const Expr& var) {
-             return std::any_of(loops_.begin(), loops_.end(),
-                                [&](const RangedVar& loop) { return var.same_as(loop.var); });
-           });
-  }
-
-  const std::vector<RangedVar>& loops_;
-  std::vector<std::optional<Expr>> coefficients_;
 };
 
 /// Whether the terms' sums are all different: from the smallest term on, each one's steps are
@@ -107,14 +63,18 @@ class Digits {
 }  // namespace
 
 bool is_injective(const Expr& index, const std::vector<RangedVar>& loops) {
-  LinearIndex linear(loops);
   const Ramp* ramp = index.as<Ramp>();
   const Expr& first = ramp ? ramp->base : index;
-  if (!first.dtype().is_scalar() || !linear.add(first, make_int(first.dtype(), 1))) return false;
-  std::optional<std::vector<Term>> terms = linear.terms();
-  if (!terms) return false;
-  if (ramp) terms->push_back({ramp->stride, make_int(ramp->stride.dtype(), ramp->lanes)});
-  return Digits(std::move(*terms)).hold();
+  if (!first.dtype().is_scalar() || effect_of(first) != Effect::Pure) return false;
+  std::vector<Var> vars;
+  for (const RangedVar& loop : loops) vars.push_back(loop.var);
+  const auto linear = arith::linear_form(first, vars);
+  if (!linear) return false;
+  std::vector<Term> terms;
+  for (std::size_t n = 0; n < loops.size(); ++n)
+    terms.push_back({linear->coefficients[n], loops[n].range.extent});
+  if (ramp) terms.push_back({ramp->stride, make_int(ramp->stride.dtype(), ramp->lanes)});
+  return Digits(std::move(terms)).hold();
 }
 
 }  // namespace tenon::lowering

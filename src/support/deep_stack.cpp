@@ -29,17 +29,18 @@ std::uintptr_t find_low_mark() {
   return is_known ? reinterpret_cast<std::uintptr_t>(lowest) + std::min(kReserve, size / 4) : 0;
 }
 
-/// Of the stack that the thread is on.
-std::uintptr_t& low_mark() {
-  thread_local std::uintptr_t mark = find_low_mark();
-  return mark;
-}
-
 }  // namespace
 
-bool is_stack_low() {
-  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < low_mark();
+namespace detail {
+
+constinit thread_local std::uintptr_t stack_low_mark = UINTPTR_MAX;
+
+bool is_below_low_mark(std::uintptr_t address) {
+  if (stack_low_mark == UINTPTR_MAX) stack_low_mark = find_low_mark();
+  return address < stack_low_mark;
 }
+
+}  // namespace detail
 
 // The stack is switched within the thread: a thread of its own would take an arena of its own for
 // its memory, and time to start. Sanitizers follow stacks by thread, so there it is one.
@@ -117,10 +118,10 @@ bool run_on(const DeepStack& stack, const std::function<void()>& f) {
   const auto address = reinterpret_cast<std::uintptr_t>(&s);
   makecontext(&s.inside, reinterpret_cast<void (*)()>(enter), 2,
               static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
-  const std::uintptr_t before = low_mark();
-  low_mark() = reinterpret_cast<std::uintptr_t>(stack.lowest()) + kReserve;
+  const std::uintptr_t before = detail::stack_low_mark;
+  detail::stack_low_mark = reinterpret_cast<std::uintptr_t>(stack.lowest()) + kReserve;
   swapcontext(&s.outside, &s.inside);
-  low_mark() = before;
+  detail::stack_low_mark = before;
   return true;
 }
 

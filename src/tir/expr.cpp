@@ -8,6 +8,7 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tir/node_pool.h"
 
 namespace tenon::tir {
 
@@ -111,7 +112,8 @@ void take_parts(ExprNode& node, std::vector<Expr>& parts) {
 }
 
 Expr make(DataType type, ExprNode::Value value) {
-  auto node = std::make_shared<ExprNode>(type, std::size_t{0}, std::move(value));
+  auto node = std::allocate_shared<ExprNode>(NodeAllocator<ExprNode>(), type, std::size_t{0},
+                                             std::move(value));
   // A variable is its own identity: its hash is the address it ends up at.
   node->hash = mix(hash_of(node->value), static_cast<std::size_t>(type.code) << 24 ^
                                              std::size_t{type.bits} << 16 ^ type.lanes);

@@ -4,6 +4,7 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tir/node_pool.h"
 
 namespace tenon::tir {
 
@@ -12,7 +13,7 @@ StmtNode::~StmtNode() {
 }
 
 Stmt make_stmt(StmtNode::Value value) {
-  return Stmt(std::make_shared<const StmtNode>(std::move(value)));
+  return Stmt(std::allocate_shared<const StmtNode>(NodeAllocator<StmtNode>(), std::move(value)));
 }
 
 Stmt make_evaluate(Expr value) { return make_stmt(Evaluate{std::move(value)}); }

@@ -5,6 +5,7 @@
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
+#include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"
 #include "tenon/tir/walk.h"
@@ -155,6 +156,26 @@ TEST(InjectDoubleBuffers, ALoopThatMayBeEmptyFillsNothing) {
   const std::size_t guard = text.find("if (0 < n) {");
   ASSERT_NE(guard, std::string::npos) << text;
   EXPECT_LT(guard, text.find("for (j: int32"));
+}
+
+/// What the program makes of A, which holds its positions.
+std::vector<float> result_of(const PrimFunc& func) {
+  std::vector<float> in(256), out(256, -1);
+  for (std::size_t n = 0; n < in.size(); ++n) in[n] = static_cast<float>(n);
+  const std::vector<HostValue> args{HostArray{in.data(), Float(32), {256}},
+                                    HostArray{out.data(), Float(32), {256}}};
+  evaluate(func, args, {.check_uninitialized = true});
+  return out;
+}
+
+TEST(InjectDoubleBuffers, ALoopThatBeginsElsewhereFillsItsOwnIterations) {
+  const std::string body = row_wise("for (i: int32, 3, 13) {");
+  for (const int split : {1, 2, 4}) {
+    const PrimFunc func = marked(body);
+    EXPECT_EQ(result_of(inject_double_buffers(func, {.double_buffer_split = split})),
+              result_of(func))
+        << split;
+  }
 }
 
 }  // namespace

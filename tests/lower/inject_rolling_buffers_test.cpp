@@ -132,6 +132,42 @@ TEST(InjectRollingBuffers, WithoutOverlapNothingIsGuarded) {
   expect_equal_results(stencil, 12 * 10);
 }
 
+/// C[i] = sum of B over the 2 x 2 elements from (i, i) on, where B = A + 1 is computed anew for
+/// each.
+PrimFunc diagonal(bool rolls) {
+  const Buffer a = decl_buffer({9, 9}, Int(32), {.name = "A"}),
+               b = decl_buffer({9, 9}, Int(32), {.name = "B"}),
+               c = decl_buffer({8}, Int(32), {.name = "C"});
+  const Var i("i"), by("by"), bx("bx");
+  const Stmt fill =
+      loop(by, 2, loop(bx, 2, make_store(b, a({i + by, i + bx}) + 1, {i + by, i + bx})));
+  const Stmt use =
+      make_store(c, b({i, i}) + b({i, i + 1}) + b({i + 1, i}) + b({i + 1, i + 1}), {i});
+  Realize::Traits traits;
+  traits.rolling_buffer = rolls;
+  const Range window = Range::from_min_extent(i, 2);
+  const Stmt body = loop(
+      i, 8, make_stmt(Realize{b, {window, window}, make_true(), make_seq({fill, use}), traits}));
+  PrimFunc func{{}, {}, body};
+  for (const Buffer& buffer : {a, c}) {
+    func.buffers.push_back({Var(buffer->name, Handle()), buffer, buffer});
+    func.params.push_back(func.buffers.back().param);
+  }
+  return func;
+}
+
+TEST(InjectRollingBuffers, AWindowThatMovesInTwoDirectionsAtOnceKeepsItsValues) {
+  const auto run = [](const PrimFunc& func) {
+    std::vector<std::int32_t> in(81), out(8, -1);
+    for (std::size_t n = 0; n < in.size(); ++n) in[n] = static_cast<std::int32_t>(n * n % 97);
+    const std::vector<HostValue> args{HostArray{in.data(), Int(32), {9, 9}},
+                                      HostArray{out.data(), Int(32), {8}}};
+    evaluate(func, args, {.check_uninitialized = true});
+    return out;
+  };
+  EXPECT_EQ(run(inject_rolling_buffers(diagonal(true), {})), run(diagonal(false)));
+}
+
 TEST(InjectRollingBuffers, TheTextShowsARing) {
   const Stencil stencil{.rows = 32, .columns = 1, .tile_columns = 1};
   PrimFunc func = inject_rolling_buffers(stencil.function(true), {});

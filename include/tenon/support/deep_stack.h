@@ -8,6 +8,7 @@
 //   }
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -15,12 +16,22 @@
 
 namespace tenon {
 
-/// Whether what is left of this thread's stack is for the last few calls only.
-bool is_stack_low();
+namespace detail {
+/// The address below which the stack that the thread is on is low; the greatest one until it is
+/// looked up.
+extern constinit thread_local std::uintptr_t stack_low_mark;
+bool is_below_low_mark(std::uintptr_t address);
+}  // namespace detail
 
-/// Runs f, which does not throw, on a thread with a stack of 512 MiB (of address space; pages are
-/// taken as they are used), and waits. Where no such thread is to be had, f runs here, or if the
-/// stack is low an Error says so.
+/// Whether what is left of the stack is for the last few calls only.
+inline bool is_stack_low() {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return here < detail::stack_low_mark && detail::is_below_low_mark(here);
+}
+
+/// Runs f, which does not throw, on another stack of 512 MiB (of address space; pages are taken as
+/// they are used). Where no such stack is to be had, f runs here, or if the stack is low an Error
+/// says so.
 void run_on_deep_stack(const std::function<void()>& f);
 
 /// f's result, computed on a deep stack; what f throws is thrown here.

@@ -1,0 +1,89 @@
+// Memory for nodes: what one thread gives back it soon takes again, without a word to the system's
+// allocator. Trees come and go by thousands while a program is lowered.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace tenon::tir {
+
+namespace detail {
+
+/// Blocks of kBytes that the thread has given back, at most so many.
+template <std::size_t kBytes>
+class NodePool {
+ public:
+  static void* take() {
+    if (Block* block = state.first) {
+      state.first = block->next;
+      --state.count;
+      return block;
+    }
+    return ::operator new(kBytes);
+  }
+  static void give_back(void* memory) {
+    if (state.count >= kMost || !is_open()) return ::operator delete(memory);
+    state.first = new (memory) Block{state.first};
+    ++state.count;
+  }
+
+ private:
+  static constexpr int kMost = 8192;
+  struct Block {
+    Block* next;
+  };
+  /// Zero from the start and never destroyed, so that nodes may outlive their thread's pool.
+  struct State {
+    Block* first;
+    int count;
+    bool is_open, is_closed;
+  };
+  struct Closer {
+    ~Closer() {
+      state.is_closed = true;
+      while (Block* block = state.first) {
+        state.first = block->next;
+        ::operator delete(block);
+      }
+      state.is_open = false;
+    }
+  };
+  static bool is_open() {
+    if (state.is_open) return true;
+    if (state.is_closed) return false;
+    thread_local const Closer closer;
+    (void)closer;
+    return state.is_open = true;
+  }
+
+  static inline constinit thread_local State state = {};
+};
+
+}  // namespace detail
+
+/// For std::allocate_shared. Sanitizers are to see every node's own life, so there it is plain.
+template <class T>
+struct NodeAllocator {
+  using value_type = T;
+  NodeAllocator() = default;
+  template <class U>
+  NodeAllocator(const NodeAllocator<U>&) {}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr bool kIsPooled = false;
+#else
+  static constexpr bool kIsPooled = alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+#endif
+
+  T* allocate(std::size_t count) {
+    if (kIsPooled && count == 1) return static_cast<T*>(detail::NodePool<sizeof(T)>::take());
+    return static_cast<T*>(::operator new(count * sizeof(T)));
+  }
+  void deallocate(T* memory, std::size_t count) {
+    if (kIsPooled && count == 1) return detail::NodePool<sizeof(T)>::give_back(memory);
+    ::operator delete(memory);
+  }
+  friend bool operator==(const NodeAllocator&, const NodeAllocator&) { return true; }
+};
+
+}  // namespace tenon::tir
