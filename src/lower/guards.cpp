@@ -1,5 +1,6 @@
 #include "lower/guards.h"
 
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::lowering {
@@ -10,17 +11,6 @@ using arith::Interval;
 using arith::IntervalMap;
 
 namespace {
-
-void split_conjunction(const Expr& e, std::vector<Expr>& parts) {
-  if (const Binary* both = as_binary(e, BinaryOp::And)) {
-    split_conjunction(both->a, parts);
-    split_conjunction(both->b, parts);
-  } else if (const Call* call = as_call(e, Intrin::likely)) {
-    split_conjunction(call->args[0], parts);
-  } else {
-    parts.push_back(e);
-  }
-}
 
 class Finder {
  public:
@@ -69,16 +59,13 @@ class Finder {
   }
 
   void add(const Expr& condition) {
-    std::vector<Expr> parts;
-    split_conjunction(condition, parts);
-    for (const Expr& part : parts) {
+    for_each_conjunct(condition, [&](const Expr& part) {
       const Binary* comparison = part.as<Binary>();
-      if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure)
-        continue;
-      if (!uses_var(part, var_) || !seen_.insert(&part.node()).second) continue;
-      if (uses_var(part, [&](const Expr& var) { return unknown_.contains(&var.node()); })) continue;
+      if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure) return;
+      if (!uses_var(part, var_) || !seen_.insert(&part.node()).second) return;
+      if (uses_var(part, [&](const Expr& var) { return unknown_.contains(&var.node()); })) return;
       conditions.push_back(part);
-    }
+    });
   }
 
   const Var& var_;

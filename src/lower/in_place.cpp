@@ -23,30 +23,37 @@ InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
 
 void InPlaceSources::stmt(const Stmt& s) {
   if (!all_safe_) return;
-  if (const Store* n = s.as<Store>()) return store(*n);
-  // A loop without a count may store to an element again and again, and an extern operation
-  // anywhere.
-  const Attr* attr = s.as<Attr>();
-  if (s.as<While>() || (attr && attr->kind == AttrKind::ExternScope)) {
-    all_safe_ = false;
-    return;
-  }
-  if (const If* n = s.as<If>(); n && n->else_case) {
-    expr(n->condition);
-    const int before = stores_;
-    stmt(n->then_case);
-    const int after_then = std::exchange(stores_, before);
-    stmt(*n->else_case);
-    stores_ = std::max(stores_, after_then);
-    return;
-  }
-  if (const Let* let = s.as<Let>()) lets_.insert(&let->var.node());
-  const For* loop = s.as<For>();
-  const bool repeats = loop && !is_one(loop->extent);
-  if (repeats) loops_.push_back({loop->var, Range::from_min_extent(loop->min, loop->extent)});
-  for_each_child(
-      s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
-  if (repeats) loops_.pop_back();
+  const auto children = [&] {
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  };
+  // A loop without a count may store to an element again and again, an extern operation anywhere.
+  const auto refuse = [&] { all_safe_ = false; };
+  match(
+      s.node().value, [&](const Store& n) { store(n); },
+      [&](const If& n) {
+        expr(n.condition);
+        const int before = stores_;
+        stmt(n.then_case);
+        const int after_then = std::exchange(stores_, before);
+        if (n.else_case) stmt(*n.else_case);
+        stores_ = std::max(stores_, after_then);
+      },
+      [&](const For& n) {
+        const bool repeats = !is_one(n.extent);
+        if (repeats) loops_.push_back({n.var, Range::from_min_extent(n.min, n.extent)});
+        children();
+        if (repeats) loops_.pop_back();
+      },
+      [&](const Let& n) {
+        lets_.insert(&n.var.node());
+        children();
+      },
+      [&](const Attr& n) { n.kind == AttrKind::ExternScope ? refuse() : children(); },
+      [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
+      [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
+      [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
+      [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); });
 }
 
 void InPlaceSources::store(const Store& n) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -96,10 +97,7 @@ Expr Lanes::broadcast_to(const Expr& e, int lanes) {
 // ---- expressions --------------------------------------------------------------------------------
 
 std::vector<Expr> Lanes::exprs(const std::vector<Expr>& list) {
-  std::vector<Expr> result;
-  result.reserve(list.size());
-  for (const Expr& e : list) result.push_back(expr(e));
-  return result;
+  return mapped(list, [&](const Expr& e) { return expr(e); });
 }
 
 Expr Lanes::expr(const Expr& e) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/ops.h"
@@ -22,16 +23,6 @@ Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
 /// The expression in the iteration `shift` later.
 Expr shifted(const Expr& e, const Var& var, int shift) {
   return substitute(e, {{&var.node(), Expr(var) + make_int(var.dtype(), shift)}});
-}
-
-void conjuncts(const Expr& condition, std::vector<Expr>& result) {
-  if (const Call* call = as_call(condition, Intrin::likely))
-    return conjuncts(call->args[0], result);
-  if (const Binary* both = as_binary(condition, BinaryOp::And)) {
-    conjuncts(both->a, result);
-    return conjuncts(both->b, result);
-  }
-  result.push_back(condition);
 }
 
 /// Checks that what is stored where depends on nothing but the element.
@@ -59,7 +50,7 @@ class StoreCheck {
     const std::size_t before = guards_.size();
     if (const If* n = s.as<If>()) {
       if (n->else_case && stores(*n->else_case)) ok_ = false;
-      conjuncts(n->condition, guards_);
+      for_each_conjunct(n->condition, [&](const Expr& part) { guards_.push_back(part); });
     }
     if (const While* n = s.as<While>()) guards_.push_back(n->condition);
     for_each_child(

@@ -4,8 +4,8 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/fields.h"
 #include "tenon/tir/print.h"
-#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 
@@ -21,144 +21,23 @@ class Comparer {
     if (is_stack_low()) return with_deep_stack([&] { return expr(a, b); });
     if (a.dtype() != b.dtype()) return differ("dtype", a, b);
     if (a.node().value.index() != b.node().value.index()) return differ("kind of expression", a, b);
-    return match(
-        a.node().value,
-        [&](const IntImm& n) {
-          return n.value == b.as<IntImm>()->value || differ("constant", a, b);
+    if (a.as<VarNode>()) return same_var(a, b) || differ("variable", a, b);
+    return std::visit(
+        [&](const auto& n) {
+          return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
         },
-        [&](const FloatImm& n) {
-          return same_bits(n.value, b.as<FloatImm>()->value) || differ("constant", a, b);
-        },
-        [&](const StringImm& n) {
-          return n.value == b.as<StringImm>()->value || differ("text", a, b);
-        },
-        [&](const VarNode&) { return same_var(a, b) || differ("variable", a, b); },
-        [&](const Cast& n) { return expr(n.value, b.as<Cast>()->value); },
-        [&](const Binary& n) {
-          const Binary& m = *b.as<Binary>();
-          if (n.op != m.op) return differ("operator", a, b);
-          return expr(n.a, m.a) && expr(n.b, m.b);
-        },
-        [&](const Not& n) { return expr(n.a, b.as<Not>()->a); },
-        [&](const Select& n) {
-          const Select& m = *b.as<Select>();
-          return expr(n.condition, m.condition) && expr(n.if_true, m.if_true) &&
-                 expr(n.if_false, m.if_false);
-        },
-        [&](const Ramp& n) {
-          const Ramp& m = *b.as<Ramp>();
-          return expr(n.base, m.base) && expr(n.stride, m.stride);
-        },
-        [&](const Broadcast& n) { return expr(n.value, b.as<Broadcast>()->value); },
-        [&](const Shuffle& n) {
-          const Shuffle& m = *b.as<Shuffle>();
-          return list(n.vectors, m.vectors, a, b) && list(n.indices, m.indices, a, b);
-        },
-        [&](const LetExpr& n) {
-          const LetExpr& m = *b.as<LetExpr>();
-          if (!expr(n.value, m.value)) return false;
-          return bound(n.var, m.var, [&] { return expr(n.body, m.body); });
-        },
-        [&](const Call& n) {
-          const Call& m = *b.as<Call>();
-          return (same_callee(n, m) || differ("called function", a, b)) &&
-                 list(n.args, m.args, a, b);
-        },
-        [&](const Load& n) {
-          const Load& m = *b.as<Load>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
-                 list(n.indices, m.indices, a, b);
-        },
-        [&](const ProducerLoad& n) {
-          const ProducerLoad& m = *b.as<ProducerLoad>();
-          const bool same = n.producer->operation_identity() == m.producer->operation_identity() &&
-                            n.producer->value_index() == m.producer->value_index();
-          return (same || differ("tensor", a, b)) && list(n.indices, m.indices, a, b);
-        },
-        [&](const Reduce& n) {
-          const Reduce& m = *b.as<Reduce>();
-          const ReduceNode &r = *n.reduction, &q = *m.reduction;
-          const bool same_axes =
-              r.axis.size() == q.axis.size() &&
-              std::equal(r.axis.begin(), r.axis.end(), q.axis.begin(),
-                         [](const IterVar& x, const IterVar& y) { return x.same_as(y); });
-          if (n.value_index != m.value_index || r.combiner != q.combiner || !same_axes)
-            return differ("reduction", a, b);
-          return list(r.source, q.source, a, b) && list(r.init, q.init, a, b) &&
-                 expr(r.condition, q.condition);
-        });
+        a.node().value);
   }
 
   bool stmt(const Stmt& a, const Stmt& b) {
     if (a.same_as(b) && pairs_.empty()) return true;
     if (is_stack_low()) return with_deep_stack([&] { return stmt(a, b); });
     if (a.node().value.index() != b.node().value.index()) return differ("kind of statement", a, b);
-    return match(
-        a.node().value,
-        [&](const Store& n) {
-          const Store& m = *b.as<Store>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
-                 expr(n.value, m.value) && list(n.indices, m.indices, a, b);
+    return std::visit(
+        [&](const auto& n) {
+          return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
         },
-        [&](const Realize& n) {
-          const Realize& m = *b.as<Realize>();
-          if (!ranges(n.bounds, m.bounds, a, b) || !expr(n.condition, m.condition)) return false;
-          return with_buffer(n.buffer, m.buffer, a, b, [&] { return stmt(n.body, m.body); });
-        },
-        [&](const BufferView& n) {
-          const BufferView& m = *b.as<BufferView>();
-          if (!same_buffer(n.source, m.source)) return differ("buffer", a, b);
-          return ranges(n.region, m.region, a, b) &&
-                 with_buffer(n.view, m.view, a, b, [&] { return stmt(n.body, m.body); });
-        },
-        [&](const Allocate& n) {
-          const Allocate& m = *b.as<Allocate>();
-          const VarNode *p = n.data.as<VarNode>(), *q = m.data.as<VarNode>();
-          if (n.dtype != m.dtype || p->pointer != q->pointer) return differ("allocation", a, b);
-          return list(n.extents, m.extents, a, b) && expr(n.condition, m.condition) &&
-                 bound(n.data, m.data, [&] { return stmt(n.body, m.body); });
-        },
-        [&](const For& n) {
-          const For& m = *b.as<For>();
-          if (n.kind != m.kind || n.var.dtype() != m.var.dtype())
-            return differ("kind of loop", a, b);
-          return expr(n.min, m.min) && expr(n.extent, m.extent) &&
-                 bound(n.var, m.var, [&] { return stmt(n.body, m.body); });
-        },
-        [&](const While& n) {
-          const While& m = *b.as<While>();
-          return expr(n.condition, m.condition) && stmt(n.body, m.body);
-        },
-        [&](const If& n) {
-          const If& m = *b.as<If>();
-          if (n.else_case.has_value() != m.else_case.has_value()) return differ("else", a, b);
-          return expr(n.condition, m.condition) && stmt(n.then_case, m.then_case) &&
-                 (!n.else_case || stmt(*n.else_case, *m.else_case));
-        },
-        [&](const Let& n) {
-          const Let& m = *b.as<Let>();
-          return expr(n.value, m.value) &&
-                 bound(n.var, m.var, [&] { return stmt(n.body, m.body); });
-        },
-        [&](const Assert& n) {
-          const Assert& m = *b.as<Assert>();
-          return (n.message == m.message || differ("message", a, b)) &&
-                 expr(n.condition, m.condition) && stmt(n.body, m.body);
-        },
-        [&](const Attr& n) { return attr(n, *b.as<Attr>(), a, b); },
-        [&](const Evaluate& n) { return expr(n.value, b.as<Evaluate>()->value); },
-        [&](const Seq& n) {
-          const Seq& m = *b.as<Seq>();
-          if (n.stmts.size() != m.stmts.size()) return differ("number of statements", a, b);
-          for (std::size_t i = 0; i < n.stmts.size(); ++i)
-            if (!stmt(n.stmts[i], m.stmts[i])) return false;
-          return true;
-        },
-        [&](const Prefetch& n) {
-          const Prefetch& m = *b.as<Prefetch>();
-          return (same_buffer(n.buffer, m.buffer) || differ("buffer", a, b)) &&
-                 ranges(n.region, m.region, a, b);
-        });
+        a.node().value);
   }
 
   bool function(const PrimFunc& a, const PrimFunc& b) {
@@ -180,6 +59,133 @@ class Comparer {
   /// Names of both sides that stand for each other, innermost last.
   std::vector<std::pair<const void*, const void*>> pairs_;
 
+  /// Two nodes of one kind: first what is outside of the definitions, which then stand for each
+  /// other in the body. `a` and `b` are the whole expressions or statements.
+  template <class Node, class Whole>
+  bool nodes(const Node& n, const Node& m, const Whole& a, const Whole& b) {
+    const std::size_t outside = pairs_.size();
+    bool is_same = true;
+    const auto same_field = [&](const auto& field) {
+      is_same = is_same && same(n.*field.member, m.*field.member, field.name, a, b);
+    };
+    for_each_field<Node, FieldRole::Part>(same_field);
+    for_each_field<Node, FieldRole::Definition>([&](const auto& field) {
+      is_same = is_same && (define(n.*field.member, m.*field.member) || differ(field.name, a, b));
+    });
+    for_each_field<Node, FieldRole::Body>(same_field);
+    pairs_.resize(outside);
+    return is_same;
+  }
+
+  // ---- definitions ----
+
+  bool define(const Var& x, const Var& y) {
+    if (x.dtype() != y.dtype() || x.as<VarNode>()->pointer != y.as<VarNode>()->pointer)
+      return false;
+    pairs_.emplace_back(&x.node(), &y.node());
+    return true;
+  }
+  bool define(const Buffer& x, const Buffer& y) {
+    if (x->dtype != y->dtype || x->rank() != y->rank() || x->scope() != y->scope()) return false;
+    pairs_.emplace_back(x.get(), y.get());
+    return true;
+  }
+  /// Only an axis is defined; what else an attribute is about is there before.
+  bool define(const decltype(Attr::subject)& x, const decltype(Attr::subject)& y) {
+    if (x.index() != y.index()) return false;
+    return match(
+        x, [&](const Expr& e) { return expr(e, std::get<Expr>(y)); },
+        [&](const IterVar& axis) {
+          const IterVar& other = std::get<IterVar>(y);
+          if (axis.thread() != other.thread() || axis.kind() != other.kind()) return false;
+          pairs_.emplace_back(&axis.var().node(), &other.var().node());
+          return true;
+        },
+        [&](const Buffer& buffer) { return same_buffer(buffer, std::get<Buffer>(y)); },
+        [&](const CommReducer& reducer) { return reducer == std::get<CommReducer>(y); });
+  }
+
+  // ---- parts ----
+
+  template <class T>
+  bool same(const Expr& x, const Expr& y, const char*, const T&, const T&) {
+    return expr(x, y);
+  }
+  template <class T>
+  bool same(const Stmt& x, const Stmt& y, const char*, const T&, const T&) {
+    return stmt(x, y);
+  }
+  template <class T>
+  bool same(const Range& x, const Range& y, const char*, const T&, const T&) {
+    return expr(x.min, y.min) && expr(x.extent, y.extent);
+  }
+  template <class X, class T>
+  bool same(const std::vector<X>& x, const std::vector<X>& y, const char* what, const T& a,
+            const T& b) {
+    if (x.size() != y.size())
+      return differ(std::is_same_v<X, Range>  ? "number of dimensions"
+                    : std::is_same_v<X, Stmt> ? "number of statements"
+                                              : "number of operands",
+                    a, b);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!same(x[i], y[i], what, a, b)) return false;
+    return true;
+  }
+  template <class T>
+  bool same(const std::optional<Stmt>& x, const std::optional<Stmt>& y, const char*, const T& a,
+            const T& b) {
+    if (x.has_value() != y.has_value()) return differ("else", a, b);
+    return !x || stmt(*x, *y);
+  }
+  template <class T>
+  bool same(const Buffer& x, const Buffer& y, const char* what, const T& a, const T& b) {
+    return same_buffer(x, y) || differ(what, a, b);
+  }
+  template <class T>
+  bool same(const std::shared_ptr<const ReduceNode>& x, const std::shared_ptr<const ReduceNode>& y,
+            const char* what, const T& a, const T& b) {
+    const bool same_axes =
+        std::equal(x->axis.begin(), x->axis.end(), y->axis.begin(), y->axis.end(),
+                   [](const IterVar& v, const IterVar& w) { return v.same_as(w); });
+    if (x->combiner != y->combiner || !same_axes) return differ(what, a, b);
+    return same(x->source, y->source, what, a, b) && same(x->init, y->init, what, a, b) &&
+           expr(x->condition, y->condition);
+  }
+  template <class X, class T>
+  requires IsLeafField<X>::value bool same(const X& x, const X& y, const char* what, const T& a,
+                                           const T& b) {
+    return same_leaf(x, y) || differ(what, a, b);
+  }
+
+  template <class X>
+  static bool same_leaf(const X& x, const X& y) {
+    return x == y;
+  }
+  static bool same_leaf(double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  }
+  static bool same_leaf(const ProducerRef& x, const ProducerRef& y) {
+    return x->operation_identity() == y->operation_identity() &&
+           x->value_index() == y->value_index();
+  }
+  static bool same_leaf(const decltype(Call::callee)& x, const decltype(Call::callee)& y) {
+    if (x.index() != y.index()) return false;
+    return match(
+        x, [&](Intrin i) { return i == std::get<Intrin>(y); },
+        [&](const ExternCallee& c) {
+          const auto& d = std::get<ExternCallee>(y);
+          return c.name == d.name && c.pure == d.pure;
+        });
+  }
+  static bool same_leaf(const Realize::Traits& x, const Realize::Traits& y) {
+    return x.double_buffer == y.double_buffer && x.rolling_buffer == y.rolling_buffer &&
+           x.scope_is_set == y.scope_is_set &&
+           std::equal(x.align.begin(), x.align.end(), y.align.begin(), y.align.end(),
+                      [](const Realize::DimAlign& v, const Realize::DimAlign& w) {
+                        return v.dim == w.dim && v.factor == w.factor && v.offset == w.offset;
+                      });
+  }
+
   template <class T>
   bool differ(const char* what, const T& a, const T& b) {
     if (!difference) difference = Difference{print_legacy_of(a), print_legacy_of(b), what};
@@ -189,10 +195,6 @@ class Comparer {
   static std::string print_legacy_of(const Stmt& s) {
     std::string text = print_legacy(s);
     return text.substr(0, text.find('\n'));
-  }
-
-  static bool same_bits(double a, double b) {
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
   }
 
   bool same_name(const void* a, const void* b) const {
@@ -215,50 +217,6 @@ class Comparer {
     return true;
   }
 
-  static bool same_callee(const Call& a, const Call& b) {
-    if (a.callee.index() != b.callee.index()) return false;
-    return match(
-        a.callee, [&](Intrin i) { return b.is(i); },
-        [&](const ExternCallee& c) {
-          const auto& d = std::get<ExternCallee>(b.callee);
-          return c.name == d.name && c.pure == d.pure;
-        });
-  }
-
-  template <class T>
-  bool list(const std::vector<Expr>& x, const std::vector<Expr>& y, const T& a, const T& b) {
-    if (x.size() != y.size()) return differ("number of operands", a, b);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (!expr(x[i], y[i])) return false;
-    return true;
-  }
-  bool ranges(const std::vector<Range>& x, const std::vector<Range>& y, const Stmt& a,
-              const Stmt& b) {
-    if (x.size() != y.size()) return differ("number of dimensions", a, b);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (!expr(x[i].min, y[i].min) || !expr(x[i].extent, y[i].extent)) return false;
-    return true;
-  }
-
-  template <class F>
-  bool bound(const Expr& a, const Expr& b, F inside) {
-    pairs_.emplace_back(&a.node(), &b.node());
-    const bool same = inside();
-    pairs_.pop_back();
-    return same;
-  }
-
-  /// A buffer that both sides introduce: same type and rank, then the same by name.
-  template <class F>
-  bool with_buffer(const Buffer& x, const Buffer& y, const Stmt& a, const Stmt& b, F inside) {
-    if (x->dtype != y->dtype || x->rank() != y->rank() || x->scope() != y->scope())
-      return differ("buffer", a, b);
-    pairs_.emplace_back(x.get(), y.get());
-    const bool same = inside();
-    pairs_.pop_back();
-    return same;
-  }
-
   /// Parameters: shapes may introduce symbolic sizes, which then stand for each other.
   bool declared(const Buffer& a, const Buffer& b) {
     if (a->dtype != b->dtype || a->rank() != b->rank() || a->strides.size() != b->strides.size())
@@ -276,29 +234,6 @@ class Comparer {
     pairs_.emplace_back(&a->data.node(), &b->data.node());
     pairs_.emplace_back(a.get(), b.get());
     return true;
-  }
-
-  bool attr(const Attr& n, const Attr& m, const Stmt& a, const Stmt& b) {
-    if (n.kind != m.kind || n.key != m.key || n.subject.index() != m.subject.index())
-      return differ("attribute", a, b);
-    if (!expr(n.value, m.value)) return false;
-    return match(
-        n.subject,
-        [&](const Expr& e) { return expr(e, std::get<Expr>(m.subject)) && stmt(n.body, m.body); },
-        [&](const IterVar& axis) {
-          const IterVar& other = std::get<IterVar>(m.subject);
-          if (axis.thread() != other.thread() || axis.kind() != other.kind())
-            return differ("thread", a, b);
-          return bound(axis.var(), other.var(), [&] { return stmt(n.body, m.body); });
-        },
-        [&](const Buffer& x) {
-          return (same_buffer(x, std::get<Buffer>(m.subject)) || differ("buffer", a, b)) &&
-                 stmt(n.body, m.body);
-        },
-        [&](const CommReducer& r) {
-          return (r == std::get<CommReducer>(m.subject) || differ("reducer", a, b)) &&
-                 stmt(n.body, m.body);
-        });
   }
 };
 

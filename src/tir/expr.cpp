@@ -5,7 +5,7 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
-#include "tenon/tir/buffer.h"
+#include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tir/node_pool.h"
@@ -29,94 +29,73 @@ std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
 
 std::size_t hash_pointer(const void* p) { return std::hash<const void*>{}(p); }
 
-std::size_t hash_of(const ExprNode::Value& value) {
-  const std::size_t seed = value.index() + 1;
+/// What a field adds to the hash of its node.
+std::size_t hash_field(const Expr& e) { return e.node().hash; }
+std::size_t hash_field(std::int64_t value) { return static_cast<std::size_t>(value); }
+std::size_t hash_field(int value) { return static_cast<std::size_t>(value); }
+std::size_t hash_field(double value) { return std::bit_cast<std::size_t>(value); }
+std::size_t hash_field(BinaryOp op) { return static_cast<std::size_t>(op); }
+std::size_t hash_field(const std::string& text) { return std::hash<std::string>{}(text); }
+std::size_t hash_field(const Buffer& buffer) { return hash_pointer(buffer.get()); }
+std::size_t hash_field(const std::vector<Expr>& list) { return hash_all(0, list); }
+std::size_t hash_field(const decltype(Call::callee)& callee) {
   return match(
-      value, [&](const IntImm& n) { return mix(seed, static_cast<std::size_t>(n.value)); },
-      [&](const FloatImm& n) { return mix(seed, std::bit_cast<std::size_t>(n.value)); },
-      [&](const StringImm& n) { return mix(seed, std::hash<std::string>{}(n.value)); },
-      [&](const VarNode& n) { return hash_pointer(&n); },
-      [&](const Cast& n) { return mix(seed, n.value.node().hash); },
-      [&](const Binary& n) {
-        return mix(mix(mix(seed, static_cast<std::size_t>(n.op)), n.a.node().hash),
-                   n.b.node().hash);
-      },
-      [&](const Not& n) { return mix(seed, n.a.node().hash); },
-      [&](const Select& n) {
-        return mix(mix(mix(seed, n.condition.node().hash), n.if_true.node().hash),
-                   n.if_false.node().hash);
-      },
-      [&](const Ramp& n) {
-        return mix(mix(mix(seed, n.base.node().hash), n.stride.node().hash),
-                   static_cast<std::size_t>(n.lanes));
-      },
-      [&](const Broadcast& n) {
-        return mix(mix(seed, n.value.node().hash), static_cast<std::size_t>(n.lanes));
-      },
-      [&](const Shuffle& n) { return hash_all(hash_all(seed, n.vectors), n.indices); },
-      // The bound variable may be renamed between equal trees, so neither it nor its uses may enter
-      // the hash.
-      [&](const LetExpr& n) { return mix(seed, n.value.node().hash); },
-      [&](const Call& n) {
-        const std::size_t callee = match(
-            n.callee, [](Intrin i) { return static_cast<std::size_t>(i); },
-            [](const ExternCallee& c) { return std::hash<std::string>{}(c.name); });
-        return hash_all(mix(seed, callee), n.args);
-      },
-      [&](const Load& n) { return hash_all(mix(seed, hash_pointer(n.buffer.get())), n.indices); },
-      [&](const ProducerLoad& n) {
-        const std::size_t id = mix(hash_pointer(n.producer->operation_identity()),
-                                   static_cast<std::size_t>(n.producer->value_index()));
-        return hash_all(mix(seed, id), n.indices);
-      },
-      [&](const Reduce& n) {
-        return mix(
-            hash_all(mix(seed, hash_pointer(n.reduction->combiner.get())), n.reduction->source),
-            static_cast<std::size_t>(n.value_index));
-      });
+      callee, [](Intrin i) { return static_cast<std::size_t>(i); },
+      [](const ExternCallee& c) { return std::hash<std::string>{}(c.name); });
+}
+std::size_t hash_field(const ProducerRef& producer) {
+  return mix(hash_pointer(producer->operation_identity()),
+             static_cast<std::size_t>(producer->value_index()));
+}
+std::size_t hash_field(const std::shared_ptr<const ReduceNode>& reduction) {
+  return hash_all(hash_pointer(reduction->combiner.get()), reduction->source);
 }
 
-template <class F>
-void for_each_part(ReduceNode& n, F f) {
-  for (Expr& e : n.source) f(e);
-  for (Expr& e : n.init) f(e);
-  f(n.condition);
+template <class Node>
+std::size_t hash_of(const Node& node, std::size_t kind) {
+  std::size_t hash = kind + 1;
+  // A bound variable may be renamed between equal trees, so neither it nor its uses may enter the
+  // hash.
+  for_each_field<Node, FieldRole::Part>(
+      [&](const auto& field) { hash = mix(hash, hash_field(node.*field.member)); });
+  return hash;
 }
+/// A variable is its own identity: its hash is the address it ends up at.
+std::size_t hash_of(const VarNode& node, std::size_t) { return hash_pointer(&node); }
 
-/// Calls f on every direct sub-expression that the node holds itself, and g on a reduction, which
-/// other nodes may hold as well.
-template <class F, class G>
-void for_each_part(ExprNode::Value& value, F f, G g) {
-  auto each = [&](std::vector<Expr>& list) {
-    for (Expr& e : list) f(e);
-  };
-  match(
-      value, [](IntImm&) {}, [](FloatImm&) {}, [](StringImm&) {}, [](VarNode&) {},
-      [&](Cast& n) { f(n.value); }, [&](Binary& n) { f(n.a), f(n.b); }, [&](Not& n) { f(n.a); },
-      [&](Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
-      [&](Ramp& n) { f(n.base), f(n.stride); }, [&](Broadcast& n) { f(n.value); },
-      [&](Shuffle& n) { each(n.vectors), each(n.indices); },
-      [&](LetExpr& n) { f(n.value), f(n.body); }, [&](Call& n) { each(n.args); },
-      [&](Load& n) { each(n.indices); }, [&](ProducerLoad& n) { each(n.indices); },
-      [&](Reduce& n) { g(n); });
+// ---- parts, for destruction ----
+
+void take(Expr& e, std::vector<Expr>& parts) {
+  if (!e.is_moved_from()) parts.push_back(std::move(e));
 }
+void take(std::vector<Expr>& list, std::vector<Expr>& parts) {
+  for (Expr& e : list) take(e, parts);
+}
+/// Other nodes may hold the reduction as well.
+void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts) {
+  if (reduction.use_count() != 1) return;
+  auto& n = const_cast<ReduceNode&>(*reduction);
+  take(n.source, parts), take(n.init, parts), take(n.condition, parts);
+}
+template <class T>
+requires IsLeafField<T>::value void take(T&, std::vector<Expr>&) {}
 
 /// Leaves the node without parts.
 void take_parts(ExprNode& node, std::vector<Expr>& parts) {
-  auto take = [&](Expr& e) {
-    if (!e.is_moved_from()) parts.push_back(std::move(e));
-  };
-  for_each_part(node.value, take, [&](Reduce& n) {
-    if (n.reduction.use_count() == 1) for_each_part(const_cast<ReduceNode&>(*n.reduction), take);
-  });
+  std::visit(
+      [&]<class Node>(Node& n) {
+        for_each_field<Node>([&](const auto& field) { take(n.*field.member, parts); });
+      },
+      node.value);
 }
 
-Expr make(DataType type, ExprNode::Value value) {
+template <class Node>
+Expr make(DataType type, Node value) {
   auto node = std::allocate_shared<ExprNode>(NodeAllocator<ExprNode>(), type, std::size_t{0},
-                                             std::move(value));
-  // A variable is its own identity: its hash is the address it ends up at.
-  node->hash = mix(hash_of(node->value), static_cast<std::size_t>(type.code) << 24 ^
-                                             std::size_t{type.bits} << 16 ^ type.lanes);
+                                             ExprNode::Value(std::move(value)));
+  node->hash =
+      mix(hash_of(std::get<Node>(node->value), node->value.index()),
+          static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 

@@ -125,7 +125,14 @@ class Verifier {
         },
         [&](const ProducerLoad&) { report("a tensor is read in lowered code", e); },
         [&](const Reduce&) { report("a reduction is left in lowered code", e); },
-        [&](const auto&) { for_each_child(e, [&](const Expr& c) { expr(c); }); });
+        [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
+        [&](const Cast&) { children(e); }, [&](const Binary&) { children(e); },
+        [&](const Not&) { children(e); }, [&](const Select&) { children(e); },
+        [&](const Ramp&) { children(e); }, [&](const Broadcast&) { children(e); },
+        [&](const Shuffle&) { children(e); }, [&](const Call&) { children(e); });
+  }
+  void children(const Expr& e) {
+    for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
   void stmt(const Stmt& s) {
@@ -210,7 +217,7 @@ class Verifier {
     const bool binds = is_launch && axis;
     if (is_launch && !axis) report("threads run for something that is no axis", s);
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
-      report("a rolling buffer that is none", s);
+      report("a rolling buffer's scope is about something that is no buffer", s);
     // One thread axis may be entered several times in a kernel: the same threads again.
     const bool is_new = binds && in_scope_.insert(&axis->var().node()).second;
     stmt(n.body);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tir {
@@ -13,79 +14,170 @@ namespace tenon::tir {
 
 namespace {
 
-void each(const std::vector<Expr>& list, const ExprVisit& f) {
-  for (const Expr& e : list) f(e);
-}
-void each(const std::vector<Range>& list, const ExprVisit& f) {
-  for (const Range& r : list) f(r.min), f(r.extent);
-}
+/// Calls f on the expressions and g on the statements that a field holds.
+template <class F, class G>
+struct ChildVisitor {
+  const F& f;
+  const G& g;
 
-/// The mapped list, or nullopt if no element changed.
-std::optional<std::vector<Expr>> mapped(const std::vector<Expr>& list, const ExprMap& f) {
-  std::optional<std::vector<Expr>> result;
-  for (std::size_t n = 0; n < list.size(); ++n) {
-    Expr e = f(list[n]);
-    if (!result && e.same_as(list[n])) continue;
-    if (!result) result.emplace(list.begin(), list.end());
-    (*result)[n] = std::move(e);
+  void operator()(const Expr& e) const { f(e); }
+  void operator()(const Stmt& s) const { g(s); }
+  void operator()(const Range& r) const { f(r.min), f(r.extent); }
+  void operator()(const std::shared_ptr<const ReduceNode>& r) const {
+    for (const IterVar& axis : r->axis)
+      if (axis.dom()) (*this)(*axis.dom());
+    (*this)(r->source), (*this)(r->init), f(r->condition);
   }
-  return result;
+  template <class T>
+  void operator()(const std::vector<T>& list) const {
+    for (const T& x : list) (*this)(x);
+  }
+  template <class T>
+  void operator()(const std::optional<T>& x) const {
+    if (x) (*this)(*x);
+  }
+  template <class T>
+  requires IsLeafField<T>::value void operator()(const T&) const {}
+};
+
+template <class Node, class F, class G>
+void visit_children(const Node& node, const F& f, const G& g) {
+  const ChildVisitor<F, G> visitor{f, g};
+  for_each_field<Node>([&](const auto& field) { visitor(node.*field.member); });
 }
 
-std::optional<std::vector<Range>> mapped(const std::vector<Range>& list, const ExprMap& f) {
-  bool changed = false;
-  std::vector<Range> result;
-  result.reserve(list.size());
-  for (const Range& r : list) {
+/// What holds no child stays.
+struct Unchanged {
+  explicit operator bool() const { return false; }
+};
+
+/// The field's value with f of its expressions and g of its statements in their places; nullopt if
+/// nothing changed.
+template <class F, class G>
+struct ChildMapper {
+  const F& f;
+  const G& g;
+
+  std::optional<Expr> operator()(const Expr& e) const { return changed(f(e), e); }
+  std::optional<Stmt> operator()(const Stmt& s) const { return changed(g(s), s); }
+  std::optional<Range> operator()(const Range& r) const {
     Expr min = f(r.min), extent = f(r.extent);
-    changed |= !min.same_as(r.min) || !extent.same_as(r.extent);
-    result.push_back(Range::from_min_extent(std::move(min), std::move(extent)));
+    if (min.same_as(r.min) && extent.same_as(r.extent)) return std::nullopt;
+    return Range::from_min_extent(std::move(min), std::move(extent));
   }
-  if (!changed) return std::nullopt;
-  return result;
+  std::optional<IterVar> operator()(const IterVar& axis) const {
+    std::optional<Range> dom;
+    if (axis.dom()) dom = (*this)(*axis.dom());
+    if (!dom) return std::nullopt;
+    return IterVar(std::move(*dom), axis.var(), axis.kind(), axis.thread());
+  }
+  std::optional<std::shared_ptr<const ReduceNode>> operator()(
+      const std::shared_ptr<const ReduceNode>& r) const {
+    auto axis = (*this)(r->axis);
+    auto source = (*this)(r->source), init = (*this)(r->init);
+    auto condition = (*this)(r->condition);
+    if (!axis && !source && !init && !condition) return std::nullopt;
+    return std::make_shared<const ReduceNode>(ReduceNode{
+        r->combiner, either(std::move(source), r->source), either(std::move(init), r->init),
+        either(std::move(axis), r->axis), either(std::move(condition), r->condition)});
+  }
+  template <class T>
+  std::optional<std::vector<T>> operator()(const std::vector<T>& list) const {
+    std::optional<std::vector<T>> result;
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      std::optional<T> x = (*this)(list[n]);
+      if (!x) continue;
+      if (!result) result = list;
+      (*result)[n] = std::move(*x);
+    }
+    return result;
+  }
+  template <class T>
+  std::optional<std::optional<T>> operator()(const std::optional<T>& x) const {
+    if (!x) return std::nullopt;
+    if (auto y = (*this)(*x)) return std::optional<std::optional<T>>(std::move(y));
+    return std::nullopt;
+  }
+  template <class T>
+  requires IsLeafField<T>::value Unchanged operator()(const T&) const { return {}; }
+
+  template <class T>
+  static T either(std::optional<T>&& changed, const T& old) {
+    return changed ? std::move(*changed) : old;
+  }
+  template <class T>
+  static const T& either(Unchanged, const T& old) {
+    return old;
+  }
+
+ private:
+  template <class T>
+  static std::optional<T> changed(T now, const T& before) {
+    if (now.same_as(before)) return std::nullopt;
+    return now;
+  }
+};
+
+/// The node with its children mapped, in the order of its fields; nullopt if nothing changed.
+template <class Node, class F, class G>
+std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
+  const ChildMapper<F, G> map{f, g};
+  return std::apply(
+      [&](const auto&... field) -> std::optional<Node> {
+        // Braces keep the order.
+        std::tuple parts{map(node.*field.member)...};
+        return std::apply(
+            [&](auto&... part) -> std::optional<Node> {
+              if ((!part && ...)) return std::nullopt;
+              return Node{ChildMapper<F, G>::either(std::move(part), node.*field.member)...};
+            },
+            parts);
+      },
+      Fields<Node>::list);
 }
+
+/// The expression of a node whose children were replaced: types are checked, and follow them.
+Expr remade(const Expr& e, Cast n) { return make_cast(e.dtype(), std::move(n.value)); }
+Expr remade(const Expr&, Binary n) { return make_binary(n.op, std::move(n.a), std::move(n.b)); }
+Expr remade(const Expr&, Not n) { return make_not(std::move(n.a)); }
+Expr remade(const Expr&, Select n) {
+  return make_select(std::move(n.condition), std::move(n.if_true), std::move(n.if_false));
+}
+Expr remade(const Expr&, Ramp n) {
+  return make_ramp(std::move(n.base), std::move(n.stride), n.lanes);
+}
+Expr remade(const Expr&, Broadcast n) { return make_broadcast(std::move(n.value), n.lanes); }
+Expr remade(const Expr&, Shuffle n) {
+  return make_shuffle(std::move(n.vectors), std::move(n.indices));
+}
+Expr remade(const Expr&, LetExpr n) {
+  return make_let(n.var, std::move(n.value), std::move(n.body));
+}
+Expr remade(const Expr& e, Call n) { return make_call(e.dtype(), n.callee, std::move(n.args)); }
+Expr remade(const Expr&, Load n) { return make_load(n.buffer, std::move(n.indices)); }
+Expr remade(const Expr&, ProducerLoad n) {
+  return make_producer_load(n.producer, std::move(n.indices));
+}
+Expr remade(const Expr&, Reduce n) { return make_reduce(std::move(n.reduction), n.value_index); }
+
+Stmt remade(Seq n) { return make_seq(std::move(n.stmts)); }
+template <class Node>
+Stmt remade(Node n) {
+  return make_stmt(std::move(n));
+}
+
+constexpr auto kNoStmt = [](const Stmt& s) -> Stmt { return s; };
 
 }  // namespace
 
 void for_each_child(const Expr& e, const ExprVisit& f) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(e, f); });
-  match(
-      e.node().value, [](const IntImm&) {}, [](const FloatImm&) {}, [](const StringImm&) {},
-      [](const VarNode&) {}, [&](const Cast& n) { f(n.value); },
-      [&](const Binary& n) { f(n.a), f(n.b); }, [&](const Not& n) { f(n.a); },
-      [&](const Select& n) { f(n.condition), f(n.if_true), f(n.if_false); },
-      [&](const Ramp& n) { f(n.base), f(n.stride); }, [&](const Broadcast& n) { f(n.value); },
-      [&](const Shuffle& n) { each(n.vectors, f), each(n.indices, f); },
-      [&](const LetExpr& n) { f(n.value), f(n.body); }, [&](const Call& n) { each(n.args, f); },
-      [&](const Load& n) { each(n.indices, f); },
-      [&](const ProducerLoad& n) { each(n.indices, f); },
-      [&](const Reduce& n) {
-        for (const IterVar& axis : n.reduction->axis)
-          if (axis.dom()) f(axis.dom()->min), f(axis.dom()->extent);
-        each(n.reduction->source, f), each(n.reduction->init, f), f(n.reduction->condition);
-      });
+  std::visit([&](const auto& node) { visit_children(node, f, kNoStmt); }, e.node().value);
 }
 
 void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(s, f, g); });
-  match(
-      s.node().value, [&](const Store& n) { f(n.value), each(n.indices, f); },
-      [&](const Realize& n) { each(n.bounds, f), f(n.condition), g(n.body); },
-      [&](const BufferView& n) { each(n.region, f), g(n.body); },
-      [&](const Allocate& n) { each(n.extents, f), f(n.condition), g(n.body); },
-      [&](const For& n) { f(n.min), f(n.extent), g(n.body); },
-      [&](const While& n) { f(n.condition), g(n.body); },
-      [&](const If& n) {
-        f(n.condition), g(n.then_case);
-        if (n.else_case) g(*n.else_case);
-      },
-      [&](const Let& n) { f(n.value), g(n.body); },
-      [&](const Assert& n) { f(n.condition), g(n.body); },
-      [&](const Attr& n) { f(n.value), g(n.body); }, [&](const Evaluate& n) { f(n.value); },
-      [&](const Seq& n) {
-        for (const Stmt& c : n.stmts) g(c);
-      },
-      [&](const Prefetch& n) { each(n.region, f); });
+  std::visit([&](const auto& node) { visit_children(node, f, g); }, s.node().value);
 }
 
 Expr map_children(const Expr& e, const ExprMap& f) {
@@ -93,173 +185,20 @@ Expr map_children(const Expr& e, const ExprMap& f) {
   return match(
       e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
       [&](const StringImm&) { return e; }, [&](const VarNode&) { return e; },
-      [&](const Cast& n) {
-        Expr value = f(n.value);
-        return value.same_as(n.value) ? e : make_cast(e.dtype(), std::move(value));
-      },
-      [&](const Binary& n) {
-        Expr a = f(n.a), b = f(n.b);
-        return a.same_as(n.a) && b.same_as(n.b) ? e : make_binary(n.op, std::move(a), std::move(b));
-      },
-      [&](const Not& n) {
-        Expr a = f(n.a);
-        return a.same_as(n.a) ? e : make_not(std::move(a));
-      },
-      [&](const Select& n) {
-        Expr c = f(n.condition), a = f(n.if_true), b = f(n.if_false);
-        const bool same = c.same_as(n.condition) && a.same_as(n.if_true) && b.same_as(n.if_false);
-        return same ? e : make_select(std::move(c), std::move(a), std::move(b));
-      },
-      [&](const Ramp& n) {
-        Expr base = f(n.base), stride = f(n.stride);
-        const bool same = base.same_as(n.base) && stride.same_as(n.stride);
-        return same ? e : make_ramp(std::move(base), std::move(stride), n.lanes);
-      },
-      [&](const Broadcast& n) {
-        Expr value = f(n.value);
-        return value.same_as(n.value) ? e : make_broadcast(std::move(value), n.lanes);
-      },
-      [&](const Shuffle& n) {
-        auto vectors = mapped(n.vectors, f);
-        auto indices = mapped(n.indices, f);
-        if (!vectors && !indices) return e;
-        return make_shuffle(vectors ? *vectors : n.vectors, indices ? *indices : n.indices);
-      },
-      [&](const LetExpr& n) {
-        Expr value = f(n.value), body = f(n.body);
-        return value.same_as(n.value) && body.same_as(n.body)
-                   ? e
-                   : make_let(n.var, std::move(value), std::move(body));
-      },
-      [&](const Call& n) {
-        auto args = mapped(n.args, f);
-        return args ? make_call(e.dtype(), n.callee, std::move(*args)) : e;
-      },
-      [&](const Load& n) {
-        auto indices = mapped(n.indices, f);
-        return indices ? make_load(n.buffer, std::move(*indices)) : e;
-      },
-      [&](const ProducerLoad& n) {
-        auto indices = mapped(n.indices, f);
-        return indices ? make_producer_load(n.producer, std::move(*indices)) : e;
-      },
-      [&](const Reduce& n) {
-        const ReduceNode& r = *n.reduction;
-        std::vector<IterVar> axes;
-        bool same_axes = true;
-        for (const IterVar& axis : r.axis) {
-          if (!axis.dom()) {
-            axes.push_back(axis);
-            continue;
-          }
-          Expr min = f(axis.dom()->min), extent = f(axis.dom()->extent);
-          const bool same = min.same_as(axis.dom()->min) && extent.same_as(axis.dom()->extent);
-          same_axes &= same;
-          axes.push_back(same ? axis
-                              : IterVar(Range::from_min_extent(std::move(min), std::move(extent)),
-                                        axis.var(), axis.kind(), axis.thread()));
-        }
-        auto source = mapped(r.source, f);
-        auto init = mapped(r.init, f);
-        Expr condition = f(r.condition);
-        if (same_axes && !source && !init && condition.same_as(r.condition)) return e;
-        ReduceNode changed{r.combiner, source ? std::move(*source) : r.source,
-                           init ? std::move(*init) : r.init, std::move(axes), std::move(condition)};
-        return make_reduce(std::make_shared<const ReduceNode>(std::move(changed)), n.value_index);
+      [&](const auto& node) {
+        auto changed = mapped_node(node, f, kNoStmt);
+        return changed ? remade(e, std::move(*changed)) : e;
       });
 }
 
 Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(s, f, g); });
-  return match(
-      s.node().value,
-      [&](const Store& n) {
-        Expr value = f(n.value);
-        auto indices = mapped(n.indices, f);
-        if (value.same_as(n.value) && !indices) return s;
-        return make_stmt(
-            Store{n.buffer, std::move(value), indices ? std::move(*indices) : n.indices});
+  return std::visit(
+      [&](const auto& node) {
+        auto changed = mapped_node(node, f, g);
+        return changed ? remade(std::move(*changed)) : s;
       },
-      [&](const Realize& n) {
-        auto bounds = mapped(n.bounds, f);
-        Expr condition = f(n.condition);
-        Stmt body = g(n.body);
-        if (!bounds && condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Realize{n.buffer, bounds ? std::move(*bounds) : n.bounds,
-                                 std::move(condition), std::move(body), n.traits});
-      },
-      [&](const BufferView& n) {
-        auto region = mapped(n.region, f);
-        Stmt body = g(n.body);
-        if (!region && body.same_as(n.body)) return s;
-        return make_stmt(
-            BufferView{n.view, n.source, region ? std::move(*region) : n.region, std::move(body)});
-      },
-      [&](const Allocate& n) {
-        auto extents = mapped(n.extents, f);
-        Expr condition = f(n.condition);
-        Stmt body = g(n.body);
-        if (!extents && condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Allocate{n.data, n.dtype, extents ? std::move(*extents) : n.extents,
-                                  std::move(condition), std::move(body), n.double_buffer});
-      },
-      [&](const For& n) {
-        Expr min = f(n.min), extent = f(n.extent);
-        Stmt body = g(n.body);
-        if (min.same_as(n.min) && extent.same_as(n.extent) && body.same_as(n.body)) return s;
-        return make_stmt(For{n.var, std::move(min), std::move(extent), n.kind, std::move(body)});
-      },
-      [&](const While& n) {
-        Expr condition = f(n.condition);
-        Stmt body = g(n.body);
-        if (condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(While{std::move(condition), std::move(body)});
-      },
-      [&](const If& n) {
-        Expr condition = f(n.condition);
-        Stmt then_case = g(n.then_case);
-        std::optional<Stmt> else_case;
-        if (n.else_case) else_case = g(*n.else_case);
-        const bool same_else = !else_case || else_case->same_as(*n.else_case);
-        if (condition.same_as(n.condition) && then_case.same_as(n.then_case) && same_else) return s;
-        return make_stmt(If{std::move(condition), std::move(then_case), std::move(else_case)});
-      },
-      [&](const Let& n) {
-        Expr value = f(n.value);
-        Stmt body = g(n.body);
-        if (value.same_as(n.value) && body.same_as(n.body)) return s;
-        return make_stmt(Let{n.var, std::move(value), std::move(body)});
-      },
-      [&](const Assert& n) {
-        Expr condition = f(n.condition);
-        Stmt body = g(n.body);
-        if (condition.same_as(n.condition) && body.same_as(n.body)) return s;
-        return make_stmt(Assert{std::move(condition), n.message, std::move(body)});
-      },
-      [&](const Attr& n) {
-        Expr value = f(n.value);
-        Stmt body = g(n.body);
-        if (value.same_as(n.value) && body.same_as(n.body)) return s;
-        return make_stmt(Attr{n.kind, n.subject, n.key, std::move(value), std::move(body)});
-      },
-      [&](const Evaluate& n) {
-        Expr value = f(n.value);
-        return value.same_as(n.value) ? s : make_evaluate(std::move(value));
-      },
-      [&](const Seq& n) {
-        std::vector<Stmt> stmts;
-        stmts.reserve(n.stmts.size());
-        bool same = true;
-        for (const Stmt& c : n.stmts) {
-          stmts.push_back(g(c));
-          same &= stmts.back().same_as(c);
-        }
-        return same ? s : make_seq(std::move(stmts));
-      },
-      [&](const Prefetch& n) {
-        auto region = mapped(n.region, f);
-        return region ? make_stmt(Prefetch{n.buffer, std::move(*region)}) : s;
-      });
+      s.node().value);
 }
 
 // ---- whole trees --------------------------------------------------------------------------------
@@ -349,6 +288,16 @@ bool uses_var(const Stmt& s, const Var& var) {
 
 namespace {
 
+template <class Node>
+constexpr bool defines_variable() {
+  bool defines = false;
+  for_each_field<Node, FieldRole::Definition>(
+      [&]<class N, class T>(const Field<FieldRole::Definition, N, T>&) {
+        defines |= !std::is_same_v<T, Buffer>;
+      });
+  return defines;
+}
+
 class FreeVars {
  public:
   std::vector<Var> found;
@@ -389,7 +338,8 @@ class FreeVars {
             define(axis->var());
           stmt(n.body);
         },
-        [&](const auto&) {
+        [&]<class Node>(const Node&) {
+          static_assert(!defines_variable<Node>(), "its variable is not free in its body");
           for_each_child(
               s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
         });

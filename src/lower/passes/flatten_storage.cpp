@@ -2,6 +2,7 @@
 
 #include "lower/bind_view.h"
 #include "lower/flat_index.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -106,10 +107,7 @@ class Flattener {
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    result.reserve(list.size());
-    for (const Expr& e : list) result.push_back(expr(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
   /// With the offset in the type that the memory's size asks for.

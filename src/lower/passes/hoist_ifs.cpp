@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
@@ -31,9 +32,7 @@ Stmt decided(const Stmt& s, const Expr& condition, bool value) {
     if (value) return decided(n->then_case, condition, value);
     return n->else_case ? decided(*n->else_case, condition, value) : make_nop();
   }
-  return map_children(
-      s, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return decided(child, condition, value); });
+  return map_statements(s, [&](const Stmt& child) { return decided(child, condition, value); });
 }
 
 class Hoister {
@@ -55,8 +54,7 @@ class Hoister {
 
  private:
   Stmt children(const Stmt& s) {
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
   Stmt loop(const Stmt& s, const For& n) {

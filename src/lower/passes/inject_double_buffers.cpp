@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/double_buffer_plan.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
@@ -35,8 +36,7 @@ struct LoopState {
 Stmt without_marks(const Stmt& s) {
   if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
     return without_marks(n->body);
-  return map_children(
-      s, [](const Expr& e) { return e; }, [](const Stmt& child) { return without_marks(child); });
+  return map_statements(s, [](const Stmt& child) { return without_marks(child); });
 }
 
 class Injector {
@@ -194,9 +194,7 @@ class Injector {
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(expr(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
   Expr expr(const Expr& e) {

@@ -1,5 +1,6 @@
 #include "lower/passes/inject_prefetch.h"
 
+#include "lower/rewriting.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 
@@ -92,8 +93,7 @@ class Injector {
                  arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
       is_in_lanes_ = true;
     }
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "lower/passes/inject_rolling_buffers.h"
 
+#include "lower/rewriting.h"
 #include "lower/rolling_plan.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/ops.h"
@@ -86,9 +87,7 @@ class Roller {
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(expr(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
   static std::vector<Expr> in_ring(const RollingPlan& plan, std::vector<Expr> indices) {

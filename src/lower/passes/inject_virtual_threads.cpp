@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "lower/thread_dependence.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
@@ -144,8 +145,7 @@ class Expander {
 };
 
 Stmt expanded(const Stmt& s) {
-  Stmt inner = map_children(
-      s, [](const Expr& e) { return e; }, [](const Stmt& child) { return expanded(child); });
+  Stmt inner = map_statements(s, [](const Stmt& child) { return expanded(child); });
   const Attr* attr = inner.as<Attr>();
   if (!attr || attr->kind != AttrKind::VirtualThread) return inner;
   const IterVar& axis = std::get<IterVar>(attr->subject);

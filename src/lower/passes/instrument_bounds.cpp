@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -40,8 +41,7 @@ class Instrumenter {
     if (const Store* n = s.as<Store>()) return guarded(s, *n);
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::BufferBound) note_size(*n);
     if (const Allocate* n = s.as<Allocate>()) allocated_.insert(&n->data.node());
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -75,9 +76,7 @@ class Legalizer {
 
  private:
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    for (const Expr& e : list) result.push_back(expr(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
   Expr expr(const Expr& e) { return e.dtype().is_bfloat() ? bits(e) : other(e); }

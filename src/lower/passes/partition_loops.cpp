@@ -1,6 +1,7 @@
 #include "lower/passes/partition_loops.h"
 
 #include "lower/guards.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -38,8 +39,7 @@ class Partitioner {
 
  private:
   Stmt children(const Stmt& s) {
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
   Stmt attr(const Attr& attr, const Stmt& s) {

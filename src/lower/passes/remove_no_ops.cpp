@@ -1,5 +1,6 @@
 #include "lower/passes/remove_no_ops.h"
 
+#include "lower/rewriting.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -69,8 +70,7 @@ Stmt remove_no_ops(const Stmt& s) {
   if (const Attr* attr = s.as<Attr>();
       attr && attr->kind == AttrKind::Pragma && attr->key == "debug_skip_region")
     return make_nop();
-  const Stmt done = map_children(
-      s, [](const Expr& e) { return e; }, [](const Stmt& c) { return remove_no_ops(c); });
+  const Stmt done = map_statements(s, [](const Stmt& c) { return remove_no_ops(c); });
   return reduced(done).value_or(done);
 }
 

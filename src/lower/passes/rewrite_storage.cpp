@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "lower/storage_plan.h"
 #include "lower/vectorize_elements.h"
 #include "tenon/arith/simplify.h"
@@ -126,10 +127,7 @@ class StorageRewriter {
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
-    std::vector<Expr> result;
-    result.reserve(list.size());
-    for (const Expr& e : list) result.push_back(expr(e));
-    return result;
+    return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
   static bool same_handles(const std::vector<Expr>& a, const std::vector<Expr>& b) {

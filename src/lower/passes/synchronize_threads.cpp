@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "lower/shared_uses.h"
 #include "tenon/support/deep_stack.h"
 
@@ -194,8 +195,7 @@ class Synchronizer {
     if (is_stack_low()) return with_deep_stack([&] { return emit(id); });
     const Part& part = parts_[id];
     auto child = part.children.begin();
-    Stmt result = map_children(
-        part.stmt, [](const Expr& e) { return e; }, [&](const Stmt&) { return emit(*child++); });
+    Stmt result = map_statements(part.stmt, [&](const Stmt&) { return emit(*child++); });
     if (!part.has_barrier_before) return result;
     const Stmt barrier =
         make_evaluate(make_call(Int(32), Intrin::tvm_storage_sync, {make_string("shared")}));
@@ -213,9 +213,7 @@ Stmt synchronize_kernels(const Stmt& s, int loops) {
   if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
     return Synchronizer(s, loops).run();
   if (s.as<For>()) ++loops;
-  return map_children(
-      s, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return synchronize_kernels(child, loops); });
+  return map_statements(s, [&](const Stmt& child) { return synchronize_kernels(child, loops); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "lower/passes/unroll_loops.h"
 
 #include "lower/loop_extent.h"
+#include "lower/rewriting.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 
@@ -32,8 +33,7 @@ class Unroller {
 
  private:
   Stmt children(const Stmt& s) {
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
   Stmt seq(const Seq& seq) {

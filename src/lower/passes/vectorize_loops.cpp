@@ -2,6 +2,7 @@
 
 #include "lower/lanes.h"
 #include "lower/loop_extent.h"
+#include "lower/rewriting.h"
 
 namespace tenon::lowering {
 
@@ -20,8 +21,7 @@ class Vectorizer {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
     if (const Attr* attr = s.as<Attr>(); attr && std::holds_alternative<IterVar>(attr->subject))
       enclosing_.enter(std::get<IterVar>(attr->subject).var());
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
  private:
