@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/injective_index.h"
+#include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -34,7 +35,12 @@ void InPlaceSources::stmt(const Stmt& s) {
       [&](const If& n) {
         expr(n.condition);
         const int before = stores_;
+        const std::size_t outside = guards_.size();
+        for_each_conjunct(n.condition, [&](const Expr& part) {
+          if (effect_of(part) == Effect::Pure) guards_.push_back(part);
+        });
         stmt(n.then_case);
+        guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
         const int after_then = std::exchange(stores_, before);
         if (n.else_case) stmt(*n.else_case);
         stores_ = std::max(stores_, after_then);
@@ -84,7 +90,7 @@ bool InPlaceSources::each_element_once(const Store& n) const {
     return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
   });
   return is_at_same_index && !uses_let && n.indices.size() == 1 &&
-         is_injective(n.indices[0], loops_);
+         is_injective(n.indices[0], loops_, guards_);
 }
 
 void InPlaceSources::expr(const Expr& e) {

@@ -31,6 +31,7 @@ class InPlaceSources {
 
   tir::Var dst_;
   std::vector<RangedVar> loops_;
+  std::vector<tir::Expr> guards_;                  // around the current place
   std::unordered_set<const tir::ExprNode*> lets_;  // inside the statement
   bool all_safe_ = true;
   std::unordered_set<const tir::ExprNode*> unsafe_;

@@ -11,47 +11,77 @@ using namespace tir;
 
 namespace {
 
-/// coefficient * v, for v in a range of `extent` values.
+/// coefficient * v, for v in a range.
 struct Term {
   Expr coefficient;
-  Expr extent;
+  RangedVar v;
 };
 
 /// Whether the terms' sums are all different: from the smallest term on, each one's steps are
 /// longer than the others before it reach together.
 class Digits {
  public:
-  explicit Digits(std::vector<Term> terms) : terms_(std::move(terms)) {
+  Digits(std::vector<Term> terms, const std::vector<Expr>& guards) : terms_(std::move(terms)) {
     for (Term& term : terms_) {
-      const std::optional<std::int64_t> step = constant_int(term.coefficient);
-      if (step && *step < 0) term.coefficient = 0 - term.coefficient;
+      const Expr& extent = term.v.range.extent;
+      facts_.bind(term.v.var, term.v.range);
       // Where an iteration is reached, its loop has some.
-      if (!constant_int(term.extent)) scopes_.push_back(facts_.assume(term.extent >= 1));
+      if (!constant_int(extent)) scopes_.push_back(facts_.assume(extent >= 1));
     }
+    for (const Expr& guard : guards) scopes_.push_back(facts_.assume(guard));
     // Constants in their order; symbolic ones in any order that can be proved.
     const auto symbolic = std::stable_partition(terms_.begin(), terms_.end(), [](const Term& term) {
       return constant_int(term.coefficient).has_value();
     });
-    std::sort(terms_.begin(), symbolic, [](const Term& a, const Term& b) {
-      return *constant_int(a.coefficient) < *constant_int(b.coefficient);
-    });
+    std::sort(terms_.begin(), symbolic,
+              [](const Term& a, const Term& b) { return step_of(a) < step_of(b); });
     constants_ = static_cast<std::size_t>(symbolic - terms_.begin());
   }
 
-  bool hold() { return hold_from(0, 0); }
+  bool hold() { return hold_from(0, {0, 0, 0}); }
 
  private:
-  bool hold_from(std::size_t n, const Expr& reach) {
+  /// What the terms before add up to.
+  struct Sum {
+    /// The sum, and its least value.
+    Expr value, least;
+    /// How far its greatest value is above the least, by the ranges alone.
+    Expr reach;
+  };
+
+  static std::int64_t step_of(const Term& term) {
+    const std::int64_t step = *constant_int(term.coefficient);
+    return step < 0 ? -step : step;
+  }
+
+  bool hold_from(std::size_t n, const Sum& sum) {
     if (n == terms_.size()) return true;
     for (std::size_t next = n; next < (n < constants_ ? n + 1 : terms_.size()); ++next) {
       std::swap(terms_[n], terms_[next]);
-      const auto& [step, extent] = terms_[n];
-      if (arith::can_prove_at_least(arith::simplify(step - reach, facts_), 1, facts_) &&
-          hold_from(n + 1, arith::simplify(reach + step * (extent - 1), facts_)))
-        return true;
+      if (is_next(terms_[n], sum, n)) return true;
       std::swap(terms_[n], terms_[next]);
     }
     return false;
+  }
+
+  bool is_next(const Term& term, const Sum& sum, std::size_t n) {
+    const auto& [coefficient, v] = term;
+    const bool is_negative = n < constants_ && *constant_int(coefficient) < 0;
+    const Expr step = is_negative ? 0 - coefficient : coefficient;
+    if (!arith::can_prove_at_least(step, 1, facts_)) return false;
+    Expr reach = sum.reach;
+    if (!arith::can_prove_at_least(arith::simplify(step - reach, facts_), 1, facts_)) {
+      // A guard may keep the sum smaller than the ranges do.
+      const Expr value = arith::simplify(sum.value, facts_);
+      if (!arith::can_prove(value < arith::simplify(sum.least + step, facts_), facts_))
+        return false;
+      reach = step - 1;
+    }
+    const Expr last = v.range.extent - 1;
+    return hold_from(n + 1,
+                     {sum.value + coefficient * v.var,
+                      sum.least + coefficient * (is_negative ? v.range.min + last : v.range.min),
+                      arith::simplify(reach + step * last, facts_)});
   }
 
   std::vector<Term> terms_;
@@ -62,7 +92,8 @@ class Digits {
 
 }  // namespace
 
-bool is_injective(const Expr& index, const std::vector<RangedVar>& loops) {
+bool is_injective(const Expr& index, const std::vector<RangedVar>& loops,
+                  const std::vector<Expr>& guards) {
   const Ramp* ramp = index.as<Ramp>();
   const Expr& first = ramp ? ramp->base : index;
   if (!first.dtype().is_scalar() || effect_of(first) != Effect::Pure) return false;
@@ -72,9 +103,13 @@ bool is_injective(const Expr& index, const std::vector<RangedVar>& loops) {
   if (!linear) return false;
   std::vector<Term> terms;
   for (std::size_t n = 0; n < loops.size(); ++n)
-    terms.push_back({linear->coefficients[n], loops[n].range.extent});
-  if (ramp) terms.push_back({ramp->stride, make_int(ramp->stride.dtype(), ramp->lanes)});
-  return Digits(std::move(terms)).hold();
+    terms.push_back({linear->coefficients[n], loops[n]});
+  if (ramp) {
+    const DataType type = ramp->stride.dtype();
+    const Range lanes = Range::from_min_extent(make_int(type, 0), make_int(type, ramp->lanes));
+    terms.push_back({ramp->stride, {Var("lane", type), lanes}});
+  }
+  return Digits(std::move(terms), guards).hold();
 }
 
 }  // namespace tenon::lowering

@@ -51,6 +51,16 @@ TEST(InjectiveIndex, SymbolicRows) {
   EXPECT_FALSE(is_injective(i * n, {in(i, m)}));  // n may be 0
 }
 
+TEST(InjectiveIndex, GuardsKeepStepsApart) {
+  const Var k("k");
+  const std::vector<RangedVar> loops{in(i, 6), in(j, 6), in(k, 3)};
+  EXPECT_FALSE(is_injective(i * 16 + j * 3 + k, loops));
+  EXPECT_TRUE(is_injective(i * 16 + j * 3 + k, loops, {j * 3 + k < 16}));
+  EXPECT_FALSE(is_injective(i * 16 + j * 3 + k, loops, {j * 3 + k < 17}));
+  EXPECT_TRUE(is_injective(n * 96 + i * 16 + j * 3 + k, {in(n, 4), loops[0], loops[1], loops[2]},
+                           {j * 3 + k < 16}));
+}
+
 TEST(InjectiveIndex, LanesAreALoopMore) {
   EXPECT_TRUE(is_injective(make_ramp(i * 4, 1, 4), {in(i, 4)}));
   EXPECT_FALSE(is_injective(make_ramp(i, 1, 4), {in(i, 4)}));
