@@ -68,7 +68,7 @@ class Digits {
     const auto& [coefficient, v] = term;
     const bool is_negative = n < constants_ && *constant_int(coefficient) < 0;
     const Expr step = is_negative ? 0 - coefficient : coefficient;
-    if (!arith::can_prove_at_least(step, 1, facts_)) return false;
+    // No sum reaches less than 0, so a step that is longer is positive.
     Expr reach = sum.reach;
     if (!arith::can_prove_at_least(arith::simplify(step - reach, facts_), 1, facts_)) {
       // A guard may keep the sum smaller than the ranges do.
