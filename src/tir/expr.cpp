@@ -92,10 +92,10 @@ void take_parts(ExprNode& node, std::vector<Expr>& parts) {
 template <class Node>
 Expr make(DataType type, Node value) {
   auto node = std::allocate_shared<ExprNode>(NodeAllocator<ExprNode>(), type, std::size_t{0},
-                                             ExprNode::Value(std::move(value)));
-  node->hash =
-      mix(hash_of(std::get<Node>(node->value), node->value.index()),
-          static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+                                             std::move(value));
+  node->hash = mix(hash_of(*std::get_if<Node>(&node->value), node->value.index()),
+                   static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^
+                       type.lanes);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
@@ -240,8 +240,8 @@ Expr make_cast(DataType type, Expr value) {
 }
 
 Expr make_binary(BinaryOp op, Expr a, Expr b) {
-  require_same_type(to_string(op), a, b);
   DataType type = a.dtype();
+  if (type != b.dtype()) require_same_type(to_string(op), a, b);
   if (op == BinaryOp::And || op == BinaryOp::Or) {
     require_bool(to_string(op), a);
   } else if (is_comparison(op)) {
