@@ -93,9 +93,9 @@ template <class Node>
 Expr make(DataType type, Node value) {
   auto node = std::allocate_shared<ExprNode>(NodeAllocator<ExprNode>(), type, std::size_t{0},
                                              std::move(value));
-  node->hash = mix(hash_of(*std::get_if<Node>(&node->value), node->value.index()),
-                   static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^
-                       type.lanes);
+  node->hash =
+      mix(hash_of(*std::get_if<Node>(&node->value), node->value.index()),
+          static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
