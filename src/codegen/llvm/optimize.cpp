@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -49,6 +50,15 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
+  // A row of a padded array is not worth a call: for a few hundred bytes at odd addresses, the C
+  // library's functions cost ten times what a loop of vectors does.
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+  for (const llvm::LibFunc function :
+       {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset,
+        llvm::LibFunc_memset_pattern4, llvm::LibFunc_memset_pattern8,
+        llvm::LibFunc_memset_pattern16})
+    library.setUnavailable(function);
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   passes.registerModuleAnalyses(modules);
   passes.registerCGSCCAnalyses(components);
   passes.registerFunctionAnalyses(functions);
