@@ -1,0 +1,145 @@
+// The schedules of the operator library compute right numbers: the default schedule's, in the
+// interpreter for all, and compiled for those of processors. Four are too large for that:
+//   0173, 0177  compiled only; the default schedule, compiled, is the truth;
+//   0181        the default schedule is compiled; of the kernel only the form with barriers is run;
+//   0185        its threads share nothing, so they are compiled as loops, one after another.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "known_programs.h"
+#include "tenon/lower/device_passes.h"
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::known_programs {
+namespace {
+
+using testing::Arguments;
+using testing::first_difference;
+using testing::make_arguments;
+using testing::run_compiled;
+
+enum class Size { Small, Compiled, OneKernelRun, ThreadsAsLoops };
+
+Size size_of(const Program& program) {
+  static const std::map<std::string_view, Size> large = {{"0173", Size::Compiled},
+                                                         {"0177", Size::Compiled},
+                                                         {"0181", Size::OneKernelRun},
+                                                         {"0185", Size::ThreadsAsLoops}};
+  const auto found = large.find(program.name.substr(0, 4));
+  return found == large.end() ? Size::Small : found->second;
+}
+
+bool is_for_processors(const Program& program) {
+  const std::string_view target = program.name.substr(5, 4);
+  return target == "x86_" || target == "arm_";
+}
+
+/// Positions that the programs read from memory lie within what they are positions in.
+void set_positions(const Program& program, const std::string& array, std::int32_t* values,
+                   std::int64_t count) {
+  const bool is_list_of_starts = array == "Q";
+  const std::int32_t last = program.name.starts_with("0114") ? 40 : 10;
+  const std::int32_t extent = program.name.starts_with("0105") ? 6 : 32;
+  for (std::int64_t n = 0; n < count; ++n) {
+    const auto k = static_cast<std::int32_t>(n);
+    values[n] =
+        is_list_of_starts ? k * last / static_cast<std::int32_t>(count - 1) : k * 7 % extent;
+  }
+}
+
+Arguments arguments_of(const Program& program, const std::vector<LowerArgument>& args) {
+  Arguments result = make_arguments(args);
+  for (const auto& array : result.arrays)
+    if (array->dtype == Int(32) && !array->is_output)
+      set_positions(program, array->name, reinterpret_cast<std::int32_t*>(array->data()),
+                    array->elements());
+  return result;
+}
+
+te::Schedule default_schedule(const std::vector<LowerArgument>& args) {
+  std::vector<te::Tensor> outputs;
+  for (const LowerArgument& arg : args)
+    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+        tensor && !tensor->op().as<te::Placeholder>())
+      outputs.push_back(*tensor);
+  return te::create_schedule(outputs);
+}
+
+/// One thread after another.
+tir::Stmt threads_as_loops(const tir::Stmt& s) {
+  if (const tir::Attr* attr = s.as<tir::Attr>(); attr && attr->kind == tir::AttrKind::ThreadExtent)
+    return tir::make_stmt(tir::For{std::get<tir::IterVar>(attr->subject).var(), 0, attr->value,
+                                   tir::ForKind::Serial, threads_as_loops(attr->body)});
+  return tir::map_children(
+      s, [](const tir::Expr& e) { return e; }, threads_as_loops);
+}
+
+class TopiValues : public ::testing::TestWithParam<Program> {
+ protected:
+  TopiValues() : lowered_(lowered_by(GetParam()).at(0)), size_(size_of(GetParam())) {}
+
+  const std::vector<LowerArgument>& args() const { return lowered_.args; }
+  Arguments arguments() const { return arguments_of(GetParam(), args()); }
+
+  tir::PrimFunc lowered(bool simple_mode) const {
+    return lower(lowered_.schedule, args(), {.simple_mode = simple_mode}).functions.at("main");
+  }
+
+  Arguments truth() const {
+    Arguments result = arguments();
+    const te::Schedule schedule = default_schedule(args());
+    if (size_ == Size::Small) {
+      tir::evaluate(lower_to_loops(schedule, args()), result.values, {.check_uninitialized = true});
+    } else {
+      run_compiled(build(schedule, args(), Target("llvm"), {.opt_level = 2})["main"], result);
+    }
+    return result;
+  }
+
+  std::string interpreted(const Arguments& expected, const tir::PrimFunc& func,
+                          bool check_races) const {
+    const Arguments actual = arguments();
+    tir::evaluate(func, actual.values, {.check_races = check_races});
+    return first_difference(expected, actual);
+  }
+
+  std::string compiled(const Arguments& expected, const runtime::Module& module) const {
+    const Arguments actual = arguments();
+    run_compiled(module["main"], actual);
+    return first_difference(expected, actual);
+  }
+
+  const Lowered lowered_;
+  const Size size_;
+};
+
+TEST_P(TopiValues, AreThoseOfTheDefaultSchedule) {
+  const Arguments expected = truth();
+  if (size_ == Size::Small) {
+    EXPECT_EQ(interpreted(expected, lowered(true), false), "") << "simple mode";
+  }
+  if (size_ == Size::Small || size_ == Size::OneKernelRun) {
+    const tir::PrimFunc threaded =
+        lowering::run_passes(lowering::device_passes(), lowered(false), {});
+    EXPECT_EQ(interpreted(expected, threaded, size_ == Size::Small), "") << "with barriers";
+  }
+  if (is_for_processors(GetParam())) {
+    EXPECT_EQ(
+        compiled(expected, build(lowered_.schedule, args(), Target("llvm"), {.opt_level = 2})), "")
+        << "compiled";
+  }
+  if (size_ == Size::ThreadsAsLoops) {
+    tir::PrimFunc func = lowered(false);
+    func.body = threads_as_loops(func.body);
+    tir::IRModule module;
+    module.functions.emplace("main", func);
+    EXPECT_EQ(compiled(expected, build(module, Target("llvm"), {.opt_level = 2})), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TopiValues, ::testing::ValuesIn(topi_programs()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon::known_programs
