@@ -63,10 +63,11 @@ bool is_index_arithmetic(BinaryOp op) {
 
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
-  Expr result = to_expr(visit(e));
-  if (!result.same_as(e) && result.node().hash == e.node().hash && structural_equal(result, e))
-    return e;
-  return result;
+  return visit_once(e, rewriting_, RewriteMemory::Step::Canonical, [&] {
+    Expr result = to_expr(visit(e));
+    const bool is_equal = result.node().hash == e.node().hash && tir::structural_equal(result, e);
+    return is_equal ? e : result;
+  });
 }
 
 Canonical Canonicalizer::visit(const Expr& e) {

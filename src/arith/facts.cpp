@@ -130,7 +130,7 @@ void check_rebinding(bool is_allowed, const Var& var) {
 // --------------------------------------------------------------------------------------------
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
-  ++version;
+  note_change();
   bound_facts.push_back({e, bound});
   undo.emplace_back(DropBound{});
 }
@@ -139,7 +139,8 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
     if (auto fact = modular_fact(part)) {
-      std::optional<ModularSet>& known = get(fact->var).modular;
+      note_change();
+      std::optional<ModularSet>& known = entry(fact->var).modular;
       undo.emplace_back(RestoreModular{fact->var, known});
       known = known ? intersect(*known, fact->set) : fact->set;
     }
@@ -149,7 +150,7 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
 void Facts::State::add_literals(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
-    ++version;
+    note_change();
     literals.push_back(literal(part, true));
     literals.push_back(literal(negated(part), false));
     undo.emplace_back(DropLiteral{});
@@ -166,13 +167,33 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
   return std::nullopt;
 }
 
+std::size_t Facts::State::enter() {
+  const std::size_t mark = undo.size();
+  undo.emplace_back(RestoreVersion{version, bindings});
+  return mark;
+}
+
+void Facts::State::add_range(const Expr& var, Bound bound) {
+  note_change();
+  std::optional<Bound>& known = entry(var).bound;
+  undo.emplace_back(RestoreRange{var, known});
+  known = bound;
+}
+
 void Facts::State::undo_to(std::size_t mark) {
-  if (undo.size() > mark) ++version;
   while (undo.size() > mark) {
     tenon::match(
         undo.back(), [&](const DropBound&) { bound_facts.pop_back(); },
         [&](const DropLiteral&) { literals.pop_back(); },
-        [&](const RestoreModular& old) { get(old.var).modular = old.modular; });
+        [&](const RestoreModular& old) { entry(old.var).modular = old.modular; },
+        [&](const RestoreRange& old) { entry(old.var).bound = old.bound; },
+        [&](const RestoreVersion& old) {
+          if (old.bindings == bindings) {
+            version = old.version;
+          } else {
+            note_change();
+          }
+        });
     undo.pop_back();
   }
 }
@@ -183,7 +204,7 @@ namespace {
 /// literal.
 std::size_t enter(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
-  const std::size_t mark = state.undo.size();
+  const std::size_t mark = state.enter();
   state.add_numeric_facts(condition);
   RewriteContext context(facts);
   state.add_literals(context.visit(condition));
@@ -196,8 +217,19 @@ Assumption::Assumption(const Facts& facts, const Expr& condition)
     : state_(facts.state()), mark_(enter(facts, condition)) {}
 Assumption Assumption::of_settled(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
-  const std::size_t mark = state.undo.size();
+  const std::size_t mark = state.enter();
   state.add_literals(condition);
+  return {state, mark};
+}
+Assumption Assumption::of_axes(const Facts& facts, const std::vector<IterVar>& axes) {
+  Facts::State& state = facts.state();
+  const std::size_t mark = state.enter();
+  for (const IterVar& axis : axes) {
+    if (!axis.dom()) continue;
+    const Bound first = bound_of(axis.dom()->min, state);
+    const Bound last = bound_of(axis.dom()->min + axis.dom()->extent - 1, state);
+    state.add_range(axis.var(), Bound{first.min, last.max});
+  }
   return {state, mark};
 }
 Assumption::~Assumption() { state_.undo_to(mark_); }
@@ -221,7 +253,7 @@ void Facts::bind(const Var& var, const Range& range, bool replace) {
   std::int64_t last = 0;
   const bool is_finite = min.max != Bound::kPlusInfinity && extent.max != Bound::kPlusInfinity;
   if (is_finite && !__builtin_add_overflow(min.max, extent.max - 1, &last)) bound.max = last;
-  State::OfVar& known = state_->get(var);
+  State::OfVar& known = state_->rebind(var);
   check_rebinding(replace || (is_same_bound(known.bound, bound) && !known.value), var);
   known.bound = bound;
   if (replace) {
@@ -234,7 +266,7 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Expr simple = rewrite_simplify(canonical_simplify(value, *this), *this);
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
-  State::OfVar& known = state_->get(var);
+  State::OfVar& known = state_->rebind(var);
   check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
   known.bound = bound;
   known.modular = modular;
@@ -242,7 +274,7 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
 }
 
 void Facts::bind_bound(const Var& var, ConstBound bound) {
-  state_->get(var).bound = Bound::of(bound);
+  state_->rebind(var).bound = Bound::of(bound);
 }
 
 Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {

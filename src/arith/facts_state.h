@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "arith/rewrite_memory.h"
 #include "arith/rule_proofs.h"
 #include "tenon/arith/facts.h"
 
@@ -63,35 +64,60 @@ struct Facts::State {
     Expr var;
     std::optional<ModularSet> modular;
   };
-  using Undo = std::variant<DropBound, DropLiteral, RestoreModular>;
+  struct RestoreRange {
+    Expr var;
+    std::optional<Bound> bound;
+  };
+  /// Without a variable bound in the meantime, all is known again that was, and nothing else.
+  struct RestoreVersion {
+    std::uint64_t version;
+    std::uint64_t bindings;
+  };
+  using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange, RestoreVersion>;
 
   std::unordered_map<const tir::ExprNode*, OfVar> vars;
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
   std::vector<Undo> undo;
-  /// Rises with every change of what is known.
+  /// Of what is known: different after every change, and the old one again behind a scope.
   std::uint64_t version = 1;
+  std::uint64_t last_version = 1;
+  /// How often a variable was bound, which no scope takes back.
+  std::uint64_t bindings = 0;
   ProofMemory proofs;
+  /// Where much is simplified under these facts.
+  std::unique_ptr<RewriteMemory> rewrites;
 
   const OfVar* find(const Expr& var) const {
     if (vars.empty()) return nullptr;
     auto it = vars.find(&var.node());
     return it == vars.end() ? nullptr : &it->second;
   }
-  /// To change what is known of the variable.
-  OfVar& get(const Expr& var) {
-    ++version;
-    return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
+  /// To bind the variable, for good.
+  OfVar& rebind(const Expr& var) {
+    ++bindings;
+    note_change();
+    return entry(var);
   }
+  void note_change() { version = ++last_version; }
 
+  /// Begins a scope: what undo_to takes.
+  std::size_t enter();
   void add_bound(const Expr& e, Bound bound);
   /// Adds what the condition says of constant bounds and remainders.
   void add_numeric_facts(const Expr& condition);
   /// Adds the parts of the (simplified) condition as literal facts.
   void add_literals(const Expr& condition);
+  /// The variable lies within the bound, until the scope ends.
+  void add_range(const Expr& var, Bound bound);
   /// Whether an enclosing condition says that `e` holds or does not.
   std::optional<bool> decide(const Expr& e) const;
   void undo_to(std::size_t mark);
+
+ private:
+  OfVar& entry(const Expr& var) {
+    return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
+  }
 };
 
 /// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.
@@ -100,6 +126,8 @@ class Assumption {
   Assumption(const Facts& facts, const Expr& condition);
   /// Of a simplified condition that says nothing of integers.
   static Assumption of_settled(const Facts& facts, const Expr& condition);
+  /// The axes range over their domains.
+  static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
   ~Assumption();
   Assumption(const Assumption&) = delete;
   Assumption& operator=(const Assumption&) = delete;

@@ -174,13 +174,7 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
 
 /// The axes range over their domains inside.
 Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
-  Facts::State& state = context.facts.state();
-  for (const IterVar& axis : n.reduction->axis) {
-    if (!axis.dom()) continue;
-    const Bound first = bound_of(axis.dom()->min, state);
-    const Bound last = bound_of(axis.dom()->min + axis.dom()->extent - 1, state);
-    state.get(axis.var()).bound = Bound{first.min, last.max};
-  }
+  const Assumption ranges = Assumption::of_axes(context.facts, n.reduction->axis);
   return map_children(e, context.visit);
 }
 
@@ -194,7 +188,10 @@ Expr rewrite_cast(const Expr& e, const Cast& n, RewriteContext& context) {
 
 RewriteContext::RewriteContext(const Facts& facts)
     : facts(facts),
-      visit([this](const Expr& e) { return rewrite_node(e, *this); }),
+      visit([this](const Expr& e) {
+        return visit_once(e, *this, RewriteMemory::Step::Rewrite,
+                          [&] { return rewrite_node(e, *this); });
+      }),
       uses_literals(true) {}
 
 Expr rewrite_node(const Expr& e, RewriteContext& context) {

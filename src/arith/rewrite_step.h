@@ -10,7 +10,7 @@
 
 #include <functional>
 
-#include "tenon/arith/facts.h"
+#include "arith/facts_state.h"
 
 namespace tenon::arith {
 
@@ -35,6 +35,23 @@ struct RewriteContext {
 };
 
 inline constexpr int kMaxRewriteDepth = 5;
+
+/// What `simplify` gives for `e`, or gave before under the same facts. Within rules that ask for
+/// another visit, and where proofs were cut short, less is simplified: that is not remembered.
+template <class F>
+Expr visit_once(const Expr& e, const RewriteContext& context, RewriteMemory::Step step,
+                const F& simplify) {
+  Facts::State& state = context.facts.state();
+  RewriteMemory* const memory = state.rewrites.get();
+  if (!memory || context.depth > 0 || tir::is_constant(e) || e.as<tir::VarNode>())
+    return simplify();
+  const std::uint64_t version = state.version;
+  if (std::optional<Expr> known = memory->find(e, step, version)) return *std::move(known);
+  Expr result = simplify();
+  if (version == state.version && !state.proofs.is_cut_short())
+    memory->add(e, step, version, result);
+  return result;
+}
 
 /// Visits the children of `e` (branches of a choice under its condition), then applies the rules at
 /// its root. A variable gets its bound value; a cast, a call, a let, a reduction their own rules.

@@ -44,23 +44,23 @@ bool can_prove(const Claim& claim, const Facts& facts) {
 // ---- the memory
 // -------------------------------------------------------------------------------------------
 
-std::size_t ProofMemory::Hash::operator()(const Claim& claim) const {
-  const auto relation = static_cast<std::size_t>(claim.relation);
-  return claim.e.node().hash ^
-         (static_cast<std::size_t>(claim.bound) * 3 + relation) * 0x9e3779b97f4a7c15u;
+std::size_t ProofMemory::Hash::operator()(const Key& key) const {
+  const auto relation = static_cast<std::size_t>(key.claim.relation);
+  return key.claim.e.node().hash ^
+         ((static_cast<std::size_t>(key.claim.bound) * 3 + relation) * 31 + key.version) *
+             0x9e3779b97f4a7c15u;
 }
 
-std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t version) {
-  if (version != version_ || claims_.empty()) return std::nullopt;
-  const auto it = claims_.find(claim);
+std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t version) const {
+  if (claims_.empty()) return std::nullopt;
+  const auto it = claims_.find({claim, version});
   if (it == claims_.end()) return std::nullopt;
   return it->second;
 }
 
 void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t version) {
-  if (version != version_ || claims_.size() >= kMostClaims) claims_.clear();
-  version_ = version;
-  claims_.emplace(claim, holds);
+  if (claims_.size() >= kMostClaims) claims_.clear();
+  claims_.emplace(Key{claim, version}, holds);
 }
 
 ProofMemory::Step::Step(ProofMemory& memory) : memory_(memory) {

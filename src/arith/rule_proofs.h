@@ -33,8 +33,11 @@ class ProofMemory {
   /// at most.
   static constexpr int kMostNested = 300;
 
-  std::optional<bool> find(const Claim& claim, std::uint64_t version);
+  std::optional<bool> find(const Claim& claim, std::uint64_t version) const;
   void add(const Claim& claim, bool holds, std::uint64_t version);
+
+  /// Whether the proof under way has started all that it may.
+  bool is_cut_short() const { return depth_ > 0 && left_ < 0; }
 
   /// One proof under way.
   class Step {
@@ -50,14 +53,18 @@ class ProofMemory {
   };
 
  private:
+  /// With the version of the facts that the claim was settled with.
+  struct Key {
+    Claim claim;
+    std::uint64_t version;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
   struct Hash {
-    std::size_t operator()(const Claim& claim) const;
+    std::size_t operator()(const Key& key) const;
   };
   static constexpr std::size_t kMostClaims = 1 << 14;
 
-  std::unordered_map<Claim, bool, Hash> claims_;
-  /// Of the facts that the claims were settled with.
-  std::uint64_t version_ = 0;
+  std::unordered_map<Key, bool, Hash> claims_;
   int depth_ = 0;
   int left_ = 0;
 };

@@ -18,7 +18,9 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
   for (int round = 0; round < kRewriteRounds; ++round) {
     Expr next = context.visit(result);
     // A round gives the same for equal trees, so that another would change nothing.
-    if (next.same_as(result) || structural_equal(next, result)) return next;
+    if (next.same_as(result) ||
+        (next.node().hash == result.node().hash && structural_equal(next, result)))
+      return next;
     result = std::move(next);
   }
   return result;
@@ -31,7 +33,8 @@ Expr simplify(const Expr& e, const Facts& facts, int rounds) {
     result = step % 2 == 0 ? rewrite_simplify(result, facts) : canonical_simplify(result, facts);
   }
   // A pass that takes the form apart and another that puts it together leave what was there.
-  return structural_equal(result, e) ? e : result;
+  const bool is_equal = result.node().hash == e.node().hash && structural_equal(result, e);
+  return is_equal ? e : result;
 }
 
 Range simplify(const Range& r, const Facts& facts) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/stmt.h"
@@ -39,7 +40,9 @@ bool is_inlined(const Expr& value) {
 
 class StmtSimplifier {
  public:
-  explicit StmtSimplifier(Facts& facts) : facts_(facts) {}
+  explicit StmtSimplifier(Facts& facts) : facts_(facts) {
+    if (!facts.state().rewrites) facts.state().rewrites = std::make_unique<RewriteMemory>();
+  }
 
   Stmt operator()(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(s, *n);
