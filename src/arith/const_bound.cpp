@@ -137,15 +137,20 @@ class BoundOf {
   explicit BoundOf(const Facts::State& state) : state_(state) {}
 
   Bound operator()(const Expr& e) const {
+    if (const IntImm* n = e.as<IntImm>()) return within_facts(e, of_constant(*n, e.dtype()));
+    if (const VarNode* n = e.as<VarNode>()) return within_facts(e, of_variable(e, *n));
     if (is_stack_low()) return with_deep_stack([&] { return (*this)(e); });
-    Bound bound = by_kind(e);
+    return within_facts(e, by_kind(e));
+  }
+
+ private:
+  Bound within_facts(const Expr& e, Bound bound) const {
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
       if (fact.e.node().hash == e.node().hash && structural_equal(fact.e, e))
         bound = intersect(bound, fact.bound);
     return bound;
   }
 
- private:
   Bound by_kind(const Expr& e) const {
     const BoundOf& self = *this;
     return match(
@@ -228,6 +233,8 @@ class BoundOf {
 }  // namespace
 
 Bound Bound::of_type(DataType type) {
+  if (type == Int(32))
+    return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
   if (!type.is_integral()) return everything();
   if (type.bits == 64) return {type.is_uint() ? 0 : kMinus, kPlus};
   return {integer_min(type), *integer_max(type)};

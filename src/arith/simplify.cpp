@@ -10,9 +10,41 @@ using namespace tir;
 
 namespace {
 constexpr int kRewriteRounds = 2;
+
+/// Of so many nodes, chains of minima among them, the same comparisons are met again and again.
+constexpr int kLarge = 128;
+
+/// Counts nodes down from what is left.
+bool is_larger_than(const Expr& e, int& left) {
+  if (--left < 0) return true;
+  const Binary* n = e.as<Binary>();
+  return n && (is_larger_than(n->a, left) || is_larger_than(n->b, left));
+}
+
+/// Remembers visits for as long as it lives, if the expression is large and nothing does already.
+class MemoryForLarge {
+ public:
+  MemoryForLarge(const Expr& e, const Facts& facts) : state_(facts.state()) {
+    int left = kLarge;
+    if (state_.rewrites || !is_larger_than(e, left)) return;
+    state_.rewrites = std::make_unique<RewriteMemory>();
+    is_mine_ = true;
+  }
+  ~MemoryForLarge() {
+    if (is_mine_) state_.rewrites.reset();
+  }
+  MemoryForLarge(const MemoryForLarge&) = delete;
+  MemoryForLarge& operator=(const MemoryForLarge&) = delete;
+
+ private:
+  Facts::State& state_;
+  bool is_mine_ = false;
+};
+
 }  // namespace
 
 Expr rewrite_simplify(const Expr& e, const Facts& facts) {
+  const MemoryForLarge memory(e, facts);
   RewriteContext context(facts);
   Expr result = e;
   for (int round = 0; round < kRewriteRounds; ++round) {

@@ -36,6 +36,10 @@ TEST(RuleProofs, NestedMinimaDoNotDoubleTheCostWithEveryLevel) {
   expect_given_up_soon(minimum_of_many(24) <= minimum_of_many(24));
 }
 
+TEST(RuleProofs, TwoMinimaOfManyAreComparedInSeconds) {
+  expect_given_up_soon(minimum_of_many(63) <= minimum_of_many(63));
+}
+
 TEST(RuleProofs, RepeatedClampsDoNotDoubleTheCostWithEveryLevel) {
   const Var x("x"), end("end");
   expect_given_up_soon(clamped(x, end, 16) - 1 <= clamped(x, end, 15));

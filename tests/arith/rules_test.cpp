@@ -2,11 +2,14 @@
 // both sides are equal.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
+#include <regex>
 #include <set>
 
 #include "arith/rules/matcher.h"
 #include "arith/rules/tables.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::arith::rules {
 namespace {
@@ -204,6 +207,19 @@ TEST(Rules, PatternsNameWhatTheyAreAbout) {
           << describe(named.name, rule);
     }
   }
+}
+
+TEST(Rules, EveryDeclaredTableIsAudited) {
+  std::ifstream file(TENON_SOURCE_DIR "/src/arith/rules/tables.h");
+  ASSERT_TRUE(file.good());
+  const std::regex declaration("^RuleTable (\\w+)\\(\\);");
+  std::set<std::string> declared, audited;
+  std::smatch found;
+  for (std::string line; std::getline(file, line);)
+    if (std::regex_search(line, found, declaration)) declared.insert(found[1]);
+  for (const NamedTable& table : all_tables()) audited.emplace(table.name);
+  EXPECT_GT(declared.size(), 30u);
+  EXPECT_EQ(audited, declared);
 }
 
 }  // namespace

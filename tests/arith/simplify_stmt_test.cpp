@@ -43,6 +43,21 @@ TEST_F(SimplifyStmt, GuardThatTheLoopSaysGoes) {
   expect(loop(i, 0, 8, guarded(i * 4 + 3 < 32, store_one(i))), loop(i, 0, 8, store_one(i)));
 }
 
+TEST_F(SimplifyStmt, WhatAGuardGaveIsForgottenBehindIt) {
+  // One expression, under the condition and on both sides of it.
+  const Stmt clamped = store_one(max(x, 1));
+  expect(make_seq({clamped, guarded(Expr(1) <= x, clamped), clamped}),
+         make_seq({clamped, guarded(Expr(1) <= x, store_one(x)), clamped}));
+}
+
+TEST_F(SimplifyStmt, AVariableThatIsBoundAgainIsAnother) {
+  // One loop variable, one expression, two ranges.
+  const Stmt clamped = store_one(max(i, 1));
+  expect(
+      make_seq({loop(i, 1, 8, clamped), loop(i, 0, 8, clamped), loop(i, 1, 8, clamped)}),
+      make_seq({loop(i, 1, 8, store_one(i)), loop(i, 0, 8, clamped), loop(i, 1, 8, store_one(i))}));
+}
+
 TEST_F(SimplifyStmt, GuardThatItDoesNotSayStays) {
   expect_unchanged(loop(i, 0, n, guarded(likely(i < n - 1), store_one(i))));
   expect_unchanged(loop(i, 0, 8, guarded(i < 7, store_one(i))));
