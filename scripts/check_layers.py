@@ -32,7 +32,10 @@ SUB_ROOMS = {
     "te": ("operations", "relations", "schedule", "graph", "bounds", "loops", "intrinsics"),
 }
 # public headers without a source of their name
-SUB_ROOM_OF_HEADER = {"include/tenon/te/axis_map.h": "relations"}
+SUB_ROOM_OF_HEADER = {
+    "include/tenon/te/axis_map.h": "relations",
+    "include/tenon/te/dense_id.h": "operations",
+}
 
 FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in prefixes}
 FOREIGN_ELSEWHERE = {  # foreign headers that code outside the rooms includes

@@ -5,7 +5,7 @@ namespace tenon {
 namespace {
 
 struct DeviceLoop {
-  const te::StageData& stage;
+  const te::FrozenStage& stage;
   tir::IterVar axis;
   tir::ThreadTag thread;
   SourceLocation where;
@@ -17,14 +17,14 @@ bool is_of_device(const std::optional<tir::ThreadTag>& thread) {
 
 /// The first one: an axis that is bound to a thread, or a thread around a whole scan.
 std::optional<DeviceLoop> find_device_loop(const te::StageGraph& graph) {
-  for (te::StageId id = 0; id < graph.size(); ++id) {
-    const te::StageData& stage = graph.stage(id);
+  for (te::StageId id : graph.ids()) {
+    const te::FrozenStage& stage = graph.stage(id);
     for (const tir::IterVar& axis : stage.leaf_iter_vars) {
-      const te::AxisAttributes* said = stage.attributes_of(axis);
+      const te::ThreadMark* bound = stage.thread_mark_of(axis);
       if (is_of_device(axis.thread()))
         return DeviceLoop{stage, axis, *axis.thread(), stage.op.where()};
-      if (said && said->thread && is_of_device(said->thread->thread()))
-        return DeviceLoop{stage, axis, *said->thread->thread(), said->where};
+      if (bound && is_of_device(bound->axis.thread()))
+        return DeviceLoop{stage, axis, *bound->axis.thread(), bound->where};
     }
   }
   return std::nullopt;

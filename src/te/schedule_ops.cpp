@@ -121,8 +121,8 @@ class FunctionMaker {
 
   std::vector<StoredLayout> stored_layouts() {
     std::vector<StoredLayout> layouts;
-    for (StageId id = 0; id < graph_.size(); ++id) {
-      const StageData& stage = graph_.stage(id);
+    for (StageId id : graph_.ids()) {
+      const FrozenStage& stage = graph_.stage(id);
       if (!stage.layout) continue;
       for (int n = 0; n < stage.op.num_outputs(); ++n) {
         layouts.push_back({buffers_.buffer_of(stage.op.output(n)), *stage.layout,
@@ -133,8 +133,8 @@ class FunctionMaker {
   }
 
   void check_placeholders() const {
-    for (StageId id = 0; id < graph_.size(); ++id) {
-      const StageData& stage = graph_.stage(id);
+    for (StageId id : graph_.ids()) {
+      const FrozenStage& stage = graph_.stage(id);
       if (!stage.op.as<Placeholder>() || graph_.readers(id).empty()) continue;
       const Tensor tensor = stage.op.output(0);
       if (buffers_.is_argument(tensor) || buffers_.is_scan_state(tensor)) continue;
@@ -154,11 +154,11 @@ class FunctionMaker {
       for (const Var& var : free_vars(e)) given.insert(&var.node());
     };
     for (const Bounds::Entry& entry : bounds.entries()) give(entry.axis.var());
-    for (StageId id = 0; id < graph_.size(); ++id) {
-      const StageData& stage = graph_.stage(id);
+    for (StageId id : graph_.ids()) {
+      const FrozenStage& stage = graph_.stage(id);
       if (stage.store_predicate) give(*stage.store_predicate);
       for (const auto& [axis, attributes] : stage.attributes)
-        if (attributes.thread) give(attributes.thread->var());
+        if (attributes.thread) give(attributes.thread->axis.var());
     }
     for (const Var& param : func_.params) give(param);
     // A size that is an expression of others prints as well; `build` refuses it if nothing else
@@ -183,7 +183,7 @@ class FunctionMaker {
 
   /// " in stage `B`": where the variable is used.
   std::string user_of(const Var& var) const {
-    for (StageId id = 0; id < graph_.size(); ++id)
+    for (StageId id : graph_.ids())
       for (const Expr& body : graph_.stage(id).op.body())
         for (const Var& used : free_vars(body))
           if (used.same_as(var)) return " in stage `" + graph_.stage(id).origin_op.name() + "`";

@@ -19,33 +19,28 @@ using namespace tir;
 
 StageBuilder::StageBuilder(Program& program) : program_(program) {
   const StageGraph& graph = program.graph;
-  attached_.resize(static_cast<std::size_t>(graph.size()));
-  initial_.resize(static_cast<std::size_t>(graph.size()));
-  std::vector<bool> is_initial(static_cast<std::size_t>(graph.size()), false);
-  for (StageId id = 0; id < graph.size(); ++id) {
-    attached_[static_cast<std::size_t>(id)].resize(graph.stage(id).leaf_iter_vars.size() + 1);
+  attached_.resize(graph.size());
+  initial_.resize(graph.size());
+  std::vector<bool> is_initial(graph.size(), false);
+  for (StageId id : graph.ids()) {
+    attached_[id.index()].resize(graph.stage(id).leaf_iter_vars.size() + 1);
     const Scan* scan = graph.stage(id).op.as<Scan>();
     if (!scan) continue;
-    for (const Tensor& init : scan->init)
-      is_initial[static_cast<std::size_t>(*graph.find(init.op()))] = true;
-    initial_[static_cast<std::size_t>(id)] = stages_of(scan->init);
+    initial_[id.index()] = stages_of(scan->init);
+    for (StageId initial : initial_[id.index()]) is_initial[initial.index()] = true;
   }
-  for (StageId id = 0; id < graph.size(); ++id) {
-    if (is_initial[static_cast<std::size_t>(id)] || graph.stage(id).op.as<Placeholder>()) continue;
-    auto put = [&](StageId parent, std::size_t position) {
-      attached_[static_cast<std::size_t>(parent)][position].push_back(id);
-    };
-    match(
-        graph.stage(id).attach, [&](const AttachRoot&) { at_root_.push_back(id); },
-        [](const AttachInline&) { internal_error("an inlined stage in a frozen schedule"); },
-        [&](const AttachAt& at) {
-          const std::optional<int> position = graph.stage(at.stage).leaf_position(at.axis);
-          internal_check(position.has_value(), "a stage is attached at an axis that is no loop");
-          put(at.stage, static_cast<std::size_t>(*position));
-        },
-        [&](const AttachScanUpdate& at) {
-          put(at.scan, graph.stage(at.scan).leaf_iter_vars.size());
-        });
+  for (StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
+    if (is_initial[id.index()] || stage.op.as<Placeholder>()) continue;
+    if (!stage.place) {
+      at_root_.push_back(id);
+      continue;
+    }
+    const FrozenStage& outer = graph.stage(stage.place->stage);
+    const std::size_t position =
+        stage.is_scan_update ? outer.leaf_iter_vars.size()
+                             : static_cast<std::size_t>(*outer.leaf_position(stage.place->axis));
+    attached_[stage.place->stage.index()][position].push_back(id);
   }
 }
 
@@ -62,7 +57,7 @@ Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
 // ---- memory, statements, users ------------------------------------------------------------------
 
 Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
-  const StageData& stage = program_.graph.stage(id);
+  const FrozenStage& stage = program_.graph.stage(id);
   Stmt producer = provide(id);
   if (stage.double_buffer) {
     for (int k = stage.op.num_outputs(); k-- > 0;) {
@@ -76,7 +71,7 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 namespace {
 
 /// The region of every output, per dimension.
-std::vector<std::vector<Range>> output_regions(const StageData& stage, const Program& program) {
+std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const Program& program) {
   auto range_of = [&](const IterVar& axis) { return program.lower(program.bounds[axis], {}); };
   std::vector<std::vector<Range>> regions(static_cast<std::size_t>(stage.op.num_outputs()));
   if (const Scan* scan = stage.op.as<Scan>()) {
@@ -102,7 +97,7 @@ std::vector<std::vector<Range>> output_regions(const StageData& stage, const Pro
   return regions;
 }
 
-Realize::Traits realize_traits(const StageData& stage) {
+Realize::Traits realize_traits(const FrozenStage& stage) {
   Realize::Traits traits;
   const std::vector<IterVar> stored = stored_axes(stage);
   for (std::size_t i = 0; i < stored.size(); ++i) {
@@ -113,14 +108,14 @@ Realize::Traits realize_traits(const StageData& stage) {
   }
   traits.double_buffer = stage.double_buffer;
   traits.rolling_buffer = stage.rolling_buffer;
-  traits.scope_is_set = stage.scope.has_value();
+  traits.scope_is_set = stage.scope_is_set;
   return traits;
 }
 
 }  // namespace
 
 Stmt StageBuilder::realize(StageId id, Stmt body) {
-  const StageData& stage = program_.graph.stage(id);
+  const FrozenStage& stage = program_.graph.stage(id);
   const std::vector<std::vector<Range>> regions = output_regions(stage, program_);
   for (int k = stage.op.num_outputs(); k-- > 0;) {
     const Tensor output = stage.op.output(k);
@@ -144,7 +139,7 @@ Stmt StageBuilder::provide(StageId id) {
 // ---- the kinds ----------------------------------------------------------------------------------
 
 Stmt StageBuilder::provide_compute(StageId id) {
-  const StageData& stage = program_.graph.stage(id);
+  const FrozenStage& stage = program_.graph.stage(id);
   if (calls_intrinsic(stage)) return provide_intrinsic(id);
   if (reduces_across_threads(stage)) return provide_thread_reduction(id);
   const ComputeNest nest = make_compute_nest(id, program_);
@@ -193,7 +188,7 @@ Stmt StageBuilder::provide_thread_reduction(StageId id) {
 }
 
 Stmt StageBuilder::provide_extern(StageId id) {
-  const StageData& stage = program_.graph.stage(id);
+  const FrozenStage& stage = program_.graph.stage(id);
   const Extern& op = *stage.op.as<Extern>();
   Stmt body = make_stmt(Attr{AttrKind::ExternScope, Expr(0), "", 0, program_.lower(op.body, {})});
   auto bind = [&](const Buffer& view, const Tensor& tensor) {
@@ -212,7 +207,7 @@ Stmt StageBuilder::provide_extern(StageId id) {
 /// The first states, then a loop over the steps; the stages that make a step stand innermost.
 /// Threads of the whole scan stand around both.
 Stmt StageBuilder::provide_scan(StageId id) {
-  const StageData& stage = program_.graph.stage(id);
+  const FrozenStage& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);
   Shells environment;
   for (const IterVar& thread : stage.env_threads) {
@@ -226,7 +221,7 @@ Stmt StageBuilder::provide_scan(StageId id) {
          stage.leaf_iter_vars[threads].kind() == IterKind::ThreadIndex)
     ++threads;
 
-  const auto place = static_cast<std::size_t>(id);
+  const std::size_t place = id.index();
   auto step = [&] { return wrap(guards, behind(attached_[place].back(), std::nullopt)); };
   auto with_first_states = [&](Stmt steps) { return behind(initial_[place], std::move(steps)); };
   return wrap_around(closed_only(environment), [&] {
@@ -247,7 +242,7 @@ std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNes
   std::size_t depth = 0;
   for (std::size_t leaf = 0; leaf < order.size(); ++leaf) {
     depth = std::max(depth, depth_of[leaf]);
-    const std::vector<StageId>& attached = attached_[static_cast<std::size_t>(id)][leaf];
+    const std::vector<StageId>& attached = attached_[id.index()][leaf];
     levels[depth].attached.insert(levels[depth].attached.end(), attached.begin(), attached.end());
   }
   for (NestedBody::Level& level : levels) std::sort(level.attached.begin(), level.attached.end());
@@ -292,10 +287,10 @@ Stmt StageBuilder::wrap_around(const Shells& shells, const std::function<Stmt()>
 Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
   Shells shells;
   for (StageId id : attached) {
-    const StageData& stage = program_.graph.stage(id);
+    const FrozenStage& stage = program_.graph.stage(id);
     for (const IterVar& leaf : stage.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage, leaf);
-      if (!thread || is_shared_along(scope_of(program_.graph, id), *thread->thread())) continue;
+      if (!thread || is_shared_along(program_.graph.stage(id).scope, *thread->thread())) continue;
       const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const Shell& shell) {
         return std::get<AttrShell>(shell).subject.same_as(*thread);
       });

@@ -62,7 +62,7 @@ TEST_F(DeadEndTest, AThreadThatReplacesAnother) {
   ASSERT_EQ(s.warnings().size(), 1u);
   for (const char* part : {"`y`", "`C`", "`threadIdx.x`", "`threadIdx.y`", "dead_ends_test.cpp"})
     EXPECT_NE(s.warnings().front().find(part), std::string::npos) << s.warnings().front();
-  EXPECT_TRUE(s[C].data().attributes_of(s[C].axis(0))->thread->same_as(ty));
+  EXPECT_TRUE(s[C].data().attributes_of(s[C].axis(0))->thread->axis.same_as(ty));
 }
 
 TEST_F(DeadEndTest, FactoringALoopOfATransformedReduction) {

@@ -19,7 +19,7 @@ std::string picture(const Schedule& schedule) {
         << data.store_predicate.has_value() << " env " << data.env_threads.size() << " loops";
     for (const IterVar& axis : data.leaf_iter_vars) out << ' ' << axis.name() << axis.get();
     for (const auto& [axis, a] : data.attributes)
-      out << " / " << axis.name() << a.kind.has_value() << a.thread.has_value() << a.pragmas.size()
+      out << " / " << axis.name() << a.run.has_value() << a.thread.has_value() << a.pragmas.size()
           << a.prefetches.size() << a.align.has_value();
     out << '\n';
   }

@@ -271,7 +271,7 @@ TEST(ReducerTest, AListOfOneSourceIsAList) {
 
 TEST_F(MatmulTest, FreezeRebasesRootLoops) {
   StageGraph graph = freeze(s);
-  const StageData& stage = graph.stage(*graph.find(C.op()));
+  const FrozenStage& stage = graph.stage(*graph.find(C.op()));
   ASSERT_EQ(stage.relations.size(), 3u);
   EXPECT_TRUE(std::get<Rebase>(stage.relations[2]).parent.same_as(k));
   EXPECT_FALSE(stage.has_leaf(k));

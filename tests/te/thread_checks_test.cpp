@@ -69,13 +69,25 @@ TEST_F(ChainOfThreeTest, MoreIterationsThanDeclaredThreadsAreRefused) {
   expect_refused(s, {"bind of axis `i1` of stage `D`", "12 iterations", "only 8 threads"});
 }
 
+TEST_F(ChainOfThreeTest,
+       TooFewThreadsAreRefusedWithTheLineOfTheBindAlsoIfMoreIsSaidOfTheAxisLater) {
+  const SourceLocation before = SourceLocation::current();
+  s[D].bind(s[D].axis(1), thread_axis({0, 8}, "threadIdx.x"));
+  s[D].pragma(s[D].axis(1), "auto_unroll_max_step", 16);
+  const std::string line = "thread_checks_test.cpp:" + std::to_string(before.line() + 1);
+  expect_refused(s, {"only 8 threads", line});
+  EXPECT_EQ(refusal(s).find("thread_checks_test.cpp:" + std::to_string(before.line() + 2)),
+            std::string::npos);
+}
+
 TEST_F(ChainOfThreeTest, ThreadsBeyondAShorterLoopComputeNothingForIt) {
   // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8
   // rows.
   s[D].bind(s[D].axis(1), tx);
   s[C].bind(s[C].axis(0), tx);
   s[B].compute_at(s[C], s[C].axis(0));
-  EXPECT_EQ(scope_of(freeze(s), *freeze(s).find(B.op())), tir::StorageScope::Local);
+  const StageGraph graph = freeze(s);
+  EXPECT_EQ(graph.stage(*graph.find(B.op())).scope, tir::StorageScope::Local);
   expect_same_values();
 }
 

@@ -1,5 +1,5 @@
 // Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on;
-// StageData is what a stage is, in a schedule (while it is edited) and in a StageGraph (frozen).
+// StageData is what a stage is while it is edited. (Frozen, it is a FrozenStage: te/graph.h.)
 //
 //   auto [xo, xi] = s[C].split(s[C].axis(0), 8);
 //   s[C].reorder({xi, xo}).vectorize(xi);
@@ -8,42 +8,66 @@
 // line) leaves the schedule as it was.
 #pragma once
 
+#include "tenon/te/dense_id.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/relation.h"
 
 namespace tenon::te {
 
-/// A stage's number: in a schedule by age, in a StageGraph by order (producers before consumers).
-using StageId = int;
+/// A stage's number in a schedule: by age, so that a stage keeps it.
+using StageNumber = DenseId<struct StageData>;
+/// A group's number in a schedule.
+using GroupNumber = DenseId<struct GroupData>;
 
 // ---- where a stage is computed ------------------------------------------------------------------
 
 /// By itself, before its consumers.
 struct AttachRoot {};
-/// As an expression in its consumers. No stage of a StageGraph is inline.
+/// As an expression in its consumers.
 struct AttachInline {};
 /// Inside the loop of `axis` of `stage`.
 struct AttachAt {
-  StageId stage;
+  StageNumber stage;
   IterVar axis;
 };
 /// Inside the time loop `axis` of a scan, as (part of) its update.
 struct AttachScanUpdate {
-  StageId scan;
+  StageNumber scan;
   IterVar axis;
 };
 using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
 
-// ---- what is said of an axis --------------------------------------------------------------------
+// ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
 
+/// How a loop runs that does not run its iterations one after the other.
+enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
+using tenon::to_string;  // of source lines; the next one would hide it
+std::string_view to_string(LoopMark mark);
+
+struct RunMark {
+  LoopMark mark;
+  SourceLocation where;
+};
+/// The axis is the thread axis `axis`: one iteration per thread.
+struct ThreadMark {
+  IterVar axis;
+  SourceLocation where;
+};
 struct Pragma {
   std::string key;
   Expr value;
+  SourceLocation where;
 };
 /// Fetch what iteration `axis + offset` reads of `tensor`.
 struct PrefetchRequest {
   Tensor tensor;
   Expr offset;
+  SourceLocation where;
+};
+/// The intrinsic takes the place of this loop and of all loops inside of it.
+struct TensorizeMark {
+  TensorIntrin intrin;
+  SourceLocation where;
 };
 /// The stride of this axis' dimension is padded so that stride % factor == offset.
 struct StorageAlign {
@@ -52,21 +76,21 @@ struct StorageAlign {
 };
 
 struct AxisAttributes {
-  /// Unrolled, Vectorized, Parallelized or Tensorized.
-  std::optional<IterKind> kind = std::nullopt;
-  /// The thread axis that this axis is bound to.
-  std::optional<IterVar> thread = std::nullopt;
+  /// None: the iterations run one after the other, unless a thread or an intrinsic takes them.
+  std::optional<RunMark> run = std::nullopt;
+  std::optional<ThreadMark> thread = std::nullopt;
   std::vector<Pragma> pragmas = {};
   std::vector<PrefetchRequest> prefetches = {};
-  std::optional<TensorIntrin> intrin = std::nullopt;
+  std::optional<TensorizeMark> tensorize = std::nullopt;
   std::optional<StorageAlign> align = std::nullopt;
-  /// Where the user said the last of it.
-  SourceLocation where = {};
+
+  bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
 
 // ---- a stage ------------------------------------------------------------------------------------
 
-struct StageData {
+/// What a stage computes and how, all but the place where it is computed.
+struct StageSpec {
   /// What is computed now; dataflow rewrites (cache_write, rfactor, ...) and freeze change it.
   Operation op;
   /// What the user declared.
@@ -76,15 +100,12 @@ struct StageData {
   /// The loops, outermost first; env_threads among them.
   std::vector<IterVar> leaf_iter_vars;
   /// In the order of their making.
-  std::vector<Relation> relations;
+  std::vector<Relation> relations = {};
   /// Of axes that have any, in the order in which they got them.
-  std::vector<std::pair<IterVar, AxisAttributes>> attributes;
+  std::vector<std::pair<IterVar, AxisAttributes>> attributes = {};
   /// Threads around a whole scan.
-  std::vector<IterVar> env_threads;
-  Attach attach = AttachRoot{};
+  std::vector<IterVar> env_threads = {};
   SourceLocation attach_where = {};
-  /// Unset: deduced from the threads around it.
-  std::optional<tir::StorageScope> scope = std::nullopt;
   SourceLocation scope_where = {};
   /// Stores happen only where this holds.
   std::optional<Expr> store_predicate = std::nullopt;
@@ -93,19 +114,17 @@ struct StageData {
   SourceLocation double_buffer_where = {};
   bool rolling_buffer = false;
   bool is_output = false;
-  /// The group that it belongs to, by number in the schedule.
-  std::optional<int> group = std::nullopt;
   /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
   std::optional<Transform::Map> layout = std::nullopt;
   SourceLocation layout_where = {};
   /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
   std::vector<int> axis_separators = {};
 
-  /// A stage with one loop per root axis of the operation that is not opaque.
-  static StageData make(const Operation& op);
   /// Null if nothing was said of the axis.
   const AxisAttributes* attributes_of(const IterVar& axis) const;
   AxisAttributes& attributes_of_or_new(const IterVar& axis);
+  /// The thread axis that the axis is bound to; null if there is none.
+  const ThreadMark* thread_mark_of(const IterVar& axis) const;
   /// Whether the axis is one of the loops / an axis of the stage at all.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;
@@ -113,6 +132,18 @@ struct StageData {
   std::optional<int> leaf_position(const IterVar& axis) const;
   /// The relation that consumed the axis.
   const Relation* consumer_of(const IterVar& axis) const;
+};
+
+/// A stage of a schedule.
+struct StageData : StageSpec {
+  Attach attach = AttachRoot{};
+  /// Unset: deduced from the threads around it.
+  std::optional<tir::StorageScope> scope = std::nullopt;
+  /// The group that it belongs to.
+  std::optional<GroupNumber> group = std::nullopt;
+
+  /// A stage with one loop per root axis of the operation that is not opaque.
+  static StageData make(const Operation& op);
 };
 
 bool contains(std::span<const IterVar> axes, const IterVar& axis);
@@ -163,7 +194,7 @@ class Stage {
   const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
-  bool is_group() const { return is_group_; }
+  bool is_group() const { return std::holds_alternative<GroupNumber>(target_); }
   /// The group that it belongs to.
   std::optional<Stage> group() const;
   std::string name() const;
@@ -241,11 +272,12 @@ class Stage {
 
  private:
   friend class Schedule;
-  Stage(std::shared_ptr<ScheduleData> schedule, int index, bool is_group)
-      : schedule_(std::move(schedule)), index_(index), is_group_(is_group) {}
+  friend class StageEdit;
+  using Target = std::variant<StageNumber, GroupNumber>;
+  Stage(std::shared_ptr<ScheduleData> schedule, Target target)
+      : schedule_(std::move(schedule)), target_(target) {}
   std::shared_ptr<ScheduleData> schedule_;
-  int index_;
-  bool is_group_;
+  Target target_;
 };
 
 /// Marks the border between physical dimensions in a transform_layout.

@@ -156,8 +156,8 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
 }  // namespace
 
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused) {
-  for (StageId id = 0; id < graph.size(); ++id) {
-    const StageData& stage = graph.stage(id);
+  for (StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
     const std::optional<Box> box = box_of(stage.op, bounds);

@@ -28,7 +28,7 @@ using arith::values_of;
 
 namespace {
 
-const std::string& name_of(const StageData& stage) { return stage.origin_op.name(); }
+const std::string& name_of(const StageSpec& stage) { return stage.origin_op.name(); }
 
 /// The range of a root axis and the domain that is needed of it, in terms of the loops around the
 /// producer.
@@ -48,7 +48,7 @@ struct ReaderView {
 };
 
 /// Every axis from which a leaf derives that is bound to a thread.
-AxisFlags find_thread_bound(const StageData& stage) {
+AxisFlags find_thread_bound(const FrozenStage& stage) {
   AxisMarks bound;
   for (const auto& [axis, attributes] : stage.attributes) {
     if (attributes.thread && stage.has_leaf(axis)) bound.set(axis, 1);
@@ -72,23 +72,21 @@ class BoundInference {
  public:
   /// Of the spatial axes of scans, all of those in `whole_space` is computed.
   BoundInference(const StageGraph& graph, const AxisFlags& whole_space)
-      : graph_(graph),
-        whole_space_(whole_space),
-        reads_(static_cast<std::size_t>(graph.size())),
-        views_(static_cast<std::size_t>(graph.size())) {}
+      : graph_(graph), whole_space_(whole_space), reads_(graph.size()), views_(graph.size()) {}
 
   void run() {
     // Consumers first: what a stage must provide is known when all its readers' ranges are.
-    for (StageId id = graph_.size(); id-- > 0;) infer(id);
+    for (StageId id : graph_.ids() | std::views::reverse) infer(id);
     // How many threads there are is known in the end.
-    for (StageId id = graph_.size(); id-- > 0;) check_threads(graph_, id, ranges_, facts_);
+    for (StageId id : graph_.ids() | std::views::reverse)
+      check_threads(graph_, id, ranges_, facts_);
   }
 
   /// The spatial axes of scans of which the stages of a step touch more than was taken to be
   /// needed.
   std::vector<IterVar> outgrown_axes() {
     std::vector<IterVar> axes;
-    for (StageId id = 0; id < graph_.size(); ++id) {
+    for (StageId id : graph_.ids()) {
       if (const Scan* scan = graph_.stage(id).op.as<Scan>()) add_outgrown(id, *scan, axes);
     }
     return axes;
@@ -97,7 +95,7 @@ class BoundInference {
   Bounds bounds() {
     forget_fused_ranges();
     Bounds bounds;
-    for (StageId id = 0; id < graph_.size(); ++id) {
+    for (StageId id : graph_.ids()) {
       bounds.stage_names_.push_back(name_of(graph_.stage(id)));
       for (const IterVar& axis : axes_of(graph_.stage(id))) add(bounds, id, axis);
     }
@@ -108,7 +106,7 @@ class BoundInference {
   // ---- one stage
 
   void infer(StageId id) {
-    const StageData& stage = graph_.stage(id);
+    const FrozenStage& stage = graph_.stage(id);
     check_double_buffer(graph_, id);
     infer_root_ranges(id);
     AxisFlags keeps_extent = find_thread_bound(stage);
@@ -119,33 +117,27 @@ class BoundInference {
     }
     for (const auto& [axis, attributes] : stage.attributes) {
       if (!attributes.thread || !ranges_.contains(axis)) continue;
-      bind_thread(*attributes.thread, number_of_threads(stage, axis, ranges_.at(axis).extent));
+      const Expr& extent = ranges_.at(axis).extent;
+      bind_thread(attributes.thread->axis,
+                  number_of_threads(stage, axis, *attributes.thread, extent));
     }
     for (const IterVar& thread : stage.env_threads) {
       if (thread.dom()) bind_thread(thread, thread.dom()->extent);
     }
     if (stage.op.as<Compute>() || stage.op.as<TensorCompute>())
-      reads_[static_cast<std::size_t>(id)] = collect_reads(stage.op);
+      reads_[id.index()] = collect_reads(stage.op);
   }
 
   void infer_root_ranges(StageId id) {
-    const StageData& stage = graph_.stage(id);
+    const FrozenStage& stage = graph_.stage(id);
     if (stage.op.root_iter_vars().empty()) return;
     if (stage.is_output) {
-      check_is_at_root(stage);
       for (const IterVar& axis : stage.op.root_iter_vars()) set_root(axis, declared(axis));
       return;
     }
     if (const Scan* scan = stage.op.as<Scan>())
       return provide_scan(id, *scan, needs_of_readers(id, id));
     provide(stage.op, needs_of_readers(id, id));
-  }
-
-  static void check_is_at_root(const StageData& stage) {
-    if (std::holds_alternative<AttachRoot>(stage.attach)) return;
-    throw ScheduleError(
-        "stage `" + name_of(stage) + "` is an output, so it must be computed at root",
-        stage.attach_where);
   }
 
   static Range declared(const IterVar& axis) {
@@ -165,14 +157,15 @@ class BoundInference {
 
   /// Threads are started once, around all loops: where the extent varies from iteration to
   /// iteration, as many as the greatest.
-  Expr number_of_threads(const StageData& stage, const IterVar& axis, const Expr& extent) const {
+  Expr number_of_threads(const FrozenStage& stage, const IterVar& axis, const ThreadMark& thread,
+                         const Expr& extent) const {
     if (!uses_any(extent, all_values_)) return extent;
     const Interval values = values_of(extent, all_values_, facts_);
     if (values.max()) return simplify(*values.max(), facts_);
     throw BoundError(
         "bind of axis `" + axis.name() + "` of stage `" + name_of(stage) +
             "`: the number of threads varies with the loops around, and no upper bound of it is known",
-        stage.attributes_of(axis)->where);
+        thread.where);
   }
 
   static bool uses_any(const Expr& e, const IntervalMap& vars) {
@@ -219,19 +212,16 @@ class BoundInference {
     // needed in it.
     for (const NeededAxis& needed : view.axes)
       facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-    add_needs(graph_.stage(reader).op, reads_[static_cast<std::size_t>(reader)], tensor,
-              view.domains, facts_, needs);
+    add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, needs);
     for (const NeededAxis& needed : view.axes) {
       facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
     }
   }
 
   const ReaderView& view_of(StageId reader, StageId producer) {
-    const std::vector<AttachPoint>& path = graph_.attach_path(producer);
-    std::optional<AttachPoint> place;
-    if (!path.empty()) place.emplace(path.front());
-    const StorageScope scope = scope_of(graph_, producer);
-    std::vector<ReaderView>& views = views_[static_cast<std::size_t>(reader)];
+    const std::optional<AttachPoint>& place = graph_.stage(producer).place;
+    const StorageScope scope = graph_.stage(producer).scope;
+    std::vector<ReaderView>& views = views_[reader.index()];
     for (const ReaderView& view : views) {
       if (view.scope == scope && same_place(view.place, place)) return view;
     }
@@ -243,8 +233,8 @@ class BoundInference {
   /// which share its memory, are relaxed to their ranges; the others stay symbols.
   ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place,
                        StorageScope scope) {
-    const StageData& stage = graph_.stage(reader);
-    const StorageScope own_scope = scope_of(graph_, reader);
+    const FrozenStage& stage = graph_.stage(reader);
+    const StorageScope own_scope = graph_.stage(reader).scope;
     bool inside = true;
     AxisDomains domains;
     for (std::size_t i = stage.leaf_iter_vars.size(); i-- > 0;) {
@@ -260,7 +250,7 @@ class BoundInference {
       if (inside) check_sees_thread(graph_, producer, thread, loop.stage);
       if (is_relaxed(thread, inside, scope)) relaxed_loops.push_back(loop);
     }
-    if (place && inside) refuse_place(producer, reader);
+    internal_check(!place || !inside, "a stage that is read outside of its loop");
     pass_domains_up(stage.relations, ranges_, domains);
     return finish_view(stage.op, place, scope, domains,
                        values_of_loops(reader, relaxed_loops, scope));
@@ -298,8 +288,8 @@ class BoundInference {
   }
 
   /// In a reader kept in `own_scope`, for a producer kept in `scope`.
-  Interval leaf_domain(const StageData& stage, const IterVar& leaf, bool inside, StorageScope scope,
-                       StorageScope own_scope) const {
+  Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
+                       StorageScope scope, StorageScope own_scope) const {
     const Range& range = ranges_.at(leaf);
     if (is_one(range.extent)) return Interval::point(range.min);
     const IterVar* thread = thread_of(stage, leaf);
@@ -330,17 +320,6 @@ class BoundInference {
       view.axes.push_back({axis, range, std::move(domain)});
     }
     return view;
-  }
-
-  [[noreturn]] void refuse_place(StageId producer, StageId reader) const {
-    const StageData& stage = graph_.stage(producer);
-    const AttachPoint& place = graph_.attach_path(producer).front();
-    throw BoundError(
-        "compute_at of stage `" + name_of(stage) + "` at axis `" + place.axis.name() +
-            "` of stage `" + name_of(graph_.stage(place.stage)) + "`: its reader `" +
-            name_of(graph_.stage(reader)) +
-            "` is not computed inside that loop; a stage must be computed where all its readers see it",
-        stage.attach_where);
   }
 
   // ---- what a stage must provide
@@ -408,13 +387,13 @@ class BoundInference {
 
   // ---- the result
 
-  static std::vector<IterVar> axes_of(const StageData& stage) {
+  static std::vector<IterVar> axes_of(const FrozenStage& stage) {
     std::vector<IterVar> axes = stage.op.root_iter_vars();
     for (const Relation& relation : stage.relations) {
       for (const IterVar& child : children_of(relation)) axes.push_back(child);
     }
     for (const auto& [axis, attributes] : stage.attributes) {
-      if (attributes.thread) axes.push_back(*attributes.thread);
+      if (attributes.thread) axes.push_back(attributes.thread->axis);
     }
     axes.insert(axes.end(), stage.env_threads.begin(), stage.env_threads.end());
     return axes;
@@ -424,7 +403,7 @@ class BoundInference {
   /// 1 x 10, a region that begins at floormod(f, 10) is written so, and its terms stand behind
   /// plain ones of the same scale.
   void forget_fused_ranges() {
-    for (StageId id = 0; id < graph_.size(); ++id)
+    for (StageId id : graph_.ids())
       for (const Relation& relation : graph_.stage(id).relations)
         if (const Fuse* fuse = std::get_if<Fuse>(&relation))
           facts_.bind_bound(fuse->fused.var(), {});
@@ -494,7 +473,7 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
   for (const Bounds::Entry& entry : bounds.entries_) {
     const std::string range =
         "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
-    row(bounds.stage_names_[static_cast<std::size_t>(entry.stage)], entry.axis.name(), range);
+    row(bounds.stage_names_[entry.stage.index()], entry.axis.name(), range);
   }
   return out;
 }

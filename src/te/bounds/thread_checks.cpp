@@ -15,8 +15,9 @@ using namespace tir;
 
 namespace {
 
-void check_declared(const StageData& stage, const IterVar& leaf, const IterVar& thread,
+void check_declared(const FrozenStage& stage, const IterVar& leaf, const ThreadMark& bound,
                     const AxisRanges& ranges, const Facts& facts) {
+  const IterVar& thread = bound.axis;
   const std::optional<Range>& declared = thread.dom();
   const Expr& extent = ranges.at(leaf).extent;
   if (!declared || !arith::can_prove(declared->extent < extent, facts)) return;
@@ -24,13 +25,13 @@ void check_declared(const StageData& stage, const IterVar& leaf, const IterVar& 
                           "`: the axis has " + print_expr(extent) + " iterations, but only " +
                           print_expr(declared->extent) +
                           " threads are declared; declare more, or split the axis",
-                      stage.attributes_of(leaf)->where);
+                      bound.where);
 }
 
 /// The values of a stage's axes in one thread.
 tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
-  const StageData& stage = graph.stage(id);
-  const StorageScope scope = scope_of(graph, id);
+  const FrozenStage& stage = graph.stage(id);
+  const StorageScope scope = graph.stage(id).scope;
   AxisValues values;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
     const IterVar* thread = thread_of(stage, leaf);
@@ -47,7 +48,7 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
 }
 
 /// The length of the rows, if the loop runs over the elements of one row of the root axis.
-std::optional<Expr> row_of(const StageData& stage, const IterVar& root, const IterVar& loop,
+std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const IterVar& loop,
                            const AxisRanges& ranges) {
   const Relation* consumer = stage.consumer_of(root);
   if (consumer && std::holds_alternative<Rebase>(*consumer))
@@ -80,7 +81,7 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
 /// there.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
-  const StageData& stage = graph.stage(id);
+  const FrozenStage& stage = graph.stage(id);
   const AxisFlags incomplete = find_incomplete(stage.relations, loop, ranges, facts);
   const std::vector<IterVar>& axes = stage.op.axis();
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
@@ -130,16 +131,17 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
 /// A data axis bound to threads that each have memory of their own stays at its minimum. The other
 /// loops must then still reach every element, and the readers must run in the same threads, which
 /// start once around both. Of a reduction that they make together each thread has the total.
-void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, const IterVar& thread,
-                   const AxisRanges& ranges, const Facts& facts) {
-  const StageData& stage = graph.stage(id);
-  const ThreadTag& tag = *thread.thread();
-  const StorageScope scope = scope_of(graph, id);
-  if (stage.is_output || is_shared_along(scope, tag) || is_one(ranges.at(thread).extent)) return;
+void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
+                   const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
+  const FrozenStage& stage = graph.stage(id);
+  const ThreadTag& tag = *bound.axis.thread();
+  const StorageScope scope = stage.scope;
+  if (stage.is_output || is_shared_along(scope, tag) || is_one(ranges.at(bound.axis).extent))
+    return;
   const std::span<const StageId> readers = graph.readers(id);
-  const bool is_seen = !graph.attach_path(id).empty() &&
-                       std::all_of(readers.begin(), readers.end(),
-                                   [&](StageId reader) { return runs_in(graph, reader, tag); });
+  const bool is_seen =
+      stage.place && std::all_of(readers.begin(), readers.end(),
+                                 [&](StageId reader) { return runs_in(graph, reader, tag); });
   const bool reduces = is_reduced_together(stage, leaf);
   const bool is_whole = reduces ? is_same_in_all_threads(graph, id, tag, ranges)
                                 : reaches_all(graph, id, leaf, ranges, facts);
@@ -152,10 +154,10 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf, con
                                 "make one for all of them"
                               : "of which each would compute only a part") +
           "; set_scope(\"" + (tag.is_block() ? "global" : "shared") + "\")",
-      stage.attributes_of(leaf)->where);
+      bound.where);
 }
 
-bool is_reduced_along(const StageData& stage, const ThreadTag& tag) {
+bool is_reduced_along(const FrozenStage& stage, const ThreadTag& tag) {
   return std::ranges::any_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
     return is_reduced_together(stage, leaf) && thread_of(stage, leaf)->thread() == tag;
   });
@@ -164,8 +166,8 @@ bool is_reduced_along(const StageData& stage, const ThreadTag& tag) {
 /// Threads that fill memory or reduce together must come to it together: the loops around it inside
 /// of the thread run equally often in all of them.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
-  const StageData& stage = graph.stage(id);
-  const StorageScope scope = scope_of(graph, id);
+  const FrozenStage& stage = graph.stage(id);
+  const StorageScope scope = graph.stage(id).scope;
   std::vector<AttachPoint> inside;
   for (const AttachPoint& point : graph.attach_path(id)) {
     const IterVar* thread = thread_of(graph.stage(point.stage), point.axis);
@@ -197,7 +199,7 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
 
 void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges,
                    const Facts& facts) {
-  const StageData& stage = graph.stage(id);
+  const FrozenStage& stage = graph.stage(id);
   check_converges(graph, id, ranges);
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;
@@ -207,7 +209,7 @@ void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges
 }
 
 void check_double_buffer(const StageGraph& graph, StageId id) {
-  const StageData& stage = graph.stage(id);
+  const FrozenStage& stage = graph.stage(id);
   if (!stage.double_buffer) return;
   for (const AttachPoint& loop : graph.attach_path(id)) {
     if (!thread_of(graph.stage(loop.stage), loop.axis)) return;
@@ -220,10 +222,10 @@ void check_double_buffer(const StageGraph& graph, StageId id) {
 
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader) {
-  const StorageScope scope = scope_of(graph, producer);
+  const StorageScope scope = graph.stage(producer).scope;
   if (!thread || is_shared_along(scope, *thread->thread())) return;
-  const StageData& stage = graph.stage(producer);
-  const bool placed = std::holds_alternative<AttachAt>(stage.attach);
+  const FrozenStage& stage = graph.stage(producer);
+  const bool placed = stage.place && !stage.is_scan_update;
   if (placed && runs_in(graph, producer, *thread->thread())) return;
   throw BoundError(
       "stage `" + stage.origin_op.name() + "` is kept in " + std::string(to_string(scope)) +
@@ -231,9 +233,9 @@ void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar*
           graph.stage(reader).origin_op.name() +
           "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
           "a wider scope",
-      placed        ? stage.attach_where
-      : stage.scope ? stage.scope_where
-                    : stage.op.where());
+      placed               ? stage.attach_where
+      : stage.scope_is_set ? stage.scope_where
+                           : stage.op.where());
 }
 
 }  // namespace tenon::te

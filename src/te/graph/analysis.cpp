@@ -35,11 +35,11 @@ std::vector<IterVar> scan_fixed_axes(const Operation& scan, SourceLocation where
 // ---- buffers ------------------------------------------------------------------------------------
 
 bool needs_compact_buffers(const StageGraph& graph) {
-  for (StageId id = 0; id < graph.size(); ++id) {
-    const StageData& stage = graph.stage(id);
+  for (StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
     if (stage.op.as<Extern>() || stage.op.as<TensorCompute>()) return true;
     for (const auto& [axis, attributes] : stage.attributes)
-      if (attributes.intrin) return true;
+      if (attributes.tensorize) return true;
   }
   return false;
 }

@@ -4,8 +4,10 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 
+#include "te/graph/thread_scope.h"
 #include "te/schedule/normalize.h"
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -16,16 +18,15 @@ using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirecti
 
 std::vector<StageId> targets(const Digraph& graph, StageId id) {
   std::vector<StageId> result;
-  for (auto [edge, end] = boost::out_edges(static_cast<std::size_t>(id), graph); edge != end;
-       ++edge)
-    result.push_back(static_cast<StageId>(boost::target(*edge, graph)));
+  for (auto [edge, end] = boost::out_edges(id.index(), graph); edge != end; ++edge)
+    result.emplace_back(boost::target(*edge, graph));
   return result;
 }
 
 std::vector<StageId> sources(const Digraph& graph, StageId id) {
   std::vector<StageId> result;
-  for (auto [edge, end] = boost::in_edges(static_cast<std::size_t>(id), graph); edge != end; ++edge)
-    result.push_back(static_cast<StageId>(boost::source(*edge, graph)));
+  for (auto [edge, end] = boost::in_edges(id.index(), graph); edge != end; ++edge)
+    result.emplace_back(boost::source(*edge, graph));
   return result;
 }
 
@@ -33,18 +34,6 @@ std::vector<StageId> sorted_once(std::vector<StageId> ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
-}
-
-std::optional<StageId> attached_to(const StageData& stage) {
-  if (const AttachAt* at = std::get_if<AttachAt>(&stage.attach)) return at->stage;
-  if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&stage.attach)) return at->scan;
-  return std::nullopt;
-}
-
-/// Precondition: the stage is attached.
-IterVar attach_axis(const StageData& stage) {
-  if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&stage.attach)) return at->axis;
-  return std::get<AttachAt>(stage.attach).axis;
 }
 
 bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
@@ -57,53 +46,58 @@ bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const ScheduleData& schedule)
-      : schedule_(schedule), dense_(schedule.stages.size(), -1) {}
+  explicit GraphBuilder(ScheduleData&& schedule)
+      : schedule_(std::move(schedule)), id_of_(schedule_.stages.size()) {}
 
   StageGraph build() {
     number_stages();
     link_reads();
     link_attachments();
-    for (StageId id = 0; id < graph_.size(); ++id) check_visible(id);
-    for (StageId id = 0; id < graph_.size(); ++id) check_state_readers(id);
-    for (StageId id = 0; id < graph_.size(); ++id) check_predicate(id);
+    link_scans();
+    settle_scopes();
+    for (StageId id : graph_.ids()) check_visible(id);
+    for (StageId id : graph_.ids()) check_state_readers(id);
+    for (StageId id : graph_.ids()) check_predicate(id);
     return std::move(graph_);
   }
 
  private:
-  StageId dense(StageId id) const { return dense_[static_cast<std::size_t>(id)]; }
+  FrozenStage& stage(StageId id) { return graph_.stages_[id.index()]; }
 
   void number_stages() {
-    for (StageId id : schedule_.order) {
-      dense_[static_cast<std::size_t>(id)] = graph_.size();
-      graph_.stages_.push_back(schedule_.stage(id));
-    }
-    for (std::size_t n = 0; n < schedule_.order.size(); ++n) {
-      const StageId id = schedule_.order[n];
-      StageData& stage = graph_.stages_[n];
-      stage.attach = stage.op.as<Placeholder>() ? Attach(AttachRoot{})
-                                                : renumbered(schedule_.effective_attach(id));
-      stage.attach_where = schedule_.effective_attach_where(id);
-    }
-    for (const Operation& op : schedule_.known_ops) {
-      const StageId id = dense(*schedule_.find(op));
-      if (id >= 0) graph_.stage_of_.emplace(op.get(), id);
-    }
-    graph_.past_ops_ = schedule_.known_ops;
-    for (StageId id : schedule_.outputs) graph_.outputs_.push_back(dense(id));
-    graph_.warnings_ = schedule_.warnings;
+    for (std::size_t place = 0; place < schedule_.order.size(); ++place)
+      id_of_[schedule_.order[place].index()] = StageId(place);
+    for (StageNumber number : schedule_.order) graph_.stages_.push_back(frozen(number));
+    for (const Operation& op : schedule_.known_ops)
+      if (const std::optional<StageId> id = id_of_[schedule_.find(op)->index()])
+        graph_.stage_of_.emplace(op.get(), *id);
+    graph_.past_ops_ = std::move(schedule_.known_ops);
+    for (StageNumber number : schedule_.outputs) graph_.outputs_.push_back(*id_of_[number.index()]);
+    graph_.warnings_ = std::move(schedule_.warnings);
   }
 
-  Attach renumbered(Attach attach) const {
-    if (AttachAt* at = std::get_if<AttachAt>(&attach)) at->stage = dense(at->stage);
-    if (AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) at->scan = dense(at->scan);
-    return attach;
+  /// The stage is not looked at in the schedule any more.
+  FrozenStage frozen(StageNumber number) {
+    StageData& data = schedule_.stage(number);
+    FrozenStage result{std::move(static_cast<StageSpec&>(data))};
+    const AttachedWhere attached = schedule_.effective_attach(number);
+    result.attach_where = attached.where;
+    result.scope = data.scope.value_or(tir::StorageScope::Global);
+    result.scope_is_set = data.scope.has_value();
+    // There is nothing to compute of a placeholder, wherever its group is computed.
+    if (result.op.as<Placeholder>()) return result;
+    if (const AttachAt* at = std::get_if<AttachAt>(&attached.attach))
+      result.place.emplace(*id_of_[at->stage.index()], at->axis);
+    if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attached.attach)) {
+      result.place.emplace(*id_of_[at->scan.index()], at->axis);
+      result.is_scan_update = true;
+    }
+    return result;
   }
 
   void link_reads() {
-    const auto count = static_cast<std::size_t>(graph_.size());
-    Digraph reads(count);
-    for (StageId id = 0; id < graph_.size(); ++id) {
+    Digraph reads(graph_.size());
+    for (StageId id : graph_.ids()) {
       std::vector<TensorReaders> outputs;
       const Operation& op = graph_.stage(id).op;
       for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back({op.output(n), {}});
@@ -112,23 +106,22 @@ class GraphBuilder {
         const std::optional<StageId> producer = graph_.find(input.op());
         internal_check(producer && *producer < id,
                        "a stage before the stage `" + input.name() + "` that it reads");
-        boost::add_edge(static_cast<std::size_t>(id), static_cast<std::size_t>(*producer), reads);
-        auto& readers = graph_.output_readers_[static_cast<std::size_t>(*producer)];
+        boost::add_edge(id.index(), producer->index(), reads);
+        auto& readers = graph_.output_readers_[producer->index()];
         readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);
       }
     }
-    for (StageId id = 0; id < graph_.size(); ++id) {
+    for (StageId id : graph_.ids()) {
       graph_.reads_.push_back(sorted_once(targets(reads, id)));
       graph_.readers_.push_back(sorted_once(sources(reads, id)));
     }
   }
 
   void link_attachments() {
-    const auto count = static_cast<std::size_t>(graph_.size());
-    Digraph tree(count);
-    for (StageId id = 0; id < graph_.size(); ++id)
-      if (std::optional<StageId> outer = attached_to(graph_.stage(id)))
-        boost::add_edge(static_cast<std::size_t>(id), static_cast<std::size_t>(*outer), tree);
+    Digraph tree(graph_.size());
+    for (StageId id : graph_.ids())
+      if (const std::optional<AttachPoint>& place = graph_.stage(id).place)
+        boost::add_edge(id.index(), place->stage.index(), tree);
     // Outer stages first: their paths are needed for the paths of what is computed inside of them.
     std::vector<std::size_t> outer_first;
     try {
@@ -136,41 +129,79 @@ class GraphBuilder {
     } catch (const boost::not_a_dag&) {
       throw ScheduleError("stages are computed inside of each other, in a circle");
     }
-    graph_.attach_paths_.resize(count);
-    for (std::size_t id : outer_first) graph_.attach_paths_[id] = path_of(static_cast<StageId>(id));
-    for (StageId id = 0; id < graph_.size(); ++id)
-      graph_.attached_.push_back(sorted_once(sources(tree, id)));
+    graph_.attach_paths_.resize(graph_.size());
+    for (std::size_t index : outer_first) graph_.attach_paths_[index] = path_of(StageId(index));
+    for (StageId id : graph_.ids()) graph_.attached_.push_back(sorted_once(sources(tree, id)));
   }
 
   std::vector<AttachPoint> path_of(StageId id) const {
-    const StageData& stage = graph_.stage(id);
-    const std::optional<StageId> outer = attached_to(stage);
-    if (!outer) return {};
+    const FrozenStage& stage = graph_.stage(id);
+    if (!stage.place) return {};
     if (stage.is_output)
       fail("compute_at", stage, "it is an output of the schedule and must be computed at root",
            stage.attach_where);
-    const std::vector<IterVar>& loops = graph_.stage(*outer).leaf_iter_vars;
-    std::size_t around =
-        static_cast<std::size_t>(*graph_.stage(*outer).leaf_position(attach_axis(stage))) + 1;
+    const StageId outer = stage.place->stage;
+    const std::vector<IterVar>& loops = graph_.stage(outer).leaf_iter_vars;
+    const std::optional<int> position = graph_.stage(outer).leaf_position(stage.place->axis);
+    internal_check(position.has_value(), "a stage is attached at an axis that is no loop");
     std::vector<AttachPoint> path;
-    while (around-- > 0) path.push_back({*outer, loops[around]});
-    const std::vector<AttachPoint>& beyond = graph_.attach_path(*outer);
+    for (std::size_t around = static_cast<std::size_t>(*position) + 1; around-- > 0;)
+      path.push_back({outer, loops[around]});
+    const std::vector<AttachPoint>& beyond = graph_.attach_path(outer);
     path.insert(path.end(), beyond.begin(), beyond.end());
     return path;
+  }
+
+  void link_scans() {
+    for (StageId id : graph_.ids()) {
+      const Scan* scan = graph_.stage(id).op.as<Scan>();
+      if (!scan) continue;
+      for (int k = 0; k < static_cast<int>(scan->update.size()); ++k) {
+        const auto place = static_cast<std::size_t>(k);
+        add_part(scan->init[place], {ScanPart::Role::Initial, {id, k}});
+        add_part(scan->update[place], {ScanPart::Role::Update, {id, k}});
+        add_part(scan->state[place], {ScanPart::Role::State, {id, k}});
+      }
+    }
+  }
+
+  /// An initial state that several scans have is kept with the first of them.
+  void add_part(const Tensor& tensor, const ScanPart& part) {
+    const std::optional<OutputId> output = graph_.find(tensor);
+    if (!output) return;
+    FrozenStage& of_stage = stage(output->stage);
+    of_stage.scan_parts.resize(static_cast<std::size_t>(of_stage.op.num_outputs()));
+    std::optional<ScanPart>& known = of_stage.scan_parts[static_cast<std::size_t>(output->index)];
+    if (!known) known = part;
+  }
+
+  void settle_scopes() {
+    // What fills the state of a scan stands before the scan.
+    for (StageId id : graph_.ids() | std::views::reverse)
+      if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
+  }
+
+  tir::StorageScope deduced_scope(StageId id) const {
+    for (const std::optional<ScanPart>& part : graph_.stage(id).scan_parts)
+      if (part && part->role != ScanPart::Role::State) return graph_.stage(part->state.stage).scope;
+    int rank = -1;
+    for (const AttachPoint& loop : graph_.attach_path(id))
+      if (const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis))
+        rank = std::max(rank, rank_of(*thread->thread()));
+    return default_scope(rank);
   }
 
   /// Every reader must run where the stage's values exist: inside of the loop that it is computed
   /// in.
   void check_visible(StageId id) const {
-    const std::vector<AttachPoint>& path = graph_.attach_path(id);
-    if (path.empty()) return;
-    const AttachPoint& place = path.front();
+    const std::optional<AttachPoint>& place = graph_.stage(id).place;
+    if (!place) return;
     for (StageId reader : graph_.readers(id)) {
-      if (reader == place.stage || passes(graph_.attach_path(reader), place)) continue;
-      const StageData& stage = graph_.stage(id);
+      if (reader == place->stage || passes(graph_.attach_path(reader), *place)) continue;
+      const FrozenStage& stage = graph_.stage(id);
       fail("compute_at", stage,
-           "it is computed inside of loop `" + place.axis.name() + "` of " +
-               describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
+           "it is computed inside of loop `" + place->axis.name() + "` of " +
+               describe(graph_.stage(place->stage)) + ", but " + describe(graph_.stage(reader)) +
                " reads it outside of that loop; it could be computed at " + legal_places(id),
            stage.attach_where);
     }
@@ -189,7 +220,7 @@ class GraphBuilder {
         const bool inside = std::any_of(path.begin(), path.end(),
                                         [&](const AttachPoint& p) { return p.stage == id; });
         if (inside || reader == id) continue;
-        const StageData& stage = graph_.stage(reader);
+        const FrozenStage& stage = graph_.stage(reader);
         const std::vector<IterVar>& threads = graph_.stage(id).env_threads;
         fail("compute_at", stage,
              "it reads state `" + state.name() + "` of " + describe(graph_.stage(id)) +
@@ -202,24 +233,45 @@ class GraphBuilder {
   }
 
   /// The stores of a stage know its own axes and those of the stages that it is computed in.
-  void check_predicate(StageId id) const {
-    const StageData& stage = graph_.stage(id);
+  void check_predicate(StageId id) {
+    const FrozenStage& stage = graph_.stage(id);
     if (!stage.store_predicate) return;
-    std::vector<IterVar> known = stage.all_iter_vars;
-    for (const AttachPoint& point : graph_.attach_path(id)) {
-      const std::vector<IterVar>& around = graph_.stage(point.stage).all_iter_vars;
-      known.insert(known.end(), around.begin(), around.end());
-    }
-    for (StageId other = 0; other < graph_.size(); ++other) {
-      std::vector<IterVar> axes = graph_.stage(other).all_iter_vars;
-      std::erase_if(axes, [&](const IterVar& axis) { return contains(known, axis); });
-      const std::optional<IterVar> used = find_axis_used(*stage.store_predicate, axes);
-      if (!used) continue;
+    for (const Var& var : tir::free_vars(*stage.store_predicate)) {
+      if (is_known_in(id, var)) continue;
+      const AxisOwner* owner = owner_of(var);
+      if (!owner) continue;
       fail("set_store_predicate", stage,
-           "the condition uses axis `" + used->name() + "` of " + describe(graph_.stage(other)) +
-               ", which is no loop around these stores",
+           "the condition uses axis `" + owner->axis.name() + "` of " +
+               describe(graph_.stage(owner->stage)) + ", which is no loop around these stores",
            stage.store_predicate_where);
     }
+  }
+
+  /// Whether it is an axis of the stage or of one that it is computed in.
+  bool is_known_in(StageId id, const Var& var) const {
+    auto has_axis = [&](StageId stage) {
+      const std::vector<IterVar>& axes = graph_.stage(stage).all_iter_vars;
+      return std::any_of(axes.begin(), axes.end(),
+                         [&](const IterVar& axis) { return axis.var().same_as(var); });
+    };
+    for (std::optional<StageId> at = id; at;) {
+      if (has_axis(*at)) return true;
+      const std::optional<AttachPoint>& place = graph_.stage(*at).place;
+      at = place ? std::optional(place->stage) : std::nullopt;
+    }
+    return false;
+  }
+
+  using AxisOwner = AttachPoint;
+
+  /// The axis whose variable it is; null if it is no axis' variable.
+  const AxisOwner* owner_of(const Var& var) {
+    if (axis_owners_.empty())
+      for (StageId id : graph_.ids())
+        for (const IterVar& axis : graph_.stage(id).all_iter_vars)
+          axis_owners_.try_emplace(&axis.var().node(), id, axis);
+    const auto found = axis_owners_.find(&var.node());
+    return found == axis_owners_.end() ? nullptr : &found->second;
   }
 
   /// Loops inside of which all readers run, outermost first.
@@ -248,15 +300,18 @@ class GraphBuilder {
     return loops;
   }
 
-  const ScheduleData& schedule_;
-  std::vector<StageId> dense_;
+  ScheduleData schedule_;
+  /// By number in the schedule; none for a stage that is inlined.
+  std::vector<std::optional<StageId>> id_of_;
   StageGraph graph_;
+  /// By variable, of all axes; made when first asked for.
+  std::unordered_map<const tir::ExprNode*, AxisOwner> axis_owners_;
 };
 
 StageGraph freeze(const Schedule& schedule, SourceLocation where) {
   ScheduleData normalized = schedule.data();
   normalize(normalized, where);
-  return GraphBuilder(normalized).build();
+  return GraphBuilder(std::move(normalized)).build();
 }
 
 }  // namespace tenon::te

@@ -38,13 +38,14 @@ class FixedAxes {
         scan_(*graph.stage(scan).op.as<Scan>()),
         step_(stages_of_step(graph, scan)),
         is_fixed_(scan_.spatial_axis.size(), true),
-        needed_(static_cast<std::size_t>(graph.size())) {}
+        needed_(step_.size()) {}
 
   std::vector<IterVar> find() {
-    for (StageId id : step_) needed_[at(id)].resize(graph_.stage(id).op.output(0).shape().size());
+    for (std::size_t n = 0; n < step_.size(); ++n)
+      needed_[n].resize(graph_.stage(step_[n]).op.output(0).shape().size());
     for (std::size_t k = 0, axis = 0; k < scan_.update.size(); ++k) {
       first_axis_.push_back(axis);
-      std::vector<Needed>& dims = needed_[at(*graph_.find(scan_.update[k].op()))];
+      std::vector<Needed>& dims = needed_[*place_of(*graph_.find(scan_.update[k].op()))];
       for (std::size_t dim = 1; dim < dims.size(); ++dim) dims[dim].add(Needed::like(axis++));
     }
     // Readers first: what they need of a stage is known when it is looked at.
@@ -56,7 +57,12 @@ class FixedAxes {
   }
 
  private:
-  static std::size_t at(StageId id) { return static_cast<std::size_t>(id); }
+  /// The place of a stage in the step; none if it is none of the step.
+  std::optional<std::size_t> place_of(StageId id) const {
+    const auto found = std::lower_bound(step_.begin(), step_.end(), id);
+    if (found == step_.end() || *found != id) return std::nullopt;
+    return static_cast<std::size_t>(found - step_.begin());
+  }
 
   void follow_reads(StageId reader) {
     const Operation& op = graph_.stage(reader).op;
@@ -78,7 +84,7 @@ class FixedAxes {
   Needed needed_by(StageId reader, const Expr& index) const {
     const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
     for (std::size_t dim = 0; dim < axes.size(); ++dim)
-      if (axes[dim].var().same_as(index)) return needed_[at(reader)][dim];
+      if (axes[dim].var().same_as(index)) return needed_[*place_of(reader)][dim];
     return Needed::anything();
   }
 
@@ -90,8 +96,8 @@ class FixedAxes {
       return;
     }
     const std::optional<StageId> producer = graph_.find(read.op());
-    if (producer && std::binary_search(step_.begin(), step_.end(), *producer))
-      needed_[at(*producer)][dim].add(needed);
+    if (const std::optional<std::size_t> place = producer ? place_of(*producer) : std::nullopt)
+      needed_[*place][dim].add(needed);
   }
 
   const StageGraph& graph_;
@@ -109,20 +115,31 @@ class FixedAxes {
 
 std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
   const Scan& scan = *graph.stage(id).op.as<Scan>();
-  std::set<StageId> after_state, before_update, step;
+  // What depends on the state, without the scan itself and what reads its result.
+  std::set<StageId> states, after_state;
   for (const Tensor& state : scan.state)
     if (const std::optional<StageId> placeholder = graph.find(state.op()))
-      after_state.insert(*placeholder);
-  const std::set<StageId> states = after_state;
-  for (StageId stage = 0; stage < id; ++stage)
+      states.insert(*placeholder);
+  std::vector<StageId> pending(states.begin(), states.end());
+  while (!pending.empty()) {
+    const StageId stage = pending.back();
+    pending.pop_back();
+    for (StageId reader : graph.readers(stage))
+      if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
+  }
+  // Of that, the updates and what they depend on: whatever stands between a state and an update
+  // depends on the state.
+  std::set<StageId> step;
+  for (const Tensor& update : scan.update) {
+    const StageId stage = *graph.find(update.op());
+    if (step.insert(stage).second) pending.push_back(stage);
+  }
+  while (!pending.empty()) {
+    const StageId stage = pending.back();
+    pending.pop_back();
     for (StageId read : graph.reads(stage))
-      if (after_state.contains(read)) after_state.insert(stage);
-  for (const Tensor& update : scan.update) before_update.insert(*graph.find(update.op()));
-  step = before_update;
-  for (StageId stage = id; stage-- > 0;) {
-    if (!before_update.contains(stage)) continue;
-    for (StageId read : graph.reads(stage)) before_update.insert(read);
-    if (after_state.contains(stage) && !states.contains(stage)) step.insert(stage);
+      if (after_state.contains(read) && !states.contains(read) && step.insert(read).second)
+        pending.push_back(read);
   }
   return {step.begin(), step.end()};
 }

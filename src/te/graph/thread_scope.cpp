@@ -39,20 +39,19 @@ StorageScope default_scope(int thread_rank) {
   return thread_rank == 0 ? StorageScope::Shared : StorageScope::Local;
 }
 
-const IterVar* thread_of(const StageData& stage, const IterVar& axis) {
-  const AxisAttributes* attributes = stage.attributes_of(axis);
-  if (attributes && attributes->thread) return &*attributes->thread;
+const IterVar* thread_of(const StageSpec& stage, const IterVar& axis) {
+  if (const ThreadMark* bound = stage.thread_mark_of(axis)) return &bound->axis;
   return axis.thread() ? &axis : nullptr;
 }
 
-bool is_reduced_together(const StageData& stage, const IterVar& leaf) {
+bool is_reduced_together(const StageSpec& stage, const IterVar& leaf) {
   if (leaf.kind() != IterKind::Reduce || !stage.op.as<Compute>()) return false;
   const bool is_bound = thread_of(stage, leaf) != nullptr;
   return is_bound && std::none_of(stage.attributes.begin(), stage.attributes.end(),
-                                  [](const auto& mark) { return mark.second.intrin.has_value(); });
+                                  [](const auto& mark) { return mark.second.tensorize.has_value(); });
 }
 
-bool is_divided(const StageData& stage, const IterVar& leaf, const IterVar& thread,
+bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,
                 StorageScope scope) {
   return is_shared_along(scope, *thread.thread()) || is_reduced_together(stage, leaf);
 }
@@ -63,7 +62,7 @@ bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
   return thread && thread->thread() == tag;
 }
 
-bool has_loop_in(const StageData& stage, const ThreadTag& tag) {
+bool has_loop_in(const StageSpec& stage, const ThreadTag& tag) {
   return std::any_of(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
                      [&](const IterVar& leaf) { return is_tagged(thread_of(stage, leaf), tag); });
 }
@@ -80,36 +79,7 @@ bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
 
 namespace {
 
-/// The scan whose state the stage begins or continues, in whose memory it is kept.
-std::optional<StageId> scan_filled_by(const StageGraph& graph, StageId id) {
-  for (StageId reader : graph.readers(id)) {
-    const Scan* scan = graph.stage(reader).op.as<Scan>();
-    if (!scan) continue;
-    for (const std::vector<Tensor>* parts : {&scan->init, &scan->update})
-      for (const Tensor& part : *parts)
-        if (graph.find(part.op()) == id) return reader;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-StorageScope scope_of(const StageGraph& graph, StageId id) {
-  const StageData& stage = graph.stage(id);
-  if (stage.scope) return *stage.scope;
-  if (const std::optional<StageId> scan = scan_filled_by(graph, id)) return scope_of(graph, *scan);
-  int rank = -1;
-  for (const AttachPoint& loop : graph.attach_path(id)) {
-    if (const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis)) {
-      rank = std::max(rank, rank_of(*thread->thread()));
-    }
-  }
-  return default_scope(rank);
-}
-
-namespace {
-
-void add_tags_reduced_along(const StageData& stage, std::vector<ThreadTag>& tags) {
+void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& tags) {
   for (const IterVar& leaf : stage.leaf_iter_vars)
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
@@ -117,8 +87,7 @@ void add_tags_reduced_along(const StageData& stage, std::vector<ThreadTag>& tags
 }  // namespace
 
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
-  const StorageScope own_scope = scope_of(graph, id);
-  std::vector<StorageScope> passed = {own_scope};
+  std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;
   add_tags_reduced_along(graph.stage(id), reduced_along);
   std::vector<AttachPoint> loops;
@@ -126,8 +95,8 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   for (const AttachPoint& point : graph.attach_path(id)) {
     if (last == point.stage) continue;
     last = point.stage;
-    const StorageScope scope = scope_of(graph, point.stage);
-    const StageData& owner = graph.stage(point.stage);
+    const StorageScope scope = graph.stage(point.stage).scope;
+    const FrozenStage& owner = graph.stage(point.stage);
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
       // Where each thread has memory of its own, the loop stays at its minimum; further out than a
@@ -147,8 +116,8 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
 }
 
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
-  const StageData& stage = graph.stage(id);
-  const StorageScope scope = scope_of(graph, id);
+  const FrozenStage& stage = graph.stage(id);
+  const StorageScope scope = stage.scope;
   std::vector<IterVar> threads;
   for (const AttachPoint& loop : graph.attach_path(id)) {
     const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);

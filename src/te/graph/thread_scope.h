@@ -20,15 +20,15 @@ bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 tir::StorageScope default_scope(int thread_rank);
 
 /// The thread axis that the axis of the stage is, or is bound to; null for a plain loop.
-const IterVar* thread_of(const StageData& stage, const IterVar& axis);
+const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
 
 /// Whether the leaf is a loop of a reduction that the threads bound to it make together: each
 /// brings its part and receives the total, whatever memory the total is kept in.
-bool is_reduced_together(const StageData& stage, const IterVar& leaf);
+bool is_reduced_together(const StageSpec& stage, const IterVar& leaf);
 
 /// Whether each thread runs an iteration of its own of the leaf bound to it. If not, the threads
 /// have memory of their own, and all of them run the first iteration.
-bool is_divided(const StageData& stage, const IterVar& leaf, const IterVar& thread,
+bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,
                 tir::StorageScope scope);
 
 /// Whether the stage runs inside of the thread: a loop of it, or one around it, is that or is bound

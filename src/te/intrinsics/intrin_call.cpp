@@ -9,10 +9,10 @@ namespace tenon::te {
 
 using namespace tir;
 
-std::optional<std::size_t> tensorized_leaf(const StageData& stage) {
+std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
     const AxisAttributes* attributes = stage.attributes_of(stage.leaf_iter_vars[n]);
-    if (attributes && attributes->kind == IterKind::Tensorized) return n;
+    if (attributes && attributes->tensorize) return n;
   }
   return std::nullopt;
 }
@@ -23,7 +23,7 @@ namespace {
 // ---------------------------------------------------------------
 
 /// The loops around stand for themselves, those inside take all their values.
-AxisDomains domains_inside(const StageData& stage, std::size_t depth, const Program& program) {
+AxisDomains domains_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
   AxisDomains domains;
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
     const IterVar& leaf = stage.leaf_iter_vars[n];
@@ -38,7 +38,7 @@ AxisDomains domains_inside(const StageData& stage, std::size_t depth, const Prog
   return domains;
 }
 
-TensorizedPart part_inside(const StageData& stage, std::size_t depth, const Program& program) {
+TensorizedPart part_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
   const AxisDomains domains = domains_inside(stage, depth, program);
   TensorizedPart part;
   for (const IterVar& axis : stage.op.root_iter_vars()) {
@@ -59,7 +59,7 @@ std::string plain(const Expr& e) {
 /// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They
 /// are as many where they begin next to each other; they may be more where they run over the end of
 /// an axis.
-void check_is_box(const IntrinCall& call, const StageData& stage, const TensorizedPart& part,
+void check_is_box(const IntrinCall& call, const FrozenStage& stage, const TensorizedPart& part,
                   const Program& program) {
   Expr loops = make_int(Int(64), 1), box = loops;
   for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n)
@@ -82,7 +82,7 @@ void check_is_box(const IntrinCall& call, const StageData& stage, const Tensoriz
 /// Whether the variable is in the shape of some tensor of the program.
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
-  for (StageId id = 0; id < graph.size(); ++id)
+  for (StageId id : graph.ids())
     for (int k = 0; k < graph.stage(id).op.num_outputs(); ++k) {
       const std::vector<Expr>& shape = graph.stage(id).op.output(k).shape();
       if (std::any_of(shape.begin(), shape.end(), uses)) return true;
@@ -131,20 +131,19 @@ void add_view(IntrinCall& call, std::vector<IntrinView>& views, const Buffer& de
 }
 
 void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
-  const StageData& stage = graph.stage(id);
+  const FrozenStage& stage = graph.stage(id);
   for (const IterVar& leaf : stage.leaf_iter_vars) {
-    const AxisAttributes* attributes = stage.attributes_of(leaf);
-    if (leaf.kind() == IterKind::Reduce && attributes && attributes->thread)
+    const ThreadMark* bound = stage.thread_mark_of(leaf);
+    if (leaf.kind() == IterKind::Reduce && bound)
       call.refuse(
-          "axis `" + leaf.name() + "` of the reduction is bound to `" + attributes->thread->name() +
+          "axis `" + leaf.name() + "` of the reduction is bound to `" + bound->axis.name() +
           "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis first");
   }
   for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n) {
     const IterVar& leaf = stage.leaf_iter_vars[n];
-    const AxisAttributes* attributes = stage.attributes_of(leaf);
-    if (attributes && attributes->thread)
-      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" +
-                  attributes->thread->name() + "`, but the intrinsic is called by one thread");
+    if (const ThreadMark* bound = stage.thread_mark_of(leaf))
+      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + bound->axis.name() +
+                  "`, but the intrinsic is called by one thread");
     for (StageId attached : graph.attached_at(id, leaf))
       call.refuse(describe(graph.stage(attached)) + " is computed at axis `" + leaf.name() +
                   "`, which the intrinsic replaces; compute it further outside");
@@ -174,10 +173,10 @@ DimPairs declared_pairs(IntrinCall& call, const std::vector<Range>& region, cons
 
 IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program,
                             const ComputeNest& nest) {
-  const StageData& stage = program.graph.stage(id);
+  const FrozenStage& stage = program.graph.stage(id);
   const IterVar& axis = stage.leaf_iter_vars[leaf];
-  const AxisAttributes& said = *stage.attributes_of(axis);
-  const TensorIntrinNode& intrin = said.intrin->node();
+  const TensorizeMark& mark = *stage.attributes_of(axis)->tensorize;
+  const TensorIntrinNode& intrin = mark.intrin.node();
   IntrinCall call{intrin,
                   leaf,
                   {},
@@ -186,7 +185,7 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
                   {},
                   leaf > nest.common,
                   "tensorize of " + describe(stage, axis) + " with intrinsic `" + intrin.name + "`",
-                  said.where};
+                  mark.where};
   check_loops(call, id, program.graph);
   for (const Var& scalar : intrin.scalar_params)
     if (std::none_of(stage.op.body().begin(), stage.op.body().end(),
@@ -219,7 +218,7 @@ IntrinCall match_tensorized(StageId id, std::size_t leaf, const Program& program
 }
 
 IntrinCall call_of(StageId id, const Program& program) {
-  const StageData& stage = program.graph.stage(id);
+  const FrozenStage& stage = program.graph.stage(id);
   const TensorCompute& compute = *stage.op.as<TensorCompute>();
   const TensorIntrinNode& intrin = *compute.intrin;
   IntrinCall call{intrin,

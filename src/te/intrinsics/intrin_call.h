@@ -28,7 +28,7 @@ struct IntrinCall {
 };
 
 /// The leaf that is tensorized.
-std::optional<std::size_t> tensorized_leaf(const StageData& stage);
+std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage);
 
 /// Of a stage that is tensorized at a leaf. ScheduleError where the intrinsic computes something
 /// else, or its buffers cannot stand for the parts.

@@ -91,7 +91,7 @@ struct Memory {
   StorageScope scope;
 };
 
-bool is_padded(const StageData& stage) {
+bool is_padded(const FrozenStage& stage) {
   return std::any_of(stage.attributes.begin(), stage.attributes.end(),
                      [](const auto& said) { return said.second.align.has_value(); });
 }
@@ -108,8 +108,8 @@ Memory memory_of(const Tensor& tensor, const Program& program) {
     return memory;
   }
   if (!id) return memory;
-  const StageData& stage = program.graph.stage(*id);
-  memory.scope = scope_of(program.graph, *id);
+  const FrozenStage& stage = program.graph.stage(*id);
+  memory.scope = stage.scope;
   if (stage.op.axis().size() != tensor.shape().size()) return memory;
   std::vector<Expr> extents;
   for (std::size_t d = 0; d < memory.origin.size(); ++d) {

@@ -27,7 +27,7 @@ struct GuardParts {
 };
 
 /// The interval of values that `e` takes in the loops that an intrinsic replaces.
-arith::Interval values_inside(const Expr& e, const StageData& stage, std::size_t depth,
+arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size_t depth,
                               const LoopNest& nest, const Program& program) {
   arith::IntervalMap loops;
   for (std::size_t n = depth; n < stage.leaf_iter_vars.size(); ++n) {
@@ -42,7 +42,7 @@ arith::Interval values_inside(const Expr& e, const StageData& stage, std::size_t
 
 class GuardSplitter {
  public:
-  GuardSplitter(const IntrinCall& call, const StageData& stage, const LoopNest& nest,
+  GuardSplitter(const IntrinCall& call, const FrozenStage& stage, const LoopNest& nest,
                 const Program& program)
       : call_(call), stage_(stage), nest_(nest), program_(program) {}
 
@@ -91,7 +91,7 @@ class GuardSplitter {
   }
 
   const IntrinCall& call_;
-  const StageData& stage_;
+  const FrozenStage& stage_;
   const LoopNest& nest_;
   const Program& program_;
 };
@@ -390,7 +390,7 @@ class BodyMaker {
     return is_later ? make_stmt(If{!*is_later, init, std::nullopt}) : init;
   }
 
-  const StageData& stage_;
+  const FrozenStage& stage_;
   Program& program_;
   const ComputeNest& nest_;
   const IntrinCall& call_;
@@ -400,13 +400,13 @@ class BodyMaker {
 
 }  // namespace
 
-bool calls_intrinsic(const StageData& stage) {
+bool calls_intrinsic(const FrozenStage& stage) {
   return stage.op.as<TensorCompute>() != nullptr ||
          (stage.op.as<Compute>() && tensorized_leaf(stage));
 }
 
 IntrinsicBody make_intrinsic_body(StageId id, Program& program, const ComputeNest& nest) {
-  const StageData& stage = program.graph.stage(id);
+  const FrozenStage& stage = program.graph.stage(id);
   if (stage.op.as<TensorCompute>())
     return BodyMaker(id, program, nest, call_of(id, program)).make();
   const std::size_t leaf = *tensorized_leaf(stage);

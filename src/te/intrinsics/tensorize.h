@@ -15,7 +15,7 @@
 
 namespace tenon::te {
 
-bool calls_intrinsic(const StageData& stage);
+bool calls_intrinsic(const FrozenStage& stage);
 
 struct IntrinsicBody {
   /// So many of the outermost loops remain.

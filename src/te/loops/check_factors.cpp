@@ -33,8 +33,8 @@ Count count_of(const Split& split) {
 
 Stmt check_factors(const Program& program, Stmt body) {
   std::vector<Expr> checked;
-  for (StageId id = program.graph.size(); id-- > 0;) {
-    const StageData& stage = program.graph.stage(id);
+  for (StageId id : program.graph.ids() | std::views::reverse) {
+    const FrozenStage& stage = program.graph.stage(id);
     for (const Relation& relation : stage.relations) {
       const Split* split = std::get_if<Split>(&relation);
       if (!split) continue;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kFromData = 1, kFromReduction = 2;
 
-AxisMarks mark_axes(const StageData& stage) {
+AxisMarks mark_axes(const FrozenStage& stage) {
   AxisMarks marks;
   for (const IterVar& axis : stage.op.reduce_axis()) marks.set(axis, kFromReduction);
   std::size_t count = stage.op.axis().size();
@@ -63,7 +63,7 @@ void guard_loops_that_read(LoopNest& nest, Shells& guards) {
 }
 
 /// Whether every output goes to memory that is made for just the inferred ranges.
-bool is_realized(const StageData& stage, const BufferTable& buffers) {
+bool is_realized(const FrozenStage& stage, const BufferTable& buffers) {
   for (int i = 0; i < stage.op.num_outputs(); ++i) {
     if (buffers.is_argument(stage.op.output(i))) return false;
   }
@@ -90,7 +90,7 @@ bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
 
 /// What the store predicate says of the elements themselves, and not of steps of their reduction:
 /// an element that is not stored is not initialised either.
-Shells guards_of_init(const StageData& stage, const LoopNest& init, const AxisFlags& reduced,
+Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const AxisFlags& reduced,
                       const Program& program) {
   Shells shells;
   if (!stage.store_predicate) return shells;
@@ -111,7 +111,7 @@ Shells guards_of_init(const StageData& stage, const LoopNest& init, const AxisFl
 }  // namespace
 
 ComputeNest make_compute_nest(StageId id, Program& program) {
-  const StageData& stage = program.graph.stage(id);
+  const FrozenStage& stage = program.graph.stage(id);
   ComputeNest nest{make_loop_nest(id, program), {}, stage.leaf_iter_vars.size(), std::nullopt, {}};
   nest.main_guards = as_likely(make_guards(id, nest.main, program));
   guard_loops_that_read(nest.main, nest.main_guards);

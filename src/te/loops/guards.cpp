@@ -15,7 +15,7 @@ class GuardMaker {
   GuardMaker(StageId id, const LoopNest& nest, const Program& program, const GuardOptions& options)
       : id_(id),
         stage_(program.graph.stage(id)),
-        scope_(scope_of(program.graph, id)),
+        scope_(program.graph.stage(id).scope),
         nest_(nest),
         program_(program),
         options_(options) {}
@@ -110,7 +110,7 @@ class GuardMaker {
   void add(const Expr& condition) { guards_.push_back(program_.lower(condition, nest_.vars)); }
 
   const StageId id_;
-  const StageData& stage_;
+  const FrozenStage& stage_;
   const StorageScope scope_;
   const LoopNest& nest_;
   const Program& program_;

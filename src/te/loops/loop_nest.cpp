@@ -39,24 +39,23 @@ Stmt wrap(const Shells& shells, Stmt body) {
 namespace {
 
 ForKind loop_kind(const AxisAttributes* attributes) {
-  if (!attributes || !attributes->kind) return ForKind::Serial;
-  switch (*attributes->kind) {
-    case IterKind::Unrolled:
+  if (!attributes || !attributes->run) return ForKind::Serial;
+  switch (attributes->run->mark) {
+    case LoopMark::Unrolled:
       return ForKind::Unrolled;
-    case IterKind::Vectorized:
+    case LoopMark::Vectorized:
       return ForKind::Vectorized;
-    case IterKind::Parallelized:
+    case LoopMark::Parallelized:
       return ForKind::Parallel;
-    default:
-      return ForKind::Serial;
   }
+  internal_error("loop mark outside its enumeration");
 }
 
 class NestMaker {
  public:
   NestMaker(StageId id, Program& program, const NestOptions& options)
       : stage_(program.graph.stage(id)),
-        scope_(scope_of(program.graph, id)),
+        scope_(program.graph.stage(id).scope),
         program_(program),
         options_(options) {}
 
@@ -108,14 +107,14 @@ class NestMaker {
     if (attributes && !attributes->prefetches.empty() && !options_.is_init && is_trivial) {
       throw ScheduleError("prefetch at " + describe(stage_, leaf) +
                               ": the loop has one iteration, so there is none to fetch ahead for",
-                          attributes->where);
+                          attributes->prefetches.back().where);
     }
     if (is_trivial) return cast(var.dtype(), range.min);
     check_can_expand(leaf, attributes, range.extent);
     level.push_back(LoopShell{var, range.min, range.extent, loop_kind(attributes)});
     if (attributes && !options_.is_init) {
       for (const PrefetchRequest& request : attributes->prefetches) {
-        check_is_kept(request.tensor, leaf, *attributes);
+        check_is_kept(request, leaf);
         level.push_back(
             PrefetchShell{program_.buffers.buffer_of(request.tensor), var, request.offset});
       }
@@ -124,16 +123,15 @@ class NestMaker {
   }
 
   /// What each iteration makes for itself is not there before it.
-  void check_is_kept(const Tensor& tensor, const IterVar& leaf,
-                     const AxisAttributes& attributes) const {
-    const std::optional<StageId> producer = program_.graph.find(tensor.op());
+  void check_is_kept(const PrefetchRequest& request, const IterVar& leaf) const {
+    const std::optional<StageId> producer = program_.graph.find(request.tensor.op());
     if (!producer) return;
     for (const AttachPoint& point : program_.graph.attach_path(*producer)) {
       if (point.axis.same_as(leaf))
         throw ScheduleError(
-            "prefetch of tensor `" + tensor.name() + "` at " + describe(stage_, leaf) +
+            "prefetch of tensor `" + request.tensor.name() + "` at " + describe(stage_, leaf) +
                 ": it is computed inside of that loop, so there is nothing to fetch ahead",
-            attributes.where);
+            request.where);
     }
   }
 
@@ -148,7 +146,7 @@ class NestMaker {
                             print_expr(extent) +
                             " iterations, which is no constant; split it by a constant and " +
                             primitive + " the inner axis",
-                        attributes->where);
+                        attributes->run->where);
   }
 
   /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted
@@ -167,11 +165,11 @@ class NestMaker {
   void check_is_constant(const IterVar& leaf, const Expr& extent) const {
     std::optional<std::int64_t> count = constant_int(extent);
     if (count && *count > 0) return;
-    const AxisAttributes* attributes = stage_.attributes_of(leaf);
+    const ThreadMark* bound = stage_.thread_mark_of(leaf);
     throw ScheduleError(
         "bind of " + describe(stage_, leaf) +
             " to a virtual thread: the number of virtual threads must be a constant",
-        attributes ? attributes->where : stage_.attach_where);
+        bound ? bound->where : stage_.attach_where);
   }
 
   /// The range of a reduction may depend on data axes, so values are taken in terms of loops once
@@ -209,7 +207,7 @@ class NestMaker {
     }
   }
 
-  const StageData& stage_;
+  const FrozenStage& stage_;
   const StorageScope scope_;
   Program& program_;
   const NestOptions& options_;

@@ -11,26 +11,13 @@ using namespace tir;
 
 // ---- BufferTable --------------------------------------------------------------------------------
 
-BufferTable::BufferTable(const StageGraph& graph) : graph_(graph) {
-  for (StageId id = 0; id < graph.size(); ++id) {
-    const Scan* scan = graph.stage(id).op.as<Scan>();
-    if (!scan) continue;
-    for (int k = 0; k < static_cast<int>(scan->update.size()); ++k) {
-      const auto place = static_cast<std::size_t>(k);
-      for (const Tensor& part : {scan->init[place], scan->update[place], scan->state[place]}) {
-        scan_states_.emplace_back(part, OutputId{id, k});
-      }
-    }
-  }
-}
+BufferTable::BufferTable(const StageGraph& graph) : graph_(graph) {}
 
 std::optional<OutputId> BufferTable::id_of(const Tensor& tensor) const {
-  for (const auto& [part, id] : scan_states_) {
-    if (part.same_as(tensor)) return id;
-  }
-  if (std::optional<StageId> stage = graph_.find(tensor.op()))
-    return OutputId{*stage, tensor.value_index()};
-  return std::nullopt;
+  const std::optional<OutputId> output = graph_.find(tensor);
+  if (!output) return std::nullopt;
+  const std::optional<ScanPart> part = graph_.stage(output->stage).scan_part(output->index);
+  return part ? part->state : *output;
 }
 
 void BufferTable::set_argument(const Tensor& tensor, const Buffer& buffer) {
@@ -47,8 +34,8 @@ bool BufferTable::is_argument(const Tensor& tensor) const {
 }
 
 bool BufferTable::is_scan_state(const Tensor& tensor) const {
-  return std::any_of(scan_states_.begin(), scan_states_.end(),
-                     [&](const auto& state) { return state.first.same_as(tensor); });
+  const std::optional<OutputId> output = graph_.find(tensor);
+  return output && graph_.stage(output->stage).scan_part(output->index).has_value();
 }
 
 Buffer BufferTable::buffer_of(const Tensor& tensor) {
@@ -63,15 +50,15 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
   }
   if (auto found = arguments_.find(*id); found != arguments_.end()) return found->second;
   if (auto found = buffers_.find(*id); found != buffers_.end()) return found->second;
-  const StageData& stage = graph_.stage(id->stage);
+  const FrozenStage& stage = graph_.stage(id->stage);
   return buffers_.emplace(*id, declare(stage, stage.origin_op.output(id->index))).first->second;
 }
 
-Buffer BufferTable::declare(const StageData& stage, const Tensor& tensor) {
+Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
   BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
   // Memory from outside says nothing of its scope.
   if (!stage.op.as<Placeholder>())
-    options.scope = to_string(stage.scope.value_or(StorageScope::Global));
+    options.scope = to_string(stage.scope_is_set ? stage.scope : StorageScope::Global);
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 

@@ -10,13 +10,6 @@
 
 namespace tenon::te {
 
-/// A tensor by its stage and the index of its output.
-struct OutputId {
-  StageId stage;
-  int index;
-  friend auto operator<=>(const OutputId&, const OutputId&) = default;
-};
-
 /// The buffer of every tensor: arguments are given, the others are made when first asked for.
 class BufferTable {
  public:
@@ -31,16 +24,15 @@ class BufferTable {
   tir::Buffer buffer_of(const Tensor& tensor);
 
  private:
+  /// The output that the tensor is, or the scan's output whose memory it is a part of.
   std::optional<OutputId> id_of(const Tensor& tensor) const;
-  static tir::Buffer declare(const StageData& stage, const Tensor& tensor);
+  static tir::Buffer declare(const FrozenStage& stage, const Tensor& tensor);
 
   const StageGraph& graph_;
   std::map<OutputId, tir::Buffer> buffers_;
   std::map<OutputId, tir::Buffer> arguments_;
   /// Tensors of no stage: placeholders that were never read, inlined ones.
   std::vector<std::pair<Tensor, tir::Buffer>> strangers_;
-  /// Scan state, by the tensor that stands for it.
-  std::vector<std::pair<Tensor, OutputId>> scan_states_;
 };
 
 class Program {

@@ -8,18 +8,16 @@ namespace tenon::te {
 
 using namespace tir;
 
-bool reduces_across_threads(const StageData& stage) {
+bool reduces_across_threads(const FrozenStage& stage) {
   const IterVar* reduced = nullptr;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
-    const AxisAttributes* attributes = stage.attributes_of(leaf);
     if (leaf.kind() == IterKind::Reduce) {
-      if (attributes && attributes->thread) reduced = &leaf;
+      if (stage.thread_mark_of(leaf)) reduced = &leaf;
     } else if (reduced) {
-      const AxisAttributes* where = stage.attributes_of(*reduced);
       throw ScheduleError("bind of the reduction " + describe(stage, *reduced) +
                               " to a thread: the data axis `" + leaf.name() +
                               "` is a loop inside of it; reorder it outwards",
-                          where->where);
+                          stage.thread_mark_of(*reduced)->where);
     }
   }
   return reduced != nullptr;
@@ -27,15 +25,14 @@ bool reduces_across_threads(const StageData& stage) {
 
 namespace {
 
-bool is_bound(const StageData& stage, const IterVar& leaf) {
-  const AxisAttributes* attributes = stage.attributes_of(leaf);
-  return attributes && attributes->thread;
+bool is_bound(const FrozenStage& stage, const IterVar& leaf) {
+  return stage.thread_mark_of(leaf) != nullptr;
 }
 
 /// Copies of a virtual thread run one after another, inside of which real threads cannot meet for
 /// one sum each.
 void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
-  const StageData& stage = graph.stage(id);
+  const FrozenStage& stage = graph.stage(id);
   std::vector<AttachPoint> around = graph.attach_path(id);
   for (const IterVar& leaf : stage.leaf_iter_vars) around.push_back({id, leaf});
   for (const AttachPoint& loop : around) {
@@ -49,7 +46,7 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
               " around it is bound to virtual thread `" + thread->name() +
               "`, whose copies cannot reduce across threads; leave that axis a loop, or bind "
               "it to another thread",
-          stage.attributes_of(leaf)->where);
+          stage.thread_mark_of(leaf)->where);
     }
   }
 }
@@ -195,7 +192,7 @@ class Maker {
     return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
   }
 
-  const StageData& stage_;
+  const FrozenStage& stage_;
   Program& program_;
   const LoopNest& nest_;
   const ReduceNode& reduction_;

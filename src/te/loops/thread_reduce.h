@@ -15,7 +15,7 @@ namespace tenon::te {
 
 /// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop stands
 /// inside of one.
-bool reduces_across_threads(const StageData& stage);
+bool reduces_across_threads(const FrozenStage& stage);
 
 struct ThreadReduction {
   /// The leaves around everything, then those of the reduction that each thread runs by itself.

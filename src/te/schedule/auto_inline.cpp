@@ -98,8 +98,8 @@ bool is_inlined(const StageData& stage) {
 
 /// The stages that must have loops and memory of their own, because others are computed in them or
 /// because they are prefetched.
-std::set<StageId> find_needed(const ScheduleData& schedule) {
-  std::set<StageId> needed;
+std::set<StageNumber> find_needed(const ScheduleData& schedule) {
+  std::set<StageNumber> needed;
   auto need_target = [&](const Attach& attach) {
     if (const AttachAt* at = std::get_if<AttachAt>(&attach)) needed.insert(at->stage);
   };
@@ -114,22 +114,11 @@ std::set<StageId> find_needed(const ScheduleData& schedule) {
   return needed;
 }
 
-/// By stage: the stages that read it.
-std::vector<std::vector<StageId>> find_readers(const ScheduleData& schedule) {
-  std::vector<std::vector<StageId>> readers(schedule.stages.size());
-  for (StageId reader : schedule.order)
-    for (const StageOutput& read : schedule.reads(reader)) {
-      std::vector<StageId>& of_stage = readers[static_cast<std::size_t>(read.stage)];
-      if (of_stage.empty() || of_stage.back() != reader) of_stage.push_back(reader);
-    }
-  return readers;
-}
-
 /// Whether an expression may stand in the stage in place of a read.
 bool takes_expressions(const StageData& reader) {
   if (!reader.op.as<Compute>()) return false;
   return std::none_of(reader.attributes.begin(), reader.attributes.end(),
-                      [](const auto& said) { return said.second.intrin.has_value(); });
+                      [](const auto& said) { return said.second.tensorize.has_value(); });
 }
 
 // ---- how large it becomes -----------------------------------------------------------------------
@@ -157,12 +146,12 @@ class InlinedSizes {
       : schedule_(schedule), sizes_(schedule.stages.size()) {}
 
   /// Remembers the size of an inlined stage. What it reads is inlined or is not, for good.
-  void settle(StageId id) { sizes_[static_cast<std::size_t>(id)] = of_body(id); }
+  void settle(StageNumber id) { sizes_[id.index()] = of_body(id); }
 
   /// Of a stage with all that is inlined now.
-  double of_stage(StageId id) {
+  double of_stage(StageNumber id) {
     const WrittenSize size = of_body(id);
-    for (StageId later : unsettled_) sizes_[static_cast<std::size_t>(later)].reset();
+    for (StageNumber later : unsettled_) sizes_[later.index()].reset();
     unsettled_.clear();
     return std::accumulate(size.axes.begin(), size.axes.end(), size.nodes);
   }
@@ -173,7 +162,7 @@ class InlinedSizes {
     std::unordered_map<const tir::ExprNode*, WrittenSize> known;
   };
 
-  WrittenSize of_body(StageId id) {
+  WrittenSize of_body(StageNumber id) {
     if (is_stack_low()) return with_deep_stack([&] { return of_body(id); });
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Body body{compute.axis, {}};
@@ -192,7 +181,7 @@ class InlinedSizes {
     if (axis != body.axes.end()) {
       size.nodes = 0;
       size.axes[static_cast<std::size_t>(axis - body.axes.begin())] = 1;
-    } else if (const std::optional<StageId> stage = inlined_read(e)) {
+    } else if (const std::optional<StageNumber> stage = inlined_read(e)) {
       const WrittenSize read = of_inlined(*stage);
       const std::vector<Expr>& indices = e.as<tir::ProducerLoad>()->indices;
       size.nodes = read.nodes;
@@ -205,15 +194,15 @@ class InlinedSizes {
     return size;
   }
 
-  std::optional<StageId> inlined_read(const Expr& e) const {
+  std::optional<StageNumber> inlined_read(const Expr& e) const {
     const tir::ProducerLoad* load = e.as<tir::ProducerLoad>();
     if (!load) return std::nullopt;
     const StageOutput read = *schedule_.find(Tensor::of(*load));
     return is_inlined(schedule_.stage(read.stage)) ? std::optional(read.stage) : std::nullopt;
   }
 
-  WrittenSize of_inlined(StageId id) {
-    std::optional<WrittenSize>& size = sizes_[static_cast<std::size_t>(id)];
+  WrittenSize of_inlined(StageNumber id) {
+    std::optional<WrittenSize>& size = sizes_[id.index()];
     if (!size) {
       size = of_body(id);
       unsettled_.push_back(id);
@@ -225,7 +214,7 @@ class InlinedSizes {
   /// Of inlined stages.
   std::vector<std::optional<WrittenSize>> sizes_;
   /// Those whose size is for the question at hand only.
-  std::vector<StageId> unsettled_;
+  std::vector<StageNumber> unsettled_;
 };
 
 // ---- inlining -----------------------------------------------------------------------------------
@@ -239,12 +228,11 @@ class AutoInline {
         is_of_kind_(is_of_kind),
         where_(where),
         needed_(find_needed(data_)),
-        readers_(find_readers(data_)),
         sizes_(data_) {}
 
   std::vector<Operation> run() {
     std::vector<Operation> result;
-    for (StageId id : data_.order) {
+    for (StageNumber id : data_.order) {
       const Operation op = data_.stage(id).origin_op;
       if (try_inline(id)) result.push_back(op);
       if (is_inlined(data_.stage(id))) sizes_.settle(id);
@@ -253,18 +241,18 @@ class AutoInline {
   }
 
  private:
-  bool try_inline(StageId id) {
+  bool try_inline(StageNumber id) {
     const StageData& stage = data_.stage(id);
     if (stage.is_output || needed_.contains(id) || !is_untouched(stage) || !is_of_kind_(stage.op))
       return false;
-    const std::vector<StageId> readers = final_readers(id);
+    const std::vector<StageNumber> readers = final_readers(id);
     if (!std::all_of(readers.begin(), readers.end(),
-                     [&](StageId reader) { return takes_expressions(data_.stage(reader)); }))
+                     [&](StageNumber reader) { return takes_expressions(data_.stage(reader)); }))
       return false;
     const Stage handle = schedule_[StageKey(stage.origin_op, where_)];
     handle.compute_inline(where_);
     if (std::all_of(readers.begin(), readers.end(),
-                    [&](StageId reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
+                    [&](StageNumber reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
       return true;
     handle.compute_root(where_);
     return false;
@@ -272,13 +260,13 @@ class AutoInline {
 
   /// The stages whose loops the expression would stand in, by way of readers that are inlined
   /// themselves.
-  std::vector<StageId> final_readers(StageId id) const {
-    std::vector<StageId> found, pending{id};
-    std::set<StageId> seen;
+  std::vector<StageNumber> final_readers(StageNumber id) const {
+    std::vector<StageNumber> found, pending{id};
+    std::set<StageNumber> seen;
     while (!pending.empty()) {
-      const StageId next = pending.back();
+      const StageNumber next = pending.back();
       pending.pop_back();
-      for (StageId reader : readers_[static_cast<std::size_t>(next)]) {
+      for (StageNumber reader : data_.readers_by_age(next)) {
         if (!seen.insert(reader).second) continue;
         (is_inlined(data_.stage(reader)) ? pending : found).push_back(reader);
       }
@@ -290,8 +278,7 @@ class AutoInline {
   const ScheduleData& data_;
   bool (*is_of_kind_)(const Operation&);
   const SourceLocation& where_;
-  std::set<StageId> needed_;
-  std::vector<std::vector<StageId>> readers_;
+  std::set<StageNumber> needed_;
   InlinedSizes sizes_;
 };
 

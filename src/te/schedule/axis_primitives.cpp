@@ -5,46 +5,35 @@
 #include "te/operations/reducer_laws.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/operand_checks.h"
-#include "te/schedule/warnings.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {
 
 namespace {
 
-AxisAttributes& mark(StageData& stage, const IterVar& axis, const SourceLocation& where) {
-  AxisAttributes& attributes = stage.attributes_of_or_new(axis);
-  attributes.where = where;
-  return attributes;
-}
-
 /// A loop that the threads of a launch run is no loop of its own any more.
-void check_not_bound(std::string_view primitive, const StageData& stage, const IterVar& axis,
-                     const SourceLocation& where) {
-  const AxisAttributes* attributes = stage.attributes_of(axis);
-  if (attributes && attributes->thread)
-    fail(primitive, stage, axis, "the axis is bound to `" + attributes->thread->name() + "`",
-         where);
+void check_not_bound(const StageEdit& edit, const IterVar& axis) {
+  if (const ThreadMark* bound = edit.stage().thread_mark_of(axis))
+    edit.fail(axis, "the axis is bound to `" + bound->axis.name() + "`");
 }
 
 /// Threads that reduce together sum up all that they hold, in an order of their own.
-void check_reduces_together(const StageData& stage, const IterVar& axis,
-                            const SourceLocation& where) {
+void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
+  const Operation& op = edit.stage().op;
   AxisMarks from_data;
-  for (const IterVar& data : stage.op.axis()) from_data.set(data, 1);
-  mark_reached(stage.relations, from_data);
+  for (const IterVar& data : op.axis()) from_data.set(data, 1);
+  mark_reached(edit.stage().relations, from_data);
   if (from_data.value_or(axis, 0) != 0)
-    fail(
-        "bind", stage, axis,
+    edit.fail(
+        axis,
         "it runs over elements of the output as well as over their reduction, and threads that reduce "
-        "together would mix the elements; bind the axes apart, or fuse reduction axes alone",
-        where);
-  const Compute* compute = stage.op.as<Compute>();
+        "together would mix the elements; bind the axes apart, or fuse reduction axes alone");
+  const Compute* compute = op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
   if (!reduction) return;
   if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
-    fail("bind", stage, axis,
-         "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found, where);
+    edit.fail(axis,
+              "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found);
 }
 
 /// Those that some step or code generator looks at.
@@ -59,171 +48,163 @@ constexpr std::array<std::string_view, 10> kPragmaKeys = {"auto_unroll_max_step"
                                                           "loop_partition_hint",
                                                           "tensor_core"};
 
-void warn_of_unknown_key(ScheduleData& schedule, const StageData& stage, const IterVar& axis,
-                         const std::string& key, const SourceLocation& where) {
+void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::string& key) {
   if (std::find(kPragmaKeys.begin(), kPragmaKeys.end(), key) != kPragmaKeys.end()) return;
   std::string known = "unroll, vectorize";
   for (std::string_view name : kPragmaKeys) known.append(", ").append(name);
-  warn_once(schedule,
-            "pragma of " + describe(stage, axis) + ": nothing knows the key `" + key +
-                "`; it is printed and has no effect. The keys that have one are " + known,
-            where);
+  edit.warn(edit.subject(axis) + ": nothing knows the key `" + key +
+            "`; it is printed and has no effect. The keys that have one are " + known);
 }
+
+void set_run(const StageEdit& edit, const IterVar& axis, LoopMark mark) {
+  edit.attributes(axis).run = RunMark{mark, edit.where()};
+}
+
+std::string kind_of(const IterVar& axis) { return std::string(to_string(axis.kind())); }
 
 }  // namespace
 
 Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "vectorize", where);
-  const IterVar axis = require_leaf("vectorize", stage, given, where);
+  const StageEdit edit(*this, "vectorize", where);
+  const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::Reduce)
-    fail(
-        "vectorize", stage, axis,
+    edit.fail(
+        axis,
         "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a "
-        "data axis",
-        where);
+        "data axis");
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
-    fail("vectorize", stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) +
-             "; only a data axis can be vectorized",
-         where);
-  check_not_bound("vectorize", stage, axis, where);
-  check_not_tensorized("vectorize", stage, axis, where);
-  mark(stage, axis, where).kind = IterKind::Vectorized;
+    edit.fail(axis, "the axis is " + kind_of(axis) + "; only a data axis can be vectorized");
+  check_not_bound(edit, axis);
+  edit.check_not_tensorized(axis);
+  set_run(edit, axis, LoopMark::Vectorized);
   return *this;
 }
 
 Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "unroll", where);
-  const IterVar axis = require_leaf("unroll", stage, given, where);
+  const StageEdit edit(*this, "unroll", where);
+  const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::ThreadIndex)
-    fail("unroll", stage, axis, "the axis is a thread of the whole scan, and no loop", where);
-  check_not_bound("unroll", stage, axis, where);
-  check_not_tensorized("unroll", stage, axis, where);
-  mark(stage, axis, where).kind = IterKind::Unrolled;
+    edit.fail(axis, "the axis is a thread of the whole scan, and no loop");
+  check_not_bound(edit, axis);
+  edit.check_not_tensorized(axis);
+  set_run(edit, axis, LoopMark::Unrolled);
   return *this;
 }
 
 Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "parallel", where);
-  const IterVar axis = require_leaf("parallel", stage, given, where);
+  const StageEdit edit(*this, "parallel", where);
+  const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
-    fail("parallel", stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) +
-             "; its iterations cannot run at once",
-         where);
-  check_not_bound("parallel", stage, axis, where);
+    edit.fail(axis, "the axis is " + kind_of(axis) + "; its iterations cannot run at once");
+  check_not_bound(edit, axis);
   if (axis.kind() == IterKind::Reduce)
-    warn_once(
-        *schedule_,
-        "parallel of " + describe(stage, axis) +
-            ": the axis carries a reduction, so its iterations race for the result; build refuses "
-            "this, rfactor avoids it",
-        where);
-  check_not_tensorized("parallel", stage, axis, where);
-  mark(stage, axis, where).kind = IterKind::Parallelized;
+    edit.warn(
+        edit.subject(axis) +
+        ": the axis carries a reduction, so its iterations race for the result; build refuses "
+        "this, rfactor avoids it");
+  edit.check_not_tensorized(axis);
+  set_run(edit, axis, LoopMark::Parallelized);
   return *this;
 }
 
-Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "bind", where);
-  const IterVar axis = require_leaf("bind", stage, given, where);
+namespace {
+
+void check_can_bind(const StageEdit& edit, const IterVar& axis, const IterVar& thread) {
   if (thread.kind() != IterKind::ThreadIndex)
-    fail("bind", stage, axis,
-         "`" + thread.name() + "` is a " + std::string(to_string(thread.kind())) +
-             " axis; an axis is bound to one made by te::thread_axis",
-         where);
+    edit.fail(axis, "`" + thread.name() + "` is a " + kind_of(thread) +
+                        " axis; an axis is bound to one made by te::thread_axis");
   if (axis.kind() == IterKind::ThreadIndex || axis.kind() == IterKind::Ordered)
-    fail("bind", stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be bound", where);
+    edit.fail(axis, "the axis is " + kind_of(axis) + " and cannot be bound");
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
-    fail(
-        "bind", stage, axis,
+    edit.fail(
+        axis,
         "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
         "common; "
-        "leave the loop as it is, or rfactor it and bind the new data axis",
-        where);
-  if (axis.kind() == IterKind::Reduce) check_reduces_together(stage, axis, where);
-  check_not_tensorized("bind", stage, axis, where);
-  const AxisAttributes* before = stage.attributes_of(axis);
-  if (before && before->kind)
-    fail("bind", stage, axis,
-         "the axis is already " + std::string(to_string(*before->kind)) +
-             ", and a loop runs in one way",
-         where);
-  if (before && before->thread && !before->thread->same_as(thread))
-    warn_once(*schedule_,
-              "bind of " + describe(stage, axis) + " to `" + thread.name() +
-                  "`: it was bound to `" + before->thread->name() + "`, which no longer holds",
-              where);
+        "leave the loop as it is, or rfactor it and bind the new data axis");
+  if (axis.kind() == IterKind::Reduce) check_reduces_together(edit, axis);
+  edit.check_not_tensorized(axis);
+  const AxisAttributes* before = edit.stage().attributes_of(axis);
+  if (before && before->run)
+    edit.fail(axis, "the axis is already " + std::string(to_string(before->run->mark)) +
+                        ", and a loop runs in one way");
+}
+
+void warn_of_binding(const StageEdit& edit, const IterVar& axis, const IterVar& thread) {
+  const std::string subject = edit.subject(axis) + " to `" + thread.name() + "`: ";
+  const StageData& stage = edit.stage();
+  const ThreadMark* before = stage.thread_mark_of(axis);
+  if (before && !before->axis.same_as(thread))
+    edit.warn(subject + "it was bound to `" + before->axis.name() + "`, which no longer holds");
   for (const auto& [other, attributes] : stage.attributes)
-    if (attributes.thread && attributes.thread->same_as(thread) && !other.same_as(axis) &&
+    if (attributes.thread && attributes.thread->axis.same_as(thread) && !other.same_as(axis) &&
         stage.has_leaf(other))
-      warn_once(
-          *schedule_,
-          "bind of " + describe(stage, axis) + " to `" + thread.name() + "`: axis `" +
-              other.name() +
-              "` is bound to the same thread, so only their diagonal is computed; build refuses this",
-          where);
+      edit.warn(
+          subject + "axis `" + other.name() +
+          "` is bound to the same thread, so only their diagonal is computed; build refuses this");
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_block())
-    warn_once(*schedule_,
-              "bind of " + describe(stage, axis) + " to `" + thread.name() +
-                  "`: blocks cannot reduce together; build refuses this, rfactor avoids it",
-              where);
-  mark(stage, axis, where).thread = thread;
+    edit.warn(subject + "blocks cannot reduce together; build refuses this, rfactor avoids it");
+}
+
+}  // namespace
+
+Stage Stage::bind(const IterVar& given, const IterVar& thread, SourceLocation where) const {
+  const StageEdit edit(*this, "bind", where);
+  const IterVar axis = edit.leaf(given);
+  check_can_bind(edit, axis, thread);
+  warn_of_binding(edit, axis, thread);
+  edit.attributes(axis).thread = ThreadMark{thread, where};
   return *this;
 }
 
 Stage Stage::pragma(const IterVar& given, Name key, PragmaValue value, SourceLocation where) const {
   if (key == "unroll") return unroll(given, where);
   if (key == "vectorize") return vectorize(given, where);
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "pragma", where);
-  const IterVar axis = require_leaf("pragma", stage, given, where);
+  const StageEdit edit(*this, "pragma", where);
+  const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::ThreadIndex)
-    fail("pragma", stage, axis, "the axis is a thread of the whole scan, and no loop", where);
-  if (key.empty()) fail("pragma", stage, axis, "the key is empty", where);
-  check_pragma_value(stage, axis, key, value.expr(), where);
-  warn_of_unknown_key(*schedule_, stage, axis, key, where);
-  mark(stage, axis, where).pragmas.push_back({std::move(key), value.expr()});
+    edit.fail(axis, "the axis is a thread of the whole scan, and no loop");
+  if (key.empty()) edit.fail(axis, "the key is empty");
+  check_pragma_value(edit, axis, key, value.expr());
+  warn_of_unknown_key(edit, axis, key);
+  edit.attributes(axis).pragmas.push_back({std::move(key), value.expr(), where});
   return *this;
 }
 
 Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand& offset,
                       SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "prefetch", where);
-  const IterVar axis = require_leaf("prefetch", stage, given, where);
+  const StageEdit edit(*this, "prefetch", where);
+  const IterVar axis = edit.leaf(given);
   const StageOutput wanted = schedule_->require(tensor, "prefetch", where);
-  const std::vector<StageOutput> read = schedule_->reads(index_);
+  const std::vector<StageOutput>& read = schedule_->reads(edit.number());
   if (std::find(read.begin(), read.end(), wanted) == read.end())
-    fail("prefetch", stage, axis, "the stage does not read tensor `" + tensor.name() + "`", where);
+    edit.fail(axis, "the stage does not read tensor `" + tensor.name() + "`");
   Expr distance = offset.alone();
-  const DataType type = distance.dtype();
-  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
-    fail("prefetch", stage, axis, "the offset must be an integer, is " + type.str(), where);
-  check_known_at_call("prefetch", *schedule_, stage, axis, distance, "the offset", where);
-  mark(stage, axis, where).prefetches.push_back({tensor, std::move(distance)});
+  if (!is_integer_scalar(distance.dtype()))
+    edit.fail(axis, "the offset must be an integer, is " + distance.dtype().str());
+  check_known_at_call(edit, axis, distance, "the offset");
+  edit.attributes(axis).prefetches.push_back({tensor, std::move(distance), where});
   return *this;
 }
 
 Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin,
                        SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "tensorize", where);
-  const IterVar axis = require_leaf("tensorize", stage, given, where);
+  const StageEdit edit(*this, "tensorize", where);
+  const StageData& stage = edit.stage();
+  const IterVar axis = edit.leaf(given);
   if (!stage.op.as<Compute>())
-    fail("tensorize", stage, axis, "only the loops of a compute can be replaced by an intrinsic",
-         where);
+    edit.fail(axis, "only the loops of a compute can be replaced by an intrinsic");
   if (std::holds_alternative<AttachInline>(stage.attach))
-    fail("tensorize", stage, axis, "the stage is inlined and has no loops", where);
-  if (const AxisAttributes* said = stage.attributes_of(axis); said && said->thread)
-    fail("tensorize", stage, axis,
-         "it is bound to `" + said->thread->name() + "`, but one thread calls the intrinsic",
-         where);
+    edit.fail(axis, "the stage is inlined and has no loops");
+  if (const ThreadMark* bound = stage.thread_mark_of(axis))
+    edit.fail(axis,
+              "it is bound to `" + bound->axis.name() + "`, but one thread calls the intrinsic");
   for (const auto& [other, attributes] : stage.attributes)
-    if (attributes.kind == IterKind::Tensorized && !other.same_as(axis) && stage.has_leaf(other))
-      fail("tensorize", stage, axis,
-           "the stage is already tensorized at axis `" + other.name() + "`", where);
-  AxisAttributes& attributes = mark(stage, axis, where);
-  attributes.kind = IterKind::Tensorized;
-  attributes.intrin = intrin;
+    if (attributes.tensorize && !other.same_as(axis) && stage.has_leaf(other))
+      edit.fail(axis, "the stage is already tensorized at axis `" + other.name() + "`");
+  AxisAttributes& attributes = edit.attributes(axis);
+  // There is no such loop any more, in whichever way it was to run.
+  attributes.run = std::nullopt;
+  attributes.tensorize = TensorizeMark{intrin, where};
   return *this;
 }
 

@@ -2,10 +2,11 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/operand_checks.h"
 #include "te/schedule/rewritten_axes.h"
-#include "te/schedule/schedule_data.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -19,19 +20,15 @@ namespace {
 std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
                             std::string_view scope) {
   std::string name = tensor.name() + "." + std::string(scope);
-  auto taken = [&] {
-    return std::any_of(schedule.known_ops.begin(), schedule.known_ops.end(),
-                       [&](const Operation& op) { return op.name() == name; });
-  };
-  while (taken()) name += ".d";
+  while (schedule.has_operation_named(name)) name += ".d";
   return name;
 }
 
 /// The stages that read just this output.
-std::vector<StageId> readers_of(const ScheduleData& schedule, const StageOutput& output) {
-  std::vector<StageId> result;
-  for (StageId reader : schedule.readers(output.stage)) {
-    const std::vector<StageOutput> reads = schedule.reads(reader);
+std::vector<StageNumber> readers_of(const ScheduleData& schedule, const StageOutput& output) {
+  std::vector<StageNumber> result;
+  for (StageNumber reader : schedule.readers(output.stage)) {
+    const std::vector<StageOutput>& reads = schedule.reads(reader);
     if (std::find(reads.begin(), reads.end(), output) != reads.end()) result.push_back(reader);
   }
   return result;
@@ -51,7 +48,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
   const StageOutput cached = schedule.require(tensor, "cache_read", where);
   const tir::StorageScope parsed =
       parse_scope("cache_read of tensor `" + tensor.name() + "`", scope, where);
-  std::vector<StageId> reader_ids;
+  std::vector<StageNumber> reader_ids;
   for (const Operation& reader : readers)
     reader_ids.push_back(schedule.require(reader, "cache_read", where));
   if (readers.empty()) reader_ids = readers_of(schedule, cached);
@@ -64,8 +61,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
     if (schedule.find(read) == cached) return copy.output(0);
     return std::nullopt;
   };
-  std::vector<std::pair<StageId, Operation>> changed;
-  for (StageId reader : reader_ids) {
+  std::vector<std::pair<StageNumber, Operation>> changed;
+  for (StageNumber reader : reader_ids) {
     const StageData& stage = schedule.stage(reader);
     Operation op = replace_inputs(stage.op, to_copy);
     if (op.same_as(stage.op))
@@ -75,8 +72,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
     changed.emplace_back(reader, std::move(op));
   }
 
+  const StageNumber copy_id = schedule.insert_stage(copy, schedule.position(cached.stage) + 1);
   for (auto& [reader, op] : changed) schedule.set_op(reader, std::move(op));
-  const StageId copy_id = schedule.insert_stage(copy, schedule.position(cached.stage) + 1);
   schedule.stage(copy_id).scope = parsed;
   schedule.stage(copy_id).scope_where = where;
   schedule.stage(copy_id).group = schedule.stage(cached.stage).group;
@@ -106,8 +103,8 @@ std::span<const IterVar> scheduled_axes(const Operation& op) {
 }
 
 /// `first_step`: of the update of a scan, whose first axis is time.
-Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
-                  const SourceLocation& where) {
+Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {
+  const StageData& stage = edit.stage();
   const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
   AxisRanges ranges;
   arith::Facts facts;
@@ -127,11 +124,10 @@ Relayout relayout(const StageData& stage, const std::optional<Expr>& first_step,
   for (const IterVar& leaf : stage.leaf_iter_vars) {
     if (contains(stage.op.reduce_axis(), leaf)) continue;
     if (leaf.kind() != IterKind::DataParallel)
-      fail("cache_write", stage, leaf,
-           "the loop is part of a split or fused reduction axis; call cache_write before changing "
-           "reduction "
-           "axes",
-           where);
+      edit.fail(
+          leaf,
+          "the loop is part of a split or fused reduction axis; call cache_write before changing "
+          "reduction axes");
     const Range& range = ranges.at(leaf);
     IterVar axis(range, leaf.var().fresh(leaf.name() + ".c"), IterKind::DataParallel);
     up.set(leaf, tir::is_one(range.extent) ? range.min : Expr(leaf));
@@ -216,26 +212,24 @@ CachedOperation in_two_steps(const Operation& op, const TensorCompute& kind, con
                               {op.tag(), op.attrs()}, op.where())};
 }
 
-CachedOperation in_two_steps(const StageData& stage, const std::optional<Expr>& first_step,
-                             std::string name, const SourceLocation& where) {
-  const Operation& op = stage.op;
+CachedOperation in_two_steps(const StageEdit& edit, const std::optional<Expr>& first_step,
+                             std::string name) {
+  const Operation& op = edit.stage().op;
   const Compute* compute = op.as<Compute>();
   const TensorCompute* tensor = op.as<TensorCompute>();
   if (!compute && !tensor)
-    fail("cache_write", stage,
-         "only the output of a compute or a tensor_compute can be cached on writing", where);
-  const Relayout layout = relayout(stage, first_step, where);
+    edit.fail("only the output of a compute or a tensor_compute can be cached on writing");
+  const Relayout layout = relayout(edit, first_step);
   if (compute) return in_two_steps(op, *compute, layout, std::move(name));
   if (!layout.predicates.empty())
-    fail("cache_write", stage,
-         "its loops are split by factors that do not divide them, and an intrinsic has no guard",
-         where);
+    edit.fail(
+        "its loops are split by factors that do not divide them, and an intrinsic has no guard");
   return in_two_steps(op, *tensor, layout, std::move(name));
 }
 
 /// If the stage is the update of a scan: the time of its first step.
-std::optional<Expr> first_step_of(const ScheduleData& schedule, StageId id) {
-  const StageData* stage = scan_of_state(schedule, id);
+std::optional<Expr> first_step_of(const ScheduleData& schedule, StageNumber id) {
+  const StageData* stage = schedule.scan_of_state(id);
   if (!stage) return std::nullopt;
   const Scan& scan = *stage->op.as<Scan>();
   const bool is_update =
@@ -244,23 +238,18 @@ std::optional<Expr> first_step_of(const ScheduleData& schedule, StageId id) {
   return is_update ? std::optional<Expr>(scan.scan_axis.dom()->min) : std::nullopt;
 }
 
-void check_whole_operation(const ScheduleData& schedule, const std::vector<Tensor>& tensors,
-                           StageId id, const SourceLocation& where) {
-  const StageData& stage = schedule.stage(id);
-  const auto outputs = static_cast<std::size_t>(stage.op.num_outputs());
+void check_whole_operation(const StageEdit& edit, const std::vector<Tensor>& tensors) {
+  const auto outputs = static_cast<std::size_t>(edit.stage().op.num_outputs());
   for (std::size_t n = 0; n < tensors.size(); ++n) {
-    const StageOutput output = schedule.require(tensors[n], "cache_write", where);
-    if (output.stage != id)
-      fail("cache_write", stage, "tensor `" + tensors[n].name() + "` is of another operation",
-           where);
+    const StageOutput output = edit.schedule().require(tensors[n], edit.primitive(), edit.where());
+    if (output.stage != edit.number())
+      edit.fail("tensor `" + tensors[n].name() + "` is of another operation");
     if (output.index != static_cast<int>(n))
-      fail("cache_write", stage, "the outputs must be listed in order, each once", where);
+      edit.fail("the outputs must be listed in order, each once");
   }
   if (tensors.size() != outputs)
-    fail("cache_write", stage,
-         "the operation has " + std::to_string(outputs) +
-             " outputs, which are computed together: list all of them",
-         where);
+    edit.fail("the operation has " + std::to_string(outputs) +
+              " outputs, which are computed together: list all of them");
 }
 
 }  // namespace
@@ -269,27 +258,24 @@ std::vector<Tensor> Schedule::cache_write(const std::vector<Tensor>& tensors, co
                                           SourceLocation where) const {
   ScheduleData& schedule = *data_;
   if (tensors.empty()) throw ScheduleError("cache_write: no tensor is listed", where);
-  const StageId id = schedule.require(tensors.front(), "cache_write", where).stage;
-  const tir::StorageScope parsed =
-      parse_scope("cache_write of " + describe(schedule.stage(id)), scope, where);
-  const StageData& stage = schedule.stage(id);
-  const Operation op = stage.op;
-  check_whole_operation(schedule, tensors, id, where);
-  check_attached_axes_stay(schedule, id, op.root_iter_vars(), "cache_write", where);
-  check_not_tensorized("cache_write", stage, where);
-  check_predicate_stays("cache_write", stage, op.axis(), where);
+  const StageNumber id = schedule.require(tensors.front(), "cache_write", where).stage;
+  const StageEdit edit(schedule, id, "cache_write", where);
+  const tir::StorageScope parsed = edit.parse_scope(scope);
+  const Operation op = edit.stage().op;
+  check_whole_operation(edit, tensors);
+  check_attached_axes_stay(edit, op.root_iter_vars());
+  edit.check_not_tensorized();
+  check_predicate_stays(edit, op.axis());
   const auto [cache, copy] =
-      in_two_steps(stage, first_step_of(schedule, id), op.name() + "." + std::string(scope), where);
+      in_two_steps(edit, first_step_of(schedule, id), op.name() + "." + std::string(scope));
 
+  const StageNumber cache_id = schedule.insert_stage(cache, schedule.position(id));
   schedule.set_op(id, copy);
-  reset_loops(schedule, id, "cache_write", where);
-  const StageId cache_id = schedule.insert_stage(cache, schedule.position(id));
+  reset_loops(edit);
   schedule.stage(cache_id).scope = parsed;
   schedule.stage(cache_id).scope_where = where;
   schedule.stage(cache_id).group = schedule.stage(id).group;
-  std::vector<Tensor> result;
-  for (int n = 0; n < cache.num_outputs(); ++n) result.push_back(cache.output(n));
-  return result;
+  return outputs_of(cache);
 }
 
 Tensor Schedule::cache_write(const Tensor& tensor, const Name& scope, SourceLocation where) const {

@@ -29,7 +29,7 @@ Limit rounded_up_quotient(const Limit& a, const Limit& b) {
 /// Goes through the relations from the roots, and keeps what leads to the axis asked for.
 class Limits {
  public:
-  explicit Limits(const StageData& stage) : stage_(stage) {}
+  explicit Limits(const StageSpec& stage) : stage_(stage) {}
 
   Limit of(const IterVar& axis) {
     AxisMap<bool> wanted;
@@ -77,7 +77,7 @@ class Limits {
   void pass(const Singleton&) {}
   void pass(const Transform&) {}
 
-  const StageData& stage_;
+  const StageSpec& stage_;
   AxisMap<Limit> limits_;
 };
 
@@ -88,36 +88,33 @@ DataType widened(DataType type, std::int64_t extent) {
 
 }  // namespace
 
-std::optional<std::int64_t> greatest_extent(const StageData& stage, const IterVar& axis) {
+std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis) {
   return Limits(stage).of(axis);
 }
 
-DataType type_of_fused(const StageData& stage, const IterVar& outer, const IterVar& inner,
-                       const SourceLocation& where) {
+DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVar& inner) {
   const DataType a = outer.var().dtype(), b = inner.var().dtype();
   const DataType type = a.bits >= b.bits ? a : b;
-  const Limit rows = greatest_extent(stage, outer), columns = greatest_extent(stage, inner);
+  const Limit rows = greatest_extent(edit.stage(), outer),
+              columns = greatest_extent(edit.stage(), inner);
   if (!rows || !columns) return type;
   const Limit extent = product(rows, columns);
   if (!extent)
-    fail("fuse", stage, outer,
-         "the fusion with `" + inner.name() + "` would have " + std::to_string(*rows) + " * " +
-             std::to_string(*columns) + " iterations, more than a loop can count (2^63 - 1)",
-         where);
+    edit.fail(outer, "the fusion with `" + inner.name() + "` would have " + std::to_string(*rows) +
+                         " * " + std::to_string(*columns) +
+                         " iterations, more than a loop can count (2^63 - 1)");
   return widened(type, *extent);
 }
 
-DataType type_of_split(const StageData& stage, const IterVar& parent, const Expr& count,
-                       const SourceLocation& where) {
+DataType type_of_split(const StageEdit& edit, const IterVar& parent, const Expr& count) {
   const DataType type = parent.var().dtype();
-  const Limit extent = greatest_extent(stage, parent), size = tir::constant_int(count);
+  const Limit extent = greatest_extent(edit.stage(), parent), size = tir::constant_int(count);
   if (!extent || !size) return type;
   const Limit reached = product(rounded_up_quotient(extent, size), size);
   if (!reached)
-    fail("split", stage, parent,
-         "rounded up to a multiple of " + std::to_string(*size) + ", its " +
-             std::to_string(*extent) + " iterations are more than a loop can count (2^63 - 1)",
-         where);
+    edit.fail(parent, "rounded up to a multiple of " + std::to_string(*size) + ", its " +
+                          std::to_string(*extent) +
+                          " iterations are more than a loop can count (2^63 - 1)");
   return widened(type, *reached);
 }
 

@@ -2,7 +2,7 @@
 // leave int32 gets a variable of 64 bits when it is made: its type cannot change later.
 #pragma once
 
-#include "te/schedule/schedule_data.h"
+#include "te/schedule/stage_edit.h"
 
 namespace tenon::te {
 
@@ -10,13 +10,11 @@ namespace tenon::te {
 /// if a symbolic size has a part in it, or if it is beyond int64.
 ///
 ///   axis of 10 iterations, split by 4: 4 for the inner one, 3 for the outer one
-std::optional<std::int64_t> greatest_extent(const StageData& stage, const IterVar& axis);
+std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis);
 
 /// The types of the axes that a fusion or a split makes: as wide as their parents', and 64 bits
 /// where the parent's index, computed from them, may go beyond int32.
-DataType type_of_fused(const StageData& stage, const IterVar& outer, const IterVar& inner,
-                       const SourceLocation& where);
-DataType type_of_split(const StageData& stage, const IterVar& parent, const Expr& count,
-                       const SourceLocation& where);
+DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVar& inner);
+DataType type_of_split(const StageEdit& edit, const IterVar& parent, const Expr& count);
 
 }  // namespace tenon::te

@@ -7,7 +7,7 @@ namespace tenon::te {
 
 /// Makes the stages between the inputs and the outputs a group and returns its number; what was
 /// computed at a loop outside of the group then is at the group's root, with a warning.
-int add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
-              bool include_inputs, const SourceLocation& where);
+GroupNumber add_group(ScheduleData& schedule, const TensorList& outputs, const TensorList& inputs,
+                      bool include_inputs, const SourceLocation& where);
 
 }  // namespace tenon::te

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::te {
@@ -14,7 +15,7 @@ constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
 /// A read of an inlined stage and what it has become.
 struct Expansion {
-  StageId stage;
+  StageNumber stage;
   std::vector<Expr> indices;
   Expr value;
 };
@@ -70,15 +71,14 @@ class Expander {
     const std::optional<StageOutput> output = schedule_.find(tensor);
     internal_check(output.has_value(),
                    "a read of tensor `" + tensor.name() + "`, which no stage computes");
-    if (is_inlined_[static_cast<std::size_t>(output->stage)])
-      return expand(output->stage, load.indices);
+    if (is_inlined_[output->stage.index()]) return expand(output->stage, load.indices);
     const Tensor present = schedule_.tensor(*output);
     return present.same_as(tensor) ? self
                                    : tir::make_producer_load(present.producer(), load.indices);
   }
 
-  Expr expand(StageId id, const std::vector<Expr>& indices) {
-    std::size_t key = static_cast<std::size_t>(id);
+  Expr expand(StageNumber id, const std::vector<Expr>& indices) {
+    std::size_t key = id.index();
     for (const Expr& index : indices) key = key * 31 + index.node().hash;
     for (const Expansion& known : expansions_[key])
       if (known.stage == id && all_equal(known.indices, indices)) return known.value;
@@ -108,17 +108,17 @@ class Expander {
 /// Which stages are to be inlined and can be.
 std::vector<bool> find_inlined(ScheduleData& schedule) {
   std::vector<bool> is_inlined(schedule.stages.size(), false);
-  for (StageId id : schedule.order) {
+  for (StageNumber id : schedule.order) {
     const StageData& stage = schedule.stage(id);
     if (!std::holds_alternative<AttachInline>(stage.attach)) continue;
-    check_can_inline("compute_inline", stage, stage.attach_where);
-    is_inlined[static_cast<std::size_t>(id)] = true;
+    StageEdit(schedule, id, "compute_inline", stage.attach_where).check_can_inline();
+    is_inlined[id.index()] = true;
   }
-  for (StageId reader : schedule.order) {
+  for (StageNumber reader : schedule.order) {
     if (schedule.stage(reader).op.as<Compute>()) continue;
     for (const StageOutput& read : schedule.reads(reader)) {
-      if (!is_inlined[static_cast<std::size_t>(read.stage)]) continue;
-      is_inlined[static_cast<std::size_t>(read.stage)] = false;
+      if (!is_inlined[read.stage.index()]) continue;
+      is_inlined[read.stage.index()] = false;
       schedule.stage(read.stage).attach = AttachRoot{};
     }
   }
@@ -142,7 +142,7 @@ Operation settled(const ScheduleData& schedule, const StageData& stage, Expander
                       {stage.op.tag(), stage.op.attrs()}, stage.op.where());
 }
 
-void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inlined,
+void settle(ScheduleData& schedule, StageNumber id, const std::vector<bool>& is_inlined,
             const SourceLocation& where) {
   StageData& stage = schedule.stage(id);
   Expander expand(schedule, is_inlined, stage, where);
@@ -153,10 +153,9 @@ void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inli
   for (auto& [axis, attributes] : present.attributes) {
     for (PrefetchRequest& request : attributes.prefetches) {
       const StageOutput output = *schedule.find(request.tensor);
-      if (is_inlined[static_cast<std::size_t>(output.stage)])
+      if (is_inlined[output.stage.index()])
         fail("prefetch", present, axis,
-             "tensor `" + request.tensor.name() + "` is inlined and has no memory",
-             attributes.where);
+             "tensor `" + request.tensor.name() + "` is inlined and has no memory", request.where);
       request.tensor = schedule.tensor(output);
     }
   }
@@ -166,9 +165,9 @@ void settle(ScheduleData& schedule, StageId id, const std::vector<bool>& is_inli
 
 void inline_stages(ScheduleData& schedule, const SourceLocation& where) {
   const std::vector<bool> is_inlined = find_inlined(schedule);
-  std::vector<StageId> remaining;
-  for (StageId id : schedule.order) {
-    if (is_inlined[static_cast<std::size_t>(id)]) continue;
+  std::vector<StageNumber> remaining;
+  for (StageNumber id : schedule.order) {
+    if (is_inlined[id.index()]) continue;
     remaining.push_back(id);
     settle(schedule, id, is_inlined, where);
   }

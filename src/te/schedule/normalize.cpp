@@ -22,14 +22,14 @@ void rebase_loops(StageData& stage) {
     if (!known) continue;
     // What is said of the loop moves on; what is said of the dimension stays.
     AxisAttributes moved = *known;
-    stage.attributes_of_or_new(root) = AxisAttributes{.align = moved.align, .where = moved.where};
+    stage.attributes_of_or_new(root) = AxisAttributes{.align = moved.align};
     moved.align = std::nullopt;
     stage.attributes.emplace_back(rebased, std::move(moved));
   }
 }
 
 /// The loop that has come of an axis: of a split the inner one, of a fusion the fused one.
-IterVar loop_of(const StageData& stage, IterVar axis, const std::string& attached,
+IterVar loop_of(const StageSpec& stage, IterVar axis, const std::string& attached,
                 const SourceLocation& where) {
   while (!stage.has_leaf(axis)) {
     const Relation* consumer = stage.consumer_of(axis);
@@ -63,8 +63,8 @@ void settle_attach(const ScheduleData& schedule, Attach& attach, const std::stri
 
 void normalize(ScheduleData& schedule, const SourceLocation& where) {
   inline_stages(schedule, where);
-  for (StageId id : schedule.order) rebase_loops(schedule.stage(id));
-  for (StageId id : schedule.order) {
+  for (StageNumber id : schedule.order) rebase_loops(schedule.stage(id));
+  for (StageNumber id : schedule.order) {
     StageData& stage = schedule.stage(id);
     // There is nothing to compute of a placeholder, wherever it is said to be computed.
     if (stage.op.as<Placeholder>()) stage.attach = AttachRoot{};

@@ -7,17 +7,24 @@
 
 namespace tenon::te {
 
-std::optional<IterVar> find_axis_used(const Expr& e, std::span<const IterVar> axes) {
-  if (tir::is_constant(e)) return std::nullopt;
-  const std::vector<Var> used = tir::free_vars(e);
-  for (const IterVar& axis : axes)
-    if (std::any_of(used.begin(), used.end(),
-                    [&](const Var& var) { return axis.var().same_as(var); }))
-      return axis;
-  return std::nullopt;
+namespace {
+
+using VarSet = std::unordered_set<const tir::ExprNode*>;
+
+VarSet vars_of(const Expr& e) {
+  VarSet vars;
+  if (tir::is_constant(e)) return vars;
+  for (const Var& var : tir::free_vars(e)) vars.insert(&var.node());
+  return vars;
 }
 
-namespace {
+/// The first of the axes whose variable is among them.
+const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes) {
+  const auto found = std::find_if(axes.begin(), axes.end(), [&](const IterVar& axis) {
+    return vars.contains(&axis.var().node());
+  });
+  return found == axes.end() ? nullptr : &*found;
+}
 
 std::vector<Tensor> tensors_read(const Expr& e) {
   TensorCollector reads;
@@ -27,62 +34,58 @@ std::vector<Tensor> tensors_read(const Expr& e) {
 
 }  // namespace
 
-void check_known_at_call(std::string_view primitive, const ScheduleData& schedule,
-                         const StageData& stage, const IterVar& axis, const Expr& e,
-                         const std::string& what, const SourceLocation& where) {
-  const std::string rule = what + " must be known before the function runs, but ";
-  const std::vector<Tensor> read = tensors_read(e);
-  if (!read.empty())
-    fail(primitive, stage, axis, rule + "reads tensor `" + read.front().name() + "`", where);
-  if (tir::effect_of(e) != tir::Effect::Pure)
-    fail(primitive, stage, axis,
-         rule + "`" + tir::print_expr(e) + "` is a call that may give another value each time",
-         where);
-  for (const StageData& other : schedule.stages)
-    if (const std::optional<IterVar> used = find_axis_used(e, other.all_iter_vars))
-      fail(primitive, stage, axis,
-           rule + "uses axis `" + used->name() + "` of " + describe(other) +
-               ", which changes while it runs",
-           where);
+bool is_integer_scalar(DataType type) {
+  return type.is_integral() && type.is_scalar() && !type.is_bool();
 }
 
-void check_store_predicate(const ScheduleData& schedule, const StageData& stage,
-                           const Expr& condition, const SourceLocation& where) {
-  if (!stage.op.as<Compute>() && !stage.op.as<TensorCompute>())
-    fail("set_store_predicate", stage, "only the stores of a compute can be guarded", where);
+void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
+                         const std::string& what) {
+  const std::string rule = what + " must be known before the function runs, but ";
+  const std::vector<Tensor> read = tensors_read(e);
+  if (!read.empty()) edit.fail(axis, rule + "reads tensor `" + read.front().name() + "`");
+  if (tir::effect_of(e) != tir::Effect::Pure)
+    edit.fail(axis, rule + "`" + tir::print_expr(e) +
+                        "` is a call that may give another value each time");
+  const VarSet vars = vars_of(e);
+  if (vars.empty()) return;
+  for (const StageData& other : edit.schedule().stages)
+    if (const IterVar* used = find_axis_among(vars, other.all_iter_vars))
+      edit.fail(axis, rule + "uses axis `" + used->name() + "` of " + describe(other) +
+                          ", which changes while it runs");
+}
+
+void check_store_predicate(const StageEdit& edit, const Expr& condition) {
+  const Operation& op = edit.stage().op;
+  if (!op.as<Compute>() && !op.as<TensorCompute>())
+    edit.fail("only the stores of a compute can be guarded");
   if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
-    fail("set_store_predicate", stage, "the condition must be Bool, is " + condition.dtype().str(),
-         where);
+    edit.fail("the condition must be Bool, is " + condition.dtype().str());
   for (const Tensor& tensor : tensors_read(condition)) {
-    const std::optional<StageOutput> output = schedule.find(tensor);
-    if (output && schedule.stage(output->stage).op.as<Placeholder>()) continue;
-    fail(
-        "set_store_predicate", stage,
+    const std::optional<StageOutput> output = edit.schedule().find(tensor);
+    if (output && edit.schedule().stage(output->stage).op.as<Placeholder>()) continue;
+    edit.fail(
         "the condition reads tensor `" + tensor.name() +
-            "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
-            "if_then_else",
-        where);
+        "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
+        "if_then_else");
   }
 }
 
-void check_predicate_stays(std::string_view primitive, const StageData& stage,
-                           std::span<const IterVar> staying, const SourceLocation& where) {
+void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> staying) {
+  const StageData& stage = edit.stage();
   if (!stage.store_predicate) return;
+  const VarSet vars = vars_of(*stage.store_predicate);
   std::vector<IterVar> gone = stage.all_iter_vars;
   std::erase_if(gone, [&](const IterVar& axis) { return contains(staying, axis); });
-  const std::optional<IterVar> used = find_axis_used(*stage.store_predicate, gone);
+  const IterVar* used = find_axis_among(vars, gone);
   if (!used) return;
-  fail(primitive, stage,
-       "its store predicate is about axis `" + used->name() + "`, which would be gone; call " +
-           std::string(primitive) + " before set_store_predicate",
-       where);
+  edit.fail("its store predicate is about axis `" + used->name() + "`, which would be gone; call " +
+            edit.primitive() + " before set_store_predicate");
 }
 
-void check_pragma_value(const StageData& stage, const IterVar& axis, const std::string& key,
-                        const Expr& value, const SourceLocation& where) {
+void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::string& key,
+                        const Expr& value) {
   auto refuse = [&](const std::string& wanted) {
-    fail("pragma", stage, axis,
-         "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`", where);
+    edit.fail(axis, "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`");
   };
   const std::optional<std::int64_t> number = tir::constant_int(value);
   if (key == "auto_unroll_max_step" && (!number || *number < 0))

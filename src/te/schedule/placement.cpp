@@ -3,186 +3,198 @@
 #include <limits>
 
 #include "te/schedule/operand_checks.h"
-#include "te/schedule/warnings.h"
+#include "tenon/support/match.h"
 #include "tenon/te/stage.h"
 
 namespace tenon::te {
 
 namespace {
 
-/// The place of a stage or group, to be changed by a primitive.
-struct Placed {
-  std::string name;
-  Attach& attach;
-  SourceLocation& where;
-  std::optional<int> group;
+/// A primitive at work on the place of a stage or of a group.
+class PlaceEdit {
+ public:
+  PlaceEdit(StageData& stage, std::string_view primitive, const SourceLocation& where)
+      : name_(describe(stage)),
+        place_(stage.attach),
+        place_where_(stage.attach_where),
+        group_(stage.group),
+        primitive_(primitive),
+        where_(where) {}
+  PlaceEdit(GroupData& group, std::string_view primitive, const SourceLocation& where)
+      : name_("group `" + group.name + "`"),
+        place_(group.attach),
+        place_where_(group.attach_where),
+        group_(group.group),
+        primitive_(primitive),
+        where_(where) {}
+
+  const std::string& name() const { return name_; }
+  /// The group around.
+  std::optional<GroupNumber> group() const { return group_; }
+  const SourceLocation& where() const { return where_; }
+
+  [[noreturn]] void fail(const std::string& text) const {
+    throw ScheduleError(primitive_ + " of " + name_ + ": " + text, where_);
+  }
+  void check_may_move() const {
+    if (std::holds_alternative<AttachScanUpdate>(place_))
+      fail("it is the update of a scan and is computed in its time loop");
+  }
+  void move_to(Attach place) const {
+    place_ = std::move(place);
+    place_where_ = where_;
+  }
+
+ private:
+  std::string name_;
+  Attach& place_;
+  SourceLocation& place_where_;
+  std::optional<GroupNumber> group_;
+  std::string primitive_;
+  SourceLocation where_;
 };
 
-Placed placed(ScheduleData& schedule, int index, bool is_group) {
-  if (is_group) {
-    GroupData& group = schedule.groups[static_cast<std::size_t>(index)];
-    return {"group `" + group.name + "`", group.attach, group.attach_where, group.group};
-  }
-  StageData& stage = schedule.stage(index);
-  return {describe(stage), stage.attach, stage.attach_where, stage.group};
+using Target = std::variant<StageNumber, GroupNumber>;
+
+PlaceEdit edit_place(ScheduleData& schedule, const Target& target, std::string_view primitive,
+                     const SourceLocation& where) {
+  return match(
+      target,
+      [&](StageNumber number) {
+        check_is_there(schedule, number, primitive, where);
+        return PlaceEdit(schedule.stage(number), primitive, where);
+      },
+      [&](GroupNumber number) { return PlaceEdit(schedule.group(number), primitive, where); });
 }
 
-[[noreturn]] void fail_at(std::string_view primitive, const Placed& what, const std::string& text,
-                          const SourceLocation& where) {
-  throw ScheduleError(std::string(primitive) + " of " + what.name + ": " + text, where);
-}
-
-void check_may_move(std::string_view primitive, const Placed& what, const SourceLocation& where) {
-  if (std::holds_alternative<AttachScanUpdate>(what.attach))
-    fail_at(primitive, what, "it is the update of a scan and is computed in its time loop", where);
-}
-
-/// The memory of a scan's state is the scan's, whichever stages fill it.
-void check_has_memory(std::string_view primitive, const ScheduleData& schedule, StageId id,
-                      const SourceLocation& where) {
-  const StageData& stage = schedule.stage(id);
-  if (const StageData* scan = scan_of_state(schedule, id))
-    fail(primitive, stage,
-         "it shares the memory of the state of " + describe(*scan) + ": say it of that stage",
-         where);
-}
-
-bool in_group(const ScheduleData& schedule, std::optional<int> inner, int group) {
-  while (inner && *inner != group) inner = schedule.groups[static_cast<std::size_t>(*inner)].group;
+bool in_group(const ScheduleData& schedule, std::optional<GroupNumber> inner, GroupNumber group) {
+  while (inner && *inner != group) inner = schedule.group(*inner).group;
   return inner.has_value();
 }
 
-/// The stages that the one at `id` is computed in, itself first.
-std::vector<StageId> chain_of(const ScheduleData& schedule, StageId id) {
-  std::vector<StageId> chain;
-  std::vector<bool> seen(schedule.stages.size(), false);
-  while (!seen[static_cast<std::size_t>(id)]) {
-    seen[static_cast<std::size_t>(id)] = true;
-    chain.push_back(id);
-    const Attach& attach = schedule.effective_attach(id);
-    if (const AttachAt* at = std::get_if<AttachAt>(&attach)) id = at->stage;
-    if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) id = at->scan;
+bool is_or_is_in(const ScheduleData& schedule, StageNumber stage, const Target& target) {
+  return match(
+      target, [&](StageNumber number) { return stage == number; },
+      [&](GroupNumber number) { return in_group(schedule, schedule.stage(stage).group, number); });
+}
+
+/// The stages that this one is computed in, itself first.
+std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stage) {
+  std::vector<StageNumber> chain;
+  std::unordered_set<StageNumber> seen;
+  while (seen.insert(stage).second) {
+    chain.push_back(stage);
+    const Attach& attach = schedule.effective_attach(stage).attach;
+    if (const AttachAt* at = std::get_if<AttachAt>(&attach)) stage = at->stage;
+    if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) stage = at->scan;
   }
   return chain;
 }
 
+void check_has_no_output(const ScheduleData& schedule, const Target& target,
+                         const PlaceEdit& self) {
+  match(
+      target,
+      [&](StageNumber number) {
+        if (schedule.stage(number).is_output)
+          self.fail("it is an output of the schedule and must be computed at root");
+      },
+      [&](GroupNumber number) {
+        for (StageNumber output : schedule.outputs)
+          if (in_group(schedule, schedule.stage(output).group, number))
+            self.fail(describe(schedule.stage(output)) +
+                      " of it is an output of the schedule and must be computed at root");
+      });
+}
+
 /// Threads around a scan are started before anything is known of its stages.
-void check_env_thread(const StageData& stage, std::span<const IterVar> threads, std::size_t n,
-                      const SourceLocation& where) {
+void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, std::size_t n) {
   const IterVar& thread = threads[n];
   if (thread.kind() != IterKind::ThreadIndex)
-    fail("env_threads", stage, thread, "it is not made by te::thread_axis", where);
+    edit.fail(thread, "it is not made by te::thread_axis");
   if (thread.thread()->is_virtual())
-    fail("env_threads", stage, thread,
-         "virtual threads run one after another, and none waits for the others", where);
+    edit.fail(thread, "virtual threads run one after another, and none waits for the others");
   if (!thread.dom())
-    fail("env_threads", stage, thread,
-         "the number of threads is not declared; use te::thread_axis({0, n}, \"" +
-             thread.thread()->str() + "\")",
-         where);
+    edit.fail(thread, "the number of threads is not declared; use te::thread_axis({0, n}, \"" +
+                          thread.thread()->str() + "\")");
   for (const IterVar& other : threads.first(n)) {
-    if (other.same_as(thread))
-      fail("env_threads", stage, thread, "the axis is listed more than once", where);
+    if (other.same_as(thread)) edit.fail(thread, "the axis is listed more than once");
     if (*other.thread() == *thread.thread())
-      fail("env_threads", stage, thread, "another axis listed is also " + thread.thread()->str(),
-           where);
+      edit.fail(thread, "another axis listed is also " + thread.thread()->str());
   }
 }
 
 }  // namespace
 
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
-  if (!is_group_) check_is_there(*schedule_, index_, "compute_at", where);
-  const Placed self = placed(*schedule_, index_, is_group_);
-  check_may_move("compute_at", self, where);
-  if (parent.schedule_ != schedule_)
-    fail_at("compute_at", self, "the other stage is of another schedule", where);
-  if (parent.is_group_)
-    fail_at("compute_at", self, "a group has no loops to be computed at; use a stage of it", where);
-  if (!is_group_ && schedule_->stage(index_).is_output)
-    fail_at("compute_at", self, "it is an output of the schedule and must be computed at root",
-            where);
-  for (const StageData& member : schedule_->stages)
-    if (is_group_ && member.is_output && in_group(*schedule_, member.group, index_))
-      fail_at("compute_at", self,
-              describe(member) + " of it is an output of the schedule and must be computed at root",
-              where);
-  const StageData& target = parent.data();
-  if (self.group && !in_group(*schedule_, target.group, *self.group))
-    fail_at("compute_at", self,
-            "it belongs to group `" +
-                schedule_->groups[static_cast<std::size_t>(*self.group)].name + "`, " +
-                describe(target) +
-                " does not; it can only be computed at loops inside of its group",
-            where);
-  for (StageId outer : chain_of(*schedule_, parent.index_)) {
-    const bool is_self =
-        is_group_ ? in_group(*schedule_, schedule_->stage(outer).group, index_) : outer == index_;
-    if (!is_self) continue;
-    fail_at("compute_at", self,
-            outer == parent.index_ ? "it cannot be computed at a loop of itself"
-                                   : describe(target) + " is itself computed inside of it",
-            where);
-  }
-  const IterVar axis =
-      require_leaf("compute_at " + self.name + ", at a loop", target, given, where);
-  self.attach = AttachAt{parent.index_, axis};
-  self.where = where;
+  const PlaceEdit self = edit_place(*schedule_, target_, "compute_at", where);
+  self.check_may_move();
+  if (parent.schedule_ != schedule_) self.fail("the other stage is of another schedule");
+  if (parent.is_group()) self.fail("a group has no loops to be computed at; use a stage of it");
+  check_has_no_output(*schedule_, target_, self);
+  const StageNumber outer = std::get<StageNumber>(parent.target_);
+  const StageData& target = schedule_->stage(outer);
+  if (self.group() && !in_group(*schedule_, target.group, *self.group()))
+    self.fail("it belongs to group `" + schedule_->group(*self.group()).name + "`, " +
+              describe(target) + " does not; it can only be computed at loops inside of its group");
+  for (StageNumber around : chain_of(*schedule_, outer))
+    if (is_or_is_in(*schedule_, around, target_))
+      self.fail(around == outer ? "it cannot be computed at a loop of itself"
+                                : describe(target) + " is itself computed inside of it");
+  const StageEdit at_loop(*schedule_, outer, "compute_at " + self.name() + ", at a loop", where);
+  self.move_to(AttachAt{outer, at_loop.leaf(given)});
   return *this;
 }
 
 Stage Stage::compute_inline(SourceLocation where) const {
-  const StageData& stage = require_stage(*schedule_, index_, is_group_, "compute_inline", where);
-  const Placed self = placed(*schedule_, index_, false);
-  check_may_move("compute_inline", self, where);
-  check_can_inline("compute_inline", stage, where);
-  self.attach = AttachInline{};
-  self.where = where;
+  const StageEdit edit(*this, "compute_inline", where);
+  const PlaceEdit self(edit.stage(), "compute_inline", where);
+  self.check_may_move();
+  edit.check_can_inline();
+  self.move_to(AttachInline{});
   return *this;
 }
 
 Stage Stage::compute_root(SourceLocation where) const {
-  if (!is_group_) check_is_there(*schedule_, index_, "compute_root", where);
-  const Placed self = placed(*schedule_, index_, is_group_);
-  check_may_move("compute_root", self, where);
-  self.attach = AttachRoot{};
-  self.where = where;
+  const PlaceEdit self = edit_place(*schedule_, target_, "compute_root", where);
+  self.check_may_move();
+  self.move_to(AttachRoot{});
   return *this;
 }
 
 // ---- storage ------------------------------------------------------------------------------------
 
 Stage Stage::set_scope(const Name& scope, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "set_scope", where);
-  const tir::StorageScope parsed = parse_scope("set_scope of " + describe(stage), scope, where);
+  const StageEdit edit(*this, "set_scope", where);
+  StageData& stage = edit.stage();
+  const tir::StorageScope parsed = edit.parse_scope(scope);
   const bool belongs_to_caller = stage.is_output || stage.op.as<Placeholder>();
   if (belongs_to_caller && parsed != tir::StorageScope::Global)
-    fail("set_scope", stage,
-         std::string(stage.is_output ? "it is an output" : "it is a placeholder") +
-             ", whose memory is the caller's and global; use " +
-             (stage.is_output ? "cache_write" : "cache_read"),
-         where);
-  check_has_memory("set_scope", *schedule_, index_, where);
+    edit.fail(std::string(stage.is_output ? "it is an output" : "it is a placeholder") +
+              ", whose memory is the caller's and global; use " +
+              (stage.is_output ? "cache_write" : "cache_read"));
+  edit.check_has_memory();
   stage.scope = parsed;
   stage.scope_where = where;
   return *this;
 }
 
 Stage Stage::set_store_predicate(const Operand& condition, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "set_store_predicate", where);
+  const StageEdit edit(*this, "set_store_predicate", where);
   Expr predicate = condition.alone();
-  check_store_predicate(*schedule_, stage, predicate, where);
-  stage.store_predicate = std::move(predicate);
-  stage.store_predicate_where = where;
+  check_store_predicate(edit, predicate);
+  edit.stage().store_predicate = std::move(predicate);
+  edit.stage().store_predicate_where = where;
   return *this;
 }
 
 Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "env_threads", where);
-  if (!stage.op.as<Scan>()) fail("env_threads", stage, "only a scan has threads of its own", where);
+  const StageEdit edit(*this, "env_threads", where);
+  StageData& stage = edit.stage();
+  if (!stage.op.as<Scan>()) edit.fail("only a scan has threads of its own");
   if (!stage.env_threads.empty())
-    fail("env_threads", stage, "they are already set, to " + describe(stage.env_threads), where);
-  for (std::size_t n = 0; n < threads.size(); ++n) check_env_thread(stage, threads, n, where);
+    edit.fail("they are already set, to " + describe(stage.env_threads));
+  for (std::size_t n = 0; n < threads.size(); ++n) check_env_thread(edit, threads, n);
   stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin(), threads.begin(), threads.end());
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), threads.begin(), threads.end());
   stage.env_threads = threads;
@@ -191,52 +203,48 @@ Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation whe
 
 Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
                            SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "storage_align", where);
+  const StageEdit edit(*this, "storage_align", where);
+  const StageData& stage = edit.stage();
   const std::vector<IterVar> stored = stored_axes(stage);
   if (!contains(stored, axis))
-    fail("storage_align", stage, axis,
-         "it is no dimension of the stage's output as it is stored, which has " + describe(stored),
-         where);
-  if (factor <= 0)
-    fail("storage_align", stage, axis, "the factor must be positive, got " + std::to_string(factor),
-         where);
-  if (offset < 0)
-    fail("storage_align", stage, axis,
-         "the offset must not be negative, got " + std::to_string(offset), where);
+    edit.fail(axis, "it is no dimension of the stage's output as it is stored, which has " +
+                        describe(stored));
+  if (factor <= 0) edit.fail(axis, "the factor must be positive, got " + std::to_string(factor));
+  if (offset < 0) edit.fail(axis, "the offset must not be negative, got " + std::to_string(offset));
   if (offset > std::numeric_limits<int>::max() - factor)
-    fail("storage_align", stage, axis, "factor and offset together must fit int32", where);
-  check_has_memory("storage_align", *schedule_, index_, where);
+    edit.fail(axis, "factor and offset together must fit int32");
+  edit.check_has_memory();
   if (stage.is_output)
-    warn_once(*schedule_,
-              "storage_align of axis `" + axis.name() + "` of " + describe(stage) +
-                  ": it is an output, whose memory is the caller's; this has no effect",
-              where);
-  AxisAttributes& attributes = stage.attributes_of_or_new(axis);
-  attributes.align = StorageAlign{factor, offset};
-  attributes.where = where;
+    edit.warn(edit.subject(axis) +
+              ": it is an output, whose memory is the caller's; this has no effect");
+  edit.attributes(axis).align = StorageAlign{factor, offset};
   return *this;
 }
 
+namespace {
+
+/// A buffer of a kind that the caller's memory cannot be.
+void check_makes_its_buffer(const StageEdit& edit) {
+  if (edit.stage().is_output) edit.fail("it is an output, whose memory is the caller's");
+  if (edit.stage().op.as<Placeholder>())
+    edit.fail("a placeholder is not computed; use its cache_read");
+  edit.check_has_memory();
+}
+
+}  // namespace
+
 Stage Stage::double_buffer(SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "double_buffer", where);
-  if (stage.is_output)
-    fail("double_buffer", stage, "it is an output, whose memory is the caller's", where);
-  if (stage.op.as<Placeholder>())
-    fail("double_buffer", stage, "a placeholder is not computed; use its cache_read", where);
-  check_has_memory("double_buffer", *schedule_, index_, where);
-  stage.double_buffer = true;
-  stage.double_buffer_where = where;
+  const StageEdit edit(*this, "double_buffer", where);
+  check_makes_its_buffer(edit);
+  edit.stage().double_buffer = true;
+  edit.stage().double_buffer_where = where;
   return *this;
 }
 
 Stage Stage::rolling_buffer(SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "rolling_buffer", where);
-  if (stage.is_output)
-    fail("rolling_buffer", stage, "it is an output, whose memory is the caller's", where);
-  if (stage.op.as<Placeholder>())
-    fail("rolling_buffer", stage, "a placeholder is not computed; use its cache_read", where);
-  check_has_memory("rolling_buffer", *schedule_, index_, where);
-  stage.rolling_buffer = true;
+  const StageEdit edit(*this, "rolling_buffer", where);
+  check_makes_its_buffer(edit);
+  edit.stage().rolling_buffer = true;
   return *this;
 }
 

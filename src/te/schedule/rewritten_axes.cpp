@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "te/schedule/warnings.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::te {
@@ -44,27 +43,23 @@ Expr zero_of(DataType type) {
   return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0);
 }
 
-void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
-                 const SourceLocation& where) {
-  StageData& stage = schedule.stage(id);
+void reset_loops(const StageEdit& edit) {
+  StageData& stage = edit.stage();
   const std::vector<IterVar> before = stage.leaf_iter_vars;
   stage.all_iter_vars = stage.op.root_iter_vars();
   stage.leaf_iter_vars = loops_of(stage.op);
   stage.relations.clear();
-  warn_of_lost_marks(schedule, primitive, stage, before, where);
+  edit.warn_of_lost_marks(before);
   std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
 }
 
-void check_attached_axes_stay(const ScheduleData& schedule, StageId id,
-                              std::span<const IterVar> staying, std::string_view primitive,
-                              const SourceLocation& where) {
-  for (StageId other : schedule.order) {
-    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other));
-    if (!at || at->stage != id || contains(staying, at->axis)) continue;
-    fail(primitive, schedule.stage(id),
-         describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
-             "`, which would be gone; call " + std::string(primitive) + " before compute_at",
-         where);
+void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> staying) {
+  const ScheduleData& schedule = edit.schedule();
+  for (StageNumber other : schedule.order) {
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other).attach);
+    if (!at || at->stage != edit.number() || contains(staying, at->axis)) continue;
+    edit.fail(describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
+              "`, which would be gone; call " + edit.primitive() + " before compute_at");
   }
 }
 

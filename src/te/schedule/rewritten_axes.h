@@ -2,7 +2,7 @@
 #pragma once
 
 #include "te/relations/propagate.h"
-#include "te/schedule/schedule_data.h"
+#include "te/schedule/stage_edit.h"
 
 namespace tenon::te {
 
@@ -19,12 +19,9 @@ Expr zero_of(DataType type);
 
 /// The stage's loops become its operation's axes again; attributes of axes that are gone are
 /// dropped, with a warning.
-void reset_loops(ScheduleData& schedule, StageId id, std::string_view primitive,
-                 const SourceLocation& where);
+void reset_loops(const StageEdit& edit);
 
 /// Throws if some stage is attached at an axis of this one that a rewrite will take away.
-void check_attached_axes_stay(const ScheduleData& schedule, StageId id,
-                              std::span<const IterVar> staying, std::string_view primitive,
-                              const SourceLocation& where);
+void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> staying);
 
 }  // namespace tenon::te

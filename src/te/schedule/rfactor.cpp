@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/operations/reducer_laws.h"
 #include "te/schedule/operand_checks.h"
 #include "te/schedule/rewritten_axes.h"
-#include "te/schedule/schedule_data.h"
+#include "te/schedule/stage_edit.h"
 
 namespace tenon::te {
 
@@ -24,35 +25,32 @@ struct Factored {
   Expr condition;
 };
 
-void check_untouched(const StageData& stage, const Compute& compute, const AxisMarks& touched,
-                     const IterVar& axis, const SourceLocation& where) {
+void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMarks& touched,
+                     const IterVar& axis) {
+  const StageData& stage = edit.stage();
   for (const IterVar& data : compute.axis)
     if (touched.value_or(data, 0))
-      fail("rfactor", stage, axis,
-           "it is fused with data axis `" + data.name() + "`; factor before fusing", where);
+      edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
     // That a loop begins at 0 is nothing that a user has done to it.
     if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
-        fail("rfactor", stage, axis,
-             "data axis `" + parent.name() +
-                 "` has already been changed; call rfactor first, then schedule the data axes",
-             where);
+        edit.fail(
+            axis,
+            "data axis `" + parent.name() +
+                "` has already been changed; call rfactor first, then schedule the data axes");
     if (std::holds_alternative<Singleton>(relation))
-      fail("rfactor", stage, axis, "the stage has a loop of nothing fused; call rfactor first",
-           where);
+      edit.fail(axis, "the stage has a loop of nothing fused; call rfactor first");
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
     // What was said of it would be lost with the operation that it belongs to.
     const std::string how = attributes.thread
-                                ? "is already bound to `" + attributes.thread->name() + "`"
+                                ? "is already bound to `" + attributes.thread->axis.name() + "`"
                                 : "has already been scheduled";
-    fail("rfactor", stage, axis,
-         "data axis `" + data.name() + "` " + how +
-             "; call rfactor first, then schedule the data axes",
-         where);
+    edit.fail(axis, "data axis `" + data.name() + "` " + how +
+                        "; call rfactor first, then schedule the data axes");
   }
 }
 
@@ -74,10 +72,11 @@ AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   return marks;
 }
 
-Factored factor(const StageData& stage, const Compute& compute, const tir::ReduceNode& reduction,
-                const IterVar& axis, const SourceLocation& where) {
+Factored factor(const StageEdit& edit, const Compute& compute, const tir::ReduceNode& reduction,
+                const IterVar& axis) {
+  const StageData& stage = edit.stage();
   const AxisMarks touched = touched_by(stage, axis);
-  check_untouched(stage, compute, touched, axis, where);
+  check_untouched(edit, compute, touched, axis);
 
   AxisRanges ranges;
   arith::Facts facts;
@@ -172,15 +171,13 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
                       {op.tag(), op.attrs()}, op.where());
 }
 
-int checked_position(const StageData& stage, const IterVar& axis, int factor_axis, std::size_t rank,
-                     const SourceLocation& where) {
+int checked_position(const StageEdit& edit, const IterVar& axis, int factor_axis,
+                     std::size_t rank) {
   const int count = static_cast<int>(rank) + 1;
   const int position = factor_axis >= 0 ? factor_axis : count + factor_axis;
   if (position < 0 || position >= count)
-    fail("rfactor", stage, axis,
-         "factor_axis is " + std::to_string(factor_axis) + ", but the new tensor has " +
-             std::to_string(count) + " dimensions",
-         where);
+    edit.fail(axis, "factor_axis is " + std::to_string(factor_axis) + ", but the new tensor has " +
+                        std::to_string(count) + " dimensions");
   return position;
 }
 
@@ -190,42 +187,38 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
                                       int factor_axis, SourceLocation where) const {
   ScheduleData& schedule = *data_;
   if (tensors.empty()) throw ScheduleError("rfactor: no tensor is listed", where);
-  const StageId id = schedule.require(tensors.front(), "rfactor", where).stage;
-  const StageData& stage = schedule.stage(id);
+  const StageNumber id = schedule.require(tensors.front(), "rfactor", where).stage;
+  const StageEdit edit(schedule, id, "rfactor", where);
   for (const Tensor& tensor : tensors)
     if (schedule.require(tensor, "rfactor", where).stage != id)
-      fail("rfactor", stage, "tensor `" + tensor.name() + "` is of another operation", where);
-  const Operation op = stage.op;
+      edit.fail("tensor `" + tensor.name() + "` is of another operation");
+  const Operation op = edit.stage().op;
   const Compute* compute = op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
-  if (!reduction) fail("rfactor", stage, "it is no reduction", where);
-  const IterVar axis = require_leaf("rfactor", stage, given, where);
+  if (!reduction) edit.fail("it is no reduction");
+  const IterVar axis = edit.leaf(given);
   if (axis.kind() != IterKind::Reduce)
-    fail("rfactor", stage, axis,
-         "it is a " + std::string(to_string(axis.kind())) +
-             " axis; only a reduction axis can be factored",
-         where);
-  const int position = checked_position(stage, axis, factor_axis, compute->axis.size(), where);
-  check_attached_axes_stay(schedule, id, {}, "rfactor", where);
-  check_not_tensorized("rfactor", stage, where);
-  check_predicate_stays("rfactor", stage, {}, where);
+    edit.fail(axis, "it is a " + std::string(to_string(axis.kind())) +
+                        " axis; only a reduction axis can be factored");
+  const int position = checked_position(edit, axis, factor_axis, compute->axis.size());
+  check_attached_axes_stay(edit, {});
+  edit.check_not_tensorized();
+  check_predicate_stays(edit, {});
 
   if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
-    fail("rfactor", stage, axis,
-         "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found, where);
+    edit.fail(axis,
+              "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found);
 
-  const Factored factored = factor(stage, *compute, *reduction, axis, where);
+  const Factored factored = factor(edit, *compute, *reduction, axis);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);
   const Operation final =
       make_final(op, *compute, *reduction, partial, factored.data_axis, position);
 
+  const StageNumber partial_id = schedule.insert_stage(partial, schedule.position(id));
   schedule.set_op(id, final);
-  reset_loops(schedule, id, "rfactor", where);
-  const StageId partial_id = schedule.insert_stage(partial, schedule.position(id));
+  reset_loops(edit);
   schedule.stage(partial_id).group = schedule.stage(id).group;
-  std::vector<Tensor> result;
-  for (int n = 0; n < partial.num_outputs(); ++n) result.push_back(partial.output(n));
-  return result;
+  return outputs_of(partial);
 }
 
 Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,

@@ -12,17 +12,17 @@ Schedule create_schedule(const std::vector<Operation>& outputs, SourceLocation w
   if (outputs.empty()) throw ScheduleError("create_schedule: needs at least one output", where);
   auto data = std::make_shared<ScheduleData>();
   for (const Operation& op : post_dfs_order(outputs)) {
-    const StageId id = data->insert_stage(op, data->order.size());
+    const StageNumber id = data->insert_stage(op, data->order.size());
     const Scan* scan = op.as<Scan>();
     if (!scan) continue;
     std::vector<Tensor> inputs = scan->state;
     inputs.insert(inputs.end(), scan->inputs.begin(), scan->inputs.end());
-    const int group = add_group(*data, scan->update, inputs, false, where);
-    data->groups[static_cast<std::size_t>(group)].attach = AttachScanUpdate{id, scan->scan_axis};
-    data->groups[static_cast<std::size_t>(group)].name = op.name() + ".update";
+    GroupData& group = data->group(add_group(*data, scan->update, inputs, false, where));
+    group.attach = AttachScanUpdate{id, scan->scan_axis};
+    group.name = op.name() + ".update";
   }
   for (const Operation& output : outputs) {
-    const StageId id = *data->find(output);
+    const StageNumber id = *data->find(output);
     if (std::exchange(data->stage(id).is_output, true)) continue;
     data->outputs.push_back(id);
   }
@@ -45,21 +45,21 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
 // ---- questions ----------------------------------------------------------------------------------
 
 Stage Schedule::operator[](const StageKey& key) const {
-  std::optional<StageId> id = data_->find(key.op);
+  std::optional<StageNumber> id = data_->find(key.op);
   if (!id)
     throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule",
                         key.where);
-  return Stage(data_, *id, false);
+  return Stage(data_, *id);
 }
 
 std::vector<Stage> Schedule::stages() const {
   std::vector<Stage> result;
-  for (StageId id : data_->order) result.push_back(Stage(data_, id, false));
+  for (StageNumber id : data_->order) result.push_back(Stage(data_, id));
   return result;
 }
 std::vector<Operation> Schedule::outputs() const {
   std::vector<Operation> result;
-  for (StageId id : data_->outputs) result.push_back(data_->stage(id).op);
+  for (StageNumber id : data_->outputs) result.push_back(data_->stage(id).op);
   return result;
 }
 const std::vector<std::string>& Schedule::warnings() const { return data_->warnings; }
@@ -74,7 +74,7 @@ Schedule Schedule::normalize(SourceLocation where) const {
 
 Stage Schedule::create_group(const TensorList& outputs, const TensorList& inputs,
                              bool include_inputs, SourceLocation where) const {
-  return Stage(data_, add_group(*data_, outputs, inputs, include_inputs, where), true);
+  return Stage(data_, add_group(*data_, outputs, inputs, include_inputs, where));
 }
 
 }  // namespace tenon::te

@@ -4,7 +4,7 @@
 
 #include "te/schedule/extent_limits.h"
 #include "te/schedule/operand_checks.h"
-#include "te/schedule/warnings.h"
+#include "tenon/support/match.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -24,34 +24,48 @@ bool contains(std::span<const IterVar> axes, const IterVar& axis) {
 // ---- StageData ----------------------------------------------------------------------------------
 
 StageData StageData::make(const Operation& op) {
-  return StageData{.op = op,
-                   .origin_op = op,
-                   .all_iter_vars = op.root_iter_vars(),
-                   .leaf_iter_vars = loops_of(op),
-                   .relations = {},
-                   .attributes = {},
-                   .env_threads = {}};
+  return StageData{StageSpec{.op = op,
+                             .origin_op = op,
+                             .all_iter_vars = op.root_iter_vars(),
+                             .leaf_iter_vars = loops_of(op)}};
 }
 
-const AxisAttributes* StageData::attributes_of(const IterVar& axis) const {
+std::string_view to_string(LoopMark mark) {
+  switch (mark) {
+    case LoopMark::Unrolled:
+      return "Unrolled";
+    case LoopMark::Vectorized:
+      return "Vectorized";
+    case LoopMark::Parallelized:
+      return "Parallelized";
+  }
+  internal_error("loop mark outside its enumeration");
+}
+
+const AxisAttributes* StageSpec::attributes_of(const IterVar& axis) const {
   for (const auto& [owner, attributes] : attributes)
     if (owner.same_as(axis)) return &attributes;
   return nullptr;
 }
 
-AxisAttributes& StageData::attributes_of_or_new(const IterVar& axis) {
+AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
   for (auto& [owner, attributes] : attributes)
     if (owner.same_as(axis)) return attributes;
   return attributes.emplace_back(axis, AxisAttributes{}).second;
 }
 
-bool StageData::has_leaf(const IterVar& axis) const { return contains(leaf_iter_vars, axis); }
-bool StageData::has_axis(const IterVar& axis) const { return contains(all_iter_vars, axis); }
-std::optional<int> StageData::leaf_position(const IterVar& axis) const {
+const ThreadMark* StageSpec::thread_mark_of(const IterVar& axis) const {
+  const AxisAttributes* known = attributes_of(axis);
+  return known && known->thread ? &*known->thread : nullptr;
+}
+
+bool StageSpec::has_leaf(const IterVar& axis) const { return contains(leaf_iter_vars, axis); }
+bool StageSpec::has_axis(const IterVar& axis) const { return contains(all_iter_vars, axis); }
+std::optional<int> StageSpec::leaf_position(const IterVar& axis) const {
   return find_axis(leaf_iter_vars, axis);
 }
 
-const Relation* StageData::consumer_of(const IterVar& axis) const {
+const Relation* StageSpec::consumer_of(const IterVar& axis) const {
   for (const Relation& relation : relations)
     if (contains(parents_of(relation), axis)) return &relation;
   return nullptr;
@@ -60,10 +74,10 @@ const Relation* StageData::consumer_of(const IterVar& axis) const {
 // ---- questions ----------------------------------------------------------------------------------
 
 const StageData& Stage::data(SourceLocation where) const {
-  if (is_group_)
+  if (is_group())
     throw ScheduleError(
         "`" + name() + "`, a group of stages, has no operation and no loops of its own", where);
-  return schedule_->stage(index_);
+  return schedule_->stage(std::get<StageNumber>(target_));
 }
 Operation Stage::op(SourceLocation where) const { return data(where).op; }
 Operation Stage::origin_op(SourceLocation where) const { return data(where).origin_op; }
@@ -83,16 +97,18 @@ const std::vector<Relation>& Stage::relations(SourceLocation where) const {
 }
 
 std::optional<Stage> Stage::group() const {
-  const std::optional<int> group = is_group_
-                                       ? schedule_->groups[static_cast<std::size_t>(index_)].group
-                                       : schedule_->stage(index_).group;
-  return group ? std::optional(Stage(schedule_, *group, true)) : std::nullopt;
+  const std::optional<GroupNumber> outer = match(
+      target_, [&](StageNumber stage) { return schedule_->stage(stage).group; },
+      [&](GroupNumber group) { return schedule_->group(group).group; });
+  return outer ? std::optional(Stage(schedule_, *outer)) : std::nullopt;
 }
 std::string Stage::name() const {
-  return is_group_ ? schedule_->groups[static_cast<std::size_t>(index_)].name : data().op.name();
+  return match(
+      target_, [&](StageNumber stage) { return schedule_->stage(stage).op.name(); },
+      [&](GroupNumber group) { return schedule_->group(group).name; });
 }
 bool Stage::same_as(const Stage& other) const {
-  return schedule_ == other.schedule_ && index_ == other.index_ && is_group_ == other.is_group_;
+  return schedule_ == other.schedule_ && target_ == other.target_;
 }
 
 // ---- loops --------------------------------------------------------------------------------------
@@ -108,28 +124,22 @@ void replace_leaf(StageData& stage, const IterVar& leaf, std::vector<IterVar> re
 
 /// A positive integer in the axis' type; what is not constant is checked when the function is
 /// called.
-Expr checked_count(std::string_view primitive, const ScheduleData& schedule, const StageData& stage,
-                   const IterVar& axis, const Operand& count, const std::string& what,
-                   const SourceLocation& where) {
+Expr checked_count(const StageEdit& edit, const IterVar& axis, const Operand& count,
+                   const std::string& what) {
   const Expr given = count.alone();
-  if (!given.dtype().is_integral() || !given.dtype().is_scalar() || given.dtype().is_bool())
-    fail(primitive, stage, axis,
-         "the " + what + " must be an integer, got `" + tir::print_expr(given) + "` of type " +
-             given.dtype().str(),
-         where);
-  check_known_at_call(primitive, schedule, stage, axis, given, "the " + what, where);
+  if (!is_integer_scalar(given.dtype()))
+    edit.fail(axis, "the " + what + " must be an integer, got `" + tir::print_expr(given) +
+                        "` of type " + given.dtype().str());
+  check_known_at_call(edit, axis, given, "the " + what);
   const DataType type = axis.var().dtype();
   const std::optional<std::int64_t> value = tir::constant_int(given);
   if (!value) return tir::cast(type, given);
   const bool is_above_int64 = *value < 0 && given.dtype().is_uint();
   if (*value <= 0 && !is_above_int64)
-    fail(primitive, stage, axis, "the " + what + " must be positive, got " + std::to_string(*value),
-         where);
+    edit.fail(axis, "the " + what + " must be positive, got " + std::to_string(*value));
   if (is_above_int64 || !fits(*value, type))
-    fail(primitive, stage, axis,
-         "the " + what + " `" + tir::print_expr(given) + "` does not fit the axis' type " +
-             type.str(),
-         where);
+    edit.fail(axis, "the " + what + " `" + tir::print_expr(given) +
+                        "` does not fit the axis' type " + type.str());
   return tir::make_int(type, *value);
 }
 
@@ -137,55 +147,48 @@ bool can_be_split_or_fused(IterKind kind) {
   return kind == IterKind::DataParallel || kind == IterKind::Reduce || kind == IterKind::Ordered;
 }
 
-void check_transformable(std::string_view primitive, const StageData& stage, const IterVar& axis,
-                         const SourceLocation& where) {
+void check_transformable(const StageEdit& edit, const IterVar& axis) {
   if (!can_be_split_or_fused(axis.kind()))
-    fail(primitive, stage, axis,
-         "the axis is " + std::string(to_string(axis.kind())) + " and cannot be split or fused",
-         where);
-  check_not_tensorized(primitive, stage, axis, where);
-  const AxisAttributes* attributes = stage.attributes_of(axis);
-  if (attributes && attributes->thread)
-    fail(primitive, stage, axis,
-         "it is already bound to `" + attributes->thread->name() + "`: split and fuse before bind",
-         where);
+    edit.fail(axis, "the axis is " + std::string(to_string(axis.kind())) +
+                        " and cannot be split or fused");
+  edit.check_not_tensorized(axis);
+  if (const ThreadMark* bound = edit.stage().thread_mark_of(axis))
+    edit.fail(axis,
+              "it is already bound to `" + bound->axis.name() + "`: split and fuse before bind");
 }
 
-Stage::SplitAxes split_axis(std::string_view primitive, const ScheduleData& schedule,
-                            StageData& stage, const IterVar& given, const Operand& count,
-                            bool by_parts, const SourceLocation& where) {
-  const IterVar axis = require_leaf(primitive, stage, given, where);
-  check_transformable(primitive, stage, axis, where);
-  Expr size = checked_count(primitive, schedule, stage, axis, count,
-                            by_parts ? "number of parts" : "factor", where);
-  const DataType type = type_of_split(stage, axis, size, where);
+enum class CountOf : std::uint8_t { InnerLoops, OuterLoops };
+
+Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const Operand& count,
+                            CountOf counted) {
+  const IterVar axis = edit.leaf(given);
+  check_transformable(edit, axis);
+  const bool by_parts = counted == CountOf::OuterLoops;
+  Expr size = checked_count(edit, axis, count, by_parts ? "number of parts" : "factor");
+  const DataType type = type_of_split(edit, axis, size);
   IterVar outer(std::nullopt, Var(axis.name() + ".outer", type), axis.kind());
   IterVar inner(std::nullopt, Var(axis.name() + ".inner", type), axis.kind());
-  replace_leaf(stage, axis, {outer, inner});
-  if (by_parts) {
-    stage.relations.push_back(Split{axis, outer, inner, Split::ByParts{std::move(size)}});
-  } else {
-    stage.relations.push_back(Split{axis, outer, inner, Split::ByFactor{std::move(size)}});
-  }
+  replace_leaf(edit.stage(), axis, {outer, inner});
+  Split split{axis, outer, inner, Split::ByFactor{size}};
+  if (by_parts) split.size = Split::ByParts{std::move(size)};
+  edit.stage().relations.push_back(std::move(split));
   return {outer, inner};
 }
 
-IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& given_inner,
-                 const SourceLocation& where) {
-  IterVar outer = require_leaf("fuse", stage, given_outer, where);
-  IterVar inner = require_leaf("fuse", stage, given_inner, where);
-  check_transformable("fuse", stage, outer, where);
-  check_transformable("fuse", stage, inner, where);
+IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVar& given_inner) {
+  StageData& stage = edit.stage();
+  IterVar outer = edit.leaf(given_outer);
+  IterVar inner = edit.leaf(given_inner);
+  check_transformable(edit, outer);
+  check_transformable(edit, inner);
   const std::string name = outer.name() + "." + inner.name() + ".fused";
   const int distance = *stage.leaf_position(inner) - *stage.leaf_position(outer);
   if (distance != 1 && distance != -1)
-    fail("fuse", stage, outer,
-         "it is not next to `" + inner.name() +
-             "`; only neighbouring loops can be fused, and the loops are " +
-             describe(stage.leaf_iter_vars) + " (reorder first)",
-         where);
+    edit.fail(outer, "it is not next to `" + inner.name() +
+                         "`; only neighbouring loops can be fused, and the loops are " +
+                         describe(stage.leaf_iter_vars) + " (reorder first)");
   if (distance == -1) std::swap(outer, inner);
-  IterVar fused(std::nullopt, Var(name, type_of_fused(stage, outer, inner, where)),
+  IterVar fused(std::nullopt, Var(name, type_of_fused(edit, outer, inner)),
                 std::max(outer.kind(), inner.kind()));
   stage.leaf_iter_vars.erase(stage.leaf_iter_vars.begin() + *stage.leaf_position(inner));
   replace_leaf(stage, outer, {fused});
@@ -196,32 +199,31 @@ IterVar fuse_two(StageData& stage, const IterVar& given_outer, const IterVar& gi
 // The kinds stand in this order, so that a fused axis is the more restricted of its two parts.
 static_assert(IterKind::DataParallel < IterKind::Reduce && IterKind::Reduce < IterKind::Ordered);
 
-IterVar fuse_all(StageData& stage, std::span<const IterVar> axes, const SourceLocation& where) {
+IterVar fuse_all(const StageEdit& edit, std::span<const IterVar> axes) {
   if (axes.empty()) {
+    StageData& stage = edit.stage();
     IterVar singleton(Range(0, 1), Var("singleton"), IterKind::DataParallel);
     stage.relations.push_back(Singleton{singleton});
     stage.all_iter_vars.push_back(singleton);
     stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin(), singleton);
     return singleton;
   }
-  StageData changed = stage;
-  IterVar fused = require_leaf("fuse", changed, axes.front(), where);
-  for (std::size_t n = 1; n < axes.size(); ++n) fused = fuse_two(changed, fused, axes[n], where);
-  stage = std::move(changed);
+  IterVar fused = edit.leaf(axes.front());
+  for (std::size_t n = 1; n < axes.size(); ++n) fused = fuse_two(edit, fused, axes[n]);
   return fused;
 }
 
-void reorder_axes(StageData& stage, std::span<const IterVar> order, const SourceLocation& where) {
+void reorder_axes(const StageEdit& edit, std::span<const IterVar> order) {
+  StageData& stage = edit.stage();
   std::vector<IterVar> axes;
   std::vector<int> places;
   for (const IterVar& given : order) {
-    const IterVar axis = require_leaf("reorder", stage, given, where);
-    if (contains(axes, axis))
-      fail("reorder", stage, axis, "the axis is listed more than once", where);
+    const IterVar axis = edit.leaf(given);
+    if (contains(axes, axis)) edit.fail(axis, "the axis is listed more than once");
     const IterKind kind = axis.kind();
     if (kind != IterKind::DataParallel && kind != IterKind::Reduce && kind != IterKind::ThreadIndex)
-      fail("reorder", stage, axis,
-           "the axis is " + std::string(to_string(kind)) + " and must stay in its place", where);
+      edit.fail(axis,
+                "the axis is " + std::string(to_string(kind)) + " and must stay in its place");
     axes.push_back(axis);
     places.push_back(*stage.leaf_position(axis));
   }
@@ -230,33 +232,42 @@ void reorder_axes(StageData& stage, std::span<const IterVar> order, const Source
     stage.leaf_iter_vars[static_cast<std::size_t>(places[n])] = axes[n];
 }
 
+Stage::SplitAxes split_and_warn(const StageEdit& edit, const IterVar& axis, const Operand& count,
+                                CountOf counted) {
+  const std::vector<IterVar> before = edit.stage().leaf_iter_vars;
+  const Stage::SplitAxes axes = split_axis(edit, axis, count, counted);
+  edit.warn_of_lost_marks(before);
+  return axes;
+}
+
+/// Takes several steps on a copy of the stage, which takes the stage's place at the end, and warns
+/// of marks on loops that are gone.
+template <class Steps>
+auto edit_loops(const StageEdit& edit, Steps steps) {
+  StageData changed = edit.stage();
+  auto result = steps(edit.on(changed));
+  const std::vector<IterVar> before = edit.stage().leaf_iter_vars;
+  edit.stage() = std::move(changed);
+  edit.warn_of_lost_marks(before);
+  return result;
+}
+
 }  // namespace
 
 Stage::SplitAxes Stage::split(const IterVar& axis, const Operand& factor,
                               SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "split", where);
-  const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const SplitAxes axes = split_axis("split", *schedule_, stage, axis, factor, false, where);
-  warn_of_lost_marks(*schedule_, "split", stage, before, where);
-  return axes;
+  return split_and_warn(StageEdit(*this, "split", where), axis, factor, CountOf::InnerLoops);
 }
 
 Stage::SplitAxes Stage::split_by_nparts(const IterVar& axis, const Operand& nparts,
                                         SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "split_by_nparts", where);
-  const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const SplitAxes axes =
-      split_axis("split_by_nparts", *schedule_, stage, axis, nparts, true, where);
-  warn_of_lost_marks(*schedule_, "split_by_nparts", stage, before, where);
-  return axes;
+  return split_and_warn(StageEdit(*this, "split_by_nparts", where), axis, nparts,
+                        CountOf::OuterLoops);
 }
 
 IterVar Stage::fuse(const std::vector<IterVar>& axes, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "fuse", where);
-  const std::vector<IterVar> before = stage.leaf_iter_vars;
-  const IterVar fused = fuse_all(stage, axes, where);
-  warn_of_lost_marks(*schedule_, "fuse", stage, before, where);
-  return fused;
+  return edit_loops(StageEdit(*this, "fuse", where),
+                    [&](const StageEdit& edit) { return fuse_all(edit, axes); });
 }
 IterVar Stage::fuse(std::initializer_list<IterVar> axes, SourceLocation where) const {
   return fuse(std::vector<IterVar>(axes), where);
@@ -267,19 +278,16 @@ IterVar Stage::fuse(const IterVar& outer, const IterVar& inner, SourceLocation w
 
 Stage::TileAxes Stage::tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
                             const Operand& y_factor, SourceLocation where) const {
-  StageData& stage = require_stage(*schedule_, index_, is_group_, "tile", where);
-  StageData changed = stage;
-  auto [x_outer, x_inner] = split_axis("tile", *schedule_, changed, x, x_factor, false, where);
-  auto [y_outer, y_inner] = split_axis("tile", *schedule_, changed, y, y_factor, false, where);
-  reorder_axes(changed, std::vector{x_outer, y_outer, x_inner, y_inner}, where);
-  const std::vector<IterVar> before = stage.leaf_iter_vars;
-  stage = std::move(changed);
-  warn_of_lost_marks(*schedule_, "tile", stage, before, where);
-  return {x_outer, y_outer, x_inner, y_inner};
+  return edit_loops(StageEdit(*this, "tile", where), [&](const StageEdit& edit) {
+    auto [x_outer, x_inner] = split_axis(edit, x, x_factor, CountOf::InnerLoops);
+    auto [y_outer, y_inner] = split_axis(edit, y, y_factor, CountOf::InnerLoops);
+    reorder_axes(edit, std::vector{x_outer, y_outer, x_inner, y_inner});
+    return TileAxes{x_outer, y_outer, x_inner, y_inner};
+  });
 }
 
 Stage Stage::reorder(const std::vector<IterVar>& order, SourceLocation where) const {
-  reorder_axes(require_stage(*schedule_, index_, is_group_, "reorder", where), order, where);
+  reorder_axes(StageEdit(*this, "reorder", where), order);
   return *this;
 }
 Stage Stage::reorder(std::initializer_list<IterVar> order, SourceLocation where) const {

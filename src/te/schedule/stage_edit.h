@@ -1,0 +1,77 @@
+// A primitive at work on a stage: which primitive, on which stage, from which line of the user's,
+// said once, so that every check and every message knows them.
+//
+//   const StageEdit edit(*this, "vectorize", where);
+//   const IterVar axis = edit.leaf(given);
+//   if (axis.kind() == IterKind::Reduce) edit.fail(axis, "the axis carries a reduction, ...");
+//   edit.attributes(axis).run = RunMark{LoopMark::Vectorized, where};
+#pragma once
+
+#include "te/schedule/schedule_data.h"
+
+namespace tenon::te {
+
+class StageEdit {
+ public:
+  /// Throws for a group, which has no loops and no storage, and for a stage that normalize has put
+  /// into its readers.
+  StageEdit(const Stage& handle, std::string_view primitive, const SourceLocation& where);
+  StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
+            const SourceLocation& where);
+
+  ScheduleData& schedule() const { return schedule_; }
+  StageNumber number() const { return number_; }
+  StageData& stage() const { return copy_ ? *copy_ : schedule_.stage(number_); }
+  const std::string& primitive() const { return primitive_; }
+  const SourceLocation& where() const { return where_; }
+
+  /// The same primitive on a copy of the stage, for those that take several steps and put the
+  /// result in place at the end.
+  StageEdit on(StageData& copy) const;
+
+  /// "split of stage `C`", "split of axis `i` of stage `C`"
+  std::string subject() const;
+  std::string subject(const IterVar& axis) const;
+  /// Throws ScheduleError: "<subject>: <text>".
+  [[noreturn]] void fail(const std::string& text) const;
+  [[noreturn]] void fail(const IterVar& axis, const std::string& text) const;
+  /// Keeps the whole text as a warning.
+  void warn(const std::string& text) const;
+
+  /// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what
+  /// became of the axis.
+  IterVar leaf(const IterVar& axis) const;
+  AxisAttributes& attributes(const IterVar& axis) const;
+
+  /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that
+  /// loop away.
+  void check_not_tensorized(const IterVar& axis) const;
+  void check_not_tensorized() const;
+  /// Throws if the stage is stored in the memory of a scan's state, which is the scan's.
+  void check_has_memory() const;
+  /// Throws if the stage cannot be written into its readers.
+  void check_can_inline() const;
+  /// Throws "<subject>: `foo` is no storage scope; ...".
+  tir::StorageScope parse_scope(std::string_view scope) const;
+
+  /// Warns of marks on loops that the primitive has taken away; `before` are the loops that there
+  /// were.
+  void warn_of_lost_marks(std::span<const IterVar> before) const;
+
+ private:
+  ScheduleData& schedule_;
+  StageNumber number_;
+  std::string primitive_;
+  SourceLocation where_;
+  StageData* copy_ = nullptr;
+};
+
+/// Throws "<subject>: `foo` is no storage scope; ...".
+tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
+                              const SourceLocation& where);
+
+/// Throws if normalize has put the stage into its readers.
+void check_is_there(const ScheduleData& schedule, StageNumber number, std::string_view primitive,
+                    const SourceLocation& where);
+
+}  // namespace tenon::te
