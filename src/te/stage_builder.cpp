@@ -17,6 +17,28 @@ namespace tenon::te {
 
 using namespace tir;
 
+namespace {
+
+/// While it lives, the attributes of the shells' threads stand around what is made.
+class Opening {
+ public:
+  Opening(std::vector<IterVar>& open, const Shells& shells) : open_(open), before_(open.size()) {
+    for (const Shell& shell : shells) {
+      const AttrShell* attr = std::get_if<AttrShell>(&shell);
+      if (attr && attr->kind != AttrKind::Pragma) open_.push_back(attr->subject);
+    }
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+  ~Opening() { open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(before_), open_.end()); }
+
+ private:
+  std::vector<IterVar>& open_;
+  std::size_t before_;
+};
+
+}  // namespace
+
 StageBuilder::StageBuilder(Program& program) : program_(program) {
   const StageGraph& graph = program.graph;
   attached_.resize(graph.size());
@@ -143,48 +165,45 @@ Stmt StageBuilder::provide_compute(StageId id) {
   if (calls_intrinsic(stage)) return provide_intrinsic(id);
   if (reduces_across_threads(stage)) return provide_thread_reduction(id);
   const ComputeNest nest = make_compute_nest(id, program_);
+  program_.define(nest.main.defines);
+  NestedBody body{levels_of(id, nest.main)};
   if (!nest.init) {
-    const Stmt stores = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
-    return inside({levels_of(id, nest.main), [&] { return stores; }}, 0);
+    body.innermost = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
+    return inside(body, 0);
   }
   const ReductionBody reduction = make_reduction(stage, program_, nest);
-  const Stmt update = wrap(nest.main_guards, reduction.update);
-  auto with_init = [&](Stmt rest) {
-    const Stmt init = wrap(nest.init_guards, reduction.init);
-    return make_seq({initialised(nest, nest.init->levels.size(), init), rest});
-  };
-  return inside({levels_of(id, nest.main), [&] { return update; }, with_init, nest.common}, 0);
-}
-
-Stmt StageBuilder::initialised(const ComputeNest& nest, std::size_t depth, Stmt init) const {
-  for (std::size_t i = depth; i-- > nest.common;)
-    init = wrap(closed_only(nest.init->levels[i]), std::move(init));
-  return init;
+  body.innermost = wrap(nest.main_guards, reduction.update);
+  body.with =
+      Initialisation{&nest, nest.init->levels.size(), wrap(nest.init_guards, reduction.init)};
+  body.with_depth = nest.common;
+  return inside(body, 0);
 }
 
 Stmt StageBuilder::provide_intrinsic(StageId id) {
   const ComputeNest nest = make_compute_nest(id, program_);
-  const IntrinsicBody body = make_intrinsic_body(id, program_, nest);
-  std::vector<NestedBody::Level> levels = levels_of(id, nest.main);
-  levels.resize(body.depth);
-  NestedBody nested{std::move(levels), [&] { return body.main; }};
-  if (body.init) {
-    nested.change_depth = nest.common;
-    nested.change = [&](Stmt rest) {
-      return make_seq({initialised(nest, body.depth, *body.init), std::move(rest)});
-    };
+  program_.define(nest.main.defines);
+  const IntrinsicBody intrinsic = make_intrinsic_body(id, program_, nest);
+  NestedBody body{levels_of(id, nest.main)};
+  body.levels.resize(intrinsic.depth);
+  body.innermost = intrinsic.main;
+  if (intrinsic.init) {
+    body.with = Initialisation{&nest, intrinsic.depth, *intrinsic.init};
+    body.with_depth = nest.common;
   }
-  return inside(nested, 0);
+  return inside(body, 0);
 }
 
 Stmt StageBuilder::provide_thread_reduction(StageId id) {
   const LoopNest nest = make_loop_nest(id, program_);
+  program_.define(nest.defines);
   const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
   std::vector<std::size_t> order = reduction.common;
   order.insert(order.end(), reduction.own.begin(), reduction.own.end());
-  return inside({levels_of(id, nest, order), [&] { return reduction.update; }, reduction.finish,
-                 reduction.common.size()},
-                0);
+  NestedBody body{levels_of(id, nest, order)};
+  body.innermost = reduction.update;
+  body.with = &reduction;
+  body.with_depth = reduction.common.size();
+  return inside(body, 0);
 }
 
 Stmt StageBuilder::provide_extern(StageId id) {
@@ -209,24 +228,24 @@ Stmt StageBuilder::provide_extern(StageId id) {
 Stmt StageBuilder::provide_scan(StageId id) {
   const FrozenStage& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);
+  program_.define(nest.defines);
   Shells environment;
   for (const IterVar& thread : stage.env_threads) {
     environment.push_back(
         AttrShell{AttrKind::ThreadExtent, thread, "", program_.bounds[thread].extent});
   }
-  Shells guards;
-  for (const Expr& guard : make_guards(id, nest, program_)) guards.push_back(GuardShell{guard});
-  std::size_t threads = 0;
-  while (threads < stage.leaf_iter_vars.size() &&
-         stage.leaf_iter_vars[threads].kind() == IterKind::ThreadIndex)
-    ++threads;
+  NestedBody body{levels_of(id, nest)};
+  for (const Expr& guard : make_guards(id, nest, program_))
+    body.guards.push_back(GuardShell{guard});
+  body.stages = attached_[id.index()].back();
+  body.with = initial_[id.index()];
+  while (body.with_depth < stage.leaf_iter_vars.size() &&
+         stage.leaf_iter_vars[body.with_depth].kind() == IterKind::ThreadIndex)
+    ++body.with_depth;
 
-  const std::size_t place = id.index();
-  auto step = [&] { return wrap(guards, behind(attached_[place].back(), std::nullopt)); };
-  auto with_first_states = [&](Stmt steps) { return behind(initial_[place], std::move(steps)); };
-  return wrap_around(closed_only(environment), [&] {
-    return inside({levels_of(id, nest), step, with_first_states, threads}, 0);
-  });
+  const Shells threads = closed_only(environment);
+  const Opening opening(open_, threads);
+  return wrap(threads, inside(body, 0));
 }
 
 // ---- loops around statements --------------------------------------------------------------------
@@ -257,31 +276,42 @@ std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNes
 
 Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
   auto content = [&]() -> Stmt {
-    if (depth == body.levels.size()) return body.innermost();
+    if (depth == body.levels.size()) return innermost(body);
     const NestedBody::Level& level = body.levels[depth];
-    return wrap_around(closed_only(*level.shells), [&] {
-      return wrap_around(closed_only(threads_of(level.attached)),
-                         [&] { return behind(level.attached, inside(body, depth + 1)); });
-    });
+    const Shells shells = closed_only(*level.shells);
+    const Opening opening(open_, shells);
+    const Shells threads = closed_only(threads_of(level.attached));
+    const Opening opening_threads(open_, threads);
+    const Stmt loops = behind(level.attached, inside(body, depth + 1));
+    return wrap(shells, wrap(threads, loops));
   };
-  if (body.change && depth == body.change_depth) return body.change(content());
-  return content();
+  return depth == body.with_depth ? joined(body.with, content()) : content();
+}
+
+Stmt StageBuilder::innermost(const NestedBody& body) {
+  return wrap(body.guards, behind(body.stages, body.innermost));
+}
+
+Stmt StageBuilder::joined(const NestedBody::With& with, Stmt loops) {
+  return match(
+      with, [&](std::monostate) { return loops; },
+      [&](const Initialisation& front) {
+        return make_seq({initialised(front), loops});
+      },
+      [&](const std::vector<StageId>& stages) { return behind(stages, loops); },
+      [&](const ThreadReduction* reduction) { return reduction->around(loops); });
+}
+
+Stmt StageBuilder::initialised(const Initialisation& front) const {
+  Stmt init = front.init;
+  for (std::size_t i = front.depth; i-- > front.nest->common;)
+    init = wrap(closed_only(front.nest->init->levels[i]), std::move(init));
+  return init;
 }
 
 Stmt StageBuilder::behind(const std::vector<StageId>& stages, std::optional<Stmt> body) {
   for (StageId stage : std::views::reverse(stages)) body = pipeline(stage, body);
   return body ? *body : make_nop();
-}
-
-Stmt StageBuilder::wrap_around(const Shells& shells, const std::function<Stmt()>& body) {
-  const std::size_t opened_before = open_.size();
-  for (const Shell& shell : shells) {
-    const AttrShell* attr = std::get_if<AttrShell>(&shell);
-    if (attr && attr->kind != AttrKind::Pragma) open_.push_back(attr->subject);
-  }
-  const Stmt content = body();
-  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(opened_before), open_.end());
-  return wrap(shells, content);
 }
 
 Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {

@@ -1,26 +1,41 @@
 // Statements of stages: the loop nest of each, with the stages that are computed inside of it.
 #pragma once
 
-#include <functional>
-
 #include "te/loops/compute_nest.h"
+#include "te/loops/thread_reduce.h"
 
 namespace tenon::te {
 
-/// The statements of one stage, by where they stand in its loops. They are made when the loops
-/// around them are known.
+/// The initialisation of a reduction in the loops that it does not share with the update, down to
+/// the first `depth` leaves.
+struct Initialisation {
+  const ComputeNest* nest;
+  std::size_t depth;
+  Stmt init;
+};
+
+/// The statements of one stage, by where they stand in its loops. What is computed inside of the
+/// loops is made when it is known which threads stand around it.
 struct NestedBody {
   struct Level {
     const Shells* shells;
     /// Computed inside the loop, in front of what it contains.
     std::vector<StageId> attached;
   };
+  /// What stands with the loops inside of some: stages or an initialisation in front of them, or a
+  /// reduction across threads around them.
+  using With =
+      std::variant<std::monostate, Initialisation, std::vector<StageId>, const ThreadReduction*>;
+
   /// Outermost first.
   std::vector<Level> levels;
-  std::function<Stmt()> innermost;
-  /// Changes what the first `change_depth` loops contain, say by putting something in front.
-  std::function<Stmt(Stmt)> change = {};
-  std::size_t change_depth = 0;
+  /// Innermost, behind guards: these stages, then this statement.
+  Shells guards = {};
+  std::vector<StageId> stages = {};
+  std::optional<Stmt> innermost = std::nullopt;
+  /// Inside of the first `with_depth` loops.
+  With with = {};
+  std::size_t with_depth = 0;
 };
 
 class StageBuilder {
@@ -40,9 +55,6 @@ class StageBuilder {
   Stmt provide_compute(StageId stage);
   Stmt provide_thread_reduction(StageId stage);
   Stmt provide_intrinsic(StageId stage);
-  /// The initialisation of a reduction in the loops that it does not share, down to the first
-  /// `depth`.
-  Stmt initialised(const ComputeNest& nest, std::size_t depth, Stmt init) const;
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
@@ -53,10 +65,12 @@ class StageBuilder {
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
   /// What the first `depth` loops contain.
   Stmt inside(const NestedBody& body, std::size_t depth);
+  Stmt innermost(const NestedBody& body);
+  /// The loops together with what stands with them.
+  Stmt joined(const NestedBody::With& with, Stmt loops);
+  Stmt initialised(const Initialisation& front) const;
   /// The body behind these stages, each in the scope of the memory of those before.
   Stmt behind(const std::vector<StageId>& stages, std::optional<Stmt> body);
-  /// Makes the body with the attributes of the shells' threads standing around it.
-  Stmt wrap_around(const Shells& shells, const std::function<Stmt()>& body);
 
   /// The attributes of threads that have memory of their own for one of these stages, and run both
   /// it and its readers.

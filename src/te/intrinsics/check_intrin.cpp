@@ -55,7 +55,8 @@ struct Loops {
 
 class Check {
  public:
-  Check(const CheckedCall& call, const std::function<Expr(const Expr&)>& lowered, Program& program)
+  Check(const CheckedCall& call, const std::function<Expr(const Expr&)>& lowered,
+        const Program& program)
       : call_(call),
         op_(*call.intrin.op.as<Compute>()),
         lowered_([&](const Expr& e) { return lowered(substitute(e, call.values)); }),
@@ -182,14 +183,14 @@ class Check {
   const Compute& op_;
   /// In terms of the program around, the intrinsic's variables replaced.
   const std::function<Expr(const Expr&)> lowered_;
-  Program& program_;
+  const Program& program_;
   std::vector<Buffer> expected_;
 };
 
 }  // namespace
 
 Stmt with_check(const CheckedCall& call, const Stmt& code,
-                const std::function<Expr(const Expr&)>& lowered, Program& program) {
+                const std::function<Expr(const Expr&)>& lowered, const Program& program) {
   return Check(call, lowered, program).around(code);
 }
 

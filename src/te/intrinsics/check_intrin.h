@@ -26,6 +26,6 @@ struct CheckedCall {
 /// `code` with the check around it, to stand inside the views. Where it stands, `lowered` turns
 /// regions into expressions of the program. Floats may differ as sums in another order do.
 Stmt with_check(const CheckedCall& call, const Stmt& code,
-                const std::function<Expr(const Expr&)>& lowered, Program& program);
+                const std::function<Expr(const Expr&)>& lowered, const Program& program);
 
 }  // namespace tenon::te

@@ -101,7 +101,7 @@ class GuardSplitter {
 
 class BodyMaker {
  public:
-  BodyMaker(StageId id, Program& program, const ComputeNest& nest, const IntrinCall& call)
+  BodyMaker(StageId id, const Program& program, const ComputeNest& nest, const IntrinCall& call)
       : stage_(program.graph.stage(id)),
         program_(program),
         nest_(nest),
@@ -391,7 +391,7 @@ class BodyMaker {
   }
 
   const FrozenStage& stage_;
-  Program& program_;
+  const Program& program_;
   const ComputeNest& nest_;
   const IntrinCall& call_;
   const GuardParts main_;
@@ -405,7 +405,7 @@ bool calls_intrinsic(const FrozenStage& stage) {
          (stage.op.as<Compute>() && tensorized_leaf(stage));
 }
 
-IntrinsicBody make_intrinsic_body(StageId id, Program& program, const ComputeNest& nest) {
+IntrinsicBody make_intrinsic_body(StageId id, const Program& program, const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
   if (stage.op.as<TensorCompute>())
     return BodyMaker(id, program, nest, call_of(id, program)).make();

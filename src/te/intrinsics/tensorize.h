@@ -28,6 +28,6 @@ struct IntrinsicBody {
 
 /// ScheduleError, with the line of tensorize, where the intrinsic does not compute what it is to
 /// replace, or cannot be called there.
-IntrinsicBody make_intrinsic_body(StageId stage, Program& program, const ComputeNest& nest);
+IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
 
 }  // namespace tenon::te

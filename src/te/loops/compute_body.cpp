@@ -21,7 +21,7 @@ bool reads(const Expr& e, const Buffer& buffer) {
   return found;
 }
 
-std::vector<Buffer> output_buffers(const FrozenStage& stage, Program& program) {
+std::vector<Buffer> output_buffers(const FrozenStage& stage, const Program& program) {
   std::vector<Buffer> buffers;
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
@@ -62,7 +62,7 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
   return results;
 }
 
-Stmt make_stores(const FrozenStage& stage, Program& program, const LoopNest& nest) {
+Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
   const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
   std::vector<Stmt> stores;
   for (int k = 0; k < stage.op.num_outputs(); ++k) {
@@ -72,7 +72,8 @@ Stmt make_stores(const FrozenStage& stage, Program& program, const LoopNest& nes
   return make_seq(std::move(stores));
 }
 
-ReductionBody make_reduction(const FrozenStage& stage, Program& program, const ComputeNest& nest) {
+ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
+                             const ComputeNest& nest) {
   const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
   const std::vector<Buffer> buffers = output_buffers(stage, program);
 

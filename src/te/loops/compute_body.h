@@ -6,7 +6,7 @@
 namespace tenon::te {
 
 /// output[axes] = body, for every output.
-Stmt make_stores(const FrozenStage& stage, Program& program, const LoopNest& nest);
+Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest);
 
 struct ReductionBody {
   /// output[axes] = start value.
@@ -17,7 +17,8 @@ struct ReductionBody {
 
 /// All new values of an update come from the old ones: where a later output reads an earlier one,
 /// its value is kept before that is stored.
-ReductionBody make_reduction(const FrozenStage& stage, Program& program, const ComputeNest& nest);
+ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
+                             const ComputeNest& nest);
 
 /// buffers[k][indices] = values[k] as if at once: a value that reads a buffer stored before it is
 /// computed first.

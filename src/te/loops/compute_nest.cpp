@@ -110,7 +110,7 @@ Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const Axis
 
 }  // namespace
 
-ComputeNest make_compute_nest(StageId id, Program& program) {
+ComputeNest make_compute_nest(StageId id, const Program& program) {
   const FrozenStage& stage = program.graph.stage(id);
   ComputeNest nest{make_loop_nest(id, program), {}, stage.leaf_iter_vars.size(), std::nullopt, {}};
   nest.main_guards = as_likely(make_guards(id, nest.main, program));

@@ -16,6 +16,6 @@ struct ComputeNest {
   Shells init_guards;
 };
 
-ComputeNest make_compute_nest(StageId stage, Program& program);
+ComputeNest make_compute_nest(StageId stage, const Program& program);
 
 }  // namespace tenon::te

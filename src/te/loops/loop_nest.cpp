@@ -53,13 +53,18 @@ ForKind loop_kind(const AxisAttributes* attributes) {
 
 class NestMaker {
  public:
-  NestMaker(StageId id, Program& program, const NestOptions& options)
+  NestMaker(StageId id, const Program& program, const NestOptions& options)
       : stage_(program.graph.stage(id)),
         scope_(program.graph.stage(id).scope),
         program_(program),
         options_(options) {}
 
   LoopNest make() {
+    if (options_.is_init)
+      for (const auto& [var, value] : options_.around->defines) {
+        set(defined_, var, value);
+        set(nest_.vars, var, value);
+      }
     const std::vector<IterVar>& leaves = stage_.leaf_iter_vars;
     nest_.levels.resize(leaves.size());
     for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -86,12 +91,12 @@ class NestMaker {
 
   /// Adds what stands at the leaf and returns the leaf's value inside.
   Expr open(const IterVar& leaf, Shells& level) {
-    const Range range = program_.lower(program_.bounds[leaf], {});
+    const Range range = program_.lower(program_.bounds[leaf], defined_);
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
     const IterVar* thread = thread_of(stage_, leaf);
     Expr value = thread ? open_thread(leaf, *thread, range, level)
                         : open_loop(leaf, attributes, range, level);
-    if (!options_.is_init && !value.same_as(leaf.var())) program_.define(leaf.var(), value);
+    if (!options_.is_init && !value.same_as(leaf.var())) define(leaf.var(), value);
     return value;
   }
 
@@ -152,7 +157,7 @@ class NestMaker {
   /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted
   /// there.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
-    const Expr extent = program_.lower(program_.bounds[thread].extent, {});
+    const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
     const ThreadTag& tag = *thread.thread();
     if (tag.is_virtual()) check_is_constant(leaf, extent);
     level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
@@ -179,11 +184,16 @@ class NestMaker {
     for (const IterVar& axis : stage_.leaf_iter_vars) add_var(axis);
   }
 
+  void define(const Var& var, const Expr& value) {
+    set(defined_, var, value);
+    nest_.defines.emplace_back(var, value);
+  }
+
   /// Conditions of the stores of stages inside may use them.
   void define_axes() {
     for (const IterVar& axis : stage_.op.root_iter_vars())
       if (const Expr* value = nest_.values.find(axis); value && !value->same_as(axis.var()))
-        program_.define(axis.var(), *value);
+        define(axis.var(), *value);
   }
 
   void add_var(const IterVar& axis) {
@@ -209,14 +219,17 @@ class NestMaker {
 
   const FrozenStage& stage_;
   const StorageScope scope_;
-  Program& program_;
+  const Program& program_;
   const NestOptions& options_;
   LoopNest nest_;
+  /// Axes of the stage so far that stand for something else; ranges of loops further inside may
+  /// depend on them.
+  VarMap defined_;
 };
 
 }  // namespace
 
-LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& options) {
+LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options) {
   return NestMaker(stage, program, options).make();
 }
 

@@ -47,6 +47,9 @@ struct LoopNest {
   AxisValues values;
   /// The same by variable, to be put into expressions.
   tir::VarMap vars;
+  /// The values of axes that stand for something else, for stages computed inside: see
+  /// Program::define.
+  std::vector<std::pair<Var, Expr>> defines;
 };
 
 struct NestOptions {
@@ -59,8 +62,6 @@ struct NestOptions {
   const AxisFlags* skip = nullptr;
 };
 
-/// Values of axes that stand for something else are defined in the program, for the stages computed
-/// inside.
-LoopNest make_loop_nest(StageId stage, Program& program, const NestOptions& options = {});
+LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options = {});
 
 }  // namespace tenon::te

@@ -118,6 +118,10 @@ class Lowering {
 
 }  // namespace
 
+void Program::define(const std::vector<std::pair<Var, Expr>>& values) {
+  for (const auto& [var, value] : values) set(defined_, var, value);
+}
+
 Expr Program::lower(const Expr& e, const VarMap& values) const {
   return Lowering(buffers, values, defined_)(e);
 }

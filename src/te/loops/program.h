@@ -48,8 +48,9 @@ class Program {
   /// Whether calls of tensor intrinsics are checked when they run.
   bool check_intrinsics = false;
 
-  /// Values of loop variables that are no loops in the program: of extent 1, or bound to a thread.
-  void define(const Var& var, Expr value) { tir::set(defined_, var, std::move(value)); }
+  /// Adds the values of axes that are no loops of their own (of extent 1, bound to a thread, split,
+  /// ...): those of a stage, before what is computed inside of its loops is lowered.
+  void define(const std::vector<std::pair<Var, Expr>>& values);
 
   /// The expression of the program: variables get their values, reads of tensors become loads.
   /// Nothing is folded.

@@ -61,7 +61,7 @@ Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
 
 class Maker {
  public:
-  Maker(StageId id, Program& program, const LoopNest& nest)
+  Maker(StageId id, const Program& program, const LoopNest& nest)
       : stage_(program.graph.stage(id)),
         program_(program),
         nest_(nest),
@@ -80,24 +80,32 @@ class Maker {
   }
 
   ThreadReduction make() {
-    ThreadReduction result{{}, {}, make_nop(), {}};
+    for (const Expr& source : reduction_.source)
+      sources_.push_back(program_.lower(source, nest_.vars));
+    std::vector<std::size_t> common, own;
     for (std::size_t i = 0; i < stage_.leaf_iter_vars.size(); ++i) {
       const IterVar& leaf = stage_.leaf_iter_vars[i];
       const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
-      (is_own ? result.own : result.common).push_back(i);
+      (is_own ? own : common).push_back(i);
     }
-    for (const Expr& source : reduction_.source)
-      sources_.push_back(program_.lower(source, nest_.vars));
-    std::vector<Buffer> totals = temporaries("reduce_temp");
+    const std::vector<Buffer> totals = temporaries("reduce_temp");
     std::vector<Buffer> parts;
-    if (!result.own.empty()) {
+    std::vector<Stmt> start_parts;
+    Stmt update = make_nop();
+    if (!own.empty()) {
       parts = temporaries("normal_reduce_temp");
-      result.update = guarded(guards_, update_parts(parts));
+      for (std::size_t k = 0; k < parts.size(); ++k)
+        start_parts.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));
+      update = guarded(guards_, update_parts(parts));
     }
-    result.finish = [this_copy = *this, totals, parts](Stmt own_loops) {
-      return this_copy.assemble(totals, parts, std::move(own_loops));
-    };
-    return result;
+    return {std::move(common),
+            std::move(own),
+            totals,
+            parts,
+            std::move(start_parts),
+            std::move(update),
+            all_reduce(totals, parts),
+            store_result(totals)};
   }
 
  private:
@@ -171,29 +179,8 @@ class Maker {
     return guarded(conditions, make_seq(std::move(stores)));
   }
 
-  Stmt assemble(const std::vector<Buffer>& totals, const std::vector<Buffer>& parts,
-                Stmt own_loops) const {
-    std::vector<Stmt> steps;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      steps.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));
-    }
-    if (!parts.empty()) steps.push_back(std::move(own_loops));
-    steps.push_back(all_reduce(totals, parts));
-    steps.push_back(store_result(totals));
-    Stmt body = make_seq(std::move(steps));
-    for (std::size_t k = totals.size(); k-- > 0;) {
-      body = allocated(totals[k], body);
-      if (!parts.empty()) body = allocated(parts[k], body);
-    }
-    return body;
-  }
-
-  static Stmt allocated(const Buffer& buffer, const Stmt& body) {
-    return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
-  }
-
   const FrozenStage& stage_;
-  Program& program_;
+  const Program& program_;
   const LoopNest& nest_;
   const ReduceNode& reduction_;
   /// What must hold for the current iteration of the reduction to count.
@@ -205,7 +192,28 @@ class Maker {
 
 }  // namespace
 
-ThreadReduction make_thread_reduction(StageId stage, Program& program, const LoopNest& nest) {
+namespace {
+
+Stmt allocated(const Buffer& buffer, const Stmt& body) {
+  return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
+}
+
+}  // namespace
+
+Stmt ThreadReduction::around(const Stmt& own_loops) const {
+  std::vector<Stmt> steps = start_parts;
+  if (!parts.empty()) steps.push_back(own_loops);
+  steps.push_back(all_reduce);
+  steps.push_back(store_result);
+  Stmt body = make_seq(std::move(steps));
+  for (std::size_t k = totals.size(); k-- > 0;) {
+    body = allocated(totals[k], body);
+    if (!parts.empty()) body = allocated(parts[k], body);
+  }
+  return body;
+}
+
+ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest) {
   check_not_in_virtual_threads(program.graph, stage, program.bounds);
   return Maker(stage, program, nest).make();
 }

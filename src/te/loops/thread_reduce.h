@@ -1,13 +1,11 @@
 // Reductions across threads: a loop of the reduction is bound to threads, each of which reduces a
 // part.
 //
-//   normal_reduce_temp0[0] = identity                     // only if some loops of the reduction are not
-//   bound for k.inner: normal_reduce_temp0[0] = combine(normal_reduce_temp0[0], source)
+//   normal_reduce_temp0[0] = identity            // these two if some loop of it is not bound
+//   for k.inner: normal_reduce_temp0[0] = combine(normal_reduce_temp0[0], source)
 //   tvm_thread_allreduce(..., normal_reduce_temp0[0], ..., reduce_temp0[0], threadIdx.x)
 //   B[i] = reduce_temp0[0]
 #pragma once
-
-#include <functional>
 
 #include "te/loops/loop_nest.h"
 
@@ -20,12 +18,18 @@ bool reduces_across_threads(const FrozenStage& stage);
 struct ThreadReduction {
   /// The leaves around everything, then those of the reduction that each thread runs by itself.
   std::vector<std::size_t> common, own;
-  /// One step of a thread's own part; nothing if there is none.
+  /// Elements of one: the totals, and what each thread has reduced by itself, if it does.
+  std::vector<tir::Buffer> totals, parts;
+  /// The begin of a thread's own part, and one step of it; nothing if there is none.
+  std::vector<Stmt> start_parts;
   Stmt update;
+  /// The reduction across threads, then the store of its result.
+  Stmt all_reduce, store_result;
+
   /// The whole inside of the common loops, given the loops of a thread's own part.
-  std::function<Stmt(Stmt)> finish;
+  Stmt around(const Stmt& own_loops) const;
 };
 
-ThreadReduction make_thread_reduction(StageId stage, Program& program, const LoopNest& nest);
+ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest);
 
 }  // namespace tenon::te
