@@ -294,11 +294,11 @@ TEST_F(MatmulTest, InlinedStagesAreGoneFromTheGraph) {
   Schedule t = create_schedule({E});
   t[D].compute_inline();
   StageGraph graph = freeze(t);
-  EXPECT_EQ(graph.size(), 4);
+  EXPECT_EQ(graph.size(), 4u);
   EXPECT_FALSE(graph.find(D.op()).has_value());
-  const Expr& body = graph.stage(3).op.body()[0];
+  const Expr& body = graph.stage(StageId(3)).op.body()[0];
   EXPECT_TRUE(body.as<tir::Binary>()->a.same_as(body.as<tir::Binary>()->b));
-  EXPECT_EQ(graph.stage(3).op.inputs()[0].name(), "C");
+  EXPECT_EQ(graph.stage(StageId(3)).op.inputs()[0].name(), "C");
 }
 
 TEST(FreezeTest, AChainOfInlinedStagesTakesTimeInProportion) {
@@ -312,8 +312,8 @@ TEST(FreezeTest, AChainOfInlinedStagesTakesTimeInProportion) {
   Schedule s = create_schedule({last});
   for (std::size_t n = 0; n + 1 < chain.size(); ++n) s[chain[n]].compute_inline();
   const StageGraph graph = freeze(s);
-  EXPECT_EQ(graph.size(), 2);
-  EXPECT_EQ(tir::node_count(graph.stage(1).op.body()[0]), 800u * 2 + 2);
+  EXPECT_EQ(graph.size(), 2u);
+  EXPECT_EQ(tir::node_count(graph.stage(StageId(1)).op.body()[0]), 800u * 2 + 2);
 }
 
 TEST(FreezeTest, InliningThatExplodesIsRefused) {
@@ -419,7 +419,7 @@ struct SegmentTest : testing::Test {
   Schedule s = create_schedule({S});
 
   /// The tensor that the length of the reduction reads.
-  static std::string length_of(const StageData& stage) {
+  static std::string length_of(const StageSpec& stage) {
     std::string name;
     tir::walk(stage.op.reduce_axis(0).dom()->extent,
               [&](const tir::ProducerLoad& load) { name = load.producer->name(); });
