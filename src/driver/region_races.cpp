@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/support/error.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon {
@@ -69,8 +70,7 @@ class RegionChecker {
     if (const Evaluate* n = s.as<Evaluate>()) call(n->value);
     for_each_child(
         s, [&](const Expr& e) { read(e); }, [&](const Stmt& child) { stmt(child); });
-    if (const Attr* n = s.as<Attr>();
-        n && n->kind == AttrKind::Pragma && n->key == "parallel_barrier_when_finish")
+    if (const Attr* n = s.as<Attr>(); n && is_pragma(*n, PragmaKey::ParallelBarrierWhenFinish))
       since_barrier_.clear();
   }
 
@@ -141,8 +141,7 @@ class RegionChecker {
 
 void refuse_region_races(const PrimFunc& func) {
   walk(func.body, [](const Attr& n) {
-    if (n.kind == AttrKind::Pragma && n.key == "parallel_launch_point")
-      RegionChecker().check(n.body);
+    if (is_pragma(n, PragmaKey::ParallelLaunchPoint)) RegionChecker().check(n.body);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon::lowering {
 
@@ -194,7 +195,7 @@ Stmt without_likely(const Stmt& s) {
         return call.args[0];
       },
       [](const Attr& attr, const Stmt&) -> std::optional<Stmt> {
-        if (attr.kind != AttrKind::Pragma || attr.key != "loop_partition_hint") return std::nullopt;
+        if (!is_pragma(attr, PragmaKey::LoopPartitionHint)) return std::nullopt;
         return attr.body;
       });
 }

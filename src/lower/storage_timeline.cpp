@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/extent_bound.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -117,7 +118,7 @@ class TimelineMaker {
       return;
     }
     if (n.kind == AttrKind::ExternScope) return scope(s, [&] { expr(n.value), stmt(n.body); });
-    if (n.kind == AttrKind::Pragma && n.key == "parallel_launch_point" && !region_) {
+    if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !region_) {
       region_ = definitions_.size();
       stmt(n.body);
       region_.reset();

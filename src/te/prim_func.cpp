@@ -14,8 +14,7 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- operations as a function
-// --------------------------------------------------------------------
+// ---- operations as a function -------------------------------------------------------------------
 
 namespace {
 
@@ -57,8 +56,7 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
   });
 }
 
-// ---- a function as an operation
-// ------------------------------------------------------------------
+// ---- a function as an operation -----------------------------------------------------------------
 
 namespace {
 

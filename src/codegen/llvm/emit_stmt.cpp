@@ -7,6 +7,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
@@ -205,18 +206,20 @@ void FunctionEmitter::emit(const Attr& n) {
                        "parallel, vectorize and unroll");
     }
     case AttrKind::Pragma:
-      if (n.key == "parallel_launch_point" && !task_) return parallel_region(n.body);
-      if (n.key == "parallel_barrier_when_finish" && task_) {
+      if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)
+        return parallel_region(n.body);
+      if (is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish) && task_) {
         stmt(n.body);
         return check_status(builder_.CreateCall(module_.parallel_barrier()));
       }
-      if (n.key == "parallel_stride_pattern" && task_) {
+      if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) && task_) {
         const bool outer = std::exchange(strided_tasks_, true);
         stmt(n.body);
         strided_tasks_ = outer;
         return;
       }
-      if (n.key == "parallel_stride_pattern" || n.key == "parallel_barrier_when_finish")
+      if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) ||
+          is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish))
         if (!task_)
           throw LowerError("pragma `" + n.key +
                            "` says something of a parallel region, but no axis around it " +

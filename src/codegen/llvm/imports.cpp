@@ -11,6 +11,7 @@
 #include "codegen/llvm/system_compiler.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
@@ -33,13 +34,12 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 void add_imported_sources(const tir::IRModule& module, ImportedSources& sources) {
   for (const auto& [name, func] : module.functions) {
     tir::walk(func.body, [&](const tir::Attr& attr) {
-      if (attr.kind != tir::AttrKind::Pragma ||
-          (attr.key != "import_llvm" && attr.key != "import_c"))
-        return;
+      const bool is_c = is_pragma(attr, tir::PragmaKey::ImportC);
+      if (!is_c && !is_pragma(attr, tir::PragmaKey::ImportLlvm)) return;
       const tir::StringImm* text = attr.value.as<tir::StringImm>();
       if (!text)
         throw LowerError("pragma " + attr.key + " takes a text: source, or the path of a file");
-      add_once(attr.key == "import_c" ? sources.c : sources.llvm, text->value);
+      add_once(is_c ? sources.c : sources.llvm, text->value);
     });
   }
 }

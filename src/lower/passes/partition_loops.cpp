@@ -4,6 +4,7 @@
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon::lowering {
 
@@ -43,7 +44,7 @@ class Partitioner {
   }
 
   Stmt attr(const Attr& attr, const Stmt& s) {
-    if (attr.kind == AttrKind::Pragma && attr.key == "loop_partition_hint") hint(attr);
+    if (is_pragma(attr, PragmaKey::LoopPartitionHint)) hint(attr);
     if (attr.kind != AttrKind::ThreadExtent) return children(s);
     facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
     const bool outer = is_in_kernel_;

@@ -1,6 +1,7 @@
 #include "lower/passes/remove_no_ops.h"
 
 #include "lower/rewriting.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -67,8 +68,7 @@ std::optional<Stmt> reduced(const Stmt& s) {
 }  // namespace
 
 Stmt remove_no_ops(const Stmt& s) {
-  if (const Attr* attr = s.as<Attr>();
-      attr && attr->kind == AttrKind::Pragma && attr->key == "debug_skip_region")
+  if (const Attr* attr = s.as<Attr>(); attr && is_pragma(*attr, PragmaKey::DebugSkipRegion))
     return make_nop();
   const Stmt done = map_statements(s, [](const Stmt& c) { return remove_no_ops(c); });
   return reduced(done).value_or(done);

@@ -4,6 +4,7 @@
 #include "lower/rewriting.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon::lowering {
 
@@ -53,14 +54,13 @@ class Unroller {
     if (const IterVar* axis = std::get_if<IterVar>(&attr.subject);
         axis && attr.kind != AttrKind::Pragma)
       enclosing_.enter(axis->var());
-    if (attr.kind != AttrKind::Pragma ||
-        (attr.key != "auto_unroll_max_step" && attr.key != "unroll_explicit"))
-      return children(self);
+    const bool is_explicit = is_pragma(attr, PragmaKey::UnrollExplicit);
+    if (!is_explicit && !is_pragma(attr, PragmaKey::AutoUnrollMaxStep)) return children(self);
     const std::optional<std::int64_t> value = constant_int(attr.value);
     if (!value)
       throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
     const LowerOptions::Unroll outer = options_;
-    if (attr.key == "unroll_explicit")
+    if (is_explicit)
       options_.explicit_unroll = *value != 0;
     else
       options_.auto_max_step =

@@ -19,8 +19,7 @@ std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
 
 namespace {
 
-// ---- the part that the loops inside compute
-// ---------------------------------------------------------------
+// ---- the part that the loops inside compute -----------------------------------------------------
 
 /// The loops around stand for themselves, those inside take all their values.
 AxisDomains domains_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
@@ -76,8 +75,7 @@ void check_is_box(const IntrinCall& call, const FrozenStage& stage, const Tensor
               "; move all loops of neighbouring iterations inside");
 }
 
-// ---- views
-// ------------------------------------------------------------------------------------------------
+// ---- views --------------------------------------------------------------------------------------
 
 /// Whether the variable is in the shape of some tensor of the program.
 bool is_size(const Expr& var, const StageGraph& graph) {

@@ -9,8 +9,7 @@ namespace tenon::te {
 
 using namespace tir;
 
-// ---- dimensions
-// -------------------------------------------------------------------------------------------
+// ---- dimensions ---------------------------------------------------------------------------------
 
 std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
   if (dims.are_the_last()) return theirs;
@@ -77,8 +76,7 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
       });
 }
 
-// ---- places
-// -----------------------------------------------------------------------------------------------
+// ---- places -------------------------------------------------------------------------------------
 
 namespace {
 

@@ -22,8 +22,7 @@ std::size_t mixed(std::size_t seed, std::size_t value) {
   return (seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2))) * 0xff51afd7ed558ccdu;
 }
 
-// ---- operators
-// --------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 /// Whether chains of it mean the same in any order; of floats they do not, which is known from
 /// rounding.
@@ -47,8 +46,7 @@ std::vector<Expr> children_of(const Expr& e) {
 
 }  // namespace
 
-// ---- structure
-// --------------------------------------------------------------------------------------------
+// ---- structure ----------------------------------------------------------------------------------
 
 Var BodyMatcher::slot(DataType type) {
   for (const Var& known : slots_)
@@ -143,8 +141,7 @@ const std::vector<BodyMatcher::Use>& BodyMatcher::uses_of(Side& side, const Expr
   return side.uses.emplace(&read.node(), std::move(uses)).first->second;
 }
 
-// ---- search
-// -----------------------------------------------------------------------------------------------
+// ---- search -------------------------------------------------------------------------------------
 
 BodyMatcher::Result BodyMatcher::find(const std::vector<BodyPair>& pairs, const Naming& given,
                                       const Accept& accept) {
@@ -239,8 +236,7 @@ bool BodyMatcher::step(const Goal& goal, std::vector<Goal>& goals, Naming& namin
   return true;
 }
 
-// ---- names
-// ------------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 bool BodyMatcher::name_read(const Expr& own, const Expr& theirs, std::vector<Goal>& goals,
                             Naming& naming) {
@@ -284,8 +280,7 @@ bool Naming::names(std::size_t axis) const {
   return std::any_of(reduce.begin(), reduce.end(), [&](const auto& name) { return name == axis; });
 }
 
-// ---- what is alike
-// ----------------------------------------------------------------------------------------
+// ---- what is alike ------------------------------------------------------------------------------
 
 std::vector<std::pair<Expr, Expr>> BodyMatcher::aligned_children(const Expr& own,
                                                                  const Expr& theirs) {

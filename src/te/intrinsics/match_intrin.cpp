@@ -5,6 +5,7 @@
 #include "te/bounds/required_region.h"
 #include "te/intrinsics/match_bodies.h"
 #include "te/intrinsics/operand_order.h"
+#include "te/operations/declare.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 
@@ -25,15 +26,6 @@ std::string count_of(std::size_t count, const std::string& what) {
   return text;
 }
 
-std::string print_list(const std::vector<Expr>& list) {
-  std::string text;
-  for (const Expr& e : list) {
-    if (!text.empty()) text += ", ";
-    text += print_expr(e);
-  }
-  return text;
-}
-
 /// An index within an intrinsic's tensor, in the type of that tensor's extents.
 Expr in_type(const Expr& e, DataType type) {
   if (e.dtype() == type) return e;
@@ -44,8 +36,7 @@ Expr in_type(const Expr& e, DataType type) {
   return cast(type, e);
 }
 
-// ---- a part of a stage and an intrinsic
-// -------------------------------------------------------------------
+// ---- a part of a stage and an intrinsic ---------------------------------------------------------
 
 class Matching {
  public:
@@ -330,8 +321,8 @@ class Matching {
     const std::optional<DimPairs> pairs = pair_dims(extents, target.shape(), facts_);
     if (!pairs) {
       differ([&] {
-        return "of " + name + " it reads [" + print_list(extents) + "] elements, `" +
-               target.name() + "` of the intrinsic has [" + print_list(target.shape()) + "]";
+        return "of " + name + " it reads " + print_list(extents) + " elements, `" + target.name() +
+               "` of the intrinsic has " + print_list(target.shape());
       });
       return;
     }
@@ -506,8 +497,8 @@ class Matching {
   }
 
   static std::string numbers_of_iterations(const Axes& axes, const std::string& what) {
-    return "its " + what + " have [" + print_list(axes.extents) +
-           "] iterations there, those of the intrinsic [" + print_list(axes.wanted) + "]";
+    return "its " + what + " have " + print_list(axes.extents) +
+           " iterations there, those of the intrinsic " + print_list(axes.wanted);
   }
 
   static std::string extents_of_axes(const Axes& axes, std::size_t own, std::size_t theirs) {

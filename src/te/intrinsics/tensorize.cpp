@@ -15,8 +15,7 @@ using namespace tir;
 
 namespace {
 
-// ---- guards
-// -----------------------------------------------------------------------------------------------
+// ---- guards -------------------------------------------------------------------------------------
 
 /// Guards around an intrinsic: those that depend on the loops around it alone, and those that do
 /// not hold for all iterations of the loops that it replaces.
@@ -96,8 +95,7 @@ class GuardSplitter {
   const Program& program_;
 };
 
-// ---- statements
-// -------------------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
 class BodyMaker {
  public:

@@ -131,9 +131,6 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   for (const IterVar& axis : stage.all_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
   }
-  for (const IterVar& axis : stage.leaf_iter_vars) {
-    if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
-  }
   nest.init = make_loop_nest(
       id, program, {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
   // A point outside the operation's domain may be initialised where it has memory of its own:

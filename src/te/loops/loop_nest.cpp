@@ -181,7 +181,6 @@ class NestMaker {
   /// more.
   void collect_vars() {
     for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
-    for (const IterVar& axis : stage_.leaf_iter_vars) add_var(axis);
   }
 
   void define(const Var& var, const Expr& value) {

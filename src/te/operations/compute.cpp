@@ -179,7 +179,7 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
     throw TypeError(what + "the range must begin at 0", where);
   if (range) {
     const DataType type = range->extent.dtype();
-    if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+    if (!is_integer_scalar(type))
       throw TypeError(what + "the extent must be an integer, got " + type.str(), where);
     // Threads are counted in int32.
     const auto extent = tir::constant_int(range->extent);
@@ -202,7 +202,7 @@ IterVar thread_axis(Range range, const Name& tag, Name name, SourceLocation wher
 Var var(Name name, DataType type) { return Var(std::move(name), type); }
 
 Var size_var(Name name, DataType type, SourceLocation where) {
-  if (!type.is_integral() || type.is_bool() || !type.is_scalar())
+  if (!is_integer_scalar(type))
     throw TypeError("size_var `" + name + "`: a size is an integer, got " + type.str(), where);
   return Var::size(std::move(name), type);
 }

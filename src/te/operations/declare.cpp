@@ -34,7 +34,7 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
     Expr& extent = shape[n];
     if (extent.is_moved_from())
       throw TypeError(what + ": extent " + std::to_string(n) + " has been moved from", where);
-    if (!extent.dtype().is_integral() || !extent.dtype().is_scalar() || extent.dtype().is_bool())
+    if (!is_integer_scalar(extent.dtype()))
       throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
                           tir::print_expr(extent) + "` of type " + extent.dtype().str(),
                       where);
@@ -93,16 +93,15 @@ void check_arity(std::optional<int> arity, std::size_t rank, const std::string& 
                   where);
 }
 
-namespace {
-
-std::string shape_text(const std::vector<Expr>& shape) {
-  std::string text = "[";
-  for (std::size_t n = 0; n < shape.size(); ++n)
-    text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
-  return text + "]";
+bool is_integer_scalar(DataType type) {
+  return type.is_integral() && type.is_scalar() && !type.is_bool();
 }
 
-}  // namespace
+std::string print_list(const std::vector<Expr>& list) {
+  std::string text;
+  for (const Expr& e : list) text += (text.empty() ? "" : ", ") + tir::print_expr(e);
+  return "[" + text + "]";
+}
 
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
                      const SourceLocation& where) {
@@ -113,8 +112,8 @@ void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std:
     agrees = !x || !y || *x == *y;
   }
   if (!agrees)
-    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + shape_text(a) +
-                        ", its buffer " + shape_text(b),
+    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + print_list(a) +
+                        ", its buffer " + print_list(b),
                     where);
   if (tensor.dtype() != buffer.dtype())
     throw TypeError(what + ": tensor `" + tensor.name() + "` is " + tensor.dtype().str() +

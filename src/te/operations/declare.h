@@ -7,6 +7,10 @@ namespace tenon::te {
 
 /// Integers, not negative where constant; narrow or unsigned types become int32 or int64.
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
+/// Whether a value of the type is one integer.
+bool is_integer_scalar(DataType type);
+/// "[n, 16]"
+std::string print_list(const std::vector<Expr>& list);
 /// TypeError for a type that no array holds.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
 /// One data-parallel axis per dimension; i0, i1, ... where the user named none.

@@ -12,8 +12,6 @@ namespace tenon::te {
 
 namespace {
 
-bool same_extent(const Expr& a, const Expr& b) { return arith::can_prove_equal(a, b); }
-
 void check_buffer(const std::string& what, const Tensor& tensor, const tir::Buffer& buffer,
                   const SourceLocation& where) {
   const std::string pair =
@@ -26,7 +24,7 @@ void check_buffer(const std::string& what, const Tensor& tensor, const tir::Buff
                         " dimensions, the tensor has " + std::to_string(tensor.shape().size()),
                     where);
   for (std::size_t n = 0; n < buffer.shape().size(); ++n)
-    if (!same_extent(buffer.shape()[n], tensor.shape()[n]))
+    if (!arith::can_prove_equal(buffer.shape()[n], tensor.shape()[n]))
       throw TypeError(pair + ": extent " + std::to_string(n) + " is " +
                           tir::print_expr(buffer.shape()[n]) + ", that of the tensor is " +
                           tir::print_expr(tensor.shape()[n]),
@@ -45,17 +43,7 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
                           where);
 }
 
-// ---- regions
-// ----------------------------------------------------------------------------------------------
-
-std::string print_list(const std::vector<Expr>& list) {
-  std::string text = "[";
-  for (const Expr& e : list) {
-    if (text.size() > 1) text += ", ";
-    text += tir::print_expr(e);
-  }
-  return text + "]";
-}
+// ---- regions ----------------------------------------------------------------------------------
 
 /// A box of these extents stands for the intrinsic's tensor: what the variables in that tensor's
 /// shape then are is put into `sizes`.

@@ -12,8 +12,6 @@ namespace tenon::te {
 
 namespace {
 
-bool surely_equal(const Expr& a, const Expr& b) { return arith::can_prove_equal(a, b); }
-
 bool depends_on(const Tensor& tensor, const Tensor& state) {
   std::vector<Operation> open = {tensor.op()};
   std::unordered_set<const OperationNode*> seen;
@@ -80,18 +78,18 @@ void check_state(const std::string& what, std::size_t k, const Tensor& init, con
     throw TypeError(
         of_state + ", its init and its update must have the same number of dimensions, time first",
         where);
-  if (!surely_equal(init.shape()[0], time.dom()->min))
+  if (!arith::can_prove_equal(init.shape()[0], time.dom()->min))
     throw TypeError(of_state + ": the init covers " + tir::print_expr(init.shape()[0]) +
                         " steps, that of state 0 covers " + tir::print_expr(time.dom()->min),
                     where);
-  if (!surely_equal(state.shape()[0], time.dom()->min + time.dom()->extent))
+  if (!arith::can_prove_equal(state.shape()[0], time.dom()->min + time.dom()->extent))
     throw TypeError(of_state + " has " + tir::print_expr(state.shape()[0]) + " steps, the update " +
                         tir::print_expr(arith::simplify(time.dom()->min + time.dom()->extent)) +
                         "; they must be equal",
                     where);
   for (std::size_t n = 1; n < state.shape().size(); ++n)
-    if (!surely_equal(state.shape()[n], init.shape()[n]) ||
-        !surely_equal(state.shape()[n], update.shape()[n]))
+    if (!arith::can_prove_equal(state.shape()[n], init.shape()[n]) ||
+        !arith::can_prove_equal(state.shape()[n], update.shape()[n]))
       throw TypeError(of_state + ": dimension " + std::to_string(n) +
                           " must be the same in the state (" + tir::print_expr(state.shape()[n]) +
                           "), its init (" + tir::print_expr(init.shape()[n]) +

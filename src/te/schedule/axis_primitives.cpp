@@ -1,11 +1,12 @@
 // Primitives that say how a loop runs: they attach attributes to axes and change no loops.
 #include <algorithm>
-#include <array>
 
+#include "te/operations/declare.h"
 #include "te/operations/reducer_laws.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/operand_checks.h"
 #include "tenon/te/stage.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon::te {
 
@@ -36,24 +37,11 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
               "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found);
 }
 
-/// Those that some step or code generator looks at.
-constexpr std::array<std::string_view, 10> kPragmaKeys = {"auto_unroll_max_step",
-                                                          "unroll_explicit",
-                                                          "import_llvm",
-                                                          "import_c",
-                                                          "parallel_launch_point",
-                                                          "parallel_stride_pattern",
-                                                          "parallel_barrier_when_finish",
-                                                          "debug_skip_region",
-                                                          "loop_partition_hint",
-                                                          "tensor_core"};
-
 void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::string& key) {
-  if (std::find(kPragmaKeys.begin(), kPragmaKeys.end(), key) != kPragmaKeys.end()) return;
-  std::string known = "unroll, vectorize";
-  for (std::string_view name : kPragmaKeys) known.append(", ").append(name);
+  if (tir::find_pragma_key(key)) return;
   edit.warn(edit.subject(axis) + ": nothing knows the key `" + key +
-            "`; it is printed and has no effect. The keys that have one are " + known);
+            "`; it is printed and has no effect. The keys that have one are unroll, vectorize, " +
+            tir::pragma_keys_text());
 }
 
 void set_run(const StageEdit& edit, const IterVar& axis, LoopMark mark) {

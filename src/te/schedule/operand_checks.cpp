@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/operations/body.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
@@ -33,10 +34,6 @@ std::vector<Tensor> tensors_read(const Expr& e) {
 }
 
 }  // namespace
-
-bool is_integer_scalar(DataType type) {
-  return type.is_integral() && type.is_scalar() && !type.is_bool();
-}
 
 void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
                          const std::string& what) {
@@ -87,11 +84,13 @@ void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::s
   auto refuse = [&](const std::string& wanted) {
     edit.fail(axis, "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`");
   };
+  using tir::PragmaKey;
+  const std::optional<PragmaKey> known = tir::find_pragma_key(key);
   const std::optional<std::int64_t> number = tir::constant_int(value);
-  if (key == "auto_unroll_max_step" && (!number || *number < 0))
+  if (known == PragmaKey::AutoUnrollMaxStep && (!number || *number < 0))
     refuse("a constant integer, 0 or more");
-  if (key == "unroll_explicit" && !number) refuse("a constant integer or bool");
-  const bool is_source = key == "import_llvm" || key == "import_c";
+  if (known == PragmaKey::UnrollExplicit && !number) refuse("a constant integer or bool");
+  const bool is_source = known == PragmaKey::ImportLlvm || known == PragmaKey::ImportC;
   if (is_source && !value.as<tir::StringImm>()) refuse("a text: source, or the path of a file");
 }
 

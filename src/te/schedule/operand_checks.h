@@ -10,9 +10,6 @@ namespace tenon::te {
 void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
                          const std::string& what);
 
-/// Whether a primitive's operand is one integer.
-bool is_integer_scalar(DataType type);
-
 /// Throws unless the condition of a stage's stores can be told where they stand: of tensors, it may
 /// read placeholders of the schedule, which are there as a whole.
 void check_store_predicate(const StageEdit& edit, const Expr& condition);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "te/operations/declare.h"
 #include "te/schedule/extent_limits.h"
 #include "te/schedule/operand_checks.h"
 #include "tenon/support/match.h"

@@ -1,0 +1,37 @@
+// The pragmas that some step or code generator looks at. Users give keys as text; any other key is
+// printed and has no effect.
+//
+//   if (is_pragma(attr, PragmaKey::DebugSkipRegion)) return make_nop();
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tenon/tir/stmt.h"
+
+namespace tenon::tir {
+
+enum class PragmaKey : std::uint8_t {
+  AutoUnrollMaxStep,
+  UnrollExplicit,
+  ImportLlvm,
+  ImportC,
+  ParallelLaunchPoint,
+  ParallelStridePattern,
+  ParallelBarrierWhenFinish,
+  DebugSkipRegion,
+  LoopPartitionHint,
+  /// For code generators of devices that have such cores.
+  TensorCore,
+};
+
+/// "auto_unroll_max_step"
+std::string_view to_string(PragmaKey key);
+std::optional<PragmaKey> find_pragma_key(std::string_view text);
+/// "auto_unroll_max_step, unroll_explicit, ...": all of them.
+std::string pragma_keys_text();
+
+/// Whether the statement is the pragma.
+bool is_pragma(const Attr& attr, PragmaKey key);
+
+}  // namespace tenon::tir

@@ -1,0 +1,46 @@
+#include "tenon/tir/pragma.h"
+
+#include <array>
+
+namespace tenon::tir {
+
+namespace {
+
+constexpr std::array<std::pair<PragmaKey, std::string_view>, 10> kKeys = {{
+    {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
+    {PragmaKey::UnrollExplicit, "unroll_explicit"},
+    {PragmaKey::ImportLlvm, "import_llvm"},
+    {PragmaKey::ImportC, "import_c"},
+    {PragmaKey::ParallelLaunchPoint, "parallel_launch_point"},
+    {PragmaKey::ParallelStridePattern, "parallel_stride_pattern"},
+    {PragmaKey::ParallelBarrierWhenFinish, "parallel_barrier_when_finish"},
+    {PragmaKey::DebugSkipRegion, "debug_skip_region"},
+    {PragmaKey::LoopPartitionHint, "loop_partition_hint"},
+    {PragmaKey::TensorCore, "tensor_core"},
+}};
+
+}  // namespace
+
+std::string_view to_string(PragmaKey key) {
+  for (const auto& [value, name] : kKeys)
+    if (value == key) return name;
+  internal_error("a pragma key without a name");
+}
+
+std::optional<PragmaKey> find_pragma_key(std::string_view text) {
+  for (const auto& [value, name] : kKeys)
+    if (name == text) return value;
+  return std::nullopt;
+}
+
+std::string pragma_keys_text() {
+  std::string text;
+  for (const auto& [value, name] : kKeys) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+bool is_pragma(const Attr& attr, PragmaKey key) {
+  return attr.kind == AttrKind::Pragma && attr.key == to_string(key);
+}
+
+}  // namespace tenon::tir
