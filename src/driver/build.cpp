@@ -2,6 +2,7 @@
 
 #include "tenon/lower/fast_math_passes.h"
 
+#include <cstdlib>
 #include <set>
 
 #include "driver/function_form.h"
@@ -87,6 +88,12 @@ void check_kind(const Target& target, const SourceLocation& where) {
   }
 }
 
+/// The user's, as other programs that build take it.
+std::string c_compiler() {
+  const char* named = std::getenv("CC");
+  return named ? named : "";
+}
+
 /// Of functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where) {
@@ -106,6 +113,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       }
       return codegen::compile(units, {.opt_level = options.opt_level,
                                       .link = {options.link.begin(), options.link.end()},
+                                      .c_compiler = c_compiler(),
                                       .on_step = options.on_step});
     });
   });

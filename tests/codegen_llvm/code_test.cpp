@@ -170,6 +170,24 @@ TEST(Code, names_the_arguments_that_do_not_overlap) {
             std::string::npos);
 }
 
+TEST(Code, of_parallel_bodies_lets_parameters_overlap_where_the_function_does) {
+  Kernel k;
+  const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, 64, "i", [&](Var i) { ib.emit(make_store(c, make_load(a, {i}), {i})); },
+               {.kind = ForKind::Parallel});
+  IRModule module = k.module(ib.get());
+  const CompileOptions unoptimised{.opt_level = 0};
+  const auto body_takes = [&] {
+    const std::string text = compile(module, avx512_target(), unoptimised).source("ll");
+    const std::size_t start = text.find("_body(");
+    return text.substr(start, text.find(')', start) - start);
+  };
+  EXPECT_NE(body_takes().find("noalias"), std::string::npos);
+  module.functions.at("main").attrs.noalias = false;
+  EXPECT_EQ(body_takes().find("noalias"), std::string::npos);
+}
+
 TEST(Code, of_ramps_is_made_of_vectors) {
   Kernel k;
   const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));

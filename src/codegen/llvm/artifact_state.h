@@ -17,6 +17,8 @@ struct Artifact::State {
   std::string object;
   /// Compiled sources of other languages that the functions call.
   std::vector<std::string> imported_objects;
+  /// How imported sources were compiled, a sentence each; they stand above the text of the module.
+  std::vector<std::string> notes;
 };
 
 }  // namespace tenon::codegen

@@ -2,6 +2,7 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -88,8 +89,24 @@ bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
-/// What the options and the functions' pragmas name: LLVM IR becomes part of the module, C an
-/// object.
+/// Linked into the module and inlined where clang compiles it for this LLVM, else an object.
+void import_c(llvm::Module& code, const std::string& source, Artifact::State& state) {
+  CImportOptions options{.command = state.options.c_compiler,
+                         .wants_llvm_ir = true,
+                         .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
+  const CTarget target = c_target_of(state.common);
+  ImportedC compiled = compile_c(source, target, options);
+  if (compiled.form == ImportedC::Form::LlvmIr && !import_c_bitcode(code, compiled.bytes)) {
+    options.wants_llvm_ir = false;
+    compiled = compile_c(source, target, options);
+  }
+  const bool is_object = compiled.form == ImportedC::Form::Object;
+  state.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
+                        (is_object ? "called as an object" : "part of this module"));
+  if (is_object) state.imported_objects.push_back(std::move(compiled.bytes));
+}
+
+/// What the options and the functions' pragmas name.
 void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units,
                     Artifact::State& state) {
   ImportedSources sources;
@@ -97,8 +114,7 @@ void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units,
   for (const std::filesystem::path& path : state.options.link)
     if (is_llvm_ir(path)) import_llvm(code, path.string());
   for (const std::string& source : sources.llvm) import_llvm(code, source);
-  for (const std::string& source : sources.c)
-    state.imported_objects.push_back(compile_c(source, state.common));
+  for (const std::string& source : sources.c) import_c(code, source, state);
 }
 
 }  // namespace
@@ -167,6 +183,7 @@ std::string Artifact::source(std::string_view kind) const {
     return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);
   }
   std::string text;
+  for (const std::string& note : state_->notes) text += "; " + note + "\n";
   llvm::raw_string_ostream out(text);
   (*module)->print(out, nullptr);
   return text;

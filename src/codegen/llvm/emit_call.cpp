@@ -15,7 +15,7 @@ using namespace tir;
 llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
   return match(
       n.callee, [&](Intrin intrin) { return call_intrin(intrin, n, type); },
-      [&](const ExternCallee& callee) { return call_extern(callee, n, type); });
+      [&](const ExternCallee& callee) { return call_extern(callee, n, type, ResultUse::Used); });
 }
 
 namespace {
@@ -160,50 +160,81 @@ void FunctionEmitter::prefetch(const Call& n) {
 
 // ---- C functions ----
 
-llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n,
-                                          DataType type) {
-  std::vector<llvm::Value*> args;
-  std::vector<llvm::Type*> types;
-  std::vector<llvm::Attribute::AttrKind> extensions;
-  auto extension_of = [](DataType t) {
-    const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
-    return !is_narrow   ? llvm::Attribute::None
-           : t.is_int() ? llvm::Attribute::SExt
-                        : llvm::Attribute::ZExt;
-  };
-  for (const Expr& arg : n.args) {
-    llvm::Value* value = expr(arg);
-    // C's bool, and the 16-bit floats as C compilers pass them.
-    if (arg.dtype().is_bool())
-      value = builder_.CreateZExt(value, with_lanes(builder_.getInt8Ty(), arg.dtype().lanes));
-    if (arg.dtype().is_bfloat())
-      value = builder_.CreateBitCast(value, with_lanes(builder_.getBFloatTy(), arg.dtype().lanes));
-    args.push_back(value);
-    types.push_back(value->getType());
-    extensions.push_back(extension_of(arg.dtype()));
+namespace {
+
+/// C compilers extend what is narrower than an int, by its sign.
+llvm::Attribute::AttrKind extension_of(DataType t) {
+  const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
+  return !is_narrow   ? llvm::Attribute::None
+         : t.is_int() ? llvm::Attribute::SExt
+                      : llvm::Attribute::ZExt;
+}
+
+/// A pure function's calls may be moved and left out.
+void add_purity(llvm::CallBase& call, const Call& n) {
+  call.setDoesNotThrow();
+  call.addFnAttr(llvm::Attribute::WillReturn);
+  // It may still read what its pointers point at.
+  const bool has_pointer =
+      std::ranges::any_of(n.args, [](const Expr& arg) { return arg.dtype().is_handle(); });
+  if (has_pointer) {
+    call.setOnlyReadsMemory();
+  } else {
+    call.setDoesNotAccessMemory();
   }
-  llvm::Type* result = type.is_bool()     ? with_lanes(builder_.getInt8Ty(), type.lanes)
-                       : type.is_bfloat() ? with_lanes(builder_.getBFloatTy(), type.lanes)
-                                          : this->type(type);
-  llvm::FunctionType* signature = llvm::FunctionType::get(result, types, false);
+}
+
+}  // namespace
+
+llvm::Type* FunctionEmitter::type_in_c(DataType t) const {
+  if (t.is_bool()) return with_lanes(llvm::Type::getInt8Ty(module_.context()), t.lanes);
+  if (t.is_bfloat()) return with_lanes(llvm::Type::getBFloatTy(module_.context()), t.lanes);
+  return type(t);
+}
+
+llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, const Call& n,
+                                                    DataType result, ResultUse use) {
+  std::vector<llvm::Type*> types;
+  for (const Expr& arg : n.args) types.push_back(type_in_c(arg.dtype()));
+  llvm::Type* returned = type_in_c(result);
+  const llvm::FunctionType* defined = module_.definition_of(callee.name);
+  if (!defined) return llvm::FunctionType::get(returned, types, false);
+  // clang has a bool as one bit; and no function gives less than a call that drops its result asks.
+  const auto adapted = [](llvm::Type* ours, llvm::Type* theirs, DataType t) {
+    return t.is_bool() && t.is_scalar() && theirs->isIntegerTy(1) ? theirs : ours;
+  };
+  if (defined->getNumParams() == types.size())
+    for (std::size_t k = 0; k < types.size(); ++k)
+      types[k] =
+          adapted(types[k], defined->getParamType(static_cast<unsigned>(k)), n.args[k].dtype());
+  returned = use == ResultUse::Dropped ? defined->getReturnType()
+                                       : adapted(returned, defined->getReturnType(), result);
+  return llvm::FunctionType::get(returned, types, false);
+}
+
+llvm::Value* FunctionEmitter::call_extern(const ExternCallee& callee, const Call& n,
+                                          DataType result, ResultUse use) {
+  llvm::FunctionType* signature = signature_in_c(callee, n, result, use);
+  std::vector<llvm::Value*> args;
+  for (unsigned k = 0; k < n.args.size(); ++k) {
+    const DataType t = n.args[k].dtype();
+    llvm::Value* value = expr(n.args[k]);
+    if (t.is_bool()) value = builder_.CreateZExt(value, signature->getParamType(k));
+    if (t.is_bfloat()) value = builder_.CreateBitCast(value, signature->getParamType(k));
+    args.push_back(value);
+  }
   llvm::FunctionCallee function = module_.extern_function(callee.name, signature);
   llvm::CallBase* call =
       callee.pure ? builder_.CreateCall(function, args) : call_foreign(function, args);
-  for (unsigned k = 0; k < extensions.size(); ++k)
-    if (extensions[k] != llvm::Attribute::None) call->addParamAttr(k, extensions[k]);
-  if (extension_of(type) != llvm::Attribute::None) call->addRetAttr(extension_of(type));
-  if (callee.pure) {
-    call->setDoesNotThrow();
-    call->addFnAttr(llvm::Attribute::WillReturn);
-    // A pure function may still read what its pointers point at.
-    bool has_pointer = false;
-    for (const Expr& arg : n.args) has_pointer |= arg.dtype().is_handle();
-    if (has_pointer) call->setOnlyReadsMemory();
-    if (!has_pointer) call->setDoesNotAccessMemory();
-  }
-  if (type.is_bool())
+  for (unsigned k = 0; k < args.size(); ++k)
+    if (const auto extension = extension_of(n.args[k].dtype()); extension != llvm::Attribute::None)
+      call->addParamAttr(k, extension);
+  if (callee.pure) add_purity(*call, n);
+  if (use == ResultUse::Dropped) return int32(0);
+  if (extension_of(result) != llvm::Attribute::None) call->addRetAttr(extension_of(result));
+  if (result.is_bool())
     return builder_.CreateICmpNE(call, llvm::Constant::getNullValue(call->getType()));
-  if (type.is_bfloat()) return builder_.CreateBitCast(call, this->type(type));
+  if (result.is_bfloat()) return builder_.CreateBitCast(call, type(result));
   return call;
 }
 

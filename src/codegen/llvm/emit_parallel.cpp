@@ -1,5 +1,7 @@
 // Loops that run on several threads: the body becomes a function of its own, which gets what it
 // uses in a structure.
+#include <llvm/Analysis/AliasAnalysis.h>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
@@ -100,9 +102,10 @@ class OutlinedBody {
     llvm::Value* value;
   };
 
-  /// Buffers of a function do not overlap, and neither does what a parallel body sees of them.
+  /// The body knows of a buffer what the function around it does: that it overlaps no other (not
+  /// known of parameters where the function says so), and how it is aligned.
   void describe(llvm::Argument* argument, llvm::Value* outer_value) const {
-    argument->addAttr(llvm::Attribute::NoAlias);
+    if (llvm::isIdentifiedObject(outer_value)) argument->addAttr(llvm::Attribute::NoAlias);
     const llvm::Align alignment =
         outer_value->getPointerAlignment(outer_.module_.module().getDataLayout());
     argument->addAttr(llvm::Attribute::getWithAlignment(outer_.module_.context(), alignment));

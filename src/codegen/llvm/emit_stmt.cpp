@@ -50,9 +50,7 @@ void FunctionEmitter::stmt(const Stmt& s) {
       [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
       [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
       [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
-      [&](const Evaluate& n) {
-        if (!is_constant(n.value)) expr(n.value);
-      },
+      [&](const Evaluate& n) { emit(n); },
       [&](const Seq& n) {
         for (const Stmt& child : n.stmts) stmt(child);
       },
@@ -68,6 +66,16 @@ void FunctionEmitter::emit(const Let& n) {
   const bool is_index = index_uses_.is_index_only(n.var);
   define(n.var, is_index ? in_index_mode(n.value) : expr(n.value));
   stmt(n.body);
+}
+
+void FunctionEmitter::emit(const Evaluate& n) {
+  const Call* call = n.value.as<Call>();
+  const auto* callee = call ? std::get_if<ExternCallee>(&call->callee) : nullptr;
+  if (callee) {
+    call_extern(*callee, *call, n.value.dtype(), ResultUse::Dropped);
+  } else if (!is_constant(n.value)) {
+    expr(n.value);
+  }
 }
 
 // ---- loops ----

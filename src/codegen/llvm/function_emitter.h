@@ -45,6 +45,7 @@ class FunctionEmitter {
   void emit(const tir::Let& n);
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
+  void emit(const tir::Evaluate& n);
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                    const tir::Stmt& body, tir::ForKind kind);
   void parallel_loop(const tir::For& n);
@@ -117,7 +118,14 @@ class FunctionEmitter {
 
   // Calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
-  llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
+  enum class ResultUse : std::uint8_t { Used, Dropped };
+  llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType result,
+                           ResultUse use);
+  /// What a C compiler makes of a parameter or result of the type.
+  llvm::Type* type_in_c(DataType t) const;
+  /// What the call asks for: of an imported definition, in its own form where that is equivalent.
+  llvm::FunctionType* signature_in_c(const tir::ExternCallee& callee, const tir::Call& n,
+                                     DataType result, ResultUse use);
   /// Calls a function of another language, which may throw: what it throws goes on to the caller,
   /// and the workspaces go back on its way.
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,

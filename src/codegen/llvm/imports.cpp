@@ -1,5 +1,7 @@
 #include "codegen/llvm/imports.h"
 
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -7,57 +9,22 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <map>
 
-#include "codegen/llvm/system_compiler.h"
+#include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/files.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/support/error.h"
-#include "tenon/tir/pragma.h"
-#include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
 
 namespace {
 
-/// A text has lines; the path of a file has none.
-bool is_path(const std::string& source, std::initializer_list<std::string_view> suffixes) {
-  if (source.find('\n') != std::string::npos) return false;
-  return std::ranges::any_of(suffixes,
-                             [&](std::string_view suffix) { return source.ends_with(suffix); });
+llvm::MemoryBufferRef buffer_of(const std::string& bytes, const std::string& name) {
+  return {llvm::StringRef(bytes.data(), bytes.size()), llvm::StringRef(name.data(), name.size())};
 }
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
-}
-
-}  // namespace
-
-void add_imported_sources(const tir::IRModule& module, ImportedSources& sources) {
-  for (const auto& [name, func] : module.functions) {
-    tir::walk(func.body, [&](const tir::Attr& attr) {
-      const bool is_c = is_pragma(attr, tir::PragmaKey::ImportC);
-      if (!is_c && !is_pragma(attr, tir::PragmaKey::ImportLlvm)) return;
-      const tir::StringImm* text = attr.value.as<tir::StringImm>();
-      if (!text)
-        throw LowerError("pragma " + attr.key + " takes a text: source, or the path of a file");
-      add_once(is_c ? sources.c : sources.llvm, text->value);
-    });
-  }
-}
-
-void import_llvm(llvm::Module& module, const std::string& source) {
-  const bool from_file = is_path(source, {".ll", ".bc"});
-  const std::string bytes = from_file ? read_file(source) : source;
-  const std::string name = from_file ? source : "pragma import_llvm";
-  llvm::SMDiagnostic problem;
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()),
-                                     llvm::StringRef(name.data(), name.size()));
-  std::unique_ptr<llvm::Module> imported = llvm::parseIR(buffer, problem, module.getContext());
-  if (!imported) {
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    problem.print(nullptr, out, false);
-    throw RuntimeError("the imported LLVM IR cannot be read: " + text);
-  }
+void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const std::string& name) {
   imported->setDataLayout(module.getDataLayout());
   imported->setTargetTriple(module.getTargetTriple());
   // Saved modules carry a list of their functions; the importing module has one of its own.
@@ -67,27 +34,83 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   for (const llvm::Function& function : *imported)
     if (!function.isDeclaration()) defined.push_back(function.getName().str());
   if (llvm::Linker::linkModules(module, std::move(imported)))
-    throw RuntimeError("the LLVM IR of `" + name +
-                       "` defines what other imported IR defines as well");
+    throw RuntimeError("the source of `" + name +
+                       "` defines what other imported source defines as well");
   for (const std::string& function : defined)
     if (llvm::Function* linked =
             module.getFunction(llvm::StringRef(function.data(), function.size())))
       linked->setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
-std::string compile_c(const std::string& source, const tir::TargetFacts& target) {
-  const TemporaryFolder folder;
-  const bool from_file = is_path(source, {".c"});
-  const std::filesystem::path text =
-      from_file ? std::filesystem::path(source) : folder.file("import.c");
-  if (!from_file) write_file(text, source);
-  const std::filesystem::path object = folder.file("import.o");
-  std::vector<std::string> arguments{"-O3", "-fPIC", "-c", text.string(), "-o", object.string()};
-  // C compilers name processors in their own way, but for this one.
-  if (target.triple.empty() && target.cpu == host_processor().name)
-    arguments.insert(arguments.begin(), "-march=native");
-  run_c_compiler(arguments, "to compile imported C source");
-  return read_file(object);
+}  // namespace
+
+namespace {
+
+/// The features whose last mention in `features` is not the one in `known`.
+std::vector<std::string> differing(const std::vector<std::string>& features,
+                                   const std::vector<std::string>& known) {
+  std::map<std::string, char> signs;
+  for (const std::string& feature : features) signs[feature.substr(1)] = feature[0];
+  for (const std::string& feature : known)
+    if (auto found = signs.find(feature.substr(1));
+        found != signs.end() && found->second == feature[0])
+      signs.erase(found);
+  std::vector<std::string> result;
+  for (const auto& [name, sign] : signs) result.push_back(sign + name);
+  return result;
+}
+
+/// Without what this LLVM has no name for; it would complain of every function.
+void remove_unknown_features(llvm::Function& function, const std::string& triple) {
+  const llvm::StringRef attribute = function.getFnAttribute("target-features").getValueAsString();
+  if (attribute.empty()) return;
+  const std::vector<std::string> known = known_features(triple);
+  llvm::SmallVector<llvm::StringRef, 64> features;
+  attribute.split(features, ',');
+  llvm::erase_if(features, [&](llvm::StringRef feature) {
+    return !std::ranges::binary_search(known, feature.substr(1).str());
+  });
+  function.addFnAttr("target-features", llvm::join(features, ","));
+}
+
+}  // namespace
+
+CTarget c_target_of(const tir::TargetFacts& target) {
+  const llvm::Triple triple = triple_of(target.triple), host = triple_of("");
+  const Processor here = host_processor();
+  CTarget result{.triple = triple.str(), .cpu = target.cpu, .features = target.features};
+  result.is_foreign = triple.getArch() != host.getArch() || triple.getOS() != host.getOS();
+  result.is_this_processor = !result.is_foreign && target.cpu == here.name;
+  if (result.is_this_processor) result.features = differing(target.features, here.features);
+  return result;
+}
+
+void import_llvm(llvm::Module& module, const std::string& source) {
+  const bool from_file = is_source_path(source, {".ll", ".bc"});
+  const std::string bytes = from_file ? read_file(source) : source;
+  const std::string name = from_file ? source : "pragma import_llvm";
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> imported =
+      llvm::parseIR(buffer_of(bytes, name), problem, module.getContext());
+  if (!imported) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    problem.print(nullptr, out, false);
+    throw RuntimeError("the imported LLVM IR cannot be read: " + text);
+  }
+  link(module, std::move(imported), name);
+}
+
+bool import_c_bitcode(llvm::Module& module, const std::string& bitcode) {
+  auto imported = llvm::parseBitcodeFile(buffer_of(bitcode, "import_c"), module.getContext());
+  if (!imported) {
+    llvm::consumeError(imported.takeError());
+    return false;
+  }
+  for (llvm::Function& function : **imported)
+    remove_unknown_features(function, llvm::Triple(module.getTargetTriple()).str());
+  link(module, std::move(*imported), "pragma import_c");
+  return true;
 }
 
 }  // namespace tenon::codegen

@@ -59,6 +59,11 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   return function;
 }
 
+const llvm::FunctionType* ModuleEmitter::definition_of(const std::string& name) const {
+  const llvm::Function* function = module_.getFunction(llvm::StringRef(name.data(), name.size()));
+  return function && !function->isDeclaration() ? function->getFunctionType() : nullptr;
+}
+
 llvm::FunctionCallee ModuleEmitter::extern_function(const std::string& name,
                                                     llvm::FunctionType* type) {
   llvm::FunctionCallee callee = module_.getOrInsertFunction(name, type);

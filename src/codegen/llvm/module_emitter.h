@@ -38,7 +38,10 @@ class ModuleEmitter {
   /// A function of the module's own, compiled for the target.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
-  /// A function of another language, by name.
+  /// The type of a function whose code the module has, imported or its own; null if it has none.
+  const llvm::FunctionType* definition_of(const std::string& name) const;
+  /// A function of another language, by name. Throws LowerError if the module has its definition,
+  /// and that has another type.
   llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
   /// What finds the way of an exception through functions that only clean up. That of C, so that
   /// code needs no library of C++.

@@ -37,6 +37,9 @@ struct CompileOptions {
   /// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's
   /// stack; the smallest go there first, the others come from the workspace pool.
   std::size_t stack_budget = 64 * 1024;
+  /// The C compiler, as $CC names it: compiles imported C and links shared libraries. Empty: `cc`,
+  /// but `clang` for imported C where it is installed, since its code can be inlined.
+  std::string c_compiler = "";
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };

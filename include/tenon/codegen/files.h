@@ -1,9 +1,12 @@
-// The system's C compiler, for linking shared libraries and for imported C sources.
+// Files that generated code is written to, and those between.
+//
+//   const TemporaryFolder folder;
+//   write_file(folder.file("functions.o"), object);
 #pragma once
 
 #include <filesystem>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace tenon::codegen {
 
@@ -26,9 +29,5 @@ class TemporaryFolder {
 std::string read_file(const std::filesystem::path& path);
 /// Throws RuntimeError if the file cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
-
-/// Runs `cc` with these arguments. Throws RuntimeError with what it printed, or saying that it is
-/// missing; `purpose` says what for.
-void run_c_compiler(const std::vector<std::string>& arguments, const std::string& purpose);
 
 }  // namespace tenon::codegen

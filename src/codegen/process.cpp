@@ -1,0 +1,65 @@
+#include "tenon/codegen/process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tenon/codegen/files.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// What the process opens before it starts: nothing to read, and a file for all that it writes.
+class Redirections {
+ public:
+  explicit Redirections(const std::string& output) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+  }
+  ~Redirections() { posix_spawn_file_actions_destroy(&actions_); }
+  Redirections(const Redirections&) = delete;
+  Redirections& operator=(const Redirections&) = delete;
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+/// 127 is what a C library without error reports from exec exits with.
+constexpr int kNoSuchProgram = 127;
+
+}  // namespace
+
+std::optional<FinishedProcess> run_process(const std::vector<std::string>& command) {
+  internal_check(!command.empty(), "a process without a program");
+  const TemporaryFolder folder;
+  const std::string log = folder.file("output").string();
+  const Redirections redirections(log);
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int error =
+      posix_spawnp(&child, arguments[0], redirections.get(), nullptr, arguments.data(), environ);
+  if (error == ENOENT || error == EACCES || error == ENOTDIR) return std::nullopt;
+  if (error != 0) throw RuntimeError("cannot run `" + command[0] + "`: " + std::strerror(error));
+  int state = 0;
+  while (waitpid(child, &state, 0) < 0)
+    if (errno != EINTR)
+      throw RuntimeError("cannot wait for `" + command[0] + "`: " + std::strerror(errno));
+  const int status = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+  if (status == kNoSuchProgram) return std::nullopt;
+  return FinishedProcess{.status = status, .output = read_file(log)};
+}
+
+}  // namespace tenon::codegen
