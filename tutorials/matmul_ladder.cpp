@@ -5,8 +5,8 @@
 // seventh lays B out the way the loops read it, and the eighth keeps a tile of C in registers
 // through the whole reduction: the number of rows and vectors of that tile is what the target's
 // registers hold.
-#include <tenon/driver/command_line.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/command_line.h>
 
 #include "tutorials/common/ladder.h"
 
@@ -126,8 +126,8 @@ struct RegisterTile {
 };
 
 RegisterTile choose_tile(const tir::TargetFacts& target) {
-  const int lanes = std::max(target.vector_bits / 32, 4);
-  const bool has_32_registers = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
+  const int lanes = std::max(target.vector_registers.bits / 32, 4);
+  const bool has_32_registers = target.vector_registers.count >= 32;
   return {has_32_registers ? 8 : 6, 2, lanes};
 }
 
@@ -168,7 +168,7 @@ Step register_tile(int n, const RegisterTile& tile) {
 }
 
 std::vector<Step> steps(int n, const Target& target) {
-  const int lanes = std::max(target.facts().vector_bits / 32, 4);
+  const int lanes = std::max(target.facts().vector_registers.bits / 32, 4);
   return {
       naive(n),
       tiled(n),

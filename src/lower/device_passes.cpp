@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array kDevice = {
     Pass{
-        "synchronize-threads", synchronize_threads, tir::Form::Lowered,
+        "synchronize-threads", synchronize_threads, tir::Form::Lowered, tir::Form::Lowered,
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 

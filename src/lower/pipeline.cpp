@@ -1,7 +1,7 @@
 #include "tenon/lower/pipeline.h"
 
 #include <array>
-#include <set>
+#include <unordered_set>
 
 #include "lower/barrier_hazards.h"
 #include "lower/passes/eliminate_common_subexpressions.h"
@@ -39,66 +39,77 @@ using tir::PrimFunc;
 
 namespace {
 
+bool widens_vectors(const PipelineOptions& options) {
+  const auto& registers = options.passes.vector_registers;
+  return registers && registers->bits > 0;
+}
+
+bool keeps_sums(const PipelineOptions& options) {
+  return widens_vectors(options) && options.passes.vector_registers->for_sums > 0;
+}
+
 constexpr std::array kLowering = {
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
+         Form::MultiDimensional,
          "a window moves along dimensions; a prefetch must see where elements end up"},
     Pass{
-        "inject-prefetch", inject_prefetch, Form::MultiDimensional,
+        "inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
         "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
-    Pass{"flatten-storage", flatten_storage, Form::Flat,
+    Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
-    Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat,
+    Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
          "only for the text that readers know, which spells bfloat16 out; before simplification, "
          "which folds the conversions it makes",
-         [](const LowerOptions& options) { return options.simple_mode; }},
-    Pass{"narrow-index-types", narrow_index_types, Form::Flat,
+         [](const PipelineOptions& options) { return options.simple_mode; }},
+    Pass{"narrow-index-types", narrow_index_types, Form::Flat, Form::Flat,
          "before the first simplification, so that it works in the types that the code will use"},
-    Pass{"simplify", simplify, Form::Flat,
+    Pass{"simplify", simplify, Form::Flat, Form::Flat,
          "guards and indices in normal form, so that loops can be taken apart by them"},
     Pass{
-        "partition-loops", partition_loops, Form::Flat,
+        "partition-loops", partition_loops, Form::Flat, Form::Flat,
         "before vectorisation, which a guard would make serial; not for the text that readers know",
-        [](const LowerOptions& options) { return !options.simple_mode; }},
+        [](const PipelineOptions& options) { return !options.simple_mode; }},
     Pass{
-        "vectorize-loops", vectorize_loops, Form::Flat,
+        "vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
         "are gone"},
     Pass{
-        "inject-virtual-threads", inject_virtual_threads, Form::Flat,
+        "inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
         "memory"},
     Pass{
-        "inject-double-buffers", inject_double_buffers, Form::Flat,
+        "inject-double-buffers", inject_double_buffers, Form::Flat, Form::Flat,
         "after virtual threads, whose copies are filled together; before storage is planned, because it "
         "doubles memory"},
     Pass{
-        "rewrite-storage", rewrite_storage, Form::Flat,
+        "rewrite-storage", rewrite_storage, Form::Flat, Form::Flat,
         "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
         "hide lifetimes",
-        [](const LowerOptions& options) { return !options.disable_storage_rewrite; }},
-    Pass{"unroll-loops", unroll_loops, Form::Lowered,
+        [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; }},
+    Pass{"unroll-loops", unroll_loops, Form::Flat, Form::Lowered,
          "the copies profit from the simplification that follows"},
     Pass{
-        "renormalize-splits", renormalize_splits, Form::Lowered,
+        "renormalize-splits", renormalize_splits, Form::Lowered, Form::Lowered,
         "brings guards of split axes into the form that simplification can share with their indices"},
-    Pass{"simplify", simplify, Form::Lowered,
+    Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
          "what vectors, copies and unrolled iterations brought in"},
-    Pass{"remove-no-ops", remove_no_ops, Form::Lowered,
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
          "simplification leaves empty branches and loops"},
     Pass{
-        "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered,
+        "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered, Form::Lowered,
         "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
-    Pass{"hoist-ifs", hoist_ifs, Form::Lowered,
+    Pass{"hoist-ifs", hoist_ifs, Form::Lowered, Form::Lowered,
          "needs the simplest conditions, and loops that will not change any more"},
-    Pass{"simplify", simplify, Form::Lowered,
+    Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
          "what hoisted conditions decide, and forms that take a third round"},
-    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, "of that last simplification"},
-    Pass{"instrument-bounds", instrument_bounds, Form::Lowered,
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
+         "of that last simplification"},
+    Pass{"instrument-bounds", instrument_bounds, Form::Lowered, Form::Lowered,
          "checks the accesses that are left in the end; its conditions are shared by the next pass",
-         [](const LowerOptions& options) { return options.instrument_bounds; }},
+         [](const PipelineOptions& options) { return options.instrument_bounds; }},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
-         "last: whatever changes an expression after it would part what it joined",
-         [](const LowerOptions& options) { return !options.disable_cse; }},
+         Form::Lowered, "last: whatever changes an expression after it would part what it joined",
+         [](const PipelineOptions& options) { return !options.passes.disable_cse; }},
 };
 
 constexpr std::array kHost = {
@@ -113,38 +124,39 @@ constexpr std::array kHost = {
          "loops of vectors",
          [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
     Pass{
-        "widen-vectors", widen_vectors, Form::Lowered,
+        "widen-vectors", widen_vectors, Form::Lowered, Form::Lowered,
         "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "
         "registers are counted in whole ones",
-        [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
+        widens_vectors},
     Pass{
-        "jam-loops", jam_loops, Form::Lowered,
+        "jam-loops", jam_loops, Form::Lowered, Form::Lowered,
         "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
         "which "
         "proofs know best",
-        [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
-    Pass{"localize-sums", localize_sums, Form::Lowered,
+        keeps_sums},
+    Pass{"localize-sums", localize_sums, Form::Lowered, Form::Lowered,
          "after loops were jammed, which sets sums side by side that then stay in place together",
-         [](const LowerOptions& options) { return options.vector_registers.for_sums > 0; }},
-    Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered,
+         keeps_sums},
+    Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
-    Pass{"widen-index-types", widen_index_types, Form::Lowered,
+    Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,
          "after the proofs of the others, for which indices are whole numbers of any size"},
 };
 
-void check_options(const LowerOptions& options) {
+void check_options(const PassOptions& options) {
   struct Row {
     const char* name;
     int value;
     int least;
   };
+  const tir::VectorRegisters registers = options.vector_registers.value_or(tir::VectorRegisters{});
   for (const Row& row : {Row{"unroll.auto_max_step", options.unroll.auto_max_step, 0},
                          Row{"unroll.auto_max_depth", options.unroll.auto_max_depth, 0},
                          Row{"unroll.auto_max_extent", options.unroll.auto_max_extent, 0},
                          Row{"unroll.max_statements", options.unroll.max_statements, 1},
                          Row{"partition.max_growth", options.partition.max_growth, 1},
-                         Row{"vector_registers.bits", options.vector_registers.bits, 0},
-                         Row{"vector_registers.for_sums", options.vector_registers.for_sums, 0}})
+                         Row{"vector_registers.bits", registers.bits, 0},
+                         Row{"vector_registers.for_sums", registers.for_sums, 0}})
     if (row.value < row.least)
       throw LowerError(std::string("option passes.") + row.name + " is " +
                        std::to_string(row.least) + " or more, got " + std::to_string(row.value));
@@ -158,7 +170,7 @@ std::string text_of(const std::vector<tir::Violation>& violations) {
   return text;
 }
 
-PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const LowerOptions& options) {
+PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& options) {
   try {
     return pass.run(func, options);
   } catch (const InternalError& e) {
@@ -170,27 +182,58 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const LowerOptions& op
   }
 }
 
-/// What is wrong with a function before the first pass: a thread's variable used where no thread
-/// is, say. Texts of such programs are printed all the same; whoever compiles them refuses.
-std::set<std::string> faults_of(const PrimFunc& func) {
-  std::set<std::string> faults;
-  for (const tir::Violation& violation : tir::verify(func, Form::MultiDimensional))
-    faults.insert(violation.what);
-  return faults;
+[[noreturn]] void fail(const Pass& pass, const std::vector<tir::Violation>& violations,
+                       const PrimFunc& before, const PrimFunc& after) {
+  throw PassFailure(std::string(pass.name), text_of(violations), tir::print_function(before),
+                    tir::print_function(after));
 }
 
+/// Variables that no one defines before the first pass: a thread that the schedule names and does
+/// not bind. Texts of such programs are printed all the same; whoever compiles them refuses.
+class UndefinedVars {
+ public:
+  explicit UndefinedVars(const PrimFunc& func) {
+    for (const tir::Violation& violation : tir::verify(func, func.form))
+      if (violation.undefined) vars_.insert(&violation.undefined->node());
+  }
+
+  bool excuse(const tir::Violation& violation) const {
+    return violation.undefined && vars_.contains(&violation.undefined->node());
+  }
+
+ private:
+  std::unordered_set<const tir::ExprNode*> vars_;
+};
+
 void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
-           const std::set<std::string>& old_faults) {
-  std::vector<tir::Violation> violations = tir::verify(after, pass.form);
+           const UndefinedVars& undefined) {
+  std::vector<tir::Violation> violations = tir::verify(after, pass.gives);
   // Barriers are checked by another way than the one by which they were placed.
   if (violations.empty() && pass.name == "synchronize-threads")
     violations = find_barrier_hazards(after);
-  std::erase_if(violations, [&](const tir::Violation& violation) {
-    return old_faults.contains(violation.what);
-  });
-  if (violations.empty()) return;
-  throw PassFailure(std::string(pass.name), text_of(violations), tir::print_function(before),
-                    tir::print_function(after));
+  std::erase_if(violations,
+                [&](const tir::Violation& violation) { return undefined.excuse(violation); });
+  if (!violations.empty()) fail(pass, violations, before, after);
+}
+
+std::string_view name_of(Form form) {
+  switch (form) {
+    case Form::MultiDimensional:
+      return "multi-dimensional";
+    case Form::Flat:
+      return "flat";
+    case Form::Lowered:
+      return "lowered";
+  }
+  internal_error("a form without a name");
+}
+
+void check_form(const Pass& pass, const PrimFunc& func) {
+  if (func.form == pass.takes) return;
+  throw PassFailure(std::string(pass.name),
+                    "it takes a function that is " + std::string(name_of(pass.takes)) +
+                        ", and this one is " + std::string(name_of(func.form)),
+                    tir::print_function(func));
 }
 
 }  // namespace
@@ -199,24 +242,28 @@ std::span<const Pass> lowering_passes() { return kLowering; }
 
 std::span<const Pass> host_passes() { return kHost; }
 
-PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const LowerOptions& options) {
-  check_options(options);
-  std::set<std::string> old_faults;
-  if (options.verify) old_faults = faults_of(func);
+PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options) {
+  PassOptions how = options.passes;
+  how.keep_buffer_sizes |= options.instrument_bounds;
+  check_options(how);
+  std::optional<UndefinedVars> undefined;
+  if (how.verify) undefined.emplace(func);
   for (const Pass& pass : passes) {
+    check_form(pass, func);
     if (pass.enabled && !pass.enabled(options)) continue;
     const auto start = std::chrono::steady_clock::now();
-    PrimFunc result = run_pass(pass, func, options);
+    PrimFunc result = run_pass(pass, func, how);
     const auto time = std::chrono::steady_clock::now() - start;
-    if (options.verify) check(pass, func, result, old_faults);
-    if (options.on_pass) options.on_pass({pass.name, func, result, time});
+    result.form = pass.gives;
+    if (undefined) check(pass, func, result, *undefined);
+    if (how.on_pass) how.on_pass({pass.name, func, result, time});
     func = std::move(result);
   }
   return func;
 }
 
-PrimFunc run_pipeline(PrimFunc func, const LowerOptions& options) {
-  func.attrs.noalias = func.attrs.noalias && options.noalias;
+PrimFunc run_pipeline(PrimFunc func, const PipelineOptions& options) {
+  func.attrs.noalias = func.attrs.noalias && options.passes.noalias;
   return run_passes(kLowering, std::move(func), options);
 }
 

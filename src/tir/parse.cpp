@@ -1,5 +1,6 @@
 #include "tenon/tir/parse.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -7,11 +8,21 @@
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/verify.h"
 #include "tir/lexer.h"
 
 namespace tenon::tir {
 
 namespace {
+
+/// The text does not say it, but for arrays that are shown as declared and as flat memory.
+Form form_of(const PrimFunc& func) {
+  const bool is_flat = std::ranges::any_of(
+      func.buffers, [](const BufferParam& array) { return !array.declared.same_as(array.buffer); });
+  if (!func.buffers.empty() && !is_flat) return Form::MultiDimensional;
+  if (verify(func, Form::Lowered).empty()) return Form::Lowered;
+  return is_flat ? Form::Flat : Form::MultiDimensional;
+}
 
 class Parser {
  public:
@@ -104,6 +115,7 @@ class Parser {
       parse_maps(func);
     }
     func.body = block();
+    func.form = form_of(func);
     return func;
   }
 

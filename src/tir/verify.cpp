@@ -42,9 +42,9 @@ class Verifier {
   std::unordered_set<const void*> buffers_;   // multi-dimensional buffers that exist here
 
   template <class Node>
-  void report(std::string what, const Node& where) {
+  void report(std::string what, const Node& where, std::optional<Var> undefined = std::nullopt) {
     std::string text = print_legacy(where);
-    violations.push_back({std::move(what), text.substr(0, text.find('\n'))});
+    violations.push_back({std::move(what), text.substr(0, text.find('\n')), std::move(undefined)});
   }
 
   void admit_free(const Expr& e) {
@@ -111,7 +111,7 @@ class Verifier {
         e.node().value,
         [&](const VarNode& n) {
           if (!in_scope_.contains(&e.node()) && !live_.contains(&e.node()))
-            report("variable `" + n.name + "` is used where it is not defined", e);
+            report("variable `" + n.name + "` is used where it is not defined", e, Var::of(e));
         },
         [&](const LetExpr& n) {
           expr(n.value);

@@ -72,7 +72,7 @@ double seconds(const Function& f, int lanes, const runtime::NDArray& a, const ru
 }  // namespace
 
 int main() {
-  const int lanes = std::max(Target("llvm -mcpu=native").facts().vector_bits / 32, 4);
+  const int lanes = std::max(Target("llvm -mcpu=native").facts().vector_registers.bits / 32, 4);
   const runtime::NDArray a = inputs(), b = runtime::NDArray::empty({kCount}, Float(32), cpu(0));
   std::cout << "nanoseconds per float32, vectors of " << lanes << " lanes\n"
             << std::left << std::setw(14) << "function" << std::right << std::setw(12)

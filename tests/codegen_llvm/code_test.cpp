@@ -18,7 +18,7 @@ TargetFacts avx512_target() {
   TargetFacts facts;
   facts.triple = "x86_64-pc-linux-gnu";
   facts.cpu = "skylake-avx512";
-  facts.vector_bits = 512;
+  facts.vector_registers = vector_registers(facts);
   return facts;
 }
 

@@ -24,7 +24,7 @@ inline tir::TargetFacts host_target() {
   tir::TargetFacts facts;
   facts.cpu = host.name;
   facts.features = host.features;
-  facts.vector_bits = vector_bits(facts);
+  facts.vector_registers = vector_registers(facts);
   return facts;
 }
 

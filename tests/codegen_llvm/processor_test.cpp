@@ -25,16 +25,28 @@ TEST(Processor, the_host_is_one_that_llvm_knows) {
 }
 
 TEST(Processor, width_follows_the_processor_and_its_features) {
-  EXPECT_EQ(vector_bits(facts("x86-64")), 128);
-  EXPECT_EQ(vector_bits(facts("haswell")), 256);
-  EXPECT_EQ(vector_bits(facts("skylake-avx512")), 512);
-  EXPECT_EQ(vector_bits(facts("znver4")), 512);
-  EXPECT_EQ(vector_bits(facts("haswell", {"+avx512f"})), 512);
-  EXPECT_EQ(vector_bits(facts("znver4", {"-avx512f"})), 256);
+  const auto bits = [](std::string cpu, std::vector<std::string> features = {}) {
+    return vector_registers(facts(std::move(cpu), std::move(features))).bits;
+  };
+  EXPECT_EQ(bits("x86-64"), 128);
+  EXPECT_EQ(bits("haswell"), 256);
+  EXPECT_EQ(bits("skylake-avx512"), 512);
+  EXPECT_EQ(bits("znver4"), 512);
+  EXPECT_EQ(bits("haswell", {"+avx512f"}), 512);
+  EXPECT_EQ(bits("znver4", {"-avx512f"}), 256);
   TargetFacts arm;
   arm.triple = "aarch64-linux-gnu";
   arm.cpu = "neoverse-n1";
-  EXPECT_EQ(vector_bits(arm), 128);
+  EXPECT_EQ(vector_registers(arm).bits, 128);
+}
+
+TEST(Processor, number_of_registers_follows_the_architecture_and_the_features) {
+  EXPECT_EQ(vector_registers(facts("haswell")).count, 16);
+  EXPECT_EQ(vector_registers(facts("znver4")).count, 32);
+  EXPECT_EQ(vector_registers(facts("znver4", {"-avx512f"})).count, 16);
+  TargetFacts arm;
+  arm.triple = "aarch64-linux-gnu";
+  EXPECT_EQ(vector_registers(arm).count, 32);
 }
 
 TEST(Processor, names_are_checked) {

@@ -105,7 +105,7 @@ TEST_F(AddTest, OneBufferPerTensorAndItIsAnArgument) {
 }
 
 TEST_F(AddTest, OptionsOfPassesThatAreNoCounts) {
-  auto lower_with = [&](const lowering::LowerOptions& passes,
+  auto lower_with = [&](const lowering::PassOptions& passes,
                         SourceLocation where = SourceLocation::current()) {
     lower(s, {A, B}, {.passes = passes}, where);
   };

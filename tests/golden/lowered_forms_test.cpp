@@ -40,6 +40,8 @@ std::vector<Pass> form_passes() {
   std::vector<Pass> passes;
   for (const Pass& pass : lowering_passes())
     if (kNames.contains(pass.name)) passes.push_back(pass);
+  // They work on any form; in between, the others change it.
+  for (Pass& pass : passes) pass.takes = pass.gives = Form::MultiDimensional;
   return passes;
 }
 
@@ -80,7 +82,7 @@ PrimFunc program(const arith::TableScope& scope, const arith::Row& row) {
 std::optional<std::string> lowered(const arith::Row& row) {
   const arith::TableScope scope(row.cells[kVariables], row.cells[kGiven]);
   const std::vector<Pass> passes = form_passes();
-  const PrimFunc func = run_passes(passes, program(scope, row), {.verify = false});
+  const PrimFunc func = run_passes(passes, program(scope, row), {.passes = {.verify = false}});
   std::optional<std::string> text;
   walk(func.body, [&](const Call& call) {
     const auto* callee = std::get_if<ExternCallee>(&call.callee);

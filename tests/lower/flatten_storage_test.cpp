@@ -361,7 +361,7 @@ TEST(FlattenStorage, InstrumentedStoresKnowTheSizes) {
                y = decl_buffer({16, 16}, Float(32), {.name = "Y"});
   Var i("i");
   const PrimFunc func = function({x, y}, loop(i, 16, make_store(y, x({i, 0}), {i, 0})));
-  EXPECT_EQ(body_text(flatten_storage(func, {.instrument_bounds = true})), normalized(R"(
+  EXPECT_EQ(body_text(flatten_storage(func, {.keep_buffer_sizes = true})), normalized(R"(
 for (i: int32, 0, 16) {
   attr [Y_2] "buffer_bound" = @tir.tvm_tuple(256, dtype=handle);
   attr [X_2] "buffer_bound" = @tir.tvm_tuple(256, dtype=handle);
@@ -375,7 +375,7 @@ TEST(FlattenStorage, InstrumentedSizesReachTheLastElementWhateverTheStrides) {
   const Buffer x =
       decl_buffer({3, 4}, Float(32), {.name = "X", .strides = {1, 8}, .elem_offset = Expr(5)});
   const PrimFunc func = function({x}, make_store(x, make_float(Float(32), 0), {2, 3}));
-  EXPECT_EQ(body_text(flatten_storage(func, {.instrument_bounds = true})), normalized(R"(
+  EXPECT_EQ(body_text(flatten_storage(func, {.keep_buffer_sizes = true})), normalized(R"(
 attr [X_2] "buffer_bound" = @tir.tvm_tuple(32, dtype=handle);
 X[31] = 0f32
 )"));

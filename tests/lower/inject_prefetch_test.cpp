@@ -15,7 +15,7 @@ using test::normalized;
 
 /// for i in [0, extent): prefetch the region of A, as lowered text.
 std::string prefetched(const Buffer& a, const Var& i, std::vector<Range> region,
-                       const LowerOptions& options = {}, ForKind kind = ForKind::Serial) {
+                       const PassOptions& options = {}, ForKind kind = ForKind::Serial) {
   PrimFunc func{.params = {Var("A", Handle())}, .buffers = {}, .body = make_nop()};
   func.buffers = {{func.params[0], a, a}};
   func.body = make_stmt(For{i, 0, 32, kind, make_stmt(Prefetch{a, std::move(region)})});

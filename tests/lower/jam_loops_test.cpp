@@ -10,8 +10,8 @@ namespace {
 
 /// Two registers for sums of eight lanes unless said.
 std::string jammed(std::string_view body, int registers = 4) {
-  LowerOptions options;
-  options.vector_registers = {.bits = 256, .for_sums = registers};
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = 256, .for_sums = registers};
   return test::run(jam_loops, test::function_text(body), options);
 }
 
@@ -222,14 +222,14 @@ TEST(JamLoops, BuffersThatMayOverlapAreLeftAlone) {
     }
   })"));
   func.attrs.noalias = false;
-  LowerOptions options;
-  options.vector_registers = {.bits = 256, .for_sums = 16};
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = 256, .for_sums = 16};
   EXPECT_EQ(test::text_of(jam_loops(func, options)), test::text_of(func));
 }
 
 TEST(JamLoops, KnownProgramsStayWellFormed) {
-  LowerOptions options;
-  options.vector_registers = {.bits = 512, .for_sums = 16};
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = 512, .for_sums = 16};
   for (const test::KnownText& known : test::known_functions()) {
     const tir::PrimFunc func = test::parse_function(known.text);
     const tir::PrimFunc result = jam_loops(func, options);

@@ -8,9 +8,9 @@
 namespace tenon::lowering {
 namespace {
 
-LowerOptions with_registers(int registers) {
-  LowerOptions options;
-  options.vector_registers = {.bits = 256, .for_sums = registers};
+PassOptions with_registers(int registers) {
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = 256, .for_sums = registers};
   return options;
 }
 

@@ -19,11 +19,11 @@ using test::function_text;
 using test::normalized;
 using test::run;
 
-PrimFunc partition_and_clean(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc partition_and_clean(const PrimFunc& func, const PassOptions& options) {
   return remove_no_ops(simplify(partition_loops(func, options), options), options);
 }
 
-std::string partitioned(std::string_view body, const LowerOptions& options = {}) {
+std::string partitioned(std::string_view body, const PassOptions& options = {}) {
   return run(partition_and_clean, function_text(body, 4096, 4096), options);
 }
 

@@ -93,7 +93,7 @@ tir::PrimFunc without_lets(tir::PrimFunc func) {
   return func;
 }
 
-std::string run(PassFunction pass, std::string_view function, const LowerOptions& options) {
+std::string run(PassFunction pass, std::string_view function, const PassOptions& options) {
   return body_text(pass(parse_function(function), options));
 }
 

@@ -26,8 +26,8 @@ std::string body_text(const tir::PrimFunc& func);
 tir::PrimFunc without_lets(tir::PrimFunc func);
 
 /// Runs the pass on the text's function and gives the body's text.
-using PassFunction = tir::PrimFunc (*)(const tir::PrimFunc&, const LowerOptions&);
-std::string run(PassFunction pass, std::string_view function, const LowerOptions& options = {});
+using PassFunction = tir::PrimFunc (*)(const tir::PrimFunc&, const PassOptions&);
+std::string run(PassFunction pass, std::string_view function, const PassOptions& options = {});
 
 /// A whole text of a known program, and where it comes from.
 struct KnownText {

@@ -12,11 +12,11 @@ using test::function_text;
 using test::normalized;
 using test::run;
 
-tir::PrimFunc unroll_and_simplify(const tir::PrimFunc& func, const LowerOptions& options) {
+tir::PrimFunc unroll_and_simplify(const tir::PrimFunc& func, const PassOptions& options) {
   return simplify(unroll_loops(func, options), options);
 }
 
-std::string unrolled(std::string_view body, const LowerOptions& options = {}) {
+std::string unrolled(std::string_view body, const PassOptions& options = {}) {
   return run(unroll_and_simplify, function_text(body), options);
 }
 

@@ -13,11 +13,11 @@ using test::function_text;
 using test::normalized;
 using test::run;
 
-std::string vectorized(std::string_view body, const LowerOptions& options = {}) {
+std::string vectorized(std::string_view body, const PassOptions& options = {}) {
   return run(vectorize_loops, function_text(body), options);
 }
 
-tir::PrimFunc vectorize_and_simplify(const tir::PrimFunc& func, const LowerOptions& options) {
+tir::PrimFunc vectorize_and_simplify(const tir::PrimFunc& func, const PassOptions& options) {
   return simplify(vectorize_loops(func, options), options);
 }
 

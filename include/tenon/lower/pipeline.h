@@ -5,8 +5,9 @@
 //
 // (The namespace is `lowering`, because `tenon::lower` is the function that users call.)
 //
-// A pass is a free function `PrimFunc verb_object(const PrimFunc&, const LowerOptions&)` in
-// lower/passes/verb_object.{h,cpp}; its name in flags and dumps is "verb-object".
+// A pass is a free function `PrimFunc verb_object(const PrimFunc&, const PassOptions&)` in
+// lower/passes/verb_object.{h,cpp}; its name in flags and dumps is "verb-object". A row of the
+// table says which form it takes and which it gives; the runner holds it to that.
 #pragma once
 
 #include <chrono>
@@ -15,18 +16,20 @@
 #include <string_view>
 
 #include "tenon/tir/function.h"
+#include "tenon/tir/target.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::lowering {
 
-struct LowerOptions {
-  /// Leaves out loop partition, as the reference's simple_mode does.
-  bool simple_mode = false;
-  bool instrument_bounds = false;
+/// How the passes work, where they run.
+struct PassOptions {
   bool disable_vectorize = false;
   bool disable_storage_rewrite = false;
   bool disable_cse = false;
   bool noalias = true;
+  /// Stores and allocations of flat memory carry the sizes of buffers. instrument_bounds turns it
+  /// on.
+  bool keep_buffer_sizes = false;
   /// A seed program's text has the reference's transposed prefetch address; this reproduces it.
   bool legacy_prefetch_index = false;
   struct Unroll {
@@ -45,13 +48,8 @@ struct LowerOptions {
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
-  /// The vector registers that passes for a processor count with. No bits: vectors keep the lanes
-  /// that they have; no registers: loops are not jammed and sums stay in memory.
-  struct VectorRegisters {
-    int bits = 0;
-    /// How many of them sums may occupy.
-    int for_sums = 0;
-  } vector_registers = {};
+  /// What passes for a processor count with. Not given: what the target has.
+  std::optional<tir::VectorRegisters> vector_registers = std::nullopt;
   /// Run verify() after each pass.
   bool verify = true;
 
@@ -65,16 +63,25 @@ struct LowerOptions {
   std::function<void(const PassReport&)> on_pass = {};
 };
 
+/// What makes passes run or stay out, and how those that run work.
+struct PipelineOptions {
+  /// Leaves out loop partition (and nothing else), as the known texts do.
+  bool simple_mode = false;
+  /// Checks every access at run time.
+  bool instrument_bounds = false;
+  PassOptions passes = {};
+};
+
 struct Pass {
   /// "flatten-storage": the name in file, flag, dump and test.
   std::string_view name;
-  tir::PrimFunc (*run)(const tir::PrimFunc&, const LowerOptions&);
-  /// The form that holds afterwards.
-  tir::Form form;
+  tir::PrimFunc (*run)(const tir::PrimFunc&, const PassOptions&);
+  /// The form that the function must have, and the form that holds afterwards.
+  tir::Form takes, gives;
   /// Why it stands where it stands.
   std::string_view reason;
   /// Absent: always runs.
-  bool (*enabled)(const LowerOptions&) = nullptr;
+  bool (*enabled)(const PipelineOptions&) = nullptr;
 };
 
 /// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the
@@ -96,11 +103,12 @@ std::span<const Pass> lowering_passes();
 std::span<const Pass> host_passes();
 
 /// Runs the passes that are enabled. A mistake of the user's (LowerError and the like) passes
-/// through as it is; any other failure, and a function that does not verify, is a PassFailure. What
-/// was wrong with the function from the start is not held against a pass.
+/// through as it is; any other failure, a function of another form than a pass takes, and a result
+/// that does not verify, is a PassFailure. A variable that is defined nowhere from the start (a
+/// thread that a schedule names and does not bind) is not held against a pass.
 tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
-                         const LowerOptions& options);
+                         const PipelineOptions& options = {});
 /// lowering_passes over a multi-dimensional function.
-tir::PrimFunc run_pipeline(tir::PrimFunc func, const LowerOptions& options);
+tir::PrimFunc run_pipeline(tir::PrimFunc func, const PipelineOptions& options);
 
 }  // namespace tenon::lowering

@@ -17,6 +17,16 @@ struct BufferParam {
   Buffer buffer;
 };
 
+/// How far a function has come on its way to code. What each form promises is in verify.h.
+enum class Form : std::uint8_t {
+  /// As schedules make it, or as written by hand: buffers have dimensions.
+  MultiDimensional,
+  /// Memory and flat indices.
+  Flat,
+  /// What the printed text shows, and what code is made of.
+  Lowered,
+};
+
 struct PrimFunc {
   struct Attrs {
     std::string global_symbol = "main";
@@ -30,6 +40,7 @@ struct PrimFunc {
   std::vector<BufferParam> buffers;
   Stmt body;
   Attrs attrs = {};
+  Form form = Form::MultiDimensional;
 
   /// Null if the parameter is no array.
   const BufferParam* buffer_of(const Var& param) const;

@@ -10,13 +10,25 @@ namespace tenon::tir {
 
 enum class TargetKind : unsigned char { Llvm, C, Cuda, OpenCl };
 
+/// The vector registers that loops are made to fit.
+struct VectorRegisters {
+  /// The width of one. 0: there are none, vectors keep the lanes that they have.
+  int bits = 0;
+  int count = 0;
+  /// How many of them sums may occupy; the others hold what is added and multiplied. 0: sums stay
+  /// in memory.
+  int for_sums = 0;
+
+  friend bool operator==(const VectorRegisters&, const VectorRegisters&) = default;
+};
+
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
   std::string triple = "";                 // empty: this host's
   std::string cpu = "";                    // resolved: never "native"
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
-  int vector_bits = 128;                   // widest SIMD register
-  std::string arch = "";                   // "sm_90"
+  VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};  // the widest
+  std::string arch = "";                                                         // "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;

@@ -13,12 +13,12 @@
 
 namespace tenon::tir {
 
-enum class Form : std::uint8_t { MultiDimensional, Flat, Lowered };
-
 struct Violation {
   std::string what;
   /// The offending expression or statement's first line, printed.
   std::string where;
+  /// The variable that is used where it is not defined, if that is the fault.
+  std::optional<Var> undefined = std::nullopt;
 };
 
 std::vector<Violation> verify(const PrimFunc& func, Form form);

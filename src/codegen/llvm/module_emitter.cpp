@@ -19,7 +19,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
   traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
-  traits.vector_bits = vector_bits(facts);
+  traits.vector_bits = vector_registers(facts).bits;
   return traits;
 }
 

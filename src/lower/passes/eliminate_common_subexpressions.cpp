@@ -332,7 +332,7 @@ class Eliminator {
 
 }  // namespace
 
-PrimFunc eliminate_common_subexpressions(const PrimFunc& func, const LowerOptions&) {
+PrimFunc eliminate_common_subexpressions(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = Eliminator(func).run(func.body);
   return result;

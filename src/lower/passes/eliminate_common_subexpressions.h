@@ -17,6 +17,6 @@
 namespace tenon::lowering {
 
 tir::PrimFunc eliminate_common_subexpressions(const tir::PrimFunc& func,
-                                              const LowerOptions& options);
+                                              const PassOptions& options);
 
 }  // namespace tenon::lowering

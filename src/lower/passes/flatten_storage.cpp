@@ -47,7 +47,7 @@ int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
 /// done in functions that are not inlined into it.
 class Flattener {
  public:
-  Flattener(const PrimFunc& func, const LowerOptions& options) : options_(options) {
+  Flattener(const PrimFunc& func, const PassOptions& options) : options_(options) {
     for (const BufferParam& param : func.buffers) {
       Home home{param.declared, flat_buffer(param.declared)};
       if (home.shaped->dtype.is_bool()) {
@@ -225,7 +225,7 @@ class Flattener {
 
     const Stmt s = make_stmt(Allocate{home.flat->data, home.flat->dtype, home.flat->shape,
                                       make_true(), body, realize.traits.double_buffer});
-    return options_.instrument_bounds && has_size(home.shaped) ? with_size(home.shaped, s) : s;
+    return options_.keep_buffer_sizes && has_size(home.shaped) ? with_size(home.shaped, s) : s;
   }
 
   /// A parameter's memory is there already: its Realize only says what the body computes of it.
@@ -355,7 +355,7 @@ class Flattener {
   static bool has_size(const Buffer& buffer) { return !buffer->shape.empty(); }
 
   void note_size(const Buffer& buffer) {
-    if (options_.instrument_bounds && has_size(buffer)) touched_.push_back(buffer);
+    if (options_.keep_buffer_sizes && has_size(buffer)) touched_.push_back(buffer);
   }
 
   /// Scalars from the data pointer to the end of the last element.
@@ -378,7 +378,7 @@ class Flattener {
                           make_call(Handle(), Intrin::tvm_tuple, {size_of(buffer)}), body});
   }
 
-  const LowerOptions& options_;
+  const PassOptions& options_;
   arith::Facts facts_;
   std::unordered_map<const BufferNode*, Access> accesses_;
   std::unordered_set<const BufferNode*> parameters_;
@@ -397,7 +397,7 @@ class Flattener {
 
 }  // namespace
 
-PrimFunc flatten_storage(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc flatten_storage(const PrimFunc& func, const PassOptions& options) {
   return Flattener(func, options).run(func);
 }
 

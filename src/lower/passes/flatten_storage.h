@@ -18,8 +18,8 @@ namespace tenon::lowering {
 /// - One index per physical dimension, in elements, the buffer's offset included. Bools are kept as
 /// bytes.
 /// - Views are gone: accesses go to their source, their variables have values; what cannot be
-/// proved is asserted. With options.instrument_bounds, stores and allocations carry the sizes of
+/// proved is asserted. With options.keep_buffer_sizes, stores and allocations carry the sizes of
 /// the buffers that they touch.
-tir::PrimFunc flatten_storage(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc flatten_storage(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

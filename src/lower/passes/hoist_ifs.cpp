@@ -133,7 +133,7 @@ class Hoister {
 
 }  // namespace
 
-PrimFunc hoist_ifs(const PrimFunc& func, const LowerOptions&) {
+PrimFunc hoist_ifs(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = Hoister().stmt(func.body);
   return result;

@@ -13,6 +13,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc hoist_ifs(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc hoist_ifs(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

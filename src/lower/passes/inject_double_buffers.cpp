@@ -218,7 +218,7 @@ class Injector {
 
 }  // namespace
 
-PrimFunc inject_double_buffers(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc inject_double_buffers(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = Injector(options.double_buffer_split).stmt(func.body);
   return result;

@@ -18,6 +18,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc inject_double_buffers(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc inject_double_buffers(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

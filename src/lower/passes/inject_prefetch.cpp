@@ -122,7 +122,7 @@ class Injector {
 
 }  // namespace
 
-PrimFunc inject_prefetch(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc inject_prefetch(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = Injector(options.legacy_prefetch_index).stmt(func.body);
   return result;

@@ -15,6 +15,6 @@ namespace tenon::lowering {
 /// the region is that of all lanes; where it cannot be told, there is no prefetch. With
 /// options.legacy_prefetch_index the text has the reference's indices, in reverse order of the
 /// dimensions.
-tir::PrimFunc inject_prefetch(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc inject_prefetch(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

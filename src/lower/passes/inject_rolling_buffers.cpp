@@ -137,7 +137,7 @@ bool has_rolling_buffer(const Stmt& s) {
 
 }  // namespace
 
-PrimFunc inject_rolling_buffers(const PrimFunc& func, const LowerOptions&) {
+PrimFunc inject_rolling_buffers(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   if (has_rolling_buffer(func.body)) result.body = Roller().stmt(func.body);
   return result;

@@ -16,6 +16,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc inject_rolling_buffers(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc inject_rolling_buffers(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -159,7 +159,7 @@ Stmt expanded(const Stmt& s) {
 
 }  // namespace
 
-PrimFunc inject_virtual_threads(const PrimFunc& func, const LowerOptions&) {
+PrimFunc inject_virtual_threads(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = expanded(func.body);
   return result;

@@ -15,6 +15,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc inject_virtual_threads(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc inject_virtual_threads(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

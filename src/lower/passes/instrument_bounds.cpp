@@ -129,7 +129,7 @@ class Instrumenter {
 
 }  // namespace
 
-PrimFunc instrument_bounds(const PrimFunc& func, const LowerOptions&) {
+PrimFunc instrument_bounds(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = Instrumenter(func).stmt(func.body);
   return result;

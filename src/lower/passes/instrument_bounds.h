@@ -12,6 +12,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc instrument_bounds(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc instrument_bounds(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

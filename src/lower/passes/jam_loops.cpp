@@ -79,7 +79,7 @@ Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
 
 class Jammer {
  public:
-  explicit Jammer(const LowerOptions::VectorRegisters& registers) : registers_(registers) {}
+  explicit Jammer(const tir::VectorRegisters& registers) : registers_(registers) {}
 
   /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
   Stmt stmt(const Stmt& s) const {
@@ -137,15 +137,15 @@ class Jammer {
     return make_seq(std::move(parts));
   }
 
-  const LowerOptions::VectorRegisters& registers_;
+  const tir::VectorRegisters& registers_;
 };
 
 }  // namespace
 
-PrimFunc jam_loops(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc jam_loops(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Jammer(options.vector_registers).stmt(func.body);
+  result.body = Jammer(*options.vector_registers).stmt(func.body);
   return result;
 }
 

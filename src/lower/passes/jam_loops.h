@@ -29,6 +29,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc jam_loops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc jam_loops(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

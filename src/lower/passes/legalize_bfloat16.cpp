@@ -199,7 +199,7 @@ bool mentions_bfloat16(const PrimFunc& func) {
 
 }  // namespace
 
-PrimFunc legalize_bfloat16(const PrimFunc& func, const LowerOptions&) {
+PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions&) {
   if (!mentions_bfloat16(func)) return func;
   Legalizer legalizer;
   PrimFunc result = func;

@@ -13,6 +13,6 @@ namespace tenon::lowering {
 
 /// Nothing of type bfloat16 is left but the declarations of parameters, whose data pointers are
 /// others then.
-tir::PrimFunc legalize_bfloat16(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc legalize_bfloat16(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

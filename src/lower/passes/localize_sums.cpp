@@ -46,7 +46,7 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
 
 class Localizer {
  public:
-  explicit Localizer(const LowerOptions::VectorRegisters& registers) : registers_(registers) {}
+  explicit Localizer(const tir::VectorRegisters& registers) : registers_(registers) {}
 
   /// Outermost statements first: the longer a sum stays, the better.
   Stmt stmt(const Stmt& s) {
@@ -152,16 +152,16 @@ class Localizer {
     return nullptr;
   }
 
-  const LowerOptions::VectorRegisters& registers_;
+  const tir::VectorRegisters& registers_;
   VarMap lets_;
 };
 
 }  // namespace
 
-PrimFunc localize_sums(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc localize_sums(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Localizer(options.vector_registers).stmt(func.body);
+  result.body = Localizer(*options.vector_registers).stmt(func.body);
   return result;
 }
 

@@ -22,6 +22,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc localize_sums(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc localize_sums(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -91,7 +91,7 @@ class IntrinsicLowerer {
 
 }  // namespace
 
-PrimFunc lower_intrinsics(const PrimFunc& func, const LowerOptions&) {
+PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = IntrinsicLowerer().stmt(func.body);
   return result;

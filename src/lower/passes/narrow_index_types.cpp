@@ -172,7 +172,7 @@ class Narrower {
 
 }  // namespace
 
-PrimFunc narrow_index_types(const PrimFunc& func, const LowerOptions&) {
+PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
   Survey survey;
   survey.stmt(func.body);
   if (survey.is_empty()) return func;

@@ -12,6 +12,6 @@ namespace tenon::lowering {
 /// A loop or thread variable of 64 bits is narrowed if its range is constant and every expression
 /// that contains it has constant bounds within int32. Constants and casts follow in indices;
 /// elsewhere a narrowed variable is cast back.
-tir::PrimFunc narrow_index_types(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc narrow_index_types(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -17,7 +17,7 @@ constexpr std::size_t kFreeNodes = 20000;
 
 class Partitioner {
  public:
-  Partitioner(const PrimFunc& func, const LowerOptions::Partition& options) : options_(options) {
+  Partitioner(const PrimFunc& func, const PassOptions::Partition& options) : options_(options) {
     nodes_left_ = kFreeNodes + node_count(func.body) *
                                    static_cast<std::size_t>(std::max(0, options.max_growth - 1));
     // Arrays have no negative extents: whoever calls the function checks that.
@@ -171,7 +171,7 @@ class Partitioner {
     return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
   }
 
-  const LowerOptions::Partition& options_;
+  const PassOptions::Partition& options_;
   arith::Facts facts_;
   std::size_t nodes_left_;
   bool is_in_kernel_ = false;
@@ -183,7 +183,7 @@ class Partitioner {
 
 }  // namespace
 
-PrimFunc partition_loops(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc partition_loops(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = without_likely(Partitioner(func, options.partition).stmt(func.body));
   return result;

@@ -15,6 +15,6 @@ namespace tenon::lowering {
 /// inside. Unrolled loops stay: their copies decide. Afterwards no condition is marked `likely`.
 /// Copies past partition.max_growth times the size of the function are not made; what is not split
 /// keeps its guards.
-tir::PrimFunc partition_loops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc partition_loops(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

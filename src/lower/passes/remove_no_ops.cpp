@@ -74,7 +74,7 @@ Stmt remove_no_ops(const Stmt& s) {
   return reduced(done).value_or(done);
 }
 
-PrimFunc remove_no_ops(const PrimFunc& func, const LowerOptions&) {
+PrimFunc remove_no_ops(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = remove_no_ops(func.body);
   return result;

@@ -10,7 +10,7 @@ namespace tenon::lowering {
 
 /// What evaluating an extent or a condition does stays, as a statement. The body of a pragma
 /// "debug_skip_region" goes.
-tir::PrimFunc remove_no_ops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc remove_no_ops(const tir::PrimFunc& func, const PassOptions& options);
 tir::Stmt remove_no_ops(const tir::Stmt& s);
 
 }  // namespace tenon::lowering

@@ -150,7 +150,7 @@ class Renormalizer {
 
 }  // namespace
 
-PrimFunc renormalize_splits(const PrimFunc& func, const LowerOptions&) {
+PrimFunc renormalize_splits(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = Renormalizer().stmt(func.body);
   return result;

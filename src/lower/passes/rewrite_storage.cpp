@@ -165,7 +165,7 @@ class StorageRewriter {
 
 }  // namespace
 
-PrimFunc rewrite_storage(const PrimFunc& func, const LowerOptions&) {
+PrimFunc rewrite_storage(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = vectorize_elements(StorageRewriter(func.body).run(func.body));
   return result;

@@ -21,6 +21,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc rewrite_storage(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc rewrite_storage(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

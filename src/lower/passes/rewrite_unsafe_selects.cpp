@@ -45,7 +45,7 @@ bool may_fault(const Expr& e) {
 
 }  // namespace
 
-PrimFunc rewrite_unsafe_selects(const PrimFunc& func, const LowerOptions&) {
+PrimFunc rewrite_unsafe_selects(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body =
       rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {

@@ -10,6 +10,6 @@
 namespace tenon::lowering {
 
 /// Selects by lanes of a vector stay.
-tir::PrimFunc rewrite_unsafe_selects(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc rewrite_unsafe_selects(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -4,7 +4,7 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions&) {
+tir::PrimFunc simplify(const tir::PrimFunc& func, const PassOptions&) {
   arith::Facts facts;
   tir::PrimFunc result = func;
   result.body = arith::simplify_stmt(func.body, facts);

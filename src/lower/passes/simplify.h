@@ -8,6 +8,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc simplify(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc simplify(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -218,7 +218,7 @@ Stmt synchronize_kernels(const Stmt& s, int loops) {
 
 }  // namespace
 
-PrimFunc synchronize_threads(const PrimFunc& func, const LowerOptions&) {
+PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = synchronize_kernels(func.body, 0);
   return result;

@@ -22,7 +22,7 @@ struct Size {
 
 class Unroller {
  public:
-  explicit Unroller(const LowerOptions::Unroll& options) : options_(options) {}
+  explicit Unroller(const PassOptions::Unroll& options) : options_(options) {}
 
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
@@ -59,7 +59,7 @@ class Unroller {
     const std::optional<std::int64_t> value = constant_int(attr.value);
     if (!value)
       throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
-    const LowerOptions::Unroll outer = options_;
+    const PassOptions::Unroll outer = options_;
     if (is_explicit)
       options_.explicit_unroll = *value != 0;
     else
@@ -120,14 +120,14 @@ class Unroller {
 
   static constexpr std::int64_t kManySteps = std::int64_t{1} << 31;
 
-  LowerOptions::Unroll options_;
+  PassOptions::Unroll options_;
   Size size_;
   EnclosingVars enclosing_;
 };
 
 }  // namespace
 
-PrimFunc unroll_loops(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc unroll_loops(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = Unroller(options.unroll).stmt(func.body);
   return result;

@@ -14,6 +14,6 @@ namespace tenon::lowering {
 /// "unroll_explicit" set options for their body, and go. With explicit_unroll off, loops are only
 /// marked, and left to the back end. Throws LowerError for a marked loop of symbolic extent (see
 /// loop_extent.h), and past unroll.max_statements copies.
-tir::PrimFunc unroll_loops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc unroll_loops(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -52,7 +52,7 @@ class Vectorizer {
 
 }  // namespace
 
-PrimFunc vectorize_loops(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc vectorize_loops(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = Vectorizer(!options.disable_vectorize).stmt(func.body);
   return result;

@@ -16,6 +16,6 @@ namespace tenon::lowering {
 /// With options.disable_vectorize the loops become serial ones. Of nested vectorised loops the
 /// innermost is done by lanes, the others serially. A loop of symbolic extent: see loop_extent.h.
 /// Throws LowerError for it.
-tir::PrimFunc vectorize_loops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc vectorize_loops(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -203,7 +203,7 @@ class Widener {
 
 }  // namespace
 
-PrimFunc widen_index_types(const PrimFunc& func, const LowerOptions&) {
+PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
   if (!has_symbols(func)) return func;
   PrimFunc result = func;
   result.body = Widener().stmt(func.body);

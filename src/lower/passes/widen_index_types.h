@@ -11,6 +11,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc widen_index_types(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc widen_index_types(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

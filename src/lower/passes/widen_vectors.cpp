@@ -148,10 +148,10 @@ class LoopWidener {
 
 }  // namespace
 
-PrimFunc widen_vectors(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc widen_vectors(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = LoopWidener(options.vector_registers.bits).stmt(func.body);
+  result.body = LoopWidener(options.vector_registers->bits).stmt(func.body);
   return result;
 }
 

@@ -14,6 +14,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc widen_vectors(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc widen_vectors(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering
