@@ -1,9 +1,9 @@
 #include "runtime/argument_check.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "runtime/argument_text.h"
 #include "runtime/element.h"
@@ -17,8 +17,8 @@ namespace {
 
 /// The range of bytes that the elements lie in.
 struct Memory {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
+  std::uintptr_t begin;
+  std::uintptr_t end;
 };
 
 bool overlap(const Memory& a, const Memory& b) { return a.begin < b.end && b.begin < a.end; }
@@ -30,17 +30,19 @@ bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>
 /// One call's check: what is known so far of its symbols and of its arrays' memory.
 class CallCheck {
  public:
-  CallCheck(const ArgumentChecker& checker, std::span<const Argument> args)
+  CallCheck(const ArgumentChecker& checker, std::span<const Argument> args,
+            CheckedArguments& result)
       : checker_(checker),
         params_(checker.spec_.params),
         args_(args),
+        result_(result),
         bindings_(checker.symbols_.size()),
-        memory_(args.size()) {}
+        memory_(args.size()) {
+    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].from = Source::Nowhere;
+  }
 
-  CheckedArguments run() {
+  void run() {
     check_count();
-    result_.values.resize(args_.size());
-    result_.codes.resize(args_.size());
     // Scalars first: a size that is also a parameter is then said to be that parameter.
     for (param_ = 0; param_ < params_.size(); ++param_)
       if (auto* scalar = std::get_if<ScalarSpec>(&params_[param_].type)) check_scalar(*scalar);
@@ -48,18 +50,19 @@ class CallCheck {
       if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_array(*array);
     for (param_ = 0; param_ < params_.size(); ++param_)
       if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_no_alias(*array);
-    return std::move(result_);
   }
 
  private:
   using NumberedSize = ArgumentChecker::NumberedSize;
 
+  enum class Source { Nowhere, Scalar, Extent, Stride };
+
   /// A symbol's value and where it was seen first.
   struct Binding {
-    std::optional<std::int64_t> value = std::nullopt;
-    std::string (CallCheck::*describe)(const Binding&) const = nullptr;
-    std::size_t param = 0;
-    std::size_t dimension = 0;
+    Source from;
+    std::size_t param;
+    std::size_t dimension;
+    std::int64_t value;
   };
 
   // ---- Messages ----
@@ -67,13 +70,12 @@ class CallCheck {
   std::string name_of_argument(std::size_t param) const {
     return "argument " + std::to_string(param + 1) + " `" + params_[param].name + "`";
   }
-  std::string describe_extent(const Binding& b) const {
-    return "extent " + std::to_string(b.dimension) + " of " + name_of_argument(b.param);
+  std::string describe(const Binding& b) const {
+    const std::string argument = name_of_argument(b.param);
+    if (b.from == Source::Scalar) return argument;
+    return (b.from == Source::Extent ? "extent " : "stride ") + std::to_string(b.dimension) +
+           " of " + argument;
   }
-  std::string describe_stride(const Binding& b) const {
-    return "stride " + std::to_string(b.dimension) + " of " + name_of_argument(b.param);
-  }
-  std::string describe_scalar(const Binding& b) const { return name_of_argument(b.param); }
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw RuntimeError(name_of_argument(param_) + " of `" + checker_.spec_.name + "`: " + what);
@@ -119,7 +121,7 @@ class CallCheck {
     put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
     if (checker_.params_[param_].symbol >= 0)
       bindings_[static_cast<std::size_t>(checker_.params_[param_].symbol)] = {
-          .value = value, .describe = &CallCheck::describe_scalar, .param = param_};
+          .from = Source::Scalar, .param = param_, .dimension = 0, .value = value};
   }
 
   void check_handle() {
@@ -161,20 +163,21 @@ class CallCheck {
     const Argument& arg = args_[param_];
     if (arg.code() != kTenonTensor) refuse_as_given(expected_type());
     const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
-    check_type_and_shape(spec, tensor);
+    check_type_and_shape(tensor);
     check_device(spec, tensor);
     const DLTensor& complete = put_tensor(spec, tensor);
+    memory_[param_] = {};
     if (*count_elements(shape_of(complete)) == 0) return bind_strides(spec, complete);
     check_strides(spec, complete);
     bind_strides(spec, complete);
     check_memory(spec, complete, tensor.byte_offset);
   }
 
-  void check_type_and_shape(const ArraySpec& spec, const DLTensor& tensor) {
+  void check_type_and_shape(const DLTensor& tensor) {
     const std::vector<NumberedSize>& sizes = checker_.params_[param_].shape;
     if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
       refuse_as_given(expected_type());
-    if (!has_type(tensor.dtype, spec.dtype) ||
+    if (!has_type(tensor.dtype, checker_.params_[param_].dtype) ||
         static_cast<std::size_t>(tensor.ndim) != sizes.size())
       refuse_as_given(expected_type());
     for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -185,8 +188,7 @@ class CallCheck {
     if (!count_elements(shape_of(tensor)))
       refuse_as_given(expected_type() + " with fewer than 2^63 elements");
     for (std::size_t d = 0; d < sizes.size(); ++d)
-      bind(sizes[d], tensor.shape[d],
-           {.describe = &CallCheck::describe_extent, .param = param_, .dimension = d},
+      bind(sizes[d], Source::Extent, d, tensor.shape[d],
            [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
   }
 
@@ -210,14 +212,18 @@ class CallCheck {
     const bool offset_fits_pointer = spec.device != DeviceType::OpenCL;
     TenonValue value = args_[param_].value();
     if (tensor.strides == nullptr || (tensor.byte_offset != 0 && offset_fits_pointer)) {
-      result_.tensors.reserve(args_.size());  // none moves while others are added
-      DLTensor& copy = result_.tensors.emplace_back(tensor);
+      DLTensor& copy = result_.tensors[result_.rewritten++];
+      copy = tensor;
       if (offset_fits_pointer && tensor.data != nullptr) {
         copy.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
         copy.byte_offset = 0;
       }
-      if (tensor.strides == nullptr)
-        copy.strides = result_.strides.emplace_back(compact_strides(shape_of(tensor))).data();
+      if (tensor.strides == nullptr) {
+        const auto dimensions = static_cast<std::size_t>(tensor.ndim);
+        copy.strides = result_.strides.data() + result_.filled;
+        result_.filled += dimensions;
+        write_compact_strides(shape_of(tensor), {copy.strides, dimensions});
+      }
       value.p = &copy;
     }
     put(kTenonTensor, value);
@@ -243,12 +249,10 @@ class CallCheck {
   void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
     const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
     for (std::size_t d = 0; d < sizes.size(); ++d)
-      bind(sizes[d], tensor.strides[d],
-           {.describe = &CallCheck::describe_stride, .param = param_, .dimension = d},
-           [&](const std::string& condition) {
-             refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
-                    to_text(strides_of(tensor)));
-           });
+      bind(sizes[d], Source::Stride, d, tensor.strides[d], [&](const std::string& condition) {
+        refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
+               to_text(strides_of(tensor)));
+      });
   }
 
   static std::string describe_sizes(const std::vector<Size>& sizes) {
@@ -270,7 +274,9 @@ class CallCheck {
     const std::uint64_t address = spec.device == DeviceType::OpenCL
                                       ? byte_offset
                                       : reinterpret_cast<std::uintptr_t>(tensor.data);
-    const auto excess = address % static_cast<std::uint64_t>(spec.alignment);
+    const auto alignment = static_cast<std::uint64_t>(spec.alignment);
+    const std::uint64_t excess =
+        std::has_single_bit(alignment) ? address & (alignment - 1) : address % alignment;
     if (excess != 0)
       refuse("expected data aligned to " + std::to_string(spec.alignment) +
              " bytes, got an address that is " + std::to_string(excess) + " bytes past a multiple" +
@@ -306,19 +312,19 @@ class CallCheck {
   // ---- Symbols ----
 
   template <class Refuse>
-  void bind(const NumberedSize& size, std::int64_t value, Binding from, Refuse&& refuse_with) {
+  void bind(const NumberedSize& size, Source from, std::size_t dimension, std::int64_t value,
+            Refuse&& refuse_with) {
     if (size.kind != NumberedSize::Kind::Symbol) return;
     const auto index = static_cast<std::size_t>(size.value);
     const Symbol& symbol = checker_.symbols_[index];
     Binding& binding = bindings_[index];
     if (!fits(value, Int(symbol.bits)))
       refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
-    if (!binding.value) {
-      binding = from;
-      binding.value = value;
-    } else if (*binding.value != value) {
-      refuse_with(" with " + symbol.name + " = " + std::to_string(*binding.value) + " (" +
-                  (this->*binding.describe)(binding) + ")");
+    if (binding.from == Source::Nowhere) {
+      binding = {.from = from, .param = param_, .dimension = dimension, .value = value};
+    } else if (binding.value != value) {
+      refuse_with(" with " + symbol.name + " = " + std::to_string(binding.value) + " (" +
+                  describe(binding) + ")");
     }
   }
 
@@ -327,15 +333,17 @@ class CallCheck {
   std::span<const Argument> args_;
   /// The parameter at hand.
   std::size_t param_ = 0;
-  std::vector<Binding> bindings_;
-  std::vector<Memory> memory_;
-  CheckedArguments result_;
+  CheckedArguments& result_;
+  InlineList<Binding, 16> bindings_;
+  InlineList<Memory, 8> memory_;
 };
 
 ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
   for (const ParamSpec& param : spec_.params) {
     Param numbered;
     if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
+      numbered.dtype = to_dlpack(array->dtype);
+      dimensions_ += array->shape.size();
       for (const Size& size : array->shape) numbered.shape.push_back(number(size));
       if (array->strides)
         for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
@@ -376,8 +384,9 @@ ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
       });
 }
 
-CheckedArguments ArgumentChecker::check(std::span<const Argument> args) const {
-  return CallCheck(*this, args).run();
+CheckedArguments::CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args)
+    : values(args.size()), codes(args.size()), tensors(args.size()), strides(checker.dimensions_) {
+  CallCheck(checker, args, *this).run();
 }
 
 }  // namespace tenon::runtime

@@ -1,36 +1,28 @@
 // Checks a call's arguments against the function's specification, and brings them into the form
-// that generated code may rely on (TenonPackedFunction in c_api.h).
+// that generated code may rely on (TenonPackedFunction in c_api.h). A call of up to eight arguments
+// that fit allocates nothing.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/inline_list.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/spec.h"
 
 namespace tenon::runtime {
 
-/// Refers to the memory of the arrays that were passed.
-struct CheckedArguments {
-  std::vector<TenonValue> values;
-  std::vector<std::int32_t> codes;
-  /// Tensors that had to be rewritten, and the strides that they lacked.
-  std::vector<DLTensor> tensors;
-  std::vector<std::vector<std::int64_t>> strides;
-};
-
+/// What all calls of a function are checked against.
 class ArgumentChecker {
  public:
   explicit ArgumentChecker(FunctionSpec spec);
 
   const FunctionSpec& spec() const { return spec_; }
 
-  /// Throws RuntimeError that names function, argument, what was expected and what was given.
-  CheckedArguments check(std::span<const Argument> args) const;
-
  private:
   friend class CallCheck;
+  friend struct CheckedArguments;
 
   /// A Size whose symbol is a number.
   struct NumberedSize {
@@ -40,6 +32,7 @@ class ArgumentChecker {
   struct Param {
     std::vector<NumberedSize> shape;
     std::vector<NumberedSize> strides;
+    DLDataType dtype = {};
     /// The symbol that an integer parameter is the value of; -1 for none.
     int symbol = -1;
   };
@@ -51,6 +44,23 @@ class ArgumentChecker {
   std::vector<Param> params_;
   /// In the order of their first appearance, with the least of the widths that they appear with.
   std::vector<Symbol> symbols_;
+  /// Of all arrays together.
+  std::size_t dimensions_ = 0;
+};
+
+/// The arguments of one call. Refers to the memory of the arrays that were passed.
+struct CheckedArguments {
+  /// Throws RuntimeError that names function, argument, what was expected and what was given.
+  CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args);
+
+  InlineList<TenonValue, 8> values;
+  InlineList<std::int32_t, 8> codes;
+  /// Tensors that had to be rewritten: so many as `rewritten`.
+  InlineList<DLTensor, 8> tensors;
+  std::size_t rewritten = 0;
+  /// The strides that some of them lacked, one after the other: so many as `filled`.
+  InlineList<std::int64_t, 32> strides;
+  std::size_t filled = 0;
 };
 
 }  // namespace tenon::runtime

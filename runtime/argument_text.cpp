@@ -28,12 +28,11 @@ Device device_of(const DLTensor& t) {
   return {static_cast<DeviceType>(t.device.device_type), t.device.device_id};
 }
 
-bool has_type(DLDataType given, DataType expected) {
-  const DLDataType wanted = to_dlpack(expected);
+bool has_type(DLDataType given, DLDataType wanted) {
   if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes)
     return true;
   // Before DLPack had a code for them, bools went as unsigned integers of one bit.
-  return expected.is_bool() && given.code == kDLUInt && given.bits == 1 &&
+  return wanted.code == kDLBool && given.code == kDLUInt && given.bits == 1 &&
          given.lanes == wanted.lanes;
 }
 

@@ -13,7 +13,7 @@ std::span<const std::int64_t> shape_of(const DLTensor& tensor);
 std::span<const std::int64_t> strides_of(const DLTensor& tensor);
 Device device_of(const DLTensor& tensor);
 
-bool has_type(DLDataType given, DataType expected);
+bool has_type(DLDataType given, DLDataType wanted);
 
 /// "float32[4, 3]", "the integer 5", "null".
 std::string describe_given(const Argument& arg);

@@ -1,5 +1,6 @@
 #include "tenon/runtime/c_api.h"
 
+#include <string>
 #include <vector>
 
 #include "runtime/last_error.h"
@@ -28,6 +29,7 @@ std::span<const CSymbol> c_symbols() {
       {"tenon_workspace_free", address(tenon_workspace_free)},
       {"tenon_element_differs", address(tenon_element_differs)},
       {"tenon_register_system_library", address(tenon_register_system_library)},
+      {"tenon_unregister_system_library", address(tenon_unregister_system_library)},
   };
   return symbols;
 }
@@ -53,7 +55,9 @@ struct TenonModule {
 
 TenonModule* tenon_module_load(const char* path) {
   TenonModule* result = nullptr;
-  tenon::runtime::without_exceptions([&] {
+  tenon::runtime::without_exceptions([&]() -> std::int32_t {
+    if (path == nullptr)
+      return tenon::runtime::fail(kTenonInvalidArgument, "tenon_module_load: path is NULL");
     result = new TenonModule{tenon::runtime::Module(tenon::runtime::load_library_module(path))};
     return kTenonOk;
   });
@@ -64,8 +68,17 @@ void tenon_module_free(TenonModule* module) { delete module; }
 
 int32_t tenon_module_call(TenonModule* module, const char* function, const TenonValue* args,
                           const int32_t* type_codes, int32_t num_args) {
-  return tenon::runtime::without_exceptions([&] {
+  return tenon::runtime::without_exceptions([&]() -> std::int32_t {
+    const auto refuse = [](const char* what) {
+      return tenon::runtime::fail(kTenonInvalidArgument, std::string("tenon_module_call: ") + what);
+    };
+    if (module == nullptr) return refuse("module is NULL");
+    if (function == nullptr) return refuse("function is NULL");
+    if (num_args < 0) return refuse("num_args is negative");
+    if (num_args > 0 && args == nullptr) return refuse("args is NULL");
+    if (num_args > 0 && type_codes == nullptr) return refuse("type_codes is NULL");
     std::vector<tenon::runtime::Argument> list;
+    list.reserve(static_cast<std::size_t>(num_args));
     for (int32_t i = 0; i < num_args; ++i) list.emplace_back(args[i], type_codes[i]);
     module->module[function].call(list, std::nullopt);
     return kTenonOk;

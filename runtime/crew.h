@@ -1,12 +1,11 @@
 // The threads that run parallel loops, as set at one moment. A loop keeps the crew that it started
-// with.
+// with. There is one crew for each number of threads that was ever set, and it is never destroyed,
+// so that starting a loop takes no lock.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 
-#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
 namespace tenon::runtime {
@@ -21,14 +20,12 @@ class Crew {
 
  private:
   int threads_;
-  // TBB starts no more threads than there are processors unless told so.
-  std::optional<tbb::global_control> more_threads_than_processors_;
   std::optional<tbb::task_arena> arena_;
 };
 
 /// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of
 /// threads.
-std::shared_ptr<Crew> current_crew();
+Crew& current_crew();
 
 /// The number of threads that the text of TENON_NUM_THREADS asks for; throws RuntimeError for
 /// another text.

@@ -14,10 +14,8 @@ struct Function::State {
   PackedCall call;
   std::shared_ptr<const void> keep_alive;
 
-  std::int32_t run(const CheckedArguments& args) const {
-    return call(args.values.data(), args.codes.data(),
-                static_cast<std::int32_t>(args.values.size()));
-  }
+  /// Throws RuntimeError, with the caller's line if there is one.
+  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 };
 
 Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
@@ -35,27 +33,29 @@ namespace {
 
 }  // namespace
 
+void Function::State::run(const CheckedArguments& args,
+                          const std::optional<SourceLocation>& where) const {
+  tenon_set_last_error(nullptr);
+  const std::int32_t status =
+      call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
+  if (status == kTenonOk) return;
+  const std::string message = tenon_last_error();
+  fail("`" + checker.spec().name + "` failed: " +
+           (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
+       where);
+}
+
 CheckedArguments Function::check(std::span<const Argument> args,
                                  const std::optional<SourceLocation>& where) const {
   try {
-    return state_->checker.check(args);
+    return CheckedArguments(state_->checker, args);
   } catch (const RuntimeError& error) {
     fail(error.what(), where);
   }
 }
 
-void Function::run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const {
-  tenon_set_last_error(nullptr);
-  const std::int32_t status = state_->run(args);
-  if (status == kTenonOk) return;
-  const std::string message = tenon_last_error();
-  fail("`" + name() + "` failed: " +
-           (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
-       where);
-}
-
 void Function::call(std::span<const Argument> args, std::optional<SourceLocation> where) const {
-  run(check(args, where), where);
+  state_->run(check(args, where), where);
 }
 
 TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
@@ -73,16 +73,17 @@ TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
 
 Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation where) const {
   const CheckedArguments checked = function_.check(args, where);
+  const Function::State& code = *function_.state_;
   DeviceApi& api = device_api(device_.type);
   auto seconds_of = [&](int number) {
     api.synchronize(device_.id);
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < number; ++i) function_.run(checked, where);
+    for (int i = 0; i < number; ++i) code.run(checked, where);
     api.synchronize(device_.id);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
 
-  function_.run(checked, where);
+  code.run(checked, where);
   const double least = options_.min_repeat_ms / 1e3;
   int number = options_.number;
   std::vector<double> results;

@@ -9,6 +9,8 @@
 namespace tenon::runtime {
 
 std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape);
+/// The same, into a list as long as the shape.
+void write_compact_strides(std::span<const std::int64_t> shape, std::span<std::int64_t> strides);
 
 /// Nothing above int64's range, or with a negative extent.
 std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape);

@@ -1,25 +1,24 @@
 #include "runtime/library_module.h"
 
+#include <algorithm>
+
 #include "runtime/dynamic_library.h"
+#include "runtime/processor_check.h"
+#include "tenon/runtime/processor.h"
 
 namespace tenon::runtime {
 
 namespace {
 
-/// A path that the loader takes as one: a bare name would be searched in the system's folders.
-std::filesystem::path with_folder(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path : "." / path;
-}
-
 class LibraryModule : public ModuleImpl {
  public:
-  explicit LibraryModule(const std::filesystem::path& path)
-      : library_(with_folder(path)), path_(path) {
+  explicit LibraryModule(const std::filesystem::path& path) : path_(path), library_(path) {
     const auto* manifest = static_cast<const char*>(library_.find("tenon_module_manifest"));
     if (manifest == nullptr)
       throw RuntimeError(path.string() +
                          " is no module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
+    refuse_foreign_code();
     if (auto* slot = static_cast<const TenonRuntimeApi**>(library_.find("tenon_runtime_api_slot")))
       *slot = tenon_runtime_api();
   }
@@ -27,6 +26,7 @@ class LibraryModule : public ModuleImpl {
   std::string kind() const override { return "library"; }
   const std::vector<FunctionSpec>& functions() const override { return functions_; }
   Function::PackedCall lookup(const FunctionSpec& function) override {
+    check_processor(function, path_.string());
     return library_.function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>(
         function.symbol);
   }
@@ -36,15 +36,20 @@ class LibraryModule : public ModuleImpl {
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +
                          " can be saved as the same kind of file only, not as " +
                          path.filename().string());
-    std::error_code error;
-    std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing,
-                               error);
-    if (error) throw RuntimeError(path.string() + " cannot be written: " + error.message());
+    library_.file().save(path);
   }
 
  private:
-  DynamicLibrary library_;
+  /// One function that runs here is enough: a library may have another for each processor.
+  void refuse_foreign_code() const {
+    const bool runs = std::ranges::any_of(functions_, [](const FunctionSpec& function) {
+      return missing_features(function.features).empty();
+    });
+    if (!runs && !functions_.empty()) check_processor(functions_.front(), path_.string());
+  }
+
   std::filesystem::path path_;
+  PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
 };
 

@@ -1,6 +1,7 @@
 #include "tenon/runtime/module.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -29,13 +30,43 @@ void ModuleImpl::save(const std::filesystem::path& path) const {
 
 std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
 
+/// One of a module's functions; its handle is made when it is first asked for.
+struct Entry {
+  const FunctionSpec* spec = nullptr;
+  std::unique_ptr<const Function> made;
+  /// The same, for those who do not hold the lock.
+  std::atomic<const Function*> function = nullptr;
+
+  std::string_view name() const { return spec->name; }
+};
+
 struct Module::State {
-  explicit State(std::shared_ptr<ModuleImpl> made) : impl(std::move(made)) {}
+  explicit State(std::shared_ptr<ModuleImpl> made)
+      : impl(std::move(made)), entries(impl->functions().size()) {
+    std::vector<const FunctionSpec*> specs;
+    for (const FunctionSpec& spec : impl->functions()) specs.push_back(&spec);
+    std::ranges::stable_sort(specs, {}, &FunctionSpec::name);
+    for (std::size_t n = 0; n < specs.size(); ++n) entries[n].spec = specs[n];
+  }
+
+  /// Null if there is none of that name.
+  const Function* find(std::string_view name) {
+    const auto entry = std::ranges::lower_bound(entries, name, {}, &Entry::name);
+    if (entry == entries.end() || entry->name() != name) return nullptr;
+    if (const Function* function = entry->function.load(std::memory_order_acquire)) return function;
+    const std::lock_guard lock(making);
+    if (!entry->made) {
+      entry->made =
+          std::make_unique<const Function>(*entry->spec, impl->lookup(*entry->spec), impl);
+      entry->function.store(entry->made.get(), std::memory_order_release);
+    }
+    return entry->made.get();
+  }
 
   std::shared_ptr<ModuleImpl> impl;
-  std::mutex mutex;
-  /// Those that were asked for so far.
-  std::vector<Function> functions;
+  std::mutex making;
+  /// By name.
+  std::vector<Entry> entries;
 };
 
 Module::Module(std::shared_ptr<ModuleImpl> impl)
@@ -44,17 +75,10 @@ Module::Module(std::shared_ptr<ModuleImpl> impl)
 const std::shared_ptr<ModuleImpl>& Module::impl() const { return state_->impl; }
 
 Function Module::operator[](const FunctionName& name) const {
-  std::lock_guard lock(state_->mutex);
-  auto known = std::ranges::find(state_->functions, name.name, &Function::name);
-  if (known != state_->functions.end()) return *known;
-
-  const std::vector<FunctionSpec>& specs = impl()->functions();
-  auto spec = std::ranges::find(specs, name.name, &FunctionSpec::name);
-  if (spec == specs.end())
-    throw RuntimeError(
-        "the module has no function `" + name.name + "`; it has " + list_of(function_names()),
-        name.where);
-  return state_->functions.emplace_back(*spec, impl()->lookup(*spec), impl());
+  if (const Function* function = state_->find(name.name)) return *function;
+  throw RuntimeError("the module has no function `" + std::string(name.name) + "`; it has " +
+                         list_of(function_names()),
+                     name.where);
 }
 
 std::vector<std::string> Module::function_names() const {

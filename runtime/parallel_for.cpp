@@ -47,7 +47,7 @@ class Failure {
 struct Loop {
   TenonLoopBody body;
   void* closure;
-  std::shared_ptr<Crew> crew;
+  Crew& crew;
   const Loop* parent;
   /// Iterations in sub-ranges that no thread has begun yet.
   std::atomic<std::int64_t> waiting;
@@ -91,7 +91,7 @@ void run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
 /// Whether the loops around leave no thread idle for a new loop.
 bool saturated(const Loop* innermost) {
   for (const Loop* loop = innermost; loop != nullptr; loop = loop->parent)
-    if (loop->waiting.load(std::memory_order_relaxed) >= loop->crew->threads()) return true;
+    if (loop->waiting.load(std::memory_order_relaxed) >= loop->crew.threads()) return true;
   return false;
 }
 
@@ -100,7 +100,7 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
   auto sub_range = [&loop](const tbb::blocked_range<std::int64_t>& r) {
     run_sub_range(loop, r.begin(), r.end());
   };
-  loop.crew->arena().execute([&] {
+  loop.crew.arena().execute([&] {
     // Isolated: while it waits here, this thread takes work of this loop and of loops inside it
     // only.
     tbb::this_task_arena::isolate(
@@ -113,6 +113,7 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
 }
 
 std::int32_t parallel_for(TenonLoopBody body, void* closure, std::int64_t begin, std::int64_t end) {
+  if (body == nullptr) return fail(kTenonInvalidArgument, "tenon_parallel_for: body is NULL");
   if (begin >= end) return kTenonOk;
   std::int64_t extent = 0;
   if (__builtin_sub_overflow(end, begin, &extent))
@@ -120,13 +121,9 @@ std::int32_t parallel_for(TenonLoopBody body, void* closure, std::int64_t begin,
   const Loop* parent = current_loop;
   if (extent == 1 || in_parallel_region() || saturated(parent))
     return run_body(body, closure, begin, end);
-  std::shared_ptr<Crew> crew = parent != nullptr ? parent->crew : current_crew();
-  if (crew->threads() == 1) return run_body(body, closure, begin, end);
-  Loop loop{.body = body,
-            .closure = closure,
-            .crew = std::move(crew),
-            .parent = parent,
-            .waiting = extent};
+  Crew& crew = parent != nullptr ? parent->crew : current_crew();
+  if (crew.threads() == 1) return run_body(body, closure, begin, end);
+  Loop loop{.body = body, .closure = closure, .crew = crew, .parent = parent, .waiting = extent};
   return run_in_arena(loop, begin, end);
 }
 

@@ -130,11 +130,12 @@ std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
 }
 
 std::int32_t parallel_launch(TenonTaskBody body, void* closure, std::int32_t num_tasks) {
+  if (body == nullptr) return fail(kTenonInvalidArgument, "tenon_parallel_launch: body is NULL");
   if (num_tasks < 0 || num_tasks > kMaxThreads)
     return fail(kTenonInvalidArgument,
                 "a parallel region of " + std::to_string(num_tasks) + " tasks");
   const bool nested = in_parallel_loop() || in_parallel_region();
-  return launch(body, closure, nested ? 1 : num_tasks == 0 ? current_crew()->threads() : num_tasks);
+  return launch(body, closure, nested ? 1 : num_tasks == 0 ? current_crew().threads() : num_tasks);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 //   array "A" read float32 [ 1024 "n":32 ? ] compact align 64 device 1 offset any index 64
 //   array "B" write float32 [ 8 4 ] [ "s0":32 1 ] align 64 device 1 offset zero index 32
 //   scalar "n" int32
+//   features avx2 fma
 
 namespace tenon::runtime {
 
@@ -235,6 +236,10 @@ std::string to_manifest(std::span<const FunctionSpec> functions) {
   for (const FunctionSpec& function : functions) {
     text += "function " + quoted(function.name) + " " + quoted(function.symbol) + "\n";
     for (const ParamSpec& param : function.params) text += write(param) + "\n";
+    if (function.features.empty()) continue;
+    text += "features";
+    for (const std::string& feature : function.features) text += " " + feature;
+    text += "\n";
   }
   return text;
 }
@@ -261,6 +266,8 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
         std::string name = line.name();
         functions.back().params.push_back(
             {.name = std::move(name), .type = ScalarSpec{line.data_type()}});
+      } else if (what == "features") {
+        while (!line.at_end()) functions.back().features.emplace_back(line.word());
       } else {
         line.fail("begins with an unknown word");
       }

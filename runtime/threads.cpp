@@ -1,5 +1,6 @@
 #include "tenon/runtime/threads.h"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <pthread.h>
 
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -45,22 +47,20 @@ class Setting {
     return setting;
   }
 
-  std::shared_ptr<Crew> crew() {
+  Crew& crew() {
     // TBB's workers do not live on in a child process, and a loop would wait for them for ever.
-    if (in_child_) return std::make_shared<Crew>(1);
-    std::lock_guard lock(mutex_);
-    return crew_;
+    return in_child_.load(std::memory_order_relaxed) ? alone_
+                                                     : *crew_.load(std::memory_order_acquire);
   }
 
   void set(int n) {
     if (in_child_) return;
-    std::lock_guard lock(mutex_);
-    const int threads = n == 0 ? default_ : n;
-    if (crew_->threads() != threads) crew_ = std::make_shared<Crew>(threads);
+    const std::lock_guard lock(mutex_);
+    crew_.store(&crew_of(n == 0 ? default_ : n), std::memory_order_release);
   }
 
  private:
-  Setting() : default_(default_num_threads()), crew_(std::make_shared<Crew>(default_)) {
+  Setting() : default_(default_num_threads()), crew_(&crew_of(default_)) {
     pthread_atfork(nullptr, nullptr, [] { in_child_ = true; });
   }
 
@@ -70,24 +70,39 @@ class Setting {
                                                  : processors_of_this_process();
   }
 
+  Crew& crew_of(int threads) {
+    allow(threads);
+    return crews_.try_emplace(threads, threads).first->second;
+  }
+
+  /// TBB starts no more threads than there are processors unless told so. Of several such controls
+  /// the least counts, so a new one takes the place of the old.
+  void allow(int threads) {
+    if (threads <= allowed_) return;
+    more_threads_.reset();
+    more_threads_.emplace(tbb::global_control::max_allowed_parallelism,
+                          static_cast<std::size_t>(threads));
+    allowed_ = threads;
+  }
+
   static inline std::atomic<bool> in_child_ = false;
 
   const int default_;
   std::mutex mutex_;
-  std::shared_ptr<Crew> crew_;
+  Crew alone_ = Crew(1);
+  std::map<int, Crew> crews_;
+  int allowed_ = tbb::info::default_concurrency();
+  std::optional<tbb::global_control> more_threads_;
+  std::atomic<Crew*> crew_;
 };
 
 }  // namespace
 
 Crew::Crew(int threads) : threads_(threads) {
-  if (threads > tbb::info::default_concurrency()) {
-    more_threads_than_processors_.emplace(tbb::global_control::max_allowed_parallelism,
-                                          static_cast<std::size_t>(threads));
-  }
   if (threads > 1) arena_.emplace(threads);
 }
 
-std::shared_ptr<Crew> current_crew() { return Setting::instance().crew(); }
+Crew& current_crew() { return Setting::instance().crew(); }
 
 int parse_num_threads(std::string_view text) {
   int n = 0;
@@ -117,7 +132,7 @@ void set_num_threads(int n, SourceLocation where) {
   Setting::instance().set(n);
 }
 
-int num_threads() { return current_crew()->threads(); }
+int num_threads() { return current_crew().threads(); }
 
 }  // namespace tenon::runtime
 
@@ -129,7 +144,9 @@ int32_t tenon_set_num_threads(int32_t n) {
 }
 
 int32_t tenon_num_threads(int32_t* result) {
-  return tenon::runtime::without_exceptions([&] {
+  return tenon::runtime::without_exceptions([&]() -> std::int32_t {
+    if (result == nullptr)
+      return tenon::runtime::fail(kTenonInvalidArgument, "tenon_num_threads: result is NULL");
     *result = tenon::runtime::num_threads();
     return kTenonOk;
   });

@@ -1,11 +1,13 @@
 #include "tenon/runtime/module.h"
 
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 
+#include "tenon/runtime/processor.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon_test_paths.h"
 #include "tests/runtime/errors.h"
@@ -181,8 +183,136 @@ class LoadedModule : public testing::Test {
       })");
   }
 
+  /// A library whose function `f` stores the number in a cell.
+  std::filesystem::path compile_constant(const std::string& name, int number,
+                                         const std::string& features = "") {
+    return compile(name, R"(
+      #include "tenon/runtime/c_api.h"
+      const char tenon_module_manifest[] =
+          "tenon-manifest 1\n"
+          "function \"f\" \"f\"\n"
+          "array \"A\" write int32 [ ] compact align 4 device 1 offset any index 64\n)" +
+                             features + R"(";
+      int32_t f(const TenonValue* args, const int32_t* codes, int32_t count) {
+        const DLTensor* a = args[0].p;
+        *(int32_t*)a->data = )" +
+                             std::to_string(number) + R"(;
+        (void)codes;
+        (void)count;
+        return kTenonOk;
+      })");
+  }
+
+  static std::int32_t result_of(const Module& module) {
+    const NDArray cell = NDArray::zeros({}, Int(32));
+    module["f"](cell);
+    return *cell.data<std::int32_t>();
+  }
+
   std::filesystem::path folder_;
 };
+
+TEST_F(LoadedModule, AFileThatIsCutShortIsRefused) {
+  const auto whole = compile_scale(), part = folder_ / "part.so";
+  for (int eighths = 0; eighths < 8; ++eighths) {
+    std::filesystem::copy_file(whole, part, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(part, std::filesystem::file_size(whole) * eighths / 8);
+    EXPECT_NE(message_of([&] { Module::load(part); }).find("part.so cannot be loaded"),
+              std::string::npos)
+        << eighths << " eighths";
+  }
+}
+
+TEST_F(LoadedModule, AFileWithoutSectionsThatIsCutShortIsRefused) {
+  const auto whole = compile_scale();
+  // The header of the file without its table of sections, which is not needed to run.
+  std::fstream file(whole, std::ios::binary | std::ios::in | std::ios::out);
+  ElfW(Ehdr) header;
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  const auto sections = header.e_shoff;
+  header.e_shoff = 0, header.e_shnum = 0, header.e_shstrndx = 0;
+  file.seekp(0);
+  file.write(reinterpret_cast<const char*>(&header), sizeof header);
+  file.close();
+  std::filesystem::resize_file(whole, sections);
+  EXPECT_EQ(Module::load(whole).entry_name(), "scale");
+  std::filesystem::resize_file(whole, sections / 2);
+  EXPECT_NE(message_of([&] { Module::load(whole); }).find("a segment of it is missing"),
+            std::string::npos);
+}
+
+TEST_F(LoadedModule, ThePathOfALoadedModuleCanHoldAnother) {
+  const auto path = compile_constant("one", 1), other = compile_constant("two", 2);
+  const Module first = Module::load(path);
+  EXPECT_EQ(result_of(first), 1);
+  std::filesystem::rename(other, path);
+  EXPECT_EQ(result_of(Module::load(path)), 2);
+  EXPECT_EQ(result_of(first), 1);
+}
+
+TEST_F(LoadedModule, RunsOnWhenItsFileIsOverwritten) {
+  const auto path = compile_constant("one", 1), other = compile_constant("two", 2);
+  const Module first = Module::load(path);
+  std::filesystem::copy_file(other, path, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(result_of(first), 1);
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(result_of(first), 1);
+  first.save(path);
+  EXPECT_EQ(result_of(Module::load(path)), 1);
+}
+
+// No processor of today has AMD's XOP of 2011.
+TEST_F(LoadedModule, CodeForAnotherProcessorIsRefused) {
+  if (processor_has("xop")) GTEST_SKIP() << "this processor has it";
+  const auto library = compile_constant("old", 1, "features sse4.1 xop\\n");
+  EXPECT_EQ(message_of([&] { Module::load(library); }),
+            "function `f` of " + library.string() +
+                " was compiled for a processor with xop, which this one does not have");
+}
+
+TEST_F(LoadedModule, AFunctionForThisProcessorRunsBesideOneForAnother) {
+  if (processor_has("xop")) GTEST_SKIP() << "this processor has it";
+  const Module module =
+      Module::load(compile_constant("both", 1, "function \\\"g\\\" \\\"f\\\"\\nfeatures xop\\n"));
+  EXPECT_EQ(result_of(module), 1);
+  EXPECT_NE(message_of([&] { (void)module["g"]; }).find("`g`"), std::string::npos);
+}
+
+TEST(SystemLibrary, IsGoneWithTheLibraryThatRegisteredIt) {
+  static const TenonPackedFunction functions[] = {
+      [](const TenonValue*, const std::int32_t*, std::int32_t) -> std::int32_t {
+        return kTenonOk;
+      }};
+  tenon_register_system_library("gone_", "tenon-manifest 1\nfunction \"f\" \"f\"\n", functions);
+  Module::system_library("gone_")["f"]();
+  tenon_unregister_system_library(functions);
+  EXPECT_NE(message_of([] { Module::system_library("gone_"); }).find("no code"), std::string::npos);
+}
+
+TEST(CInterface, RefusesNullPointers) {
+  EXPECT_EQ(tenon_module_load(nullptr), nullptr);
+  EXPECT_STREQ(tenon_last_error(), "tenon_module_load: path is NULL");
+  TenonModule* none = nullptr;
+  tenon_module_free(none);
+  EXPECT_EQ(tenon_module_call(none, "f", nullptr, nullptr, 0), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_num_threads(nullptr), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_parallel_for(nullptr, nullptr, 0, 4), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_parallel_launch(nullptr, nullptr, 1), kTenonInvalidArgument);
+}
+
+TEST_F(LoadedModule, CallsFromCRefuseNullPointers) {
+  TenonModule* mod = tenon_module_load(compile_constant("one", 1).c_str());
+  ASSERT_NE(mod, nullptr) << tenon_last_error();
+  const TenonValue values[] = {{.p = nullptr}};
+  const std::int32_t codes[] = {kTenonTensor};
+  EXPECT_EQ(tenon_module_call(mod, nullptr, values, codes, 1), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_module_call(mod, "f", nullptr, codes, 1), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_module_call(mod, "f", values, nullptr, 1), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_module_call(mod, "f", values, codes, -1), kTenonInvalidArgument);
+  EXPECT_EQ(tenon_module_call(mod, "f", values, codes, 1), kTenonError);
+  EXPECT_STREQ(tenon_last_error(), "argument 1 `A` of `f`: expected int32[], got null");
+  tenon_module_free(mod);
+}
 
 TEST_F(LoadedModule, RunsThroughTheRuntimesTable) {
   Module mod = Module::load(compile_scale());
@@ -208,7 +338,7 @@ TEST_F(LoadedModule, CanBeSavedAgain) {
 
 TEST_F(LoadedModule, OtherFilesAreRefused) {
   EXPECT_NE(
-      message_of([&] { Module::load(folder_ / "absent.so"); }).find("absent.so cannot be loaded ("),
+      message_of([&] { Module::load(folder_ / "absent.so"); }).find("absent.so cannot be loaded: "),
       std::string::npos);
   const auto other = compile("other", "int x;");
   EXPECT_EQ(message_of([&] { Module::load(other); }),

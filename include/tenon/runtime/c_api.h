@@ -167,11 +167,13 @@ int32_t tenon_module_call(TenonModule* module, const char* function, const Tenon
 /* ---- Code linked into the program ---- */
 
 /* What an object that was compiled for a system library calls before main: the functions of
- * `manifest`, in its order, under the library's prefix. All must stay where they are as long as the
- * process runs. A mistake in them is an error of who asks for the library
- * (runtime::Module::system_library). */
+ * `manifest`, in its order, under the library's prefix. All must stay where they are until the
+ * object takes them back, which it does when the library that it is part of is closed. (A
+ * runtime::Module::system_library keeps that library open.) A mistake in them is an error of who
+ * asks for the library. */
 void tenon_register_system_library(const char* prefix, const char* manifest,
                                    const TenonPackedFunction* functions);
+void tenon_unregister_system_library(const TenonPackedFunction* functions);
 
 #ifdef __cplusplus
 }

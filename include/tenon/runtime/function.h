@@ -47,7 +47,10 @@ class Argument {
     value_.p = const_cast<void*>(static_cast<const void*>(handle));
   }
   Argument(std::nullptr_t) : code_(kTenonNull) { value_.p = nullptr; }
-  Argument(TenonValue value, std::int32_t type_code) : value_(value), code_(type_code) {}
+  Argument(TenonValue value, std::int32_t type_code)
+      : value_(value),
+        code_(type_code == kTenonTensor && value.p == nullptr ? std::int32_t{kTenonNull}
+                                                              : type_code) {}
 
   const TenonValue& value() const { return value_; }
   /// A TenonTypeCode.
@@ -108,7 +111,6 @@ class Function {
 
   CheckedArguments check(std::span<const Argument> args,
                          const std::optional<SourceLocation>& where) const;
-  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 
   std::shared_ptr<const State> state_;
 };

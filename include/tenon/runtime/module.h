@@ -42,15 +42,23 @@ class ModuleImpl {
 };
 
 /// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's
-/// line.
+/// line. It refers to the text, so it lives no longer than the expression.
 struct FunctionName {
   FunctionName(const char* text, SourceLocation place = SourceLocation::current())
-      : name(Name(text, place)), where(place) {}
-  FunctionName(std::string text, SourceLocation place = SourceLocation::current())
-      : name(std::move(text)), where(place) {}
+      : name(checked(text, place)), where(place) {}
+  FunctionName(std::string_view text, SourceLocation place = SourceLocation::current())
+      : name(text), where(place) {}
+  FunctionName(const std::string& text, SourceLocation place = SourceLocation::current())
+      : name(text), where(place) {}
 
-  std::string name;
+  std::string_view name;
   SourceLocation where;
+
+ private:
+  static std::string_view checked(const char* text, const SourceLocation& place) {
+    if (text == nullptr) static_cast<void>(Name(text, place));  // throws
+    return text;
+  }
 };
 
 class Module {

@@ -69,6 +69,9 @@ struct FunctionSpec {
   /// The linker's name of the compiled function.
   std::string symbol;
   std::vector<ParamSpec> params = {};
+  /// What the code needs of a processor, of those features that can be asked for where it is loaded
+  /// (processor.h): "avx512f". In alphabetical order.
+  std::vector<std::string> features = {};
   friend bool operator==(const FunctionSpec&, const FunctionSpec&) = default;
 };
 

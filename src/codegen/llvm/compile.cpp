@@ -15,6 +15,7 @@
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/system_library.h"
 #include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/support/error.h"
 
@@ -145,6 +146,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
           signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken));
       emit_function(emitter, func, signature);
       state->functions.push_back(signature.spec);
+      state->functions.back().features = needed_features(unit.target);
     }
   }
   add_manifest(code, state->functions);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/target_machine.h"
+#include "tenon/runtime/processor.h"
 
 namespace tenon::codegen {
 
@@ -71,15 +72,29 @@ std::vector<std::string> enabled_features(const tir::TargetFacts& target) {
   return names;
 }
 
-int vector_bits(const tir::TargetFacts& target) {
+std::vector<std::string> needed_features(const tir::TargetFacts& target) {
+  std::vector<std::string> names = enabled_features(target);
+  const auto known = runtime::processor_features();
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::find(known, std::string_view(name)) == known.end();
+  });
+  std::ranges::sort(names);
+  return names;
+}
+
+tir::VectorRegisters vector_registers(const tir::TargetFacts& target) {
   const std::vector<std::string> features = enabled_features(target);
   const auto has = [&](std::string_view name) {
     return std::ranges::find(features, name) != features.end();
   };
-  if (has("avx512f")) return 512;
-  if (has("avx")) return 256;
-  if (has("sse2") || has("neon") || has("altivec") || has("vector")) return 128;
-  return 64;
+  const auto registers = [](int bits, int count) {
+    return tir::VectorRegisters{.bits = bits, .count = count, .for_sums = count / 2};
+  };
+  if (has("avx512f")) return registers(512, 32);
+  if (has("avx")) return registers(256, 16);
+  if (has("altivec") || has("vector")) return registers(128, 32);
+  if (has("neon")) return registers(128, triple_of(target.triple).isAArch64() ? 32 : 16);
+  return registers(has("sse2") ? 128 : 64, 16);
 }
 
 }  // namespace tenon::codegen

@@ -37,17 +37,31 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* none = llvm::Type::getVoidTy(context);
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
-  llvm::Function* start =
-      llvm::Function::Create(llvm::FunctionType::get(none, false),
-                             llvm::GlobalValue::InternalLinkage, "tenon_start", module);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", start));
-  builder.CreateCall(
-      module.getOrInsertFunction("tenon_register_system_library", none, pointer, pointer, pointer),
-      {text(module, prefix, "prefix"), text(module, runtime::to_manifest(functions), "manifest"),
-       addresses(module, functions)});
-  builder.CreateRetVoid();
+  const auto function = [&](const char* name, llvm::FunctionCallee callee,
+                            llvm::ArrayRef<llvm::Value*> arguments) {
+    llvm::Function* made = llvm::Function::Create(llvm::FunctionType::get(none, false),
+                                                  llvm::GlobalValue::InternalLinkage, name, module);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", made));
+    builder.CreateCall(callee, arguments);
+    builder.CreateRetVoid();
+    return made;
+  };
+  llvm::Constant* list = addresses(module, functions);
   constexpr int kDefaultPriority = 65535;
-  llvm::appendToGlobalCtors(module, start, kDefaultPriority);
+  llvm::appendToGlobalCtors(
+      module,
+      function("tenon_start",
+               module.getOrInsertFunction("tenon_register_system_library", none, pointer, pointer,
+                                          pointer),
+               {text(module, prefix, "prefix"),
+                text(module, runtime::to_manifest(functions), "manifest"), list}),
+      kDefaultPriority);
+  llvm::appendToGlobalDtors(
+      module,
+      function("tenon_stop",
+               module.getOrInsertFunction("tenon_unregister_system_library", none, pointer),
+               {list}),
+      kDefaultPriority);
 }
 
 }  // namespace tenon::codegen

@@ -2,7 +2,7 @@
 // registers.
 //
 //   host_processor().name == "znver4"
-//   vector_bits({.cpu = "skylake-avx512"}) == 512
+//   vector_registers({.cpu = "skylake-avx512"}).bits == 512
 //   is_known_cpu("znver9") == false
 #pragma once
 
@@ -40,8 +40,10 @@ std::vector<std::string> known_features(const std::string& triple = "");
 /// The features that hold with this processor and these features, without sign, in alphabetical
 /// order.
 std::vector<std::string> enabled_features(const tir::TargetFacts& target);
-/// Width of the widest SIMD registers that the target's processor and features have; 64 if it has
-/// none.
-int vector_bits(const tir::TargetFacts& target);
+/// Those of them that a program can ask for where it is loaded (runtime/processor.h).
+std::vector<std::string> needed_features(const tir::TargetFacts& target);
+/// The widest SIMD registers that the target's processor and features have; of 64 bits, as general
+/// registers, if it has none. Half of them are for sums: the others hold what is multiplied.
+tir::VectorRegisters vector_registers(const tir::TargetFacts& target);
 
 }  // namespace tenon::codegen

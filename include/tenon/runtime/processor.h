@@ -1,0 +1,26 @@
+// The features of processors that code may need, as far as a program can ask for them without a
+// compiler: exported code says which it needs, and loading it asks.
+//
+//   processor_features()             // "avx", "avx2", "avx512bf16", ...
+//   processor_has("avx512f")
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::runtime {
+
+/// The names that can be asked for, LLVM's, in alphabetical order. None on an architecture whose
+/// code is not checked.
+std::span<const std::string_view> processor_features();
+
+/// Whether this processor, and the system that it runs, have the feature. True for a name that
+/// cannot be asked for.
+bool processor_has(std::string_view feature);
+
+/// Those of the features that this processor lacks.
+std::vector<std::string> missing_features(std::span<const std::string> features);
+
+}  // namespace tenon::runtime
