@@ -13,8 +13,8 @@
 // times is fetched once, or laid out the way the inner loops want it. As it stands here, the copy
 // is as large as A itself: on a CPU "shared" is plain memory and 4 MB are no matter, but no GPU has
 // so much shared memory.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

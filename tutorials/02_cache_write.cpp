@@ -11,8 +11,8 @@
 // The stage of B becomes the copy; the computation moves to a new stage, B.local. Attached inside a
 // loop of the copy (compute_at), the local tile is small enough for registers: the sums are kept
 // there through the whole reduction and written once. The last step of matmul_ladder does that.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

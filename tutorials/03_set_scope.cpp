@@ -8,8 +8,8 @@
 // No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the
 // stage itself. "shared" is the memory that the threads of a GPU's block share, "local" are a
 // thread's registers; on a CPU all of them are plain memory.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

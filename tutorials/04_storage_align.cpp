@@ -9,8 +9,8 @@
 // all hit the same bank; on a CPU, rows that lie a power of two apart compete for the same lines of
 // the cache. Factor 32 and offset 1 is what one would choose against the banks: 1108 % 32 is 20,
 // which still leaves four threads to a bank.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

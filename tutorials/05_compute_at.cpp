@@ -15,8 +15,8 @@
 // Before the compute_at, B.rf is computed outside the threads: a GPU has no kernel for it. And
 // every thread stores the same B[0]; beside the program stands one where a single thread stores
 // (see 20_set_store_predicate).
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

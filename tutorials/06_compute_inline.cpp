@@ -12,8 +12,8 @@
 // It saves the memory of the stage and a pass over it, and costs the expression once per read: 9
 // times here. Good for cheap expressions such as padding, scaling, or the sum in relu(A + B); a
 // stage that holds a reduction cannot be inlined.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -9,8 +9,8 @@
 // Every stage starts out at root. There each element is computed once, whatever the readers' loops
 // repeat, and the whole tensor is stored: the opposite end from compute_inline, with compute_at in
 // between.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -8,8 +8,8 @@
 // The loops must be neighbours, the outer one first. One long loop is easier to share among threads
 // than two short ones: fuse, then parallel. Fusing what a split has made gives the loop from
 // before, and the index shows it.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

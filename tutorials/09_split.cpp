@@ -9,8 +9,8 @@
 // parallel or bound to the blocks and threads of a GPU, or another stage can be computed at one of
 // them. A factor that does not divide the extent is legal: the last turn of the outer loop is
 // guarded (try --size=100).
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -11,8 +11,8 @@
 // still in the cache, and what the innermost loop walks along: here it ends up walking down a
 // column, which is the slow way, as --time shows. Reductions may be reordered too; their sums are
 // then added up in another order.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -11,8 +11,8 @@
 // The result is computed tile by tile, and what a tile reads is shared by its elements. How much
 // that helps depends on the loops inside: with K innermost every element still walks down a whole
 // column of B. See matmul_ladder for the order that makes a tile pay.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

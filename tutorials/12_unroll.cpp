@@ -11,8 +11,8 @@
 // work side by side. It helps most for short innermost loops, above all when the results can then
 // stay in registers. Long bodies fill the instruction cache, so the extent must be a constant and
 // should be small.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

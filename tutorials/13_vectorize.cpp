@@ -8,8 +8,8 @@
 // ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a
 // constant extent, any one (6 lanes are fine), and must not carry a reduction. It pays where the
 // lanes lie side by side in memory: then a load or a store of a register serves them all.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -11,8 +11,8 @@
 // This program, as it is commonly shown, has two faults, and `build` refuses it. Blocks cannot add
 // up together: they do not wait for each other. And it reads A[i], so that it sums A[0] over and
 // over. The program beside it reads A[k] and binds the inner loop only, to threads.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

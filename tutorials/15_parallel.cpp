@@ -10,8 +10,8 @@
 // elements. Here, as the example is commonly shown, they do: all of them add to B[i], updates are
 // lost, and `build` refuses the schedule. Beside it stands what was meant, the rows in parallel.
 // (To share out a reduction itself, rfactor it first: see 19_rfactor.)
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

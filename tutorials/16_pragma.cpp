@@ -11,8 +11,8 @@
 // The keys "unroll" and "vectorize" are the primitives of these names. "auto_unroll_max_step" with
 // a number unrolls the loops inside that stay below so many steps; "unroll_explicit" with false
 // leaves the writing out to LLVM.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -15,8 +15,8 @@
 // The known text of this program asks for A[k + 1, i], rows and columns exchanged. It is printed
 // under the option that reproduces it, with which `build` makes no code; beside it stands the same
 // schedule without the option, which asks for what is meant.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

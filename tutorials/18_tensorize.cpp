@@ -15,8 +15,8 @@
 // gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts
 // at zero. Beside it stands one that declares how to start (reset) and how to add (update) and
 // needs no such promise.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -13,8 +13,8 @@
 // independent, and it may be either. The factor_axis of the call is the place of the new axis in
 // the shape of B.rf. Sums are added up in another order, so the last bits of a result in floating
 // point may change.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

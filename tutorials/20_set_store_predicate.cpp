@@ -10,8 +10,8 @@
 // In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is
 // about nothing: it prints, and `build` refuses it. The program beside it binds the reduction to
 // threadIdx.x first.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

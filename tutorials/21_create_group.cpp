@@ -14,8 +14,8 @@
 // E is an argument of this program, as it is commonly shown, and F, for which it is all done, is
 // not: F would be computed into memory of its own and lost, so that `build` refuses both schedules.
 // Beside them stands the program with F as its result, in which E is one element as well.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -3,8 +3,8 @@
 // As two operations, each would walk over all of memory. As one expression the sum never leaves the
 // registers: a schedule cannot be better than the pass over A, B and C that is left, so it is the
 // memory that sets the time.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -4,8 +4,8 @@
 // together. A reducer says how two pairs combine, and from which pair to start; compute_multi gives
 // one tensor for each component. All new values are computed before any of them is stored, so that
 // the second does not see what became of the first.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 #include <algorithm>
 

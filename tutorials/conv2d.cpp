@@ -5,8 +5,8 @@
 // the sums of sixteen neighbours of an output row in a vector while it walks over the filter, and
 // shares the filters among the threads; the image with its border is small enough to stay a stage
 // of its own.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -7,8 +7,8 @@
 // computed before it, and the stages around it are scheduled like any others. The functions called
 // are found in this program here; build's option `link` names libraries, the pragmas import_c and
 // import_llvm bring source.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 // its stage, because its value is there only after the last of its points. So the product is a
 // stage, and what is done with it another. That costs nothing: the schedule computes the product
 // inside of the loop of the other.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -21,8 +21,8 @@
 //
 // Neither the columns nor the rows of W need be multiples of sixteen and four: what is left keeps
 // its loops.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

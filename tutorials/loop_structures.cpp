@@ -1,6 +1,6 @@
 // What split and reorder do to the loops of a matrix product, at a size that is easy to read.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

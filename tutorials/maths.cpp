@@ -6,8 +6,8 @@
 //
 // Every schedule here is checked with the tolerance beside it, a few units in the last place of its
 // type: against the interpreter, and some against the functions of C++ in double precision.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 #include <cmath>
 

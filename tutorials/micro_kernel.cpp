@@ -18,8 +18,8 @@
 // were. With {.check_intrinsics = true}, build runs each call of the kernel beside the loops that
 // it stands for, and reports the first element that differs: what to try when a kernel of one's own
 // gives wrong numbers.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -7,8 +7,8 @@
 // its own in a new tensor B.rf, and a second, small reduction combines those. Sums are then added
 // up in another order, which is why it is a schedule's business to ask for it, and not the
 // compiler's to do it.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -7,8 +7,8 @@
 // Each becomes two statements: the element starts as the identity of the operation (0 for sums, the
 // least value for max), and every point of the reduction's loops is combined with it. A reduction
 // is the whole body of its stage: what is to be done with the result is another stage.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 #include <algorithm>
 #include <functional>

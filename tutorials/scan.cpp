@@ -8,8 +8,8 @@
 // history.
 //
 // The sizes here are symbolic: one function for arrays of any size (see symbolic_shapes).
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -7,8 +7,8 @@
 //
 // Splits of a loop whose length is unknown leave a guard on the inner loop. Compiled code has two
 // copies of such a loop: one without the guard for all whole turns, one for the rest.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

@@ -3,8 +3,8 @@
 // Tiles by themselves do not pay here; vectors along the rows of B and C do. They cannot be had as
 // it is often written, by vectorizing an axis that tile has split already: that axis is no loop any
 // more, and Tenon says so. The loops to be named are those that tile returns.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 using namespace tenon;
 

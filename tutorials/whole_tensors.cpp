@@ -6,8 +6,8 @@
 // is missing in front, is repeated. Eleven operations are too many to be computed one by one: each
 // would write an array for the next one to read. But what an operation does is known, and so
 // automatic inlining writes all that are no reductions where they are read.
-#include <tenon/driver/schedule_program.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
 
 #include <cmath>
 #include <numeric>

@@ -23,7 +23,7 @@ Expr product(const std::vector<Expr>& extents) {
 /// Follows the buffers of a program through the passes, by the variables of their memory.
 class BufferWatch {
  public:
-  void see(const lowering::LowerOptions::PassReport& report) {
+  void see(const lowering::PassOptions::PassReport& report) {
     if (!has_started_) start(report.before);
     if (report.pass == "flatten-storage") find_memory(report.before, report.after);
     if (report.pass == "rewrite-storage") is_shared_ = true;
@@ -122,7 +122,7 @@ std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
                                      const LowerOptions& options, SourceLocation where) {
   BufferWatch watch;
   LowerOptions watched = options;
-  watched.passes.on_pass = [&](const lowering::LowerOptions::PassReport& report) {
+  watched.passes.on_pass = [&](const lowering::PassOptions::PassReport& report) {
     watch.see(report);
     if (options.passes.on_pass) options.passes.on_pass(report);
   };

@@ -1,16 +1,16 @@
 #include "tenon/driver/build.h"
 
-#include "tenon/lower/fast_math_passes.h"
-
 #include <cstdlib>
 #include <set>
 
-#include "driver/function_form.h"
-#include "driver/host_schedule.h"
-#include "driver/lost_results.h"
-#include "driver/races.h"
+#include "driver/check_function.h"
 #include "driver/region_races.h"
+#include "driver/schedule_steps.h"
 #include "driver/user_line.h"
+#include "tenon/driver/host_schedule.h"
+#include "tenon/driver/lost_results.h"
+#include "tenon/driver/races.h"
+#include "tenon/lower/fast_math_passes.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
 #include "tenon/te/freeze.h"
@@ -19,15 +19,9 @@ namespace tenon {
 
 namespace {
 
-/// Of the vector registers, half are for sums: the others hold what is multiplied.
-lowering::LowerOptions::VectorRegisters registers_of(const tir::TargetFacts& target) {
-  const bool has_32 = target.vector_bits >= 512 || target.triple.starts_with("aarch64");
-  return {.bits = target.vector_bits, .for_sums = has_32 ? 16 : 8};
-}
-
 /// The option makes a text that is known with this fault; as code it would ask for data that nobody
 /// reads.
-void refuse_legacy_text(const lowering::LowerOptions& passes, const SourceLocation& where) {
+void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocation& where) {
   if (!passes.legacy_prefetch_index) return;
   throw LowerError(
       "build: legacy_prefetch_index gives prefetches another address, with rows and columns exchanged; it is "
@@ -36,15 +30,16 @@ void refuse_legacy_text(const lowering::LowerOptions& passes, const SourceLocati
 }
 
 /// The printed program, made ready for code: the passes that no text shows.
-tir::IRModule for_host(const tir::IRModule& module, lowering::LowerOptions passes,
+tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
                        const tir::TargetFacts& target) {
-  passes.vector_registers = registers_of(target);
+  lowering::PassOptions passes = options;
+  if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions) {
     tir::PrimFunc result = func;
     if (target.fast_math)
-      result = lowering::run_passes(lowering::fast_math_passes(), std::move(result), passes);
-    result = lowering::run_passes(lowering::host_passes(), std::move(result), passes);
+      result = lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
+    result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
     ready.functions.emplace(name, std::move(result));
   }
   return ready;
@@ -60,7 +55,8 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     check_function(func, name);
     tir::PrimFunc named = func;
     named.attrs.global_symbol = name;
-    if (!is_lowered(named)) named = lower(named, passes, where).functions.at(name);
+    if (named.form == tir::Form::MultiDimensional)
+      named = lower(named, passes, where).functions.at(name);
     result.functions.emplace(name, std::move(named));
   }
   return result;
@@ -150,20 +146,24 @@ codegen::Artifact compile(const tir::IRModule& module, const Target& target,
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                           const Target& target, const BuildOptions& options, SourceLocation where) {
   refuse_legacy_text(options.passes, where);
-  const te::StageGraph graph = te::freeze(schedule, where);
-  if (!options.allow_parallel_reduction_race) refuse_races(graph);
-  if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
-  refuse_lost_results(graph, args, options.binds, where);
-  const te::Bounds bounds = with_deep_stack([&] { return te::infer_bound(graph); });
-  te::check_reads(graph, bounds, te::Outside::Partly);
-  const tir::IRModule module = lower(schedule, args,
-                                     {.name = options.name,
-                                      .binds = options.binds,
-                                      .instrument_bounds = options.instrument_bounds,
-                                      .check_intrinsics = options.check_intrinsics,
-                                      .passes = options.passes,
-                                      .on_step = options.on_step},
-                                     where);
+  const tir::IRModule module = with_user_line(where, [&] {
+    return with_deep_stack([&] {
+      const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
+      if (!options.allow_parallel_reduction_race) refuse_races(graph);
+      if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
+      refuse_lost_results(graph, args, options.binds, where);
+      const te::Bounds bounds = bounds_of(graph, options.on_step);
+      te::check_reads(graph, bounds, te::Outside::Partly);
+      return lower_graph(graph, bounds, args,
+                         {.name = options.name,
+                          .binds = options.binds,
+                          .instrument_bounds = options.instrument_bounds,
+                          .check_intrinsics = options.check_intrinsics,
+                          .passes = options.passes,
+                          .on_step = options.on_step},
+                         where);
+    });
+  });
   return compile_lowered({{module, target}}, options, where);
 }
 

@@ -1,4 +1,4 @@
-#include "driver/host_schedule.h"
+#include "tenon/driver/host_schedule.h"
 
 namespace tenon {
 

@@ -1,4 +1,4 @@
-#include "driver/lost_results.h"
+#include "tenon/driver/lost_results.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "tenon/driver/lower.h"
 
-#include "driver/function_form.h"
+#include "driver/check_function.h"
+#include "driver/schedule_steps.h"
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
@@ -11,21 +12,28 @@ namespace {
 
 /// Runs one step and reports how long it took.
 template <class F>
-auto timed(const LowerOptions& options, std::string_view step, F run) {
+auto timed(const StepListener& on_step, std::string_view step, F run) {
   const auto start = std::chrono::steady_clock::now();
   auto result = run();
-  if (options.on_step) options.on_step(step, std::chrono::steady_clock::now() - start);
+  if (on_step) on_step(step, std::chrono::steady_clock::now() - start);
   return result;
 }
 
 }  // namespace
 
-tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                             const LowerOptions& options, SourceLocation where) {
-  const te::StageGraph graph =
-      timed(options, "freeze", [&] { return te::freeze(schedule, where); });
-  const te::Bounds bounds = timed(options, "infer-bound", [&] { return te::infer_bound(graph); });
-  return timed(options, "schedule-ops", [&] {
+te::StageGraph freeze_schedule(const te::Schedule& schedule, const StepListener& on_step,
+                               const SourceLocation& where) {
+  return timed(on_step, "freeze", [&] { return te::freeze(schedule, where); });
+}
+
+te::Bounds bounds_of(const te::StageGraph& graph, const StepListener& on_step) {
+  return timed(on_step, "infer-bound", [&] { return te::infer_bound(graph); });
+}
+
+tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
+                       const std::vector<LowerArgument>& args, const LowerOptions& options,
+                       const SourceLocation& where) {
+  return timed(options.on_step, "schedule-ops", [&] {
     return te::schedule_ops(graph, bounds, args,
                             {.name = options.name,
                              .binds = options.binds,
@@ -34,26 +42,36 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
   });
 }
 
+tir::IRModule lower_graph(const te::StageGraph& graph, const te::Bounds& bounds,
+                          const std::vector<LowerArgument>& args, const LowerOptions& options,
+                          const SourceLocation& where) {
+  tir::IRModule module;
+  module.functions.emplace(options.name,
+                           lowering::run_pipeline(loops_of(graph, bounds, args, options, where),
+                                                  {.simple_mode = options.simple_mode,
+                                                   .instrument_bounds = options.instrument_bounds,
+                                                   .passes = options.passes}));
+  return module;
+}
+
+tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                             const LowerOptions& options, SourceLocation where) {
+  const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
+  return loops_of(graph, bounds_of(graph, options.on_step), args, options, where);
+}
+
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options, SourceLocation where) {
-  lowering::LowerOptions passes = options.passes;
-  passes.simple_mode |= options.simple_mode;
-  passes.instrument_bounds |= options.instrument_bounds;
-  tir::PrimFunc func = with_user_line(where, [&] {
+  return with_user_line(where, [&] {
     return with_deep_stack([&] {
-      return lowering::run_pipeline(lower_to_loops(schedule, args, options, where), passes);
+      const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
+      return lower_graph(graph, bounds_of(graph, options.on_step), args, options, where);
     });
   });
-  tir::IRModule module;
-  module.functions.emplace(options.name, std::move(func));
-  return module;
 }
 
 tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options,
                     SourceLocation where) {
-  lowering::LowerOptions passes = options.passes;
-  passes.simple_mode |= options.simple_mode;
-  passes.instrument_bounds |= options.instrument_bounds;
   tir::PrimFunc named = func;
   if (options.name) named.attrs.global_symbol = *options.name;
   const std::string name = named.attrs.global_symbol;
@@ -63,9 +81,12 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
       name, with_user_line(where, [&] {
         return with_deep_stack([&] {
           check_function(named, name);
-          if (!named.buffers.empty() && is_lowered(named))
+          if (named.form != tir::Form::MultiDimensional)
             throw LowerError("lower: function `" + name + "` has been lowered already");
-          return lowering::run_pipeline(std::move(named), passes);
+          return lowering::run_pipeline(std::move(named),
+                                        {.simple_mode = options.simple_mode,
+                                         .instrument_bounds = options.instrument_bounds,
+                                         .passes = options.passes});
         });
       }));
   return module;

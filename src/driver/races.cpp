@@ -1,4 +1,4 @@
-#include "driver/races.h"
+#include "tenon/driver/races.h"
 
 namespace tenon {
 

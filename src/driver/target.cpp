@@ -139,7 +139,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
                         where);
     facts.features.push_back(feature);
   }
-  facts.vector_bits = codegen::vector_bits(facts);
+  facts.vector_registers = codegen::vector_registers(facts);
   facts.system_library = request.system_library;
   return facts;
 }
@@ -175,7 +175,8 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
 std::string Target::describe() const {
   switch (facts_.kind) {
     case tir::TargetKind::Llvm:
-      return "llvm, " + facts_.cpu + ", " + std::to_string(facts_.vector_bits) + "-bit vectors";
+      return "llvm, " + facts_.cpu + ", " + std::to_string(facts_.vector_registers.bits) +
+             "-bit vectors";
     case tir::TargetKind::Cuda:
       return "cuda, " + facts_.arch;
     case tir::TargetKind::C:

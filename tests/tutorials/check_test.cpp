@@ -1,8 +1,8 @@
 // check_schedule: what it must find. A wrong schedule cannot be had on purpose, so that the
 // programs here err by statements of their own.
 #include <gtest/gtest.h>
-#include <tenon/driver/check.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/check.h>
 
 extern "C" int tenon_test_nothing(float*) { return 0; }
 

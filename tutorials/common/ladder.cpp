@@ -7,8 +7,8 @@
 #include <limits>
 #include <sstream>
 
-#include "tenon/driver/check.h"
 #include "tenon/tenon.h"
+#include "tenon/tooling/check.h"
 #include "tutorials/common/peak.h"
 
 using namespace tenon;

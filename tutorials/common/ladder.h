@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/driver/command_line.h"
 #include "tenon/te/schedule.h"
+#include "tenon/tooling/command_line.h"
 
 /// C = A B.
 struct Matmul {

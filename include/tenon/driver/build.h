@@ -26,10 +26,10 @@ struct BuildOptions {
   bool allow_parallel_reduction_race = false;
   /// 0 to 3.
   int opt_level = 3;
-  lowering::LowerOptions passes = {};
+  lowering::PassOptions passes = {};
   /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
   /// "optimize-llvm", "generate-code", "load".
-  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
+  StepListener on_step = {};
 };
 
 /// Throws what lower throws, and TargetError.

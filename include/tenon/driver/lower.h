@@ -6,7 +6,7 @@
 //   te::StageGraph graph = te::freeze(s);
 //   te::Bounds bounds = te::infer_bound(graph);
 //   tir::PrimFunc loops = te::schedule_ops(graph, bounds, ...);        // multi-dimensional
-//   tir::PrimFunc flat = lowering::run_pipeline(loops, ...);
+//   tir::PrimFunc lowered = lowering::run_pipeline(loops, ...);
 #pragma once
 
 #include "tenon/lower/pipeline.h"
@@ -16,6 +16,9 @@ namespace tenon {
 
 /// A parameter of the function: a tensor, a buffer of the user's, or a scalar.
 using LowerArgument = te::FunctionArgument;
+
+/// Told of a step that has been made, and how long it took.
+using StepListener = std::function<void(std::string_view step, std::chrono::nanoseconds time)>;
 
 struct LowerOptions {
   /// Leaves out loop partition (and nothing else), as the known texts do.
@@ -30,9 +33,9 @@ struct LowerOptions {
   /// sums do.
   bool check_intrinsics = false;
   /// Every other switch of the passes.
-  lowering::LowerOptions passes = {};
+  lowering::PassOptions passes = {};
   /// Called after each step before the passes: "freeze", "infer-bound", "schedule-ops".
-  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
+  StepListener on_step = {};
 };
 
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
@@ -45,7 +48,7 @@ struct LowerFunctionOptions {
   /// Not given: the function's own.
   std::optional<std::string> name = std::nullopt;
   bool instrument_bounds = false;
-  lowering::LowerOptions passes = {};
+  lowering::PassOptions passes = {};
 };
 
 /// A loop program on multi-dimensional buffers: of create_prim_func, schedule_ops or

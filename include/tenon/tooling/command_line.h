@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "tenon/driver/dump.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
+#include "tenon/tooling/step_times.h"
 
 namespace tenon {
 
@@ -62,9 +62,6 @@ struct ProgramSettings {
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 
-/// Hears of every step that is no pass, as LowerOptions and BuildOptions have it.
-using StepListener = std::function<void(std::string_view step, std::chrono::nanoseconds time)>;
-
 /// Serves --dump-after and --time-passes.
 class PassReports {
  public:
@@ -75,7 +72,7 @@ class PassReports {
 
   /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this
   /// lives.
-  lowering::LowerOptions watch(lowering::LowerOptions passes, std::string title);
+  lowering::PassOptions watch(lowering::PassOptions passes, std::string title);
   /// For the option `on_step`, beside watch. Valid as long as this lives.
   StepListener steps();
   /// tenon::lower, watched; with --time-passes its whole time is printed at once.

@@ -1,12 +1,12 @@
-#include "tenon/driver/check.h"
+#include "tenon/tooling/check.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "driver/host_schedule.h"
-#include "driver/lost_results.h"
-#include "driver/races.h"
 #include "tenon/driver/build.h"
+#include "tenon/driver/host_schedule.h"
+#include "tenon/driver/lost_results.h"
+#include "tenon/driver/races.h"
 #include "tenon/lower/device_passes.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
@@ -30,9 +30,10 @@ std::vector<te::Operation> computed(const std::vector<LowerArgument>& args,
   return ops;
 }
 
-void interpret(const tir::IRModule& module, const std::vector<CallArgument>& call) {
-  const tir::PrimFunc synchronized =
-      lowering::run_passes(lowering::device_passes(), module.functions.begin()->second, {});
+void interpret(const tir::IRModule& module, const std::vector<CallArgument>& call,
+               const lowering::PassOptions& passes) {
+  const tir::PrimFunc synchronized = lowering::run_passes(
+      lowering::device_passes(), module.functions.begin()->second, {.passes = passes});
   tir::evaluate(synchronized, as_host_values(call), {.check_races = true});
 }
 
@@ -149,7 +150,7 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
   refuse_races(graph);
   refuse_lost_results(graph, args, binds, where);
   const LowerOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
-  interpret(lower(schedule, args, how, where), call);
+  interpret(lower(schedule, args, how, where), call, options.passes);
   return true;
 }
 

@@ -25,14 +25,14 @@
 #include <ostream>
 
 #include "tenon/driver/build.h"
-#include "tenon/driver/check.h"
-#include "tenon/driver/command_line.h"
 #include "tenon/driver/lower.h"
+#include "tenon/tooling/check.h"
+#include "tenon/tooling/command_line.h"
 
 namespace tenon {
 
 struct ShowOptions {
-  lowering::LowerOptions passes = {};
+  lowering::PassOptions passes = {};
   /// Buffers for tensors, as lower takes them.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// To run it with: the values of symbolic sizes and of arguments that are scalars.

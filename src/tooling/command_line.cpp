@@ -1,4 +1,4 @@
-#include "tenon/driver/command_line.h"
+#include "tenon/tooling/command_line.h"
 
 #include <boost/program_options.hpp>
 
@@ -200,10 +200,10 @@ int run_command_line(int argc, char** argv, const ProgramSettings& settings,
   }
 }
 
-lowering::LowerOptions PassReports::watch(lowering::LowerOptions passes, std::string title) {
+lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::string title) {
   if (options_.dump_after.empty() && !options_.time_passes) return passes;
   passes.on_pass = [this,
-                    title = std::move(title)](const lowering::LowerOptions::PassReport& report) {
+                    title = std::move(title)](const lowering::PassOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
     if (options_.time_passes) times_.add(report.pass, report.time);

@@ -1,4 +1,4 @@
-#include "tenon/driver/schedule_program.h"
+#include "tenon/tooling/schedule_program.h"
 
 #include <cstdio>
 #include <iostream>

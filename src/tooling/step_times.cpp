@@ -1,8 +1,10 @@
-#include "tenon/driver/dump.h"
+#include "tenon/tooling/step_times.h"
 
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
+
+#include "tenon/lower/device_passes.h"
 
 namespace tenon {
 
@@ -34,8 +36,9 @@ void StepTimes::print(std::ostream& out) const {
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const lowering::Pass& pass : lowering::lowering_passes()) names.emplace_back(pass.name);
-  for (const lowering::Pass& pass : lowering::host_passes()) names.emplace_back(pass.name);
+  for (const auto passes :
+       {lowering::lowering_passes(), lowering::host_passes(), lowering::device_passes()})
+    for (const lowering::Pass& pass : passes) names.emplace_back(pass.name);
   return names;
 }
 

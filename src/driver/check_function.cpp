@@ -1,4 +1,4 @@
-#include "driver/function_form.h"
+#include "driver/check_function.h"
 
 #include <algorithm>
 
@@ -8,8 +8,6 @@
 namespace tenon {
 
 namespace {
-
-bool is_flat(const tir::BufferParam& array) { return !array.declared.same_as(array.buffer); }
 
 /// What stands before the body: parameters, and the arrays among them.
 void check_parameters(const tir::PrimFunc& func, const std::string& what) {
@@ -31,17 +29,10 @@ void check_parameters(const tir::PrimFunc& func, const std::string& what) {
 
 }  // namespace
 
-bool is_lowered(const tir::PrimFunc& func) {
-  if (!func.buffers.empty()) return std::any_of(func.buffers.begin(), func.buffers.end(), is_flat);
-  return tir::verify(func, tir::Form::Lowered).empty();
-}
-
 void check_function(const tir::PrimFunc& func, const std::string& name) {
   const std::string what = "function `" + name + "`: ";
   check_parameters(func, what);
-  const bool lowered = is_lowered(func);
-  const std::vector<tir::Violation> violations =
-      tir::verify(func, lowered ? tir::Form::Lowered : tir::Form::MultiDimensional);
+  const std::vector<tir::Violation> violations = tir::verify(func, func.form);
   if (violations.empty()) return;
   throw LowerError(what + violations.front().what + " (" + violations.front().where + ")" +
                    (violations.size() == 1 ? ""

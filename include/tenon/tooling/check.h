@@ -38,7 +38,7 @@ using Reference = std::function<void(std::span<const runtime::NDArray> arrays)>;
 
 struct CheckOptions {
   Target target = Target("llvm");
-  lowering::LowerOptions passes = {};
+  lowering::PassOptions passes = {};
   Tolerance tolerance = {};
   ArgumentOptions arguments = {};
   /// A second truth; the only one of a program that calls C functions, which the interpreter cannot

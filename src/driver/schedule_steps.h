@@ -1,0 +1,20 @@
+// The steps from a schedule to its loop program, each made once, for lower and for build, which
+// checks more between them.
+#pragma once
+
+#include "tenon/driver/lower.h"
+
+namespace tenon {
+
+te::StageGraph freeze_schedule(const te::Schedule& schedule, const StepListener& on_step,
+                               const SourceLocation& where);
+te::Bounds bounds_of(const te::StageGraph& graph, const StepListener& on_step);
+tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
+                       const std::vector<LowerArgument>& args, const LowerOptions& options,
+                       const SourceLocation& where);
+/// loops_of, lowered.
+tir::IRModule lower_graph(const te::StageGraph& graph, const te::Bounds& bounds,
+                          const std::vector<LowerArgument>& args, const LowerOptions& options,
+                          const SourceLocation& where);
+
+}  // namespace tenon
