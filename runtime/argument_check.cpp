@@ -278,13 +278,19 @@ class CallCheck {
     const std::uint64_t excess =
         std::has_single_bit(alignment) ? address & (alignment - 1) : address % alignment;
     if (excess != 0)
-      refuse("expected data aligned to " + std::to_string(spec.alignment) +
-             " bytes, got an address that is " + std::to_string(excess) + " bytes past a multiple" +
+      refuse("expected data aligned to " + std::to_string(spec.alignment) + " bytes" +
+             why_aligned(spec) + ", got an address that is " + std::to_string(excess) +
+             " bytes past a multiple" +
              (byte_offset != 0 ? " (byte_offset " + std::to_string(byte_offset) + ")" : ""));
     if (spec.access != Access::Read && !elements_are_apart(shape, strides))
       refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
              " of shape " + to_text(shape) + " let them overlap");
     memory_[param_] = memory_of(spec, tensor, *span);
+  }
+
+  static std::string why_aligned(const ArraySpec& spec) {
+    if (spec.alignment <= spec.dtype.element().bytes()) return "";
+    return " (demanded by the build option `argument_alignment`, or by `data_alignment` of a buffer)";
   }
 
   static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {

@@ -377,8 +377,7 @@ ByteRange bytes_touched(const Shape& shape, const Shape& strides, std::uint64_t 
                     !__builtin_mul_overflow(span->last + 1, bytes, &range.end) &&
                     !__builtin_add_overflow(range.first, offset, &range.first) &&
                     !__builtin_add_overflow(range.end, offset, &range.end);
-  if (!fits)
-    throw RuntimeError("from_dlpack of a tensor whose strides or offset do not fit 64 bits", where);
+  if (!fits) throw RuntimeError("an array whose strides or offset do not fit 64 bits", where);
   return range;
 }
 
@@ -418,6 +417,48 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
                                 .strides = std::move(strides),
                                 .dtype = dtype,
                                 .tensor = t,
+                                .memory = std::move(memory),
+                                .first_byte = range.first,
+                                .end_byte = range.end}));
+}
+
+NDArray NDArray::wrap_memory(void* data, std::optional<DataType> pointee, Shape shape,
+                             WrapOptions options, const SourceLocation& where) {
+  auto refuse = [&](const std::string& what) {
+    throw RuntimeError("NDArray::wrap: " + what, where);
+  };
+  if (!pointee && !options.dtype)
+    refuse("a pointer to void needs the type of the elements: {.dtype = ...}");
+  const DataType dtype = options.dtype ? *options.dtype : *pointee;
+  if (pointee && dtype.element() != *pointee)
+    refuse("the pointer is to " + pointee->str() + ", the elements are " + dtype.str());
+  check_element_type(dtype, where);
+  const std::int64_t bytes = bytes_of(shape, dtype, where);
+  check_device(options.device, where);
+  const std::string what = "array " + dtype.str() + to_text(shape);
+  if (options.strides && options.strides->size() != shape.size())
+    refuse(what + " with " + std::to_string(options.strides->size()) + " strides");
+  Shape strides = options.strides ? std::move(*options.strides) : compact_strides(shape);
+  ByteRange range;
+  if (bytes > 0) {
+    if (data == nullptr) refuse(what + " in no memory, the pointer is null");
+    range = bytes_touched(shape, strides, 0, dtype.bytes(), where);
+    const bool is_address = options.device.type != DeviceType::OpenCL;
+    if (is_address && reinterpret_cast<std::uintptr_t>(data) %
+                              static_cast<std::uintptr_t>(bytes_of_lane(dtype)) !=
+                          0)
+      refuse(what + " in memory that is not aligned to its elements");
+  }
+  DLTensor tensor = {};
+  tensor.data = data;
+  tensor.device = {static_cast<DLDeviceType>(options.device.type), options.device.id};
+  tensor.dtype = runtime::to_dlpack(dtype);
+  std::shared_ptr<void> memory;
+  if (options.deleter) memory = std::shared_ptr<void>(data, std::move(options.deleter));
+  return NDArray(Storage::make({.shape = std::move(shape),
+                                .strides = std::move(strides),
+                                .dtype = dtype,
+                                .tensor = tensor,
                                 .memory = std::move(memory),
                                 .first_byte = range.first,
                                 .end_byte = range.end}));

@@ -16,7 +16,6 @@ namespace {
 
 /// Arrays start at a cache line, which is also the widest vector there is. A function that asks for
 /// something else says so in its buffer.
-constexpr int kArrayAlignment = 64;
 
 /// How the body uses every data pointer.
 class Accesses {
@@ -85,7 +84,8 @@ class Accesses {
 
 class SignatureMaker {
  public:
-  explicit SignatureMaker(const PrimFunc& func) : func_(func), accesses_(func.body) {}
+  SignatureMaker(const PrimFunc& func, int argument_alignment)
+      : func_(func), argument_alignment_(argument_alignment), accesses_(func.body) {}
 
   Signature run(std::string symbol) {
     result_.spec.name = func_.attrs.global_symbol;
@@ -207,8 +207,9 @@ class SignatureMaker {
     spec.access = !use.writes ? runtime::Access::Read
                   : use.reads ? runtime::Access::ReadWrite
                               : runtime::Access::Write;
+    const int of_element = buffer->dtype.element().bytes();
     spec.alignment = buffer->data_alignment == BufferNode::kDefaultAlignment
-                         ? kArrayAlignment
+                         ? std::max(argument_alignment_, of_element)
                          : buffer->data_alignment;
     const bool has_fixed_size = std::ranges::all_of(
         buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
@@ -232,6 +233,7 @@ class SignatureMaker {
   }
 
   const PrimFunc& func_;
+  int argument_alignment_;
   Accesses accesses_;
   Signature result_;
   std::unordered_set<std::string> taken_;
@@ -242,8 +244,8 @@ class SignatureMaker {
 
 }  // namespace
 
-Signature signature_of(const PrimFunc& func, std::string symbol) {
-  return SignatureMaker(func).run(std::move(symbol));
+Signature signature_of(const PrimFunc& func, std::string symbol, int argument_alignment) {
+  return SignatureMaker(func, argument_alignment).run(std::move(symbol));
 }
 
 }  // namespace tenon::codegen

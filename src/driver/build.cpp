@@ -96,6 +96,12 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
   if (options.opt_level < 0 || options.opt_level > 3)
     throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level),
                       where);
+  const int alignment = options.argument_alignment;
+  if (alignment < 0 || (alignment & (alignment - 1)) != 0)
+    throw LowerError(
+        "build: argument_alignment is a power of two, or 0 for that of the elements, got " +
+            std::to_string(alignment),
+        where);
   for (const TargetedModule& part : modules) check_kind(part.target, where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -110,6 +116,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       return codegen::compile(units, {.opt_level = options.opt_level,
                                       .link = {options.link.begin(), options.link.end()},
                                       .c_compiler = c_compiler(),
+                                      .argument_alignment = options.argument_alignment,
                                       .on_step = options.on_step});
     });
   });

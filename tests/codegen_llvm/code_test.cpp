@@ -163,7 +163,7 @@ TEST(Code, names_the_arguments_that_do_not_overlap) {
   const CompileOptions unoptimised{.opt_level = 0};
   EXPECT_NE(compile(module, avx512_target(), unoptimised)
                 .source("ll")
-                .find("ptr noalias align 64 dereferenceable(64)"),
+                .find("ptr noalias align 4 dereferenceable(64)"),
             std::string::npos);
   module.functions.at("main").attrs.noalias = false;
   EXPECT_EQ(compile(module, avx512_target(), unoptimised).source("ll").find("noalias"),

@@ -63,8 +63,39 @@ TEST_F(CallTest, Stride) {
 }
 
 TEST_F(CallTest, Alignment) {
-  NDArray longer = NDArray::random({49}, Float(32));
-  refused([&] { mod["add"](longer.view({8, 6}, {6, 1}, 4), b); }, {"`A`", "align"});
+  refused(
+      [&] {
+        DLTensor odd = a.dl_tensor();
+        odd.data = static_cast<char*>(odd.data) + 2;
+        mod["add"](&odd, b);
+      },
+      {"`A`", "aligned to 4 bytes"});
+}
+
+TEST_F(CallTest, MemoryThatIsAlignedToItsElementsIsEnough) {
+  const NDArray longer = NDArray::random({49}, Float(32)), more = NDArray::zeros({51}, Float(32));
+  const NDArray in = longer.view({8, 6}, {6, 1}, 4), out = more.view({8, 6}, {6, 1}, 12);
+  mod["add"](in, out);
+  for (int n = 0; n < 48; ++n)
+    ASSERT_EQ(more.data<float>()[3 + n], longer.data<float>()[1 + n] + 1) << n;
+  EXPECT_EQ(more.data<float>()[2], 0);
+}
+
+TEST_F(CallTest, AnAlignmentThatTheBuildDemandsIsNamed) {
+  const te::Tensor A = te::placeholder({48}, "A");
+  const te::Tensor B = te::compute(
+      {48}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const runtime::Module aligned =
+      build(te::create_schedule({B}), {A, B}, Target("llvm"), {.argument_alignment = 32});
+  const NDArray longer = NDArray::random({49}, Float(32)), out = NDArray::zeros({48}, Float(32));
+  aligned["main"](longer.view({48}, {1}), out);
+  refused([&] { aligned["main"](longer.view({48}, {1}, 4), out); },
+          {"`A`", "aligned to 32 bytes", "`argument_alignment`", "4 bytes past"});
+  EXPECT_TRUE(refuses<LowerError>(
+      [&] {
+        build(te::create_schedule({B}), {A, B}, Target("llvm"), {.argument_alignment = 48});
+      },
+      {"argument_alignment", "power of two", "48"}));
 }
 
 TEST_F(CallTest, NoArrayAtAll) {
@@ -93,7 +124,7 @@ TEST_F(CallTest, TensorsThatAreNoArrays) {
   with([](DLTensor& t) { t.dtype.lanes = 4; }, {"`A`", "float32x4"});
   with([](DLTensor& t) { t.dtype.code = 77; }, {"`A`", "DLPack type 77"});
   with([](DLTensor& t) { t.device = {static_cast<DLDeviceType>(99), 0}; }, {"`A`", "cpu", "99"});
-  with([](DLTensor& t) { t.byte_offset = 4; }, {"`A`", "align"});
+  with([](DLTensor& t) { t.byte_offset = 2; }, {"`A`", "align"});
 }
 
 TEST_F(CallTest, ArraysOnTopOfEachOther) {

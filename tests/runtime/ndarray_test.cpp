@@ -260,6 +260,65 @@ TEST(NDArray, ATensorOfAnUnknownTypeStaysWithTheCaller) {
   EXPECT_THROW(NDArray::from_dlpack(nullptr), RuntimeError);
 }
 
+TEST(NDArray, WrapsMemoryWithoutACopy) {
+  std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const NDArray a = NDArray::wrap(values.data(), {2, 3});
+  EXPECT_EQ(a.data<float>(), values.data());
+  EXPECT_EQ(a.dtype(), Float(32));
+  EXPECT_EQ(a.strides(), (NDArray::Shape{3, 1}));
+  values[4] = 50;
+  EXPECT_EQ(a.to_vector<float>(), values);
+}
+
+TEST(NDArray, WrapsWithStridesWithinWhichViewsStay) {
+  std::vector<std::int32_t> values = {1, 2, 3, 4, 5, 6};
+  const NDArray column = NDArray::wrap(values.data() + 1, {2}, {.strides = {{3}}});
+  EXPECT_EQ(column.to_vector<std::int32_t>(), (std::vector<std::int32_t>{2, 5}));
+  EXPECT_EQ(column.view({4}, {1}).to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{2, 3, 4, 5}));
+  EXPECT_THROW(column.view({5}, {1}), RuntimeError);
+  EXPECT_THROW(column.view({1}, {1}, -4), RuntimeError);
+  const NDArray reversed = NDArray::wrap(values.data() + 5, {6}, {.strides = {{-1}}});
+  EXPECT_EQ(reversed.to_vector<std::int32_t>(), (std::vector<std::int32_t>{6, 5, 4, 3, 2, 1}));
+}
+
+TEST(NDArray, WrapsMemoryThatADeleterTakesBack) {
+  static void* freed = nullptr;
+  void* const memory = std::malloc(16);
+  {
+    const NDArray a = NDArray::wrap(memory, {16}, {.dtype = Int(8), .deleter = [](void* p) {
+                                                     freed = p;
+                                                     std::free(p);
+                                                   }});
+    const NDArray view = a.view({8}, {2});
+    EXPECT_EQ(freed, nullptr);
+  }
+  EXPECT_EQ(freed, memory);
+}
+
+TEST(NDArray, WrapsVectorsOfThePointersType) {
+  std::vector<float> values(8, 1.5f);
+  EXPECT_EQ(NDArray::wrap(values.data(), {2}, {.dtype = Float(32, 4)}).to_vector<float>(), values);
+}
+
+TEST(NDArray, WhatCannotBeWrappedIsRefusedWithTheReason) {
+  float value = 0;
+  EXPECT_EQ(message_of([&] { NDArray::wrap(static_cast<float*>(nullptr), {2}); }),
+            "NDArray::wrap: array float32[2] in no memory, the pointer is null");
+  EXPECT_EQ(message_of([&] { NDArray::wrap(static_cast<void*>(&value), {1}); }),
+            "NDArray::wrap: a pointer to void needs the type of the elements: {.dtype = ...}");
+  EXPECT_EQ(message_of([&] { NDArray::wrap(&value, {1}, {.dtype = Int(32)}); }),
+            "NDArray::wrap: the pointer is to float32, the elements are int32");
+  EXPECT_EQ(message_of([&] {
+              NDArray::wrap(&value, {1}, {.strides = {{1, 1}}});
+            }),
+            "NDArray::wrap: array float32[1] with 2 strides");
+  void* const odd = reinterpret_cast<char*>(&value) + 1;
+  EXPECT_EQ(message_of([&] { NDArray::wrap(odd, {1}, {.dtype = Int(16)}); }),
+            "NDArray::wrap: array int16[1] in memory that is not aligned to its elements");
+  EXPECT_EQ(NDArray::wrap(static_cast<float*>(nullptr), {0, 3}).num_elements(), 0);
+}
+
 TEST(NDArray, OnADeviceThatIsMissingIsRefusedWithTheReason) {
   if (cuda(0).exists()) GTEST_SKIP() << "there is a CUDA device here";
   const std::string message = message_of([] { NDArray::zeros({4}, Float(32), cuda(0)); });

@@ -46,8 +46,9 @@ struct Signature {
   std::vector<SizeCheck> checks;
 };
 
-/// Throws LowerError, naming the variable, if the function uses one that is neither a parameter nor
-/// bound by one.
-Signature signature_of(const tir::PrimFunc& func, std::string symbol);
+/// Arrays must be aligned to `argument_alignment` bytes, 0 for that of their elements. Throws
+/// LowerError, naming the variable, if the function uses one that is neither a parameter nor bound
+/// by one.
+Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0);
 
 }  // namespace tenon::codegen

@@ -24,6 +24,10 @@ struct BuildOptions {
   /// compared.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
+  /// Bytes that the memory of every array passed must be aligned to, a power of two. 0: any memory
+  /// that is aligned to its elements will do. A buffer that is bound with a `data_alignment` of its
+  /// own demands that.
+  int argument_alignment = 0;
   /// 0 to 3.
   int opt_level = 3;
   lowering::PassOptions passes = {};

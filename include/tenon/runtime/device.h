@@ -35,6 +35,9 @@ struct Device {
 
 namespace tenon {
 
+using runtime::Device;
+using runtime::DeviceType;
+
 inline runtime::Device cpu(int id = 0) { return {runtime::DeviceType::Cpu, id}; }
 inline runtime::Device cuda(int id = 0) { return {runtime::DeviceType::Cuda, id}; }
 inline runtime::Device opencl(int id = 0) { return {runtime::DeviceType::OpenCL, id}; }

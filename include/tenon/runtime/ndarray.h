@@ -5,6 +5,7 @@
 //   a.data<float>()[0] = 1;                      // RuntimeError if the elements are no float32
 //   NDArray b = NDArray::from(std::span<const int>(values), {2, 3});
 //   NDArray c = NDArray::from_dlpack(tensor);    // no copy
+//   NDArray d = NDArray::wrap(values.data(), {2, 3});    // no copy either
 //
 // Memory made here starts at a multiple of 128 bytes, elements in row-major order. A bool takes one
 // byte.
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -57,6 +59,19 @@ struct RandomOptions {
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 
+/// How the memory of NDArray::wrap is to be read.
+struct WrapOptions {
+  /// In elements. Not given: row-major, without gaps.
+  std::optional<std::vector<std::int64_t>> strides = std::nullopt;
+  /// Not given: the type that the pointer points to.
+  std::optional<DataType> dtype = std::nullopt;
+  /// Where the memory lies.
+  Device device = cpu(0);
+  /// Called with the pointer, with the last handle of the array. None: the memory is the caller's,
+  /// and must live as long as the array and its views do.
+  std::function<void(void*)> deleter = {};
+};
+
 class NDArray {
  public:
   using Shape = std::vector<std::int64_t>;
@@ -90,6 +105,22 @@ class NDArray {
     using T = std::remove_cv_t<std::ranges::range_value_t<Values>>;
     return from_memory(std::ranges::data(values), std::ranges::size(values), data_type_of<T>(),
                        std::move(shape), where);
+  }
+
+  /// An array in memory that one has, without a copy:
+  ///   std::vector<float> values(6);
+  ///   NDArray a = NDArray::wrap(values.data(), {2, 3});
+  ///   NDArray column = NDArray::wrap(values.data(), {2}, {.strides = {{3}}});
+  ///   NDArray raw = NDArray::wrap(pointer_to_void, {8}, {.dtype = Int(8), .deleter = std::free});
+  /// Throws RuntimeError for a null pointer, one that is not aligned to the elements, strides that
+  /// are not as many as extents, and a type that does not agree with the pointer's.
+  template <class T>
+  static NDArray wrap(T* data, Shape shape, WrapOptions options = {},
+                      SourceLocation where = SourceLocation::current()) {
+    static_assert(!std::is_const_v<T>, "an array can be written, so its memory must not be const");
+    std::optional<DataType> pointee;
+    if constexpr (!std::is_void_v<T>) pointee = data_type_of<T>();
+    return wrap_memory(data, pointee, std::move(shape), std::move(options), where);
   }
 
   const Shape& shape() const;
@@ -145,6 +176,8 @@ class NDArray {
   explicit NDArray(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
   static NDArray from_memory(const void* values, std::size_t count, DataType dtype, Shape shape,
                              const SourceLocation& where);
+  static NDArray wrap_memory(void* data, std::optional<DataType> pointee, Shape shape,
+                             WrapOptions options, const SourceLocation& where);
   void* host_data(DataType expected, const SourceLocation& where) const;
 
   std::shared_ptr<const Storage> storage_;

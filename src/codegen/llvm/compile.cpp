@@ -143,7 +143,8 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
     ModuleEmitter emitter(code, unit.target, options);
     for (const auto& [name, func] : unit.module.functions) {
       const Signature signature =
-          signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken));
+          signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken),
+                       options.argument_alignment);
       emit_function(emitter, func, signature);
       state->functions.push_back(signature.spec);
       state->functions.back().features = needed_features(unit.target);

@@ -15,6 +15,10 @@ using namespace tir;
 
 namespace {
 
+/// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's
+/// stack; the smallest go there first, the others come from the workspace pool.
+constexpr std::int64_t kStackBudget = 64 * 1024;
+
 /// What the workspace pool promises.
 constexpr int kWorkspaceAlignment = 128;
 
@@ -239,7 +243,7 @@ void FunctionEmitter::plan_stack(const Stmt& body) {
   visit(body);
   // The smallest are what register tiles are made of.
   std::ranges::stable_sort(temporaries, {}, &Temporary::bytes);
-  std::int64_t left = static_cast<std::int64_t>(module_.options().stack_budget);
+  std::int64_t left = kStackBudget;
   for (const Temporary& t : temporaries) {
     left -= t.bytes;
     if (left < 0) return;

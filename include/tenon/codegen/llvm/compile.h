@@ -34,12 +34,12 @@ struct CompileOptions {
   /// objects
   /// (.o), archives (.a), LLVM IR (.ll, .bc; linked in and inlined).
   std::vector<std::filesystem::path> link = {};
-  /// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's
-  /// stack; the smallest go there first, the others come from the workspace pool.
-  std::size_t stack_budget = 64 * 1024;
   /// The C compiler, as $CC names it: compiles imported C and links shared libraries. Empty: `cc`,
   /// but `clang` for imported C where it is installed, since its code can be inlined.
   std::string c_compiler = "";
+  /// What the functions demand of the memory of arrays, in bytes; 0: that of their elements. A
+  /// buffer with an alignment of its own demands that.
+  int argument_alignment = 0;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
