@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "runtime/argument_text.h"
 #include "runtime/element.h"
@@ -167,10 +168,15 @@ class CallCheck {
     check_device(spec, tensor);
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
-    if (*count_elements(shape_of(complete)) == 0) return bind_strides(spec, complete);
+    const std::int64_t count = *count_elements(shape_of(complete));
+    if (count == 0) return bind_strides(spec, complete);
     check_strides(spec, complete);
     bind_strides(spec, complete);
-    check_memory(spec, complete, tensor.byte_offset);
+    const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));
+    check_memory(spec, complete, tensor.byte_offset,
+                 has_no_gaps ? std::optional(Span{0, count - 1})
+                             : touched(shape_of(complete), strides_of(complete)));
+    if (spec.access != Access::Read && !has_no_gaps) check_apart(complete);
   }
 
   void check_type_and_shape(const DLTensor& tensor) {
@@ -260,11 +266,12 @@ class CallCheck {
     return runtime::describe(as_shape).substr(Int(8).str().size());
   }
 
-  void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset) {
-    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+  /// `span` is what its elements reach over; none if that does not fit 64 bits.
+  void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset,
+                    const std::optional<Span>& span) {
+    const auto strides = strides_of(tensor);
     if (tensor.data == nullptr)
       refuse_as_given(expected_type() + " with data; its data pointer is null");
-    const auto span = touched(shape, strides);
     if (!span) refuse("its strides " + to_text(strides) + " reach further than 64 bits hold");
     if (spec.index_bits == 32 &&
         std::max(-span->first, span->last) > std::numeric_limits<std::int32_t>::max())
@@ -282,10 +289,14 @@ class CallCheck {
              why_aligned(spec) + ", got an address that is " + std::to_string(excess) +
              " bytes past a multiple" +
              (byte_offset != 0 ? " (byte_offset " + std::to_string(byte_offset) + ")" : ""));
-    if (spec.access != Access::Read && !elements_are_apart(shape, strides))
-      refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
-             " of shape " + to_text(shape) + " let them overlap");
     memory_[param_] = memory_of(spec, tensor, *span);
+  }
+
+  void check_apart(const DLTensor& tensor) const {
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    if (elements_are_apart(shape, strides)) return;
+    refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
+           " of shape " + to_text(shape) + " let them overlap");
   }
 
   static std::string why_aligned(const ArraySpec& spec) {

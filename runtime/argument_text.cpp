@@ -17,25 +17,6 @@ std::string describe(DLDataType dtype) {
 
 }  // namespace
 
-std::span<const std::int64_t> shape_of(const DLTensor& t) {
-  return {t.shape, static_cast<std::size_t>(t.ndim)};
-}
-std::span<const std::int64_t> strides_of(const DLTensor& t) {
-  return {t.strides, static_cast<std::size_t>(t.ndim)};
-}
-
-Device device_of(const DLTensor& t) {
-  return {static_cast<DeviceType>(t.device.device_type), t.device.device_id};
-}
-
-bool has_type(DLDataType given, DLDataType wanted) {
-  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes)
-    return true;
-  // Before DLPack had a code for them, bools went as unsigned integers of one bit.
-  return wanted.code == kDLBool && given.code == kDLUInt && given.bits == 1 &&
-         given.lanes == wanted.lanes;
-}
-
 std::string describe_given(const Argument& arg) {
   switch (arg.code()) {
     case kTenonInt:

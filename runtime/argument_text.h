@@ -8,12 +8,24 @@
 
 namespace tenon::runtime {
 
-std::span<const std::int64_t> shape_of(const DLTensor& tensor);
+inline std::span<const std::int64_t> shape_of(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
+}
 /// Of a tensor that has strides.
-std::span<const std::int64_t> strides_of(const DLTensor& tensor);
-Device device_of(const DLTensor& tensor);
+inline std::span<const std::int64_t> strides_of(const DLTensor& tensor) {
+  return {tensor.strides, static_cast<std::size_t>(tensor.ndim)};
+}
+inline Device device_of(const DLTensor& tensor) {
+  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
+}
 
-bool has_type(DLDataType given, DLDataType wanted);
+inline bool has_type(DLDataType given, DLDataType wanted) {
+  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes)
+    return true;
+  // Before DLPack had a code for them, bools went as unsigned integers of one bit.
+  return wanted.code == kDLBool && given.code == kDLUInt && given.bits == 1 &&
+         given.lanes == wanted.lanes;
+}
 
 /// "float32[4, 3]", "the integer 5", "null".
 std::string describe_given(const Argument& arg);

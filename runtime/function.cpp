@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/argument_check.h"
+#include "runtime/last_error.h"
 #include "runtime/text.h"
 #include "tenon/runtime/device_api.h"
 
@@ -35,7 +36,7 @@ namespace {
 
 void Function::State::run(const CheckedArguments& args,
                           const std::optional<SourceLocation>& where) const {
-  tenon_set_last_error(nullptr);
+  clear_last_error();
   const std::int32_t status =
       call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
   if (status == kTenonOk) return;

@@ -23,6 +23,11 @@ std::int32_t fail(std::int32_t status, std::string_view message) noexcept {
   return status;
 }
 
+void clear_last_error() noexcept {
+  std::string& message = message_of_this_thread();
+  if (!message.empty()) message.clear();
+}
+
 }  // namespace tenon::runtime
 
 const char* tenon_last_error(void) { return tenon::runtime::message_of_this_thread().c_str(); }

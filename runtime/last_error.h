@@ -14,6 +14,9 @@ namespace tenon::runtime {
 /// Never throws.
 std::int32_t fail(std::int32_t status, std::string_view message) noexcept;
 
+/// As before the first failure of this thread.
+void clear_last_error() noexcept;
+
 /// Runs the function, which returns a status, and turns an exception into a status with its
 /// message.
 template <class F>

@@ -23,19 +23,6 @@ std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape) {
   return strides;
 }
 
-std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape) {
-  std::int64_t count = 1;
-  std::int64_t without_zeros = 1;
-  for (std::int64_t extent : shape) {
-    if (extent < 0) return std::nullopt;
-    count *= extent == 0 ? 0 : 1;
-    // Strides are products that pass over zeros, and must fit as well.
-    if (__builtin_mul_overflow(without_zeros, std::max<std::int64_t>(extent, 1), &without_zeros))
-      return std::nullopt;
-  }
-  return count == 0 ? 0 : without_zeros;
-}
-
 std::optional<Span> touched(std::span<const std::int64_t> shape,
                             std::span<const std::int64_t> strides) {
   Span span;
@@ -46,17 +33,6 @@ std::optional<Span> touched(std::span<const std::int64_t> shape,
     if (__builtin_add_overflow(end, reach, &end)) return std::nullopt;
   }
   return span;
-}
-
-bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
-  if (std::ranges::find(shape, 0) != shape.end()) return true;
-  std::int64_t expected = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected *= shape[d];
-  }
-  return true;
 }
 
 bool elements_are_apart(std::span<const std::int64_t> shape,

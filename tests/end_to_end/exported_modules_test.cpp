@@ -1,5 +1,6 @@
 // Modules that are saved, and used by another process, by another module, by a program that links
 // them.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tenon/runtime/processor.h"
 #include "tenon_test_paths.h"
+#include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -233,6 +236,34 @@ int main(int, char** argv) {
             0);
   EXPECT_EQ(std::system((file("twice") + " " + file("again.so")).c_str()), 0);
 }
+
+TEST_F(ExportedModuleTest, OfASystemLibraryAreGoneWithTheirLibrary) {
+  build(triples(), Target("llvm -system-lib=plugin_")).save(file("plugin.so"));
+  std::optional<runtime::Function> triple;
+  {
+    void* const plugin = dlopen(file("plugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(plugin, nullptr) << dlerror();
+    triple = runtime::Module::system_library("plugin_")["triple"];
+    dlclose(plugin);
+  }
+  // Its code stays as long as somebody holds it.
+  const runtime::NDArray a = runtime::NDArray::random({9}, Float(32)),
+                         b = runtime::NDArray::zeros({9}, Float(32));
+  (*triple)(a, b);
+  EXPECT_EQ(b.data<float>()[8], a.data<float>()[8] * 3);
+  triple.reset();
+  EXPECT_TRUE(refuses<RuntimeError>([] { runtime::Module::system_library("plugin_"); },
+                                    {"system_library", "`plugin_`"}));
+}
+
+#if defined(__x86_64__)
+TEST_F(ExportedModuleTest, ForAnotherProcessorAreRefusedWhereTheyAreLoaded) {
+  if (runtime::processor_has("xop")) GTEST_SKIP() << "this is such a processor";
+  compile(triples(), Target("llvm -mcpu=bdver2")).save(file("old.so"));
+  EXPECT_TRUE(refuses<RuntimeError>([&] { runtime::Module::load(file("old.so")); },
+                                    {"`triple`", "old.so", "xop"}));
+}
+#endif
 
 TEST_F(ExportedModuleTest, OfASystemLibraryRunWhereTheyAreBuiltAsWell) {
   const runtime::Module mod = build(triples(), Target("llvm -system-lib=here_"));

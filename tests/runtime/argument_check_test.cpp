@@ -169,9 +169,9 @@ TEST(ArgumentCheck, AlignmentOfElementZero) {
       message_of([&] {
         make("f", {{"A", spec}})(memory.view({4}, {1}, 68));
       }),
-      "argument 1 `A` of `f`: expected data aligned to 64 bytes, got an address that is 4 bytes past a "
-      "multiple "
-      "(byte_offset 68)");
+      "argument 1 `A` of `f`: expected data aligned to 64 bytes (demanded by the build option "
+      "`argument_alignment`, or by `data_alignment` of a buffer), got an address that is 4 bytes past a "
+      "multiple (byte_offset 68)");
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4}, {1}, 64)));
 }
 

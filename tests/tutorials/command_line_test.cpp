@@ -127,6 +127,11 @@ TEST(CommandLine, DumpsGoToTheStandardError) {
       << dumped.err;
 }
 
+TEST(CommandLine, PassesForDevicesCanBeDumped) {
+  const Outcome run = run_tutorial("14_bind", "--check --dump-after=synchronize-threads");
+  EXPECT_NE(run.err.find("after synchronize-threads ==="), std::string::npos) << run.err;
+}
+
 TEST(CommandLine, ADumpAfterAPassThatDidNotRunIsSaidSo) {
   const Outcome run = run_tutorial("09_split", "--dump-after=partition-loops");
   EXPECT_NE(run.err.find("did not run"), std::string::npos) << run.err;
