@@ -1,7 +1,6 @@
 #include "runtime/argument_check.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,7 +9,6 @@
 #include "runtime/element.h"
 #include "runtime/layout.h"
 #include "runtime/text.h"
-#include "tenon/support/match.h"
 
 namespace tenon::runtime {
 
@@ -23,6 +21,15 @@ struct Memory {
 };
 
 bool overlap(const Memory& a, const Memory& b) { return a.begin < b.end && b.begin < a.end; }
+
+/// For what every call asks: without a call of the compiler's library.
+bool is_power_of_two(std::uint64_t x) { return (x & (x - 1)) == 0; }
+
+bool fits_signed(std::int64_t value, int bits) {
+  if (bits >= 64) return true;
+  const std::int64_t rest = value >> (bits - 1);
+  return rest == 0 || rest == -1;
+}
 
 bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>(param.type); }
 
@@ -283,7 +290,7 @@ class CallCheck {
                                       : reinterpret_cast<std::uintptr_t>(tensor.data);
     const auto alignment = static_cast<std::uint64_t>(spec.alignment);
     const std::uint64_t excess =
-        std::has_single_bit(alignment) ? address & (alignment - 1) : address % alignment;
+        is_power_of_two(alignment) ? address & (alignment - 1) : address % alignment;
     if (excess != 0)
       refuse("expected data aligned to " + std::to_string(spec.alignment) + " bytes" +
              why_aligned(spec) + ", got an address that is " + std::to_string(excess) +
@@ -335,7 +342,7 @@ class CallCheck {
     const auto index = static_cast<std::size_t>(size.value);
     const Symbol& symbol = checker_.symbols_[index];
     Binding& binding = bindings_[index];
-    if (!fits(value, Int(symbol.bits)))
+    if (!fits_signed(value, symbol.bits))
       refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
     if (binding.from == Source::Nowhere) {
       binding = {.from = from, .param = param_, .dimension = dimension, .value = value};
@@ -354,52 +361,6 @@ class CallCheck {
   InlineList<Binding, 16> bindings_;
   InlineList<Memory, 8> memory_;
 };
-
-ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
-  for (const ParamSpec& param : spec_.params) {
-    Param numbered;
-    if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
-      numbered.dtype = to_dlpack(array->dtype);
-      dimensions_ += array->shape.size();
-      for (const Size& size : array->shape) numbered.shape.push_back(number(size));
-      if (array->strides)
-        for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
-    }
-    params_.push_back(std::move(numbered));
-  }
-  for (std::size_t i = 0; i < params_.size(); ++i) {
-    const auto* scalar = std::get_if<ScalarSpec>(&spec_.params[i].type);
-    if (scalar != nullptr && scalar->dtype.is_integral())
-      params_[i].symbol = find_symbol(spec_.params[i].name);
-  }
-}
-
-int ArgumentChecker::find_symbol(const std::string& name) const {
-  auto found = std::ranges::find(symbols_, name, &Symbol::name);
-  return found == symbols_.end() ? -1 : static_cast<int>(found - symbols_.begin());
-}
-
-ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
-  using Kind = NumberedSize::Kind;
-  return match(
-      size,
-      [](std::int64_t n) {
-        return NumberedSize{Kind::Constant, n};
-      },
-      [&](const Symbol& symbol) {
-        int index = find_symbol(symbol.name);
-        if (index < 0) {
-          index = static_cast<int>(symbols_.size());
-          symbols_.push_back(symbol);
-        }
-        int& bits = symbols_[static_cast<std::size_t>(index)].bits;
-        bits = std::min(bits, symbol.bits);
-        return NumberedSize{Kind::Symbol, index};
-      },
-      [](AnySize) {
-        return NumberedSize{Kind::Any, 0};
-      });
-}
 
 CheckedArguments::CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args)
     : values(args.size()), codes(args.size()), tensors(args.size()), strides(checker.dimensions_) {

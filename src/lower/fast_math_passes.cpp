@@ -9,9 +9,12 @@ namespace tenon::lowering {
 namespace {
 
 constexpr std::array kFastMath = {
-    Pass{"reassociate-accumulations", reassociate_accumulations, tir::Form::Lowered,
+    Pass{"reassociate-accumulations", reassociate_accumulations, tir::Form::Lowered, tir::Form::Lowered,
          "before loops that keep their order are vectorised, which are those that are left",
-         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
+         [](const PipelineOptions& options) {
+           const auto& registers = options.passes.vector_registers;
+           return registers && registers->bits > 0;
+         }},
 };
 
 }  // namespace

@@ -113,16 +113,16 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
-    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered,
+    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
          "first, so that the loops it makes are loops of vectors like any other",
-         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
-    Pass{"pack-stores", pack_stores, Form::Lowered,
+         widens_vectors},
+    Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
          "before loops are vectorised, to which the stores of an unrolled loop look scattered",
-         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
-    Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered,
+         widens_vectors},
+    Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered, Form::Lowered,
          "after the text, which shows the loops that the schedule made; before passes that work on "
          "loops of vectors",
-         [](const LowerOptions& options) { return options.vector_registers.bits > 0; }},
+         widens_vectors},
     Pass{
         "widen-vectors", widen_vectors, Form::Lowered, Form::Lowered,
         "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "

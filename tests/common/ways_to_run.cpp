@@ -37,13 +37,13 @@ using Way = std::pair<std::string, tir::PrimFunc>;
 std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math) {
   std::vector<Way> ways;
   std::set<std::string> texts = {tir::print_function(lowered)};
-  for (const lowering::LowerOptions::VectorRegisters registers :
-       {lowering::LowerOptions::VectorRegisters{.bits = 128, .for_sums = 8},
-        {.bits = 256, .for_sums = 8},
-        {.bits = 512, .for_sums = 16}}) {
-    lowering::LowerOptions options;
+  for (const tir::VectorRegisters registers :
+       {tir::VectorRegisters{.bits = 128, .count = 16, .for_sums = 8},
+        {.bits = 256, .count = 16, .for_sums = 8},
+        {.bits = 512, .count = 32, .for_sums = 16}}) {
+    lowering::PassOptions options;
     options.vector_registers = registers;
-    options.on_pass = [&](const lowering::LowerOptions::PassReport& report) {
+    options.on_pass = [&](const lowering::PassOptions::PassReport& report) {
       if (report.after.body.same_as(report.before.body)) return;
       if (!texts.insert(tir::print_function(report.after)).second) return;
       ways.emplace_back("after " + std::string(report.pass) + " for registers of " +
@@ -51,8 +51,8 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
                         report.after);
     };
     tir::PrimFunc func = lowered;
-    if (fast_math) func = lowering::run_passes(lowering::fast_math_passes(), func, options);
-    lowering::run_passes(lowering::host_passes(), func, options);
+    if (fast_math) func = lowering::run_passes(lowering::fast_math_passes(), func, {.passes = options});
+    lowering::run_passes(lowering::host_passes(), func, {.passes = options});
   }
   return ways;
 }

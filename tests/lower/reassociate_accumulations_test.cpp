@@ -8,8 +8,8 @@ namespace tenon::lowering {
 namespace {
 
 TEST(ReassociateAccumulations, LanesAccumulateByThemselvesAndAreCombined) {
-  LowerOptions options;
-  options.vector_registers = {.bits = 128, .for_sums = 16};
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = 128, .for_sums = 16};
   EXPECT_EQ(test::run(reassociate_accumulations, test::function_text(R"(
   for (i: int32, 0, 8) {
     B[3] = max(B[3], A[i])

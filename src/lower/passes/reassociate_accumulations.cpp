@@ -4,8 +4,8 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const LowerOptions& options) {
-  return vectorized(func, options.vector_registers.bits, true);
+tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const PassOptions& options) {
+  return vectorized(func, options.vector_registers->bits, true);
 }
 
 }  // namespace tenon::lowering

@@ -12,6 +12,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -98,7 +98,7 @@ std::optional<Expr> part_of(const Expr& e, const Part& part) {
 
 class WideSplitter {
  public:
-  explicit WideSplitter(const LowerOptions& options) : bits_(options.vector_registers.bits) {}
+  explicit WideSplitter(const PassOptions& options) : bits_(options.vector_registers->bits) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) {
@@ -205,7 +205,7 @@ class WideSplitter {
 
 }  // namespace
 
-PrimFunc split_wide_vectors(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
   if (renames_memory(func.body) || !func.attrs.noalias) return func;
   PrimFunc result = func;
   result.body = WideSplitter(options).stmt(func.body);

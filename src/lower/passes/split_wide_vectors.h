@@ -17,6 +17,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc split_wide_vectors(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc split_wide_vectors(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

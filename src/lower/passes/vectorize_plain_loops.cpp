@@ -4,8 +4,8 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const LowerOptions& options) {
-  return vectorized(func, options.vector_registers.bits, false);
+tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const PassOptions& options) {
+  return vectorized(func, options.vector_registers->bits, false);
 }
 
 }  // namespace tenon::lowering

@@ -21,6 +21,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering
