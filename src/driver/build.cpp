@@ -38,7 +38,8 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
   for (const auto& [name, func] : module.functions) {
     tir::PrimFunc result = func;
     if (target.fast_math)
-      result = lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
+      result =
+          lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
     result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
     ready.functions.emplace(name, std::move(result));
   }

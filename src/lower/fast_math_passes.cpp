@@ -9,7 +9,8 @@ namespace tenon::lowering {
 namespace {
 
 constexpr std::array kFastMath = {
-    Pass{"reassociate-accumulations", reassociate_accumulations, tir::Form::Lowered, tir::Form::Lowered,
+    Pass{"reassociate-accumulations", reassociate_accumulations, tir::Form::Lowered,
+         tir::Form::Lowered,
          "before loops that keep their order are vectorised, which are those that are left",
          [](const PipelineOptions& options) {
            const auto& registers = options.passes.vector_registers;

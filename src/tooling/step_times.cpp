@@ -37,9 +37,8 @@ void StepTimes::print(std::ostream& out) const {
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const auto passes :
-       {lowering::lowering_passes(), lowering::fast_math_passes(), lowering::host_passes(),
-        lowering::device_passes()})
+  for (const auto passes : {lowering::lowering_passes(), lowering::fast_math_passes(),
+                            lowering::host_passes(), lowering::device_passes()})
     for (const lowering::Pass& pass : passes) names.emplace_back(pass.name);
   return names;
 }

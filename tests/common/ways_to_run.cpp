@@ -51,7 +51,8 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
                         report.after);
     };
     tir::PrimFunc func = lowered;
-    if (fast_math) func = lowering::run_passes(lowering::fast_math_passes(), func, {.passes = options});
+    if (fast_math)
+      func = lowering::run_passes(lowering::fast_math_passes(), func, {.passes = options});
     lowering::run_passes(lowering::host_passes(), func, {.passes = options});
   }
   return ways;
