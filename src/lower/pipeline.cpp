@@ -17,6 +17,7 @@
 #include "lower/passes/localize_sums.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
+#include "lower/passes/pack_stores.h"
 #include "lower/passes/partition_loops.h"
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/renormalize_splits.h"
@@ -114,6 +115,9 @@ constexpr std::array kLowering = {
 constexpr std::array kHost = {
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
          "first, so that the loops it makes are loops of vectors like any other", widens_vectors},
+    Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
+         "before loops are vectorised, to which the stores of an unrolled loop look scattered",
+         widens_vectors},
     Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered, Form::Lowered,
          "after the text, which shows the loops that the schedule made; before passes that work on "
          "loops of vectors",

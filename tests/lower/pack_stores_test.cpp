@@ -11,9 +11,9 @@
 namespace tenon::lowering {
 namespace {
 
-LowerOptions with_vectors(int bits) {
-  LowerOptions options;
-  options.vector_registers = {.bits = bits, .for_sums = 16};
+PassOptions with_vectors(int bits) {
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = bits, .for_sums = 16};
   return options;
 }
 

@@ -232,10 +232,10 @@ class SequencePacker {
 
 }  // namespace
 
-PrimFunc pack_stores(const PrimFunc& func, const LowerOptions& options) {
+PrimFunc pack_stores(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = SequencePacker(options.vector_registers.bits).stmt(func.body);
+  result.body = SequencePacker(options.vector_registers->bits).stmt(func.body);
   return result;
 }
 

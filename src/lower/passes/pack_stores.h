@@ -16,6 +16,6 @@
 
 namespace tenon::lowering {
 
-tir::PrimFunc pack_stores(const tir::PrimFunc& func, const LowerOptions& options);
+tir::PrimFunc pack_stores(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering
