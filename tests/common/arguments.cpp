@@ -1,5 +1,8 @@
 #include "tests/common/arguments.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +16,13 @@ namespace tenon::testing {
 namespace {
 
 constexpr int kUnwritten = 0xff;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+/// No two neighbours alike, so that nothing that is moved within them goes unseen.
+std::byte guard_byte(std::size_t place, bool is_output) {
+  return std::byte(static_cast<unsigned char>(place * 37 + (is_output ? 11 : 100)));
+}
 
 std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
   return tir::evaluate_int(extent, [&](const Var&) { return symbol; });
@@ -51,6 +61,34 @@ bool is_output(const LowerArgument& arg) {
 
 }  // namespace
 
+GuardedBytes::GuardedBytes(std::size_t bytes) : bytes_(bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t used = rounded_up(rounded_up(bytes, kGuard) + kGuard, page);
+  length_ = used + 2 * page;
+  void* mapped =
+      mmap(nullptr, length_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  mapped_ = static_cast<std::byte*>(mapped);
+  if (mprotect(mapped_ + page, used, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  data_ = mapped_ + page + used - rounded_up(bytes, kGuard);
+}
+
+GuardedBytes& GuardedBytes::operator=(GuardedBytes&& other) noexcept {
+  std::swap(mapped_, other.mapped_);
+  std::swap(length_, other.length_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+GuardedBytes::~GuardedBytes() {
+  if (mapped_ != nullptr) munmap(mapped_, length_);
+}
+
+std::span<std::byte> GuardedBytes::behind() const {
+  return {data_ + bytes_, rounded_up(bytes_, kGuard) - bytes_};
+}
+
 std::int64_t Arguments::Array::elements() const {
   std::int64_t count = dtype.lanes;
   for (std::int64_t extent : shape) count *= extent;
@@ -85,12 +123,19 @@ double Arguments::Array::value(std::int64_t n) const {
   }
 }
 
+void Arguments::Array::guard() {
+  for (const std::span<std::byte> side : {memory.before(), memory.behind()})
+    for (std::size_t n = 0; n < side.size(); ++n) side[n] = guard_byte(n, is_output);
+}
+
 std::string Arguments::Array::damage() const {
-  auto is_unwritten = [](std::byte b) { return b == std::byte{kUnwritten}; };
-  const std::byte* const first = blocks.front().bytes;
-  if (!std::all_of(first, data(), is_unwritten)) return "written before its start";
-  const std::byte* const last = first + blocks.size() * kGuard;
-  return std::all_of(data() + bytes(), last, is_unwritten) ? "" : "written behind its end";
+  auto is_whole = [&](std::span<std::byte> side) {
+    for (std::size_t n = 0; n < side.size(); ++n)
+      if (side[n] != guard_byte(n, is_output)) return false;
+    return true;
+  };
+  if (!is_whole(memory.before())) return "written before its start";
+  return is_whole(memory.behind()) ? "" : "written behind its end";
 }
 
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options) {
@@ -113,8 +158,9 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
     array->dtype = tensor ? tensor->dtype() : buffer->dtype();
     array->is_output = is_output(arg);
     for (const Expr& extent : shape) array->shape.push_back(evaluate_size(extent, options.symbol));
-    array->blocks.resize(static_cast<std::size_t>(array->bytes()) / kGuard + 3);
-    std::memset(array->blocks.data(), kUnwritten, array->blocks.size() * kGuard);
+    array->memory = GuardedBytes(static_cast<std::size_t>(array->bytes()));
+    std::memset(array->data(), kUnwritten, static_cast<std::size_t>(array->bytes()));
+    array->guard();
     // Never zero, so that programs may divide by their inputs.
     for (std::int64_t n = 0; !array->is_output && n < array->elements(); ++n) {
       const int magnitude = 1 + static_cast<int>(random() % 9);

@@ -1,5 +1,6 @@
 // Arguments for a lowered program, made from what it was lowered with: inputs of small numbers,
-// outputs that start as 0xff bytes (NaN in floats), guard bytes before and behind each array.
+// outputs that start as 0xff bytes (NaN in floats), guard bytes before and behind each array, and
+// then a page that nobody may touch.
 //
 //   Arguments a = make_arguments(args, {.symbol = 7, .seed = 1});
 //   tir::evaluate(lower_to_loops(s, args), a.values);
@@ -20,12 +21,29 @@ struct ArgumentOptions {
   unsigned seed = 1;
 };
 
-/// Bytes on each side of the elements; also what compiled code may take the elements to be aligned
-/// to.
+/// What compiled code may take the elements to be aligned to; at least so many bytes before them,
+/// and fewer behind them, are guarded by what they hold.
 inline constexpr std::size_t kGuard = 128;
 
-struct alignas(kGuard) GuardBlock {
-  std::byte bytes[kGuard];
+/// Memory of so many bytes that ends where a forbidden page begins, and begins where one ends, give
+/// or take what alignment needs.
+class GuardedBytes {
+ public:
+  GuardedBytes() = default;
+  explicit GuardedBytes(std::size_t bytes);
+  GuardedBytes(GuardedBytes&& other) noexcept { *this = std::move(other); }
+  GuardedBytes& operator=(GuardedBytes&& other) noexcept;
+  ~GuardedBytes();
+
+  /// Aligned to kGuard.
+  std::byte* data() const { return data_; }
+  std::span<std::byte> before() const { return {data_ - kGuard, kGuard}; }
+  std::span<std::byte> behind() const;
+
+ private:
+  std::byte* mapped_ = nullptr;
+  std::size_t length_ = 0, bytes_ = 0;
+  std::byte* data_ = nullptr;
 };
 
 struct Arguments {
@@ -33,16 +51,17 @@ struct Arguments {
     std::string name;
     DataType dtype;
     std::vector<std::int64_t> shape;
-    /// A guard, the elements, at least one more guard.
-    std::vector<GuardBlock> blocks;
+    GuardedBytes memory;
     bool is_output;
     std::int64_t elements() const;
     std::int64_t bytes() const { return elements() * dtype.element().bytes(); }
-    std::byte* data() { return blocks[1].bytes; }
-    const std::byte* data() const { return blocks[1].bytes; }
+    std::byte* data() { return memory.data(); }
+    const std::byte* data() const { return memory.data(); }
     /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of
     /// none.
     double value(std::int64_t n) const;
+    /// Writes the guards: other bytes for inputs, so that copying too much shows.
+    void guard();
     /// "" unless a guard has been written.
     std::string damage() const;
   };

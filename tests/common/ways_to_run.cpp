@@ -80,21 +80,30 @@ void run_compiled(const runtime::Function& function, const Arguments& arguments)
 
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways) {
+  auto enter = [&](const char* phase) {
+    if (ways.on_phase) ways.on_phase(phase);
+  };
+  enter("lowering");
   const tir::PrimFunc truth = lower_to_loops(expected, args);
-  std::vector<Way> interpreted = {{"loops", lower_to_loops(schedule, args)}};
-  for (bool simple_mode : {true, false}) {
-    const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
-    interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
-                             module.functions.at("main"));
+  std::vector<Way> interpreted;
+  std::optional<tir::PrimFunc> with_barriers;
+  if (ways.interpret) {
+    interpreted.emplace_back("loops", lower_to_loops(schedule, args));
+    for (bool simple_mode : {true, false}) {
+      const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
+      interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
+                               module.functions.at("main"));
+    }
+    with_barriers = lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
+    for (Way& way : after_host_passes(interpreted.back().second, ways.build.fast_math))
+      interpreted.push_back(std::move(way));
   }
-  const tir::PrimFunc with_barriers =
-      lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
-  for (Way& way : after_host_passes(interpreted.back().second, ways.build.fast_math))
-    interpreted.push_back(std::move(way));
+  enter("building");
   std::optional<runtime::Function> compiled;
-  if (ways.compile) compiled = build(schedule, args, Target("llvm"), ways.build)[ways.build.name];
+  if (ways.compile) compiled = build(schedule, args, ways.target, ways.build)[ways.build.name];
 
   for (std::int64_t symbol : ways.symbols) {
+    enter("interpreting");
     const Arguments right = make_arguments(args, {.symbol = symbol});
     tir::evaluate(truth, right.values,
                   {.check_uninitialized = true, .call_extern = ways.call_extern});
@@ -109,12 +118,15 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
                     {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }
-    const Arguments threaded = make_arguments(args, {.symbol = symbol});
-    tir::evaluate(
-        with_barriers, threaded.values,
-        {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
-    if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
+    if (with_barriers) {
+      const Arguments threaded = make_arguments(args, {.symbol = symbol});
+      tir::evaluate(
+          *with_barriers, threaded.values,
+          {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
+      if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
+    }
     if (!compiled) continue;
+    enter("running");
     const Arguments actual = make_arguments(args, {.symbol = symbol});
     run_compiled(*compiled, actual);
     if (std::string wrong = compare("compiled", actual); !wrong.empty()) return wrong;

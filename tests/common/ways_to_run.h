@@ -15,6 +15,8 @@ namespace tenon::testing {
 
 struct WaysToRun {
   bool compile = true;
+  /// The loops before and after the passes, by the interpreter.
+  bool interpret = true;
   /// The values of the symbolic sizes, all of them the same, to run with.
   std::vector<std::int64_t> symbols = {7};
   double tolerance = 1e-4;
@@ -23,6 +25,9 @@ struct WaysToRun {
   /// The C functions that the interpreter may call.
   decltype(tir::EvaluateOptions::call_extern) call_extern = {};
   BuildOptions build = {.opt_level = 1};
+  Target target = Target("llvm");
+  /// Called with what comes next: "interpreting", "lowering", "building", "running".
+  std::function<void(const char* phase)> on_phase = {};
 };
 
 /// "" if all ways agree; else the first that does not, and where. The default schedule is that of

@@ -1,6 +1,7 @@
 #include "tests/fuzz/exact_value.h"
 
 #include <bit>
+#include <cmath>
 
 namespace tenon::fuzz {
 
@@ -14,9 +15,24 @@ struct FloatLimits {
 };
 
 FloatLimits limits_of(DataType type) {
+  if (type.is_bfloat()) return {8, 127};
   return type.bits == 16   ? FloatLimits{11, 15}
          : type.bits == 32 ? FloatLimits{24, 127}
                            : FloatLimits{53, 1023};
+}
+
+/// Inexact values beyond are too coarse to compare.
+constexpr int kMostInexact = 12;
+
+ExactValue combine_bools(ExactOperation operation, const Expr& a, const Expr& b) {
+  switch (static_cast<int>(operation) % 3) {
+    case 0:
+      return {a && b, magnitude_of(1)};
+    case 1:
+      return {a || b, magnitude_of(1)};
+    default:
+      return {a != b, magnitude_of(1)};
+  }
 }
 
 }  // namespace
@@ -30,19 +46,34 @@ Magnitude magnitude_of_inputs(DataType type) {
   return type.is_floating() ? Magnitude{2, -2} : magnitude_of_any(type);
 }
 
-Magnitude magnitude_of(int constant) { return {bits_of(constant), 0}; }
+Magnitude magnitude_of(int constant) { return {bits_of(std::abs(constant)), 0}; }
 
 Magnitude joined(Magnitude a, Magnitude b) {
-  return {std::max(a.high, b.high), std::min(a.low, b.low)};
+  return {std::max(a.high, b.high), std::min(a.low, b.low), a.exact && b.exact};
 }
 
-Magnitude sum_of(Magnitude each, int count) { return {each.high + bits_of(count), each.low}; }
+Magnitude sum_of(Magnitude each, int count) {
+  return {each.high + bits_of(count), each.low, each.exact};
+}
 
-bool is_exact(DataType type, Magnitude magnitude) {
+Magnitude product_of(Magnitude a, Magnitude b) {
+  return {a.high + b.high, a.low + b.low, a.exact && b.exact};
+}
+
+Magnitude inexact(int high) { return {high, 0, false}; }
+
+bool is_held(DataType type, Magnitude magnitude) {
   if (!type.is_floating()) return true;
   const FloatLimits limits = limits_of(type);
+  if (!magnitude.exact) return magnitude.high <= std::min(kMostInexact, limits.largest_exponent);
   return magnitude.high - magnitude.low <= limits.significand &&
          magnitude.high <= limits.largest_exponent;
+}
+
+double tolerance_of(DataType type, Magnitude magnitude) {
+  if (magnitude.exact) return 0;
+  // An error of a few units in the last place of each of some operations.
+  return std::ldexp(64.0, std::max(magnitude.high, 0) - limits_of(type).significand);
 }
 
 ExactValue exact_constant(DataType type, int constant) {
@@ -53,28 +84,31 @@ ExactValue exact_constant(DataType type, int constant) {
 ExactValue exact_cast(DataType type, const ExactValue& e) {
   const DataType from = e.value.dtype();
   if (from == type) return e;
+  if (from.is_bool())
+    return {cast(type, e.value), type.is_floating() ? magnitude_of(1) : magnitude_of_any(type)};
   if (!from.is_floating() && !type.is_floating())
     return {cast(type, e.value), magnitude_of_any(type)};
-  if (type.is_floating() && is_exact(type, e.magnitude)) return {cast(type, e.value), e.magnitude};
+  if (type.is_floating() && is_held(type, e.magnitude)) return {cast(type, e.value), e.magnitude};
   // A conversion of what does not fit has no defined value.
   const bool has_negative = !type.is_uint();
   const Expr clamped = max(min(e.value, make_const(from, 100)),
                            make_const(from, has_negative && !from.is_uint() ? -100 : 0));
   if (!type.is_floating()) return {cast(type, clamped), magnitude_of_any(type)};
+  if (!e.magnitude.exact) return {cast(type, clamped), inexact(7)};
   if (!from.is_floating()) return {cast(type, clamped), {7, 0}};
   return {cast(type, trunc(clamped)), {7, 0}};
 }
 
 ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactValue& b) {
   const DataType type = a.value.dtype();
+  if (type.is_bool()) return combine_bools(operation, a.value, b.value);
   const Magnitude either = joined(a.magnitude, b.magnitude);
   const Magnitude added = sum_of(either, 1);
-  const Magnitude product = {a.magnitude.high + b.magnitude.high,
-                             a.magnitude.low + b.magnitude.low};
+  const Magnitude product = product_of(a.magnitude, b.magnitude);
   auto of = [&](Expr value, Magnitude floating) -> ExactValue {
     return {std::move(value), type.is_floating() ? floating : magnitude_of_any(type)};
   };
-  const bool can_add = is_exact(type, added);
+  const bool can_add = is_held(type, added);
   switch (operation) {
     case ExactOperation::Add:
       if (can_add) return of(a.value + b.value, added);
@@ -83,11 +117,12 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
       if (can_add) return of(a.value - b.value, added);
       break;
     case ExactOperation::Multiply:
-      if (is_exact(type, product)) return of(a.value * b.value, product);
+      if (is_held(type, product)) return of(a.value * b.value, product);
       break;
     case ExactOperation::Select: {
       const Magnitude moved = sum_of(joined(either, magnitude_of(1)), 1);
-      if (is_exact(type, moved))
+      // A jump, of which inexact values might be on either side.
+      if (is_held(type, moved) && either.exact)
         return of(select(a.value < b.value, a.value, b.value + make_const(type, 1)), moved);
       break;
     }
@@ -97,10 +132,38 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
     case ExactOperation::ModuloOrMaximum:
       if (type.is_floating()) break;
       return of(truncmod(a.value, make_const(type, 5)) + b.value, either);
+    case ExactOperation::BitsOrMinimum:
+      if (type.is_floating()) return of(min(a.value, b.value), either);
+      return of((a.value ^ b.value) + (a.value >> make_const(type, 2)), either);
     case ExactOperation::Maximum:
       break;
   }
   return of(max(a.value, b.value), either);
+}
+
+ExactValue apply(Function function, const ExactValue& a, const ExactValue& b) {
+  const DataType type = a.value.dtype();
+  const Expr one = make_const(type, 1), tame = max(min(a.value, make_const(type, 2)), -one * 2);
+  const Expr positive = abs(tame) + one;
+  switch (function) {
+    case Function::Exp:
+      return {exp(tame), inexact(3)};
+    case Function::Tanh:
+      return {tanh(tame), inexact(0)};
+    case Function::Sigmoid:
+      return {sigmoid(tame), inexact(0)};
+    case Function::Log:
+      return {log(positive), inexact(1)};
+    case Function::Sqrt:
+      return {sqrt(positive), inexact(1)};
+    case Function::Rsqrt:
+      return {rsqrt(positive), inexact(0)};
+    case Function::Erf:
+      return {erf(tame), inexact(0)};
+    case Function::Divide:
+      break;
+  }
+  return {b.value / positive, inexact(b.magnitude.high)};
 }
 
 }  // namespace tenon::fuzz

@@ -1,16 +1,19 @@
-// Values of random programs whose arithmetic loses nothing: integers wrap around the same in any
-// order, floats are multiples of a power of two that are small enough.
+// Values of random programs, and how exactly they are known. Integers wrap around the same in any
+// order; floats are multiples of a power of two that are small enough, so that arithmetic loses
+// nothing, until a function such as exp makes them inexact: then only what is continuous is done
+// with them, and results are compared with a tolerance.
 #pragma once
 
 #include <tenon/tenon.h>
 
 namespace tenon::fuzz {
 
-/// |value| < 2^high, and value is a multiple of 2^low. Of integers, which may wrap: high is that of
-/// the type.
+/// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. Of integers, which may
+/// wrap: high is that of the type.
 struct Magnitude {
   int high = 0;
   int low = 0;
+  bool exact = true;
 };
 
 struct ExactValue {
@@ -26,11 +29,17 @@ Magnitude magnitude_of_any(DataType type);
 /// Holds for values of either.
 Magnitude joined(Magnitude a, Magnitude b);
 Magnitude sum_of(Magnitude each, int count);
-/// Whether the type holds every such value. Always, for integers.
-bool is_exact(DataType type, Magnitude magnitude);
+Magnitude product_of(Magnitude a, Magnitude b);
+Magnitude inexact(int high);
+/// Whether the type holds every such value, or for inexact ones, holds them well. Always, for
+/// integers.
+bool is_held(DataType type, Magnitude magnitude);
+/// How far two computations of such a value may be apart; 0 for exact ones.
+double tolerance_of(DataType type, Magnitude magnitude);
 
 ExactValue exact_constant(DataType type, int constant);
-/// Clamped first where the type could not hold the value.
+/// Clamped first where the type could not hold the value. Precondition: an inexact value stays
+/// floating.
 ExactValue exact_cast(DataType type, const ExactValue& e);
 
 enum class ExactOperation {
@@ -40,10 +49,16 @@ enum class ExactOperation {
   Maximum,
   Select,
   DivideOrMinimum,
-  ModuloOrMaximum
+  ModuloOrMaximum,
+  BitsOrMinimum,
 };
-inline constexpr int kExactOperations = 7;
-/// The maximum where the operation would not be exact.
+inline constexpr int kExactOperations = 8;
+/// The maximum where the operation would not be exact. Of Bool: one of and, or, unequal.
 ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactValue& b);
+
+enum class Function { Exp, Tanh, Sigmoid, Log, Sqrt, Rsqrt, Erf, Divide };
+inline constexpr int kFunctions = 8;
+/// Of a floating value, which is moved to where the function is tame; Divide takes both.
+ExactValue apply(Function function, const ExactValue& a, const ExactValue& b);
 
 }  // namespace tenon::fuzz

@@ -1,87 +1,210 @@
-// fuzz [--seconds N] [--seed S] [--count N] [--compile]: random programs with random schedules, one
-// seed after the other, until the time is over. A failure is shrunk and printed; the exit status is
-// then 1.
+// fuzz [--seconds N] [--seed S] [--count N] [--compile] [--jobs J] ...: random programs with random
+// schedules, one seed after the other, each in a process of its own with a limit, until the time is
+// over. A failure is shrunk and printed; the exit status is then 1.
+#include <unistd.h>
+
 #include <chrono>
+#include <ctime>
 #include <iostream>
-#include <map>
-#include <random>
+#include <thread>
 
 #include "tests/fuzz/random_case.h"
+#include "tests/fuzz/tally.h"
 
 namespace {
 
 using namespace tenon;
+using namespace tenon::fuzz;
 
 struct Options {
   int seconds = 60;
   int count = 0;
   unsigned seed = std::random_device()() % 1'000'000'000;
   bool compile = false;
+  bool interpret = false;
   bool refusals = false;
+  bool coverage_table = false;
+  int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int limit = 20;
+  int memory_mb = 6 * 1024;
+  int shrink_seconds = 60;
+  bool describe = false;
 };
+
+constexpr const char* kKnown =
+    "--seconds N (of running; 60), --count N (of seeds; any), --seed S (the first), --jobs J "
+    "(processes; one per processor), --compile (also run compiled code), --interpret (with "
+    "--compile: every case in the interpreter too, not one of five), --limit N (seconds of "
+    "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
+    "6144, 0 for any), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
+    "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
+    "case)";
 
 std::optional<Options> parse(std::span<char*> args) {
   Options options;
+  const std::map<std::string_view, bool*> switches = {
+      {"--compile", &options.compile},
+      {"--interpret", &options.interpret},
+      {"--refusals", &options.refusals},
+      {"--describe", &options.describe},
+      {"--coverage-table", &options.coverage_table}};
+  const std::map<std::string_view, int*> numbers = {
+      {"--seconds", &options.seconds},  {"--count", &options.count},
+      {"--jobs", &options.jobs},        {"--limit", &options.limit},
+      {"--memory", &options.memory_mb}, {"--shrink-seconds", &options.shrink_seconds}};
   for (std::size_t n = 0; n < args.size(); ++n) {
     const std::string_view arg = args[n];
     const bool has_value = n + 1 < args.size();
-    if (arg == "--compile") {
-      options.compile = true;
-    } else if (arg == "--refusals") {
-      options.refusals = true;
-    } else if (arg == "--seconds" && has_value) {
-      options.seconds = std::stoi(args[++n]);
-    } else if (arg == "--count" && has_value) {
-      options.count = std::stoi(args[++n]);
+    if (const auto found = switches.find(arg); found != switches.end()) {
+      *found->second = true;
+    } else if (const auto number = numbers.find(arg); number != numbers.end() && has_value) {
+      *number->second = std::stoi(args[++n]);
     } else if (arg == "--seed" && has_value) {
       options.seed = static_cast<unsigned>(std::stoul(args[++n]));
     } else {
-      std::cerr
-          << "fuzz: '" << arg
-          << "' is not known, or lacks its value. Known: --seconds N (of running; 60), --count N (of seeds; "
-             "any), "
-             "--seed S (the first), --compile (also run compiled code), --refusals (count why schedules are "
-             "refused)\n";
+      std::cerr << "fuzz: '" << arg << "' is not known, or lacks its value. Known: " << kKnown
+                << "\n";
       return std::nullopt;
     }
   }
   return options;
 }
 
-/// The sentence without names and numbers, so that like refusals count together.
-std::string kind_of(const std::string& refusal) {
-  std::string kind;
-  bool quoted = false;
-  for (char c : refusal.substr(0, refusal.rfind(" (at "))) {
-    if (c == '`') quoted = !quoted;
-    if (!quoted) kind += c >= '0' && c <= '9' ? '#' : c;
-  }
-  return kind;
+double cpu_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-struct Tally {
-  int cases = 0, failures = 0, refused = 0;
-  std::map<std::string, int> refusals;
-};
+/// In a worker.
+Outcome run_case(const Options& options, const Job& job, const Reporter& reporter) {
+  Outcome outcome;
+  std::string phase = "scheduling";
+  double phase_start = cpu_seconds();
+  const Case c = make_case(job.seed, job.keep);
+  reporter.on_description(c.describe());
+  outcome.description = c.describe();
+  outcome.attempts = c.attempts;
+  outcome.tried = c.tried;
+  auto enter = [&](const char* next) {
+    outcome.phases[phase] += cpu_seconds() - phase_start;
+    phase = next;
+    phase_start = cpu_seconds();
+    reporter.on_phase(next);
+  };
+  const Verdict verdict = check(c, {.compile = options.compile,
+                                    .interpret = options.interpret || job.seed % 5 == 0,
+                                    .on_phase = enter});
+  outcome.phases[phase] += cpu_seconds() - phase_start;
+  if (!verdict.wrong.empty()) {
+    outcome.kind = Outcome::Kind::Wrong;
+    outcome.text = verdict.wrong;
+  } else if (!verdict.refused.empty()) {
+    outcome.kind = Outcome::Kind::Refused;
+    outcome.text = verdict.refused;
+  }
+  return outcome;
+}
 
-void run_one(unsigned seed, const fuzz::CheckOptions& options, Tally& tally) {
-  ++tally.cases;
-  try {
-    const fuzz::Case c = fuzz::make_case(seed);
-    for (const std::string& refusal : c.refusals) ++tally.refusals[kind_of(refusal)];
-    const fuzz::Verdict verdict = fuzz::check(c, options);
-    if (!verdict.refused.empty()) {
-      ++tally.refused;
-      ++tally.refusals["lower or build: " + kind_of(verdict.refused)];
+class Fuzzer {
+ public:
+  explicit Fuzzer(const Options& options)
+      : options_(options),
+        limits_{.cpu_seconds = static_cast<double>(options.limit),
+                .memory_bytes = static_cast<std::size_t>(options.memory_mb) << 20},
+        alone_(run(), limits_) {
+    for (int n = 0; n < std::max(1, options.jobs); ++n)
+      workers_.push_back(std::make_unique<Worker>(run(), limits_));
+  }
+
+  int run_all() {
+    unsigned next = options_.seed;
+    while (true) {
+      bool is_busy = false;
+      for (const auto& worker : workers_) {
+        if (std::optional<Outcome> outcome = worker->outcome()) take(worker->job(), *outcome);
+        if (!worker->is_busy() && !is_over(next)) worker->start({.seed = next++});
+        is_busy = is_busy || worker->is_busy();
+      }
+      show_progress();
+      if (!is_busy) break;
+      wait_for(workers_);
     }
-    if (verdict.wrong.empty()) return;
-    const fuzz::Case smallest = fuzz::shrink(c, options);
-    std::cout << smallest.describe() << "=> " << fuzz::check(smallest, options).wrong << std::endl;
-  } catch (const std::exception& error) {
-    std::cout << "seed " << seed << "\n=> while making the schedule: " << error.what() << std::endl;
+    if (is_terminal_) std::cerr << "\r" << std::string(78, ' ') << "\r";
+    if (options_.refusals) tally_.print_refusals(std::cout);
+    if (options_.coverage_table) tally_.print_coverage(std::cout);
+    std::cout << "first seed " << options_.seed << "\n";
+    tally_.print_summary(std::cout, elapsed());
+    return tally_.findings() == 0 ? 0 : 1;
   }
-  ++tally.failures;
-}
+
+ private:
+  Worker::Run run() const {
+    return [this](const Job& job, const Reporter& reporter) {
+      return run_case(options_, job, reporter);
+    };
+  }
+
+  double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  bool is_over(unsigned next) const {
+    return elapsed() > options_.seconds ||
+           (options_.count > 0 && next - options_.seed >= static_cast<unsigned>(options_.count));
+  }
+
+  void take(const Job& job, const Outcome& outcome) {
+    tally_.add(job, outcome);
+    if (options_.describe) std::cout << outcome.description << "=> " << outcome.text << std::endl;
+    if (!outcome.is_finding()) return;
+    // The first few of a kind are worth the time.
+    if (tally_.count_of(outcome) > 3 || options_.shrink_seconds == 0) {
+      std::cout << outcome.description << "=> " << outcome.text << "\n" << std::endl;
+      return;
+    }
+    const Outcome again = alone_.run_now(job);
+    if (!again.is_finding()) {
+      std::cout << outcome.description << "=> " << outcome.text
+                << " (not again in a process of its own)\n"
+                << std::endl;
+      return;
+    }
+    // A case that ended its process could not say how many steps it had.
+    const int steps = outcome.tried > 0 ? outcome.tried : 16;
+    const std::string kind = Tally::kind_of_finding(again);
+    const std::vector<bool> keep = shrink(
+        steps, std::chrono::seconds(options_.shrink_seconds), [&](const std::vector<bool>& kept) {
+          return Tally::kind_of_finding(alone_.run_now({.seed = job.seed, .keep = kept})) == kind;
+        });
+    const Outcome smallest = alone_.run_now({.seed = job.seed, .keep = keep});
+    std::cout << smallest.description << "=> " << smallest.text << "\n" << std::endl;
+  }
+
+  void show_progress() {
+    if (!is_terminal_ || elapsed() < shown_ + 0.5) return;
+    shown_ = elapsed();
+    const double rate = tally_.cases() / std::max(shown_, 1e-9);
+    double left = options_.seconds - shown_;
+    if (options_.count > 0 && rate > 0)
+      left = std::min(left, (options_.count - tally_.cases()) / rate);
+    std::cerr << "\r" << tally_.cases()
+              << (options_.count > 0 ? " of " + std::to_string(options_.count) : "") << " done, "
+              << static_cast<int>(rate * 10) / 10.0 << " per second, "
+              << static_cast<int>(std::max(left, 0.0)) << " s left, " << tally_.findings()
+              << " findings   " << std::flush;
+  }
+
+  Options options_;
+  Limits limits_;
+  /// For what is looked at once more.
+  Worker alone_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Tally tally_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  double shown_ = 0;
+};
 
 }  // namespace
 
@@ -89,17 +212,5 @@ int main(int argc, char** argv) {
   const std::optional<Options> options =
       parse(std::span<char*>(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0))));
   if (!options) return 2;
-  std::cout << "first seed " << options->seed << std::endl;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(options->seconds);
-  Tally tally;
-  for (unsigned seed = options->seed; std::chrono::steady_clock::now() < end; ++seed) {
-    if (options->count > 0 && tally.cases == options->count) break;
-    run_one(seed, {.compile = options->compile}, tally);
-  }
-  if (options->refusals)
-    for (const auto& [refusal, count] : tally.refusals)
-      std::cout << count << "x " << refusal << "\n";
-  std::cout << tally.cases << " cases, " << tally.refused << " refused, " << tally.failures
-            << " failures\n";
-  return tally.failures == 0 ? 0 : 1;
+  return Fuzzer(*options).run_all();
 }

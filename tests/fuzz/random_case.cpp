@@ -2,9 +2,9 @@
 
 #include <sstream>
 
+#include "tenon/driver/check.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/fuzz/random_program.h"
-#include "tests/fuzz/random_schedule.h"
 
 namespace tenon::fuzz {
 
@@ -25,7 +25,57 @@ std::vector<te::Tensor> outputs_of(const RandomProgram& program) {
   return outputs;
 }
 
-constexpr int kMaxSteps = 14, kMaxIntrinsics = 2;
+/// Of a schedule that is refused as a whole, too.
+bool has_threads(const te::Schedule& schedule) {
+  try {
+    return binds_threads(schedule);
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+constexpr int kFewSteps = 5, kMaxSteps = 14, kMaxIntrinsics = 2;
+constexpr std::int64_t kStepLimit = 1'000'000;
+
+Target random_target(Random& random) {
+  static const std::vector<const char*> kProcessors = {"x86-64", "x86-64-v2", "x86-64-v3"};
+  const bool other = random.one_in(6);
+  if (!other || Target("llvm").facts().triple.find("x86_64") == std::string::npos)
+    return Target("llvm");
+  return Target("llvm -mcpu=" + std::string(random.pick(kProcessors)));
+}
+
+BuildOptions random_build(Random& random) {
+  BuildOptions options;
+  options.opt_level = random.one_in(2) ? 3 : random.between(0, 3);
+  options.fast_math = random.one_in(10);
+  options.passes.disable_storage_rewrite = random.one_in(16);
+  options.passes.disable_cse = random.one_in(16);
+  options.passes.disable_vectorize = random.one_in(24);
+  options.passes.noalias = !random.one_in(16);
+  if (random.one_in(16)) options.passes.double_buffer_split = random.between(1, 3);
+  if (random.one_in(12))
+    options.passes.unroll = {.auto_max_step = random.between(4, 64),
+                             .explicit_unroll = !random.one_in(4)};
+  return options;
+}
+
+std::string text_of(const Target& target, const BuildOptions& options) {
+  std::ostringstream out;
+  out << "build for " << target.str() << " at opt_level " << options.opt_level;
+  const auto& passes = options.passes;
+  if (options.fast_math) out << ", fast_math";
+  if (passes.disable_storage_rewrite) out << ", disable_storage_rewrite";
+  if (passes.disable_cse) out << ", disable_cse";
+  if (passes.disable_vectorize) out << ", disable_vectorize";
+  if (!passes.noalias) out << ", noalias off";
+  if (passes.double_buffer_split != 1)
+    out << ", double_buffer_split " << passes.double_buffer_split;
+  if (passes.unroll.auto_max_step != 0)
+    out << ", unroll to " << passes.unroll.auto_max_step
+        << (passes.unroll.explicit_unroll ? "" : ", not explicit");
+  return out.str();
+}
 
 }  // namespace
 
@@ -33,7 +83,9 @@ std::string Case::describe() const {
   std::ostringstream out;
   out << "seed " << seed << "\n";
   for (const std::string& line : program) out << "  " << line << "\n";
-  for (const std::string& line : steps) out << "  " << line << "\n";
+  for (const Attempt& attempt : attempts)
+    if (attempt.accepted) out << "  " << attempt.text << "\n";
+  out << "  " << (has_threads ? "on threads of a device" : text_of(target, build)) << "\n";
   return out.str();
 }
 
@@ -46,9 +98,14 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
   args.insert(args.end(), program.inputs.begin(), program.inputs.end());
   args.insert(args.end(), outputs.begin(), outputs.end());
 
-  RandomSchedule schedule(te::create_schedule(outputs));
-  const int changes = random.between(1, kMaxSteps);
-  const int steps = changes + random.between(0, kMaxIntrinsics);
+  const bool with_threads = random.one_in(5);
+  RandomSchedule schedule(
+      te::create_schedule(outputs),
+      {.with_threads = with_threads, .size = program.size, .inputs = program.inputs});
+  const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
+  const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);
+  const Target target = random_target(random);
+  const BuildOptions build = random_build(random);
   for (int n = 0; n < steps; ++n) {
     const bool kept =
         static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
@@ -62,42 +119,65 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
       schedule.tensorize(own);
     }
   }
-  return {seed,  schedule.schedule(), std::move(args), program.text, schedule.steps(),
-          steps, schedule.refusals()};
+  return {.seed = seed,
+          .schedule = schedule.schedule(),
+          .args = std::move(args),
+          .program = program.text,
+          .attempts = schedule.attempts(),
+          .tried = steps,
+          .tolerance = program.tolerance,
+          .has_threads = with_threads && has_threads(schedule.schedule()),
+          .target = target,
+          .build = build};
 }
 
 Verdict check(const Case& c, const CheckOptions& options) {
   testing::WaysToRun ways;
-  ways.compile = options.compile;
+  ways.compile = options.compile && !c.has_threads;
+  ways.interpret = options.interpret || !ways.compile;
   ways.symbols = {7};
-  if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 12};
-  ways.tolerance = 0;
+  if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
+  ways.tolerance = c.tolerance;
+  ways.step_limit = kStepLimit;
+  ways.build = c.build;
+  ways.target = c.target;
+  ways.on_phase = options.on_phase;
   try {
     return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};
   } catch (const ScheduleError& error) {
     return {.refused = error.what()};
+  } catch (const BoundError& error) {
+    return {.refused = error.what()};
   } catch (const LowerError& error) {
     return {.refused = error.what()};
+  } catch (const RuntimeError& error) {
+    // A producer that is computed again and again in loops inside of loops.
+    const bool is_long = std::string_view(error.what()).find("gave up") != std::string_view::npos;
+    if (is_long) return {.refused = error.what()};
+    return {.wrong = std::string("error: ") + error.what()};
   } catch (const std::exception& error) {
     return {.wrong = std::string("error: ") + error.what()};
   }
 }
 
-Case shrink(const Case& failing, const CheckOptions& options) {
-  std::vector<bool> keep(static_cast<std::size_t>(failing.tried), true);
+std::vector<bool> shrink(int steps, std::chrono::seconds time,
+                         const std::function<bool(const std::vector<bool>& keep)>& fails) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  std::vector<bool> keep(static_cast<std::size_t>(steps), true);
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::size_t n = 0; n < keep.size(); ++n) {
+    for (std::size_t n = keep.size(); n-- > 0;) {
       if (!keep[n]) continue;
+      if (std::chrono::steady_clock::now() >= end) return keep;
       keep[n] = false;
-      if (check(make_case(failing.seed, keep), options).wrong.empty()) {
-        keep[n] = true;
-      } else {
+      if (fails(keep)) {
         changed = true;
+      } else {
+        keep[n] = true;
       }
     }
   }
-  return make_case(failing.seed, keep);
+  return keep;
 }
 
 }  // namespace tenon::fuzz

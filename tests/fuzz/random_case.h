@@ -9,18 +9,25 @@
 
 #include <tenon/tenon.h>
 
+#include "tests/fuzz/random_schedule.h"
+
 namespace tenon::fuzz {
 
 struct Case {
   unsigned seed;
   te::Schedule schedule;
   std::vector<LowerArgument> args;
-  /// The program, then the primitives that were applied.
-  std::vector<std::string> program, steps;
-  /// How many primitives were tried, applied or refused.
+  /// The program, and every primitive that was tried.
+  std::vector<std::string> program;
+  std::vector<Attempt> attempts;
+  /// How many steps there were, those that found nothing to do among them.
   int tried;
-  /// Why primitives were refused, at the call or when the schedule with them was frozen.
-  std::vector<std::string> refusals;
+  double tolerance;
+  /// Loops over threads of a device: nothing that a processor could run.
+  bool has_threads;
+  /// How it is compiled.
+  Target target;
+  BuildOptions build;
 
   std::string describe() const;
 };
@@ -31,6 +38,10 @@ Case make_case(unsigned seed, const std::vector<bool>& keep = {});
 struct CheckOptions {
   /// Also compile for this host, and run that.
   bool compile = false;
+  /// Also have the interpreter run the loops before and after the passes. Always done for what is
+  /// not compiled.
+  bool interpret = true;
+  std::function<void(const char* phase)> on_phase = {};
 };
 
 struct Verdict {
@@ -43,7 +54,9 @@ struct Verdict {
 
 Verdict check(const Case& c, const CheckOptions& options = {});
 
-/// A case with as few primitives as still fail, from one that fails.
-Case shrink(const Case& failing, const CheckOptions& options = {});
+/// The steps that are still needed for a case to fail, of so many. Asks at most until the time is
+/// over.
+std::vector<bool> shrink(int steps, std::chrono::seconds time,
+                         const std::function<bool(const std::vector<bool>& keep)>& fails);
 
 }  // namespace tenon::fuzz

@@ -2,18 +2,40 @@
 // legality, and need not: a primitive that is refused, at once or when the schedule with it is
 // frozen, is taken back.
 //
-//   RandomSchedule s(te::create_schedule(C));
+//   RandomSchedule s(te::create_schedule(C), {.with_threads = true});
 //   s.step(Random(1));
 //   lower(s.schedule(), args);
 #pragma once
 
-#include "tests/fuzz/random_program.h"
+#include <tenon/tenon.h>
+
+#include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
 
+enum class StageKind { Elementwise, SeveralOutputs, Reduction, Tuple, Copy, Factored, Scan };
+inline constexpr int kStageKinds = 7;
+const char* name_of(StageKind kind);
+
+/// One primitive that was tried on a stage.
+struct Attempt {
+  std::string primitive;
+  StageKind kind = StageKind::Elementwise;
+  bool accepted = false;
+  /// What was done, or why it was refused.
+  std::string text;
+};
+
+struct ScheduleOptions {
+  /// Threads of a device too, so that the program runs in the interpreter only.
+  bool with_threads = false;
+  std::optional<Var> size = {};
+  std::vector<te::Tensor> inputs = {};
+};
+
 class RandomSchedule {
  public:
-  explicit RandomSchedule(te::Schedule schedule) : schedule_(std::move(schedule)) {}
+  RandomSchedule(te::Schedule schedule, ScheduleOptions options = {});
 
   void step(Random random);
   /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic
@@ -21,16 +43,17 @@ class RandomSchedule {
   void tensorize(Random random);
 
   const te::Schedule& schedule() const { return schedule_; }
-  /// The primitives that were applied.
-  const std::vector<std::string>& steps() const { return steps_; }
-  const std::vector<std::string>& refusals() const { return refusals_; }
+  /// Leaving out those that found nothing to do.
+  const std::vector<Attempt>& attempts() const { return attempts_; }
 
  private:
-  /// What is applied, in words; none for nothing.
-  void attempt(const std::function<std::string()>& apply);
+  void attempt(const std::function<void(Attempt&)>& apply);
 
   te::Schedule schedule_;
-  std::vector<std::string> steps_, refusals_;
+  ScheduleOptions options_;
+  /// blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y: the same ones for all stages.
+  std::vector<te::IterVar> threads_;
+  std::vector<Attempt> attempts_;
 };
 
 }  // namespace tenon::fuzz

@@ -7,12 +7,20 @@
 namespace tenon::fuzz {
 namespace {
 
+std::string smallest(const Case& failing, const CheckOptions& options) {
+  const std::vector<bool> keep =
+      shrink(failing.tried, std::chrono::seconds(60), [&](const std::vector<bool>& kept) {
+        return !check(make_case(failing.seed, kept), options).wrong.empty();
+      });
+  return make_case(failing.seed, keep).describe();
+}
+
 void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
   int refused = 0;
   for (unsigned seed = first; seed < last; ++seed) {
     const Case c = make_case(seed);
     const Verdict verdict = check(c, options);
-    EXPECT_EQ(verdict.wrong, "") << shrink(c, options).describe();
+    EXPECT_EQ(verdict.wrong, "") << smallest(c, options);
     refused += !verdict.refused.empty();
   }
   // What is refused shows nothing.

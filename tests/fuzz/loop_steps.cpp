@@ -1,0 +1,140 @@
+#include "tests/fuzz/schedule_step.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+std::string list_of(const std::vector<te::IterVar>& axes) {
+  std::string names;
+  for (const te::IterVar& axis : axes) names += (names.empty() ? "" : ", ") + axis.name();
+  return "{" + names + "}";
+}
+
+/// The axes last, in this order.
+void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& inside) {
+  std::vector<te::IterVar> order = stage.leaf_iter_vars();
+  std::erase_if(order, [&](const te::IterVar& leaf) { return te::contains(inside, leaf); });
+  order.insert(order.end(), inside.begin(), inside.end());
+  stage.reorder(order);
+}
+
+}  // namespace
+
+std::string ScheduleStep::split(const te::Stage& stage) {
+  const te::IterVar axis = leaf(stage);
+  if (options_.size && random_.one_in(12)) {
+    stage.split(axis, *options_.size);
+    return "split(" + axis.name() + ", n)";
+  }
+  const int by = factor();
+  if (random_.one_in(3)) {
+    stage.split_by_nparts(axis, by);
+    return "split_by_nparts(" + axis.name() + ", " + std::to_string(by) + ")";
+  }
+  stage.split(axis, by);
+  return "split(" + axis.name() + ", " + std::to_string(by) + ")";
+}
+
+std::string ScheduleStep::tile(const te::Stage& stage) {
+  if (stage.leaf_iter_vars().size() < 2) return "";
+  const te::IterVar x = leaf(stage), y = leaf(stage);
+  const int xf = random_.between(1, 6), yf = factor();
+  if (x.same_as(y)) return "";
+  stage.tile(x, y, xf, yf);
+  return "tile(" + x.name() + ", " + y.name() + ", " + std::to_string(xf) + ", " +
+         std::to_string(yf) + ")";
+}
+
+std::string ScheduleStep::fuse(const te::Stage& stage) {
+  const auto& axes = stage.leaf_iter_vars();
+  if (axes.size() < 2) return "";
+  const auto n = static_cast<std::size_t>(random_.between(0, static_cast<int>(axes.size()) - 2));
+  std::vector<te::IterVar> fused = {axes[n], axes[n + 1]};
+  if (n + 2 < axes.size() && random_.one_in(4)) fused.push_back(axes[n + 2]);
+  stage.fuse(fused);
+  return "fuse(" + list_of(fused) + ")";
+}
+
+std::string ScheduleStep::reorder(const te::Stage& stage) {
+  std::vector<te::IterVar> order = stage.leaf_iter_vars();
+  random_.shuffle(order);
+  stage.reorder(order);
+  return "reorder(" + list_of(order) + ")";
+}
+
+std::string ScheduleStep::vectorize(const te::Stage& stage) {
+  const te::IterVar axis = stage.leaf_iter_vars().back();
+  stage.vectorize(axis);
+  return "vectorize(" + axis.name() + ")";
+}
+
+std::string ScheduleStep::split_and_vectorize(const te::Stage& stage) {
+  const te::IterVar axis = leaf(stage);
+  const int lanes = 1 << random_.between(1, 4);
+  const te::IterVar inner = stage.split(axis, lanes).inner;
+  move_inside(stage, {inner});
+  stage.vectorize(inner);
+  return "split(" + axis.name() + ", " + std::to_string(lanes) + "), inner last and vectorized";
+}
+
+/// Reductions outside, one axis of data, or a part of one, inside.
+std::string ScheduleStep::data_innermost_vectorized(const te::Stage& stage) {
+  const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
+  if (data.empty()) return "";
+  te::IterVar axis = random_.pick(data);
+  std::string text = "reorder(..., " + axis.name() + "), vectorize it";
+  if (random_.one_in(2)) {
+    const int lanes = random_.one_in(3) ? factor() : 16;
+    text = "split(" + axis.name() + ", " + std::to_string(lanes) + "), inner last and vectorized";
+    axis = stage.split(axis, lanes).inner;
+  }
+  move_inside(stage, {axis});
+  stage.vectorize(axis);
+  return text;
+}
+
+/// Part of a reduction beside part of the data, and both one loop.
+std::string ScheduleStep::fuse_reduction_with_data(const te::Stage& stage) {
+  const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel),
+                                 reduced = leaves(stage, tir::IterKind::Reduce);
+  if (data.empty() || reduced.empty()) return "";
+  const te::IterVar i = random_.pick(data), k = random_.pick(reduced);
+  const int fi = factor(), fk = random_.between(1, 4);
+  const auto [io, ii] = stage.split(i, fi);
+  const auto [ko, ki] = random_.one_in(2) ? stage.split_by_nparts(k, fk) : stage.split(k, fk);
+  const bool outer_first = random_.one_in(2);
+  std::vector<te::IterVar> order = outer_first ? std::vector<te::IterVar>{io, ki, ko, ii}
+                                               : std::vector<te::IterVar>{io, ko, ii, ki};
+  move_inside(stage, order);
+  stage.fuse(order[2], order[3]);
+  return "split(" + i.name() + ", " + std::to_string(fi) + "), split(" + k.name() + ", " +
+         std::to_string(fk) + "), reorder(" + list_of(order) + "), fuse the last two";
+}
+
+std::string ScheduleStep::unroll(const te::Stage& stage) {
+  const te::IterVar axis = leaf(stage);
+  stage.unroll(axis);
+  return "unroll(" + axis.name() + ")";
+}
+
+std::string ScheduleStep::parallel(const te::Stage& stage) {
+  const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
+  if (data.empty()) return "";
+  const te::IterVar axis = random_.one_in(2) ? data.front() : random_.pick(data);
+  stage.parallel(axis);
+  return "parallel(" + axis.name() + ")";
+}
+
+std::string ScheduleStep::pragma(const te::Stage& stage) {
+  const te::IterVar axis = leaf(stage);
+  static const std::vector<std::pair<const char*, int>> kPragmas = {{"auto_unroll_max_step", 8},
+                                                                    {"unroll_explicit", 0},
+                                                                    {"loop_partition_hint", 1},
+                                                                    {"parallel_launch_point", 1},
+                                                                    {"parallel_stride_pattern", 1}};
+  const auto& [key, number] = random_.pick(kPragmas);
+  stage.pragma(axis, key, number);
+  return "pragma(" + axis.name() + ", " + key + ", " + std::to_string(number) + ")";
+}
+
+}  // namespace tenon::fuzz

@@ -1,0 +1,224 @@
+#include "tests/fuzz/schedule_step.h"
+
+namespace tenon::fuzz {
+
+std::string ScheduleStep::compute_at(const te::Stage& stage) {
+  const std::vector<te::Stage> near = readers(stage);
+  const te::Stage parent =
+      near.empty() || random_.one_in(5) ? random_.pick(computed_stages()) : random_.pick(near);
+  const te::IterVar axis = leaf(parent);
+  stage.compute_at(parent, axis);
+  return "compute_at(s[" + parent.name() + "], " + axis.name() + ")";
+}
+
+std::string ScheduleStep::compute_inline(const te::Stage& stage) {
+  stage.compute_inline();
+  return "compute_inline()";
+}
+
+std::string ScheduleStep::compute_root(const te::Stage& stage) {
+  stage.compute_root();
+  return "compute_root()";
+}
+
+std::string ScheduleStep::cache_read(const te::Stage& stage) {
+  const std::vector<te::Tensor>& inputs = stage.op().inputs();
+  if (inputs.empty()) return "";
+  const te::Tensor read = random_.pick(inputs);
+  const char* scope = random_.one_in(2) ? "local" : random_.one_in(3) ? "shared" : "global";
+  const te::Tensor cache = schedule_.cache_read(read, scope, {stage.op()});
+  std::string text = "cache_read(" + read.name() + ", " + scope + ")";
+  if (!random_.one_in(2)) return text;
+  const te::IterVar axis = leaf(stage);
+  schedule_[cache].compute_at(stage, axis);
+  return text + ", computed at " + axis.name();
+}
+
+std::string ScheduleStep::cache_write(const te::Stage& stage) {
+  const char* scope = random_.one_in(2) ? "local" : "global";
+  const std::vector<te::Tensor> caches = schedule_.cache_write(outputs_of(stage), scope);
+  std::string text = std::string("cache_write(") + scope + ")";
+  if (!random_.one_in(2)) return text;
+  const te::IterVar axis = leaf(stage);
+  schedule_[caches.front()].compute_at(stage, axis);
+  return text + ", computed at " + axis.name();
+}
+
+std::string ScheduleStep::rfactor(const te::Stage& stage) {
+  // Most axes are none that can be factored.
+  const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
+  const te::IterVar axis = axes.empty() ? leaf(stage) : random_.pick(axes);
+  const int place = random_.between(-1, 1);
+  schedule_.rfactor(outputs_of(stage), axis, place);
+  return "rfactor(" + axis.name() + ", " + std::to_string(place) + ")";
+}
+
+/// A reduction in strands side by side, that are vectorized and then reduced.
+std::string ScheduleStep::strands(const te::Stage& stage) {
+  const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
+  if (axes.empty()) return "";
+  const te::IterVar axis = random_.pick(axes);
+  const int by = random_.one_in(3) ? factor() : 1 << random_.between(1, 4);
+  const bool take_inner = !random_.one_in(3);
+  const auto [outer, inner] = stage.split(axis, by);
+  const int place = random_.one_in(2) ? -1 : 0;
+  const std::vector<te::Tensor> parts =
+      schedule_.rfactor(outputs_of(stage), take_inner ? inner : outer, place);
+  std::string text = "split(" + axis.name() + ", " + std::to_string(by) + "), rfactor(" +
+                     (take_inner ? "inner, " : "outer, ") + std::to_string(place) + ")";
+  const te::Stage strand = schedule_[parts.front()];
+  if (!random_.one_in(4)) {
+    const te::IterVar lane = strand.axis(place == 0 ? 0 : strand.op().output(0).ndim() - 1);
+    std::vector<te::IterVar> order = strand.leaf_iter_vars();
+    std::erase_if(order, [&](const te::IterVar& leaf) { return leaf.same_as(lane); });
+    order.push_back(lane);
+    strand.reorder(order).vectorize(lane);
+    text += ", vectorize it";
+  }
+  if (random_.one_in(2)) {
+    const te::IterVar at = leaf(stage);
+    strand.compute_at(stage, at);
+    text += ", computed at " + at.name();
+  }
+  return text;
+}
+
+/// A tile that is computed in a cache and then written.
+std::string ScheduleStep::register_tile(const te::Stage& stage) {
+  const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
+  if (data.size() < 2) return "";
+  const std::vector<te::Tensor> caches = schedule_.cache_write(outputs_of(stage), "local");
+  const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::DataParallel);
+  if (axes.size() < 2) return "cache_write(local)";
+  const int xf = random_.between(1, 6), yf = 1 << random_.between(0, 4);
+  const auto [xo, yo, xi, yi] = stage.tile(axes[axes.size() - 2], axes.back(), xf, yf);
+  stage.reorder({xo, yo, xi, yi}).vectorize(yi);
+  const te::Stage cache = schedule_[caches.front()];
+  cache.compute_at(stage, yo);
+  std::string text = "cache_write(local), tile by " + std::to_string(xf) + ", " +
+                     std::to_string(yf) + ", yi vectorized";
+  std::vector<te::IterVar> order = leaves(cache, tir::IterKind::Reduce);
+  const std::vector<te::IterVar> inside = leaves(cache, tir::IterKind::DataParallel);
+  if (!order.empty() && random_.one_in(2)) {
+    const int fk = random_.between(2, 5);
+    const auto [ko, ki] = cache.split(order.back(), fk);
+    order.back() = ko;
+    order.push_back(ki);
+    cache.unroll(ki);
+    text += ", k by " + std::to_string(fk) + " unrolled";
+  }
+  order.insert(order.end(), inside.begin(), inside.end());
+  cache.reorder(order).vectorize(order.back());
+  return text + ", the cache's reductions outside and its last axis vectorized";
+}
+
+/// Where a reader needs it, kept in one of the ways there are.
+std::string ScheduleStep::producer_at_reader(const te::Stage& stage) {
+  const std::vector<te::Stage> near = readers(stage);
+  if (near.empty()) return "";
+  const te::Stage reader = random_.pick(near);
+  const te::IterVar axis = leaf(reader);
+  stage.compute_at(reader, axis);
+  const std::string text = "compute_at(s[" + reader.name() + "], " + axis.name() + ")";
+  switch (random_.between(0, 3)) {
+    case 0:
+      stage.rolling_buffer();
+      return text + ", rolling_buffer()";
+    case 1:
+      stage.double_buffer();
+      return text + ", double_buffer()";
+    case 2:
+      stage.set_scope("local");
+      return text + ", set_scope(local)";
+    default:
+      return text + ", " + vectorize(stage);
+  }
+}
+
+std::string ScheduleStep::storage_align(const te::Stage& stage) {
+  const te::IterVar axis = random_.pick(stage.op().axis());
+  const int by = random_.between(1, 8), offset = random_.between(0, by - 1);
+  stage.storage_align(axis, by, offset);
+  return "storage_align(" + axis.name() + ", " + std::to_string(by) + ", " +
+         std::to_string(offset) + ")";
+}
+
+std::string ScheduleStep::prefetch(const te::Stage& stage) {
+  const std::vector<te::Tensor>& inputs = stage.op().inputs();
+  if (inputs.empty()) return "";
+  const te::Tensor tensor = random_.pick(inputs);
+  const te::IterVar axis = leaf(stage);
+  const int offset = random_.between(0, 2);
+  stage.prefetch(tensor, axis, offset);
+  return "prefetch(" + tensor.name() + ", " + axis.name() + ", " + std::to_string(offset) + ")";
+}
+
+/// The last dimension in blocks and the rest turned round, or all dimensions in one.
+std::string ScheduleStep::transform_layout(const te::Stage& stage) {
+  if (stage.data().is_output) return "";  // The caller would have to know.
+  const int block = random_.between(2, 4);
+  const auto rank = stage.op().axis().size();
+  if (random_.one_in(4) && rank > 1) {
+    stage.transform_layout([&](std::span<const Var> at) {
+      std::vector<Expr> result(at.begin(), at.end());
+      std::rotate(result.begin(), result.begin() + 1, result.end());
+      return result;
+    });
+    return "transform_layout(first dimension last)";
+  }
+  stage.transform_layout([&](std::span<const Var> at) {
+    std::vector<Expr> result = {floordiv(at.back(), block)};
+    for (std::size_t d = at.size() - 1; d-- > 0;) result.push_back(at[d]);
+    result.push_back(floormod(at.back(), block));
+    return result;
+  });
+  return "transform_layout(last // " + std::to_string(block) + ", others, last % " +
+         std::to_string(block) + ")";
+}
+
+std::string ScheduleStep::set_scope(const te::Stage& stage) {
+  const char* scope = random_.one_in(2) ? "local" : "shared";
+  stage.set_scope(scope);
+  return std::string("set_scope(") + scope + ")";
+}
+
+std::string ScheduleStep::double_buffer(const te::Stage& stage) {
+  stage.double_buffer();
+  return "double_buffer()";
+}
+
+std::string ScheduleStep::rolling_buffer(const te::Stage& stage) {
+  stage.rolling_buffer();
+  return "rolling_buffer()";
+}
+
+/// One that always holds, which nothing can know that does not look at the data.
+std::string ScheduleStep::set_store_predicate(const te::Stage& stage) {
+  if (options_.inputs.empty()) return "";
+  const te::Tensor& input = options_.inputs.front();
+  const DataType type = input.dtype();
+  if (type.is_bool()) return "";
+  std::vector<Expr> at(static_cast<std::size_t>(input.ndim()), Expr(0));
+  const te::IterVar axis = leaf(stage);
+  const Expr first = input(at);
+  // Inputs are never 0.
+  stage.set_store_predicate(first != make_const(type, 0) || axis.var() < 0);
+  return "set_store_predicate(" + input.name() + "(0...) != 0 || " + axis.name() + " < 0)";
+}
+
+/// A stage and all that it alone needs.
+std::string ScheduleStep::group(const te::Stage& stage) {
+  const std::vector<te::Stage> near = readers(stage);
+  const std::vector<te::Tensor>& inputs = stage.op().inputs();
+  if (near.empty() || inputs.empty()) return "";
+  const te::Stage reader = random_.pick(near);
+  const te::Tensor input = random_.pick(inputs);
+  const bool include = random_.one_in(2);
+  const te::Stage all = schedule_.create_group(outputs_of(stage), {input}, include);
+  const te::IterVar axis = leaf(reader);
+  all.compute_at(reader, axis);
+  return "create_group from " + input.name() + (include ? " on" : "") + ", compute_at(s[" +
+         reader.name() + "], " + axis.name() + ")";
+}
+
+}  // namespace tenon::fuzz

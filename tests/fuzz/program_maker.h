@@ -1,0 +1,114 @@
+// What makes a random program, one operation after the other: sizes and indices and values
+// (random_values.cpp), reductions (random_reductions.cpp), graphs that are known by name
+// (random_graphs.cpp), and the choice among them (random_program.cpp).
+#pragma once
+
+#include "tests/fuzz/exact_value.h"
+#include "tests/fuzz/random_program.h"
+
+namespace tenon::fuzz {
+
+/// times_n * n + plus, for any n >= 1.
+struct Size {
+  int plus;
+  int times_n = 0;
+
+  int least() const { return plus + times_n; }
+  bool operator==(const Size&) const = default;
+  /// Whether this is at most `other`, whatever n is.
+  bool fits(const Size& other) const {
+    return times_n <= other.times_n && least() <= other.least();
+  }
+};
+using Shape = std::vector<Size>;
+
+struct Axis {
+  /// In [0, extent).
+  Expr index;
+  Size extent;
+};
+using Axes = std::vector<Axis>;
+
+struct KnownTensor {
+  te::Tensor tensor;
+  Shape shape;
+  Magnitude magnitude;
+};
+
+class ProgramMaker {
+ public:
+  explicit ProgramMaker(Random& random);
+
+  RandomProgram run();
+
+ private:
+  struct Reduction {
+    std::vector<te::IterVar> axes;
+    Axes indices;
+    int points = 1;
+  };
+
+  // ---- random_values.cpp
+  Size random_size();
+  Shape random_shape();
+  Expr value(const Size& size) const;
+  std::vector<Expr> extents(const Shape& shape) const;
+  /// An index into a dimension, in bounds for every value of the axes.
+  Expr index(const Size& extent, const Axes& axes);
+  std::optional<Expr> sum_of_two_axes(const Size& extent, const Axes& axes);
+  Expr index_of_axis(const Size& extent, const Axis& axis);
+  /// An index that is read from a tensor of integers.
+  std::optional<Expr> looked_up_index(const Size& extent, const Axes& axes);
+  /// One that can be read as the type.
+  const KnownTensor& random_tensor(DataType type);
+  ExactValue read(const Axes& axes, DataType type);
+  Expr comparison(const Axes& axes);
+  ExactValue element(const Axes& axes, DataType type);
+  /// For what jumps, such as where the greatest is.
+  ExactValue exact_element(const Axes& axes, DataType type);
+
+  // ---- random_reductions.cpp
+  Reduction random_reduction(const Shape& shape);
+  te::ReduceOptions random_condition(const Axes& own, const Reduction& over);
+  void add_reduction(const std::string& name, DataType type);
+  Expr simple_reduction(const ExactValue& e, const Reduction& over, te::ReduceOptions options,
+                        Magnitude& magnitude);
+  void add_tuple_reduction(const std::string& name, DataType type);
+  void add_extreme_place(const std::string& name, DataType type);
+  void add_extreme_of_unique_keys(const std::string& name, DataType type);
+  void add_moments(const std::string& name, DataType type);
+  void add_complex_product(const std::string& name, DataType type);
+  void add_range(const std::string& name, DataType type);
+
+  // ---- random_graphs.cpp
+  bool add_graph(const std::string& name);
+  bool add_scan(const std::string& name);
+  bool add_scan_of_two(const std::string& name);
+  bool add_softmax(const std::string& name);
+  bool add_layer_norm(const std::string& name);
+  bool add_row_sum(const std::string& name);
+  bool add_product(const std::string& name);
+  bool add_stencil(const std::string& name);
+  /// Of rank 2, of a floating type if asked; nullptr where there is none.
+  const KnownTensor* random_matrix(bool floating);
+
+  // ---- random_program.cpp
+  void add_input(const std::string& name);
+  void add_stage(const std::string& name);
+  void add_elementwise(const std::string& name, DataType type);
+  void add_several_outputs(const std::string& name, DataType type);
+  void add_output(const te::Tensor& t, const Shape& shape, Magnitude magnitude);
+  /// A compute of the shape; the body says how large it gets.
+  te::Tensor add_compute(const std::string& name, const Shape& shape,
+                         const std::function<ExactValue(const Axes& axes)>& body);
+
+  static Axes axes_of(std::span<const Var> vars, const Shape& shape);
+  static Axes inside(Axes a, const Axes& b);
+
+  Random& random_;
+  DataType type_;
+  RandomProgram program_;
+  std::vector<KnownTensor> tensors_;
+};
+
+}  // namespace tenon::fuzz

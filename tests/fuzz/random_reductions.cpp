@@ -1,0 +1,295 @@
+#include "tests/fuzz/program_maker.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+/// Points times elements, so that one evaluation stays quick.
+constexpr int kMostPoints = 12'000;
+
+int elements_of(const Shape& shape) {
+  int elements = 1;
+  for (const Size& size : shape) elements *= size.plus + 12 * size.times_n;
+  return elements;
+}
+
+using Args = std::span<const Var>;
+using Exprs = std::vector<Expr>;
+
+/// -1, 0 or 1.
+Expr trunc_to_one(const Expr& e) {
+  const Expr one = make_const(e.dtype(), 1);
+  return trunc(max(min(e, one), one * -1));
+}
+
+}  // namespace
+
+ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
+  Reduction r;
+  const int rank = random_.one_in(8) ? 3 : random_.between(1, 2);
+  static const std::vector<int> kExtents = {10, 11, 13, 16, 17, 32, 33};
+  for (int n = 0; n < rank; ++n) {
+    const bool symbolic = program_.size && random_.one_in(4);
+    Size extent = symbolic ? Size{0, 1} : Size{random_.between(1, 9)};
+    if (!symbolic && random_.one_in(3)) extent = {random_.pick(kExtents)};
+    if (!symbolic && r.points * extent.plus * elements_of(shape) > kMostPoints)
+      extent = {random_.between(1, 4)};
+    const int begin = random_.one_in(5) ? random_.between(1, 3) : 0;
+    const te::IterVar k = te::reduce_axis({begin, value(extent) + begin}, "k" + std::to_string(n));
+    r.axes.push_back(k);
+    r.indices.push_back({begin == 0 ? Expr(k) : Expr(k) - begin, extent});
+    r.points *= symbolic ? 32 : extent.plus;
+  }
+  return r;
+}
+
+te::ReduceOptions ProgramMaker::random_condition(const Axes& own, const Reduction& over) {
+  te::ReduceOptions options;
+  if (!random_.one_in(4)) return options;
+  const Expr k = random_.pick(over.indices).index, i = random_.pick(own).index;
+  switch (random_.between(0, 5)) {
+    case 0:
+      options.where = k <= i + 2;
+      break;
+    case 1:
+      options.where = floormod(k, 3) != 0;
+      break;
+    case 2:
+      options.where = floormod(k * 2 + i, 5) != 1;
+      break;
+    case 3:
+      options.where = k + i < random_.between(1, 20);
+      break;
+    case 4:
+      options.where = floordiv(k, 2) >= i || k == 0;
+      break;
+    default:
+      options.where = comparison(inside(own, over.indices));
+  }
+  return options;
+}
+
+Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
+                                    te::ReduceOptions options, Magnitude& magnitude) {
+  const DataType type = e.value.dtype();
+  if (type.is_bool()) {
+    magnitude = magnitude_of(1);
+    return random_.one_in(2) ? te::all(e.value, over.axes, options)
+                             : te::any(e.value, over.axes, options);
+  }
+  const Magnitude with_init = joined(e.magnitude, magnitude_of(5));
+  const Magnitude summed = sum_of(with_init, over.points + 1);
+  Magnitude multiplied = with_init;
+  for (int n = 0; n < over.points && multiplied.high < 2000; ++n)
+    multiplied = product_of(multiplied, e.magnitude);
+  const int kind = random_.between(0, 5);
+  if (kind <= 2 && is_held(type, summed)) {
+    magnitude = summed;
+    return te::sum(e.value, over.axes, options);
+  }
+  if (kind == 3 && is_held(type, multiplied) && e.magnitude.exact) {
+    magnitude = type.is_floating() ? multiplied : magnitude_of_any(type);
+    return te::prod(e.value, over.axes, options);
+  }
+  // Of nothing, the maximum is the least value of the type, with which no sum is exact.
+  magnitude = options.where ? magnitude_of_any(type) : with_init;
+  magnitude.exact = e.magnitude.exact;
+  return kind % 2 ? te::max(e.value, over.axes, options) : te::min(e.value, over.axes, options);
+}
+
+void ProgramMaker::add_reduction(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  add_compute(name, shape, [&](const Axes& own) {
+    const ExactValue e = element(inside(own, over.indices), type);
+    te::ReduceOptions options = random_condition(own, over);
+    // Of nothing, the maximum would be beyond all tolerance.
+    if (!e.magnitude.exact) options.where = std::nullopt;
+    if (random_.one_in(6) && !type.is_bool()) options.init = {make_const(type, 5)};
+    ExactValue result{e.value, {}};
+    result.value = simple_reduction(e, over, options, result.magnitude);
+    return result;
+  });
+}
+
+void ProgramMaker::add_tuple_reduction(const std::string& name, DataType type) {
+  const DataType numbers = type.is_bool() ? Int(32) : type;
+  switch (random_.between(0, 5)) {
+    case 0:
+    case 1:
+      return add_extreme_place(name, numbers);
+    case 2:
+      return add_extreme_of_unique_keys(name, numbers.is_floating() ? Int(32) : numbers);
+    case 3:
+      return add_moments(name, numbers);
+    case 4:
+      return add_complex_product(name, numbers);
+    default:
+      return add_range(name, numbers);
+  }
+}
+
+/// The least or the greatest element and where it is; of equal ones the first, in whatever order
+/// they come.
+void ProgramMaker::add_extreme_place(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  const bool greatest = random_.one_in(2);
+  const std::size_t place = random_.one_in(2) ? 0 : 1, key = 1 - place;
+  const te::Reducer reducer = te::comm_reducer(
+      [=](Args x, Args y) {
+        const Expr better = greatest ? x[key] > y[key] : x[key] < y[key];
+        const Expr first = better || (x[key] == y[key] && x[place] <= y[place]);
+        return Exprs{select(first, x[0], y[0]), select(first, x[1], y[1])};
+      },
+      [=](std::span<const DataType> types) {
+        Exprs identity(2, max_value(types[place]));
+        identity[key] = greatest ? min_value(types[key]) : max_value(types[key]);
+        return identity;
+      },
+      greatest ? "argmax" : "argmin");
+  Magnitude magnitude;
+  const std::vector<te::Tensor> outputs = te::compute_multi(
+      extents(shape),
+      [&](std::span<const Var> vars) {
+        const Axes own = axes_of(vars, shape);
+        const Axes axes = inside(own, over.indices);
+        const ExactValue e = exact_element(axes, type);
+        magnitude = e.magnitude;
+        Expr at = over.indices[0].index;
+        for (std::size_t n = 1; n < over.indices.size(); ++n) at = at * 40 + over.indices[n].index;
+        const te::ReduceOptions options = random_condition(own, over);
+        if (options.where) magnitude = magnitude_of_any(type);
+        return reducer(place == 0 ? Exprs{at, e.value} : Exprs{e.value, at}, over.axes, options);
+      },
+      name);
+  add_output(outputs[0], shape, place == 0 ? magnitude_of_any(Int(32)) : magnitude);
+  add_output(outputs[1], shape, place == 1 ? magnitude_of_any(Int(32)) : magnitude);
+}
+
+/// The reducer of many programs, in which of equal keys that on the left wins: there are none.
+void ProgramMaker::add_extreme_of_unique_keys(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  const std::size_t key = random_.one_in(2) ? 0 : 1, value = 1 - key;
+  const te::Reducer reducer = te::comm_reducer(
+      [=](Args x, Args y) {
+        const Expr first = x[key] <= y[key];
+        return Exprs{select(first, x[0], y[0]), select(first, x[1], y[1])};
+      },
+      [=](std::span<const DataType> types) {
+        Exprs identity(2, max_value(types[key]));
+        identity[value] = make_const(types[value], 0);
+        return identity;
+      },
+      "argmin");
+  Magnitude magnitude;
+  const std::vector<te::Tensor> outputs = te::compute_multi(
+      extents(shape),
+      [&](std::span<const Var> vars) {
+        const Axes own = axes_of(vars, shape), axes = inside(own, over.indices);
+        Expr place = over.indices[0].index;
+        for (std::size_t n = 1; n < over.indices.size(); ++n)
+          place = place * 40 + over.indices[n].index;
+        const Expr unique = floormod(exact_element(axes, Int(32)).value, 8) * 65536 + place;
+        const ExactValue e = exact_element(axes, type);
+        magnitude = joined(e.magnitude, magnitude_of(0));
+        return reducer(key == 0 ? Exprs{unique, e.value} : Exprs{e.value, unique}, over.axes,
+                       random_condition(own, over));
+      },
+      name);
+  add_output(outputs[0], shape, key == 0 ? magnitude_of_any(Int(32)) : magnitude);
+  add_output(outputs[1], shape, key == 1 ? magnitude_of_any(Int(32)) : magnitude);
+}
+
+/// The sum and the sum of squares.
+void ProgramMaker::add_moments(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  const te::Reducer moments = te::comm_reducer(
+      [](Args x, Args y) {
+        return Exprs{x[0] + y[0], x[1] + y[1]};
+      },
+      [](std::span<const DataType> types) {
+        return Exprs{make_const(types[0], 0), make_const(types[1], 0)};
+      },
+      "moments");
+  Magnitude sum, squares;
+  const std::vector<te::Tensor> outputs = te::compute_multi(
+      extents(shape),
+      [&](std::span<const Var> vars) {
+        const Axes own = axes_of(vars, shape);
+        ExactValue e = exact_element(inside(own, over.indices), type);
+        if (!is_held(type, sum_of(product_of(e.magnitude, e.magnitude), over.points)))
+          e = {trunc_to_one(e.value), {1, 0}};
+        sum = sum_of(e.magnitude, over.points);
+        squares = sum_of(product_of(e.magnitude, e.magnitude), over.points);
+        return moments({e.value, e.value * e.value}, over.axes, random_condition(own, over));
+      },
+      name);
+  auto known = [&](Magnitude m) { return type.is_floating() ? m : magnitude_of_any(type); };
+  add_output(outputs[0], shape, known(sum));
+  add_output(outputs[1], shape, known(squares));
+}
+
+/// Each component of an update reads both of what was.
+void ProgramMaker::add_complex_product(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  // Of numbers in the unit square, every two of which double the greatest product.
+  const Magnitude product = {over.points / 2 + 2, 0};
+  const DataType held = is_held(type, product) ? type : Int(32);
+  const te::Reducer multiply = te::comm_reducer(
+      [](Args x, Args y) {
+        return Exprs{x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+      },
+      [](std::span<const DataType> types) {
+        return Exprs{make_const(types[0], 1), make_const(types[1], 0)};
+      },
+      "multiply");
+  const std::vector<te::Tensor> outputs = te::compute_multi(
+      extents(shape),
+      [&](std::span<const Var> vars) {
+        const Axes own = axes_of(vars, shape), axes = inside(own, over.indices);
+        Exprs parts;
+        for (int n = 0; n < 2; ++n) {
+          const Expr e = exact_element(axes, held).value;
+          parts.push_back(held.is_floating() ? trunc_to_one(e) : e);
+        }
+        return multiply(parts, over.axes, random_condition(own, over));
+      },
+      name);
+  const Magnitude magnitude = held.is_floating() ? product : magnitude_of_any(held);
+  add_output(outputs[0], shape, magnitude);
+  add_output(outputs[1], shape, magnitude);
+}
+
+/// The least, the greatest and their number's parity.
+void ProgramMaker::add_range(const std::string& name, DataType type) {
+  const Shape shape = random_shape();
+  const Reduction over = random_reduction(shape);
+  const te::Reducer range = te::comm_reducer(
+      [](Args x, Args y) {
+        return Exprs{min(x[0], y[0]), max(x[1], y[1]), x[2] ^ y[2]};
+      },
+      [](std::span<const DataType> types) {
+        return Exprs{max_value(types[0]), min_value(types[1]), make_const(types[2], 0)};
+      },
+      "range");
+  Magnitude magnitude;
+  const std::vector<te::Tensor> outputs = te::compute_multi(
+      extents(shape),
+      [&](std::span<const Var> vars) {
+        const Axes own = axes_of(vars, shape), axes = inside(own, over.indices);
+        const ExactValue e = exact_element(axes, type);
+        const te::ReduceOptions options = random_condition(own, over);
+        magnitude = options.where ? magnitude_of_any(type) : e.magnitude;
+        return range({e.value, e.value, exact_element(axes, Int(16)).value}, over.axes, options);
+      },
+      name);
+  add_output(outputs[0], shape, magnitude);
+  add_output(outputs[1], shape, magnitude);
+  add_output(outputs[2], shape, magnitude_of_any(Int(16)));
+}
+
+}  // namespace tenon::fuzz

@@ -1,0 +1,173 @@
+#include "tests/fuzz/program_maker.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+/// Above vector widths, and dividing by nothing.
+constexpr int kMostElements = 1200;
+
+}  // namespace
+
+Size ProgramMaker::random_size() {
+  if (program_.size && random_.one_in(2))
+    return random_.one_in(4) ? Size{0, 2} : Size{random_.one_in(2) ? 0 : random_.between(1, 3), 1};
+  static const std::vector<int> kSizes = {11, 13, 16, 16, 16, 17, 19, 31, 32, 33};
+  if (random_.one_in(8)) return {1};
+  return {random_.one_in(3) ? random_.pick(kSizes) : random_.between(2, 13)};
+}
+
+Shape ProgramMaker::random_shape() {
+  Shape shape;
+  const int rank = random_.one_in(8) ? 4 : random_.between(1, 3);
+  int elements = 1;
+  for (int n = 0; n < rank; ++n) {
+    Size size = random_size();
+    const int most = size.plus + 12 * size.times_n;
+    if (elements * most > kMostElements) size = {random_.between(1, 3)};
+    elements *= size.plus + 12 * size.times_n;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+Expr ProgramMaker::value(const Size& size) const {
+  return size.times_n == 0 ? Expr(size.plus) : *program_.size * size.times_n + size.plus;
+}
+
+std::vector<Expr> ProgramMaker::extents(const Shape& shape) const {
+  std::vector<Expr> result;
+  for (const Size& size : shape) result.push_back(value(size));
+  return result;
+}
+
+std::optional<Expr> ProgramMaker::sum_of_two_axes(const Size& extent, const Axes& axes) {
+  const Axis &a = random_.pick(axes), &b = random_.pick(axes);
+  if (a.index.same_as(b.index)) return std::nullopt;
+  const Size sum = {a.extent.plus + b.extent.plus - 1, a.extent.times_n + b.extent.times_n};
+  if (b.extent.times_n == 0) {
+    const Size joint = {a.extent.plus * b.extent.plus, a.extent.times_n * b.extent.plus};
+    if (joint.fits(extent) && random_.one_in(2)) return a.index * b.extent.plus + b.index;
+    if (a.extent.times_n == 0 && Size{(joint.plus + 2) / 3}.fits(extent) && random_.one_in(4))
+      return floordiv(a.index * b.extent.plus + b.index, 3);
+  }
+  if (sum.fits(extent)) return a.index + b.index;
+  if (random_.one_in(4)) return floormod(a.index + b.index, value(extent));
+  return std::nullopt;
+}
+
+Expr ProgramMaker::index_of_axis(const Size& extent, const Axis& axis) {
+  const Expr& i = axis.index;
+  const bool is_constant = axis.extent.times_n == 0;
+  if (axis.extent.fits(extent)) {
+    const Size doubled = {axis.extent.plus * 2 - 1, axis.extent.times_n * 2};
+    if (doubled.fits(extent) && random_.one_in(3)) return i * 2;
+    if (random_.one_in(6)) return value(axis.extent) - 1 - i;
+    if (random_.one_in(8)) return floordiv(i, random_.between(2, 4));
+    if (random_.one_in(8)) return floormod(i, random_.between(1, extent.least()));
+    return i + random_.between(0, extent.least() - axis.extent.least());
+  }
+  for (int divisor : {2, 3, 4, 8})
+    if (is_constant && Size{(axis.extent.plus + divisor - 1) / divisor}.fits(extent) &&
+        random_.one_in(2))
+      return floordiv(i, divisor);
+  return random_.one_in(4) ? min(i, value(extent) - 1) : floormod(i, value(extent));
+}
+
+Expr ProgramMaker::index(const Size& extent, const Axes& axes) {
+  if (axes.empty() || random_.one_in(12)) return Expr(random_.between(0, extent.least() - 1));
+  if (axes.size() > 1 && random_.one_in(4))
+    if (std::optional<Expr> sum = sum_of_two_axes(extent, axes)) return *sum;
+  return index_of_axis(extent, random_.pick(axes));
+}
+
+std::optional<Expr> ProgramMaker::looked_up_index(const Size& extent, const Axes& axes) {
+  const KnownTensor& from = random_tensor(Int(32));
+  if (from.tensor.dtype().is_floating() || !random_.one_in(10)) return std::nullopt;
+  std::vector<Expr> at;
+  for (const Size& size : from.shape) at.push_back(index(size, axes));
+  return max(min(cast(Int(32), from.tensor(at)), value(extent) - 1), 0);
+}
+
+const KnownTensor& ProgramMaker::random_tensor(DataType type) {
+  const int last = static_cast<int>(tensors_.size()) - 1;
+  const KnownTensor& chosen = tensors_[static_cast<std::size_t>(
+      random_.between(random_.one_in(2) ? 0 : std::max(0, last - 1), last))];
+  // Of two computations of an inexact value, one may be just below a number and one above.
+  const bool fits = chosen.magnitude.exact || type.is_floating();
+  return fits ? chosen : tensors_.front();
+}
+
+ExactValue ProgramMaker::read(const Axes& axes, DataType type) {
+  const KnownTensor& from = random_tensor(type);
+  std::vector<Expr> at;
+  for (std::size_t d = 0; d < from.shape.size(); ++d) {
+    const bool same = d < axes.size() && axes[d].extent == from.shape[d];
+    if (auto looked_up = looked_up_index(from.shape[d], axes); looked_up && !same)
+      at.push_back(*looked_up);
+    else
+      at.push_back(same && !random_.one_in(4) ? axes[d].index : index(from.shape[d], axes));
+  }
+  auto load = [&] {
+    const ExactValue e{from.tensor(at), from.magnitude};
+    if (type.is_bool() && !from.tensor.dtype().is_bool())
+      return ExactValue{from.tensor(at) > make_const(from.tensor.dtype(), 0), magnitude_of(1)};
+    return exact_cast(type, e);
+  };
+  if (!axes.empty() && axes[0].extent.fits(from.shape[0]) && random_.one_in(5)) {
+    // A neighbour, guarded.
+    at[0] = axes[0].index - 1;
+    const ExactValue e = load();
+    return {if_then_else(axes[0].index >= 1, e.value, make_const(type, 0)), e.magnitude};
+  }
+  return load();
+}
+
+Expr ProgramMaker::comparison(const Axes& axes) {
+  // Exact whatever is compared: the first input is.
+  const DataType type = tensors_.front().tensor.dtype();
+  if (type.is_bool()) return read(axes, type).value;
+  const DataType compared = type.is_floating() ? Int(32) : type;
+  const Expr a = read(axes, compared).value, b = read(axes, compared).value;
+  switch (random_.between(0, 2)) {
+    case 0:
+      return a < b;
+    case 1:
+      return a == b;
+    default:
+      return a >= b;
+  }
+}
+
+ExactValue ProgramMaker::element(const Axes& axes, DataType type) {
+  ExactValue e = type.is_bool() && random_.one_in(2) ? ExactValue{comparison(axes), magnitude_of(1)}
+                                                     : read(axes, type);
+  const int more = random_.between(0, 2);
+  for (int n = 0; n < more; ++n) {
+    const ExactValue other = read(axes, type);
+    if (type.is_floating() && other.magnitude.high < 8 && random_.one_in(12)) {
+      e = apply(static_cast<Function>(random_.between(0, kFunctions - 1)), e, other);
+      continue;
+    }
+    const auto operation = static_cast<ExactOperation>(random_.between(0, kExactOperations - 1));
+    e = combine(operation, e, other);
+  }
+  if (random_.one_in(12)) {
+    const ExactValue other = read(axes, type);
+    e = {select(comparison(axes), e.value, other.value), joined(e.magnitude, other.magnitude)};
+  }
+  return random_.one_in(3) && !type.is_bool()
+             ? combine(ExactOperation::Add, e, exact_constant(type, 3))
+             : e;
+}
+
+ExactValue ProgramMaker::exact_element(const Axes& axes, DataType type) {
+  const ExactValue e = element(axes, type);
+  if (e.magnitude.exact) return e;
+  const KnownTensor& input = tensors_.front();
+  std::vector<Expr> at;
+  for (const Size& size : input.shape) at.push_back(index(size, axes));
+  return exact_cast(type, {input.tensor(at), input.magnitude});
+}
+
+}  // namespace tenon::fuzz

@@ -1,0 +1,111 @@
+#include "tests/fuzz/schedule_step.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+bool is_bound(const te::Stage& stage) {
+  for (const auto& [axis, attributes] : stage.data().attributes)
+    if (attributes.thread) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string ScheduleStep::virtual_threads(const te::Stage& stage) {
+  const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
+  if (data.empty()) return "";
+  const te::IterVar axis = random_.pick(data);
+  const int count = random_.between(2, 4);
+  const auto [outer, inner] =
+      random_.one_in(2) ? stage.split_by_nparts(axis, count) : stage.split(axis, count);
+  const bool take_outer = random_.one_in(2);
+  const te::IterVar bound = take_outer ? outer : inner;
+  std::vector<te::IterVar> order = stage.leaf_iter_vars();
+  std::erase_if(order, [&](const te::IterVar& leaf) { return leaf.same_as(bound); });
+  order.insert(order.begin(), bound);
+  stage.reorder(order).bind(bound, te::thread_axis("vthread", "v" + axis.name()));
+  return "split " + axis.name() + ", " + bound.name() + " (" + std::to_string(count) +
+         ") first and bound to vthread";
+}
+
+std::string ScheduleStep::bind(const te::Stage& stage) {
+  const te::IterVar axis = leaf(stage);
+  const te::IterVar& thread = random_.pick(threads_);
+  stage.bind(axis, thread);
+  return "bind(" + axis.name() + ", " + thread.name() + ")";
+}
+
+/// All data as one loop, over blocks and their threads.
+std::string ScheduleStep::blocks_and_threads(const te::Stage& stage) {
+  std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
+  if (data.empty() || stage.leaf_iter_vars().size() < data.size()) return "";
+  const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
+  if (random_.one_in(2) && data.size() > 1) {
+    const int rows = random_.between(1, 4);
+    const auto [xo, yo, xi, yi] = stage.tile(data[0], data[1], rows, count);
+    stage.bind(xo, threads_[1]).bind(yo, threads_[0]).bind(xi, threads_[3]).bind(yi, threads_[2]);
+    return "tile(" + data[0].name() + ", " + data[1].name() + ", " + std::to_string(rows) + ", " +
+           std::to_string(count) + ") over blocks and threads, x and y";
+  }
+  std::vector<te::IterVar> order = data;
+  for (const te::IterVar& leaf : stage.leaf_iter_vars())
+    if (!te::contains(data, leaf)) order.push_back(leaf);
+  stage.reorder(order);
+  const te::IterVar fused = data.size() > 1 ? stage.fuse(data) : data[0];
+  const auto [outer, inner] = stage.split(fused, count);
+  stage.bind(outer, threads_[0]).bind(inner, threads_[2]);
+  return "all data fused, split by " + std::to_string(count) + " over blocks and threads";
+}
+
+/// Threads share the work of what a block needs.
+std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
+  const std::vector<te::Tensor>& inputs = stage.op().inputs();
+  if (inputs.empty() || !is_bound(stage)) return "";
+  const te::Tensor read = random_.pick(inputs);
+  const te::Tensor cache = schedule_.cache_read(read, "shared", {stage.op()});
+  const te::IterVar at = leaf(stage);
+  const te::Stage fetch = schedule_[cache];
+  fetch.compute_at(stage, at);
+  const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
+  const std::vector<te::IterVar> data = fetch.leaf_iter_vars();
+  const te::IterVar fused = data.size() > 1 ? fetch.fuse(data) : data[0];
+  const te::IterVar inner = fetch.split(fused, count).inner;
+  fetch.bind(inner, threads_[2]);
+  std::string text = "cache_read(" + read.name() + ", shared) at " + at.name() +
+                     ", fused, split by " + std::to_string(count) + " and bound to threadIdx.x";
+  if (random_.one_in(4)) {
+    fetch.double_buffer();
+    text += ", double_buffer()";
+  }
+  return text;
+}
+
+/// A reduction, or a part of one, that the threads of a block share.
+std::string ScheduleStep::reduction_over_threads(const te::Stage& stage) {
+  const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
+  if (axes.empty()) return "";
+  te::IterVar axis = random_.pick(axes);
+  std::string text;
+  if (random_.one_in(2)) {
+    const int count = random_.one_in(2) ? factor() : 4 << random_.between(0, 2);
+    text = "split(" + axis.name() + ", " + std::to_string(count) + "), ";
+    const auto [outer, inner] = stage.split(axis, count);
+    axis = inner;
+    if (random_.one_in(2)) {
+      const std::vector<te::Tensor> parts = schedule_.rfactor(outputs_of(stage), inner);
+      axis = stage.reduce_axis(0);
+      schedule_[parts.front()].compute_at(stage, axis);
+      text += "rfactor(inner), ";
+    }
+  }
+  stage.bind(axis, threads_[2]);
+  text += "bind(" + axis.name() + ", threadIdx.x)";
+  if (random_.one_in(2)) {
+    stage.set_store_predicate(threads_[2].var() == 0);
+    text += ", stored by the first";
+  }
+  return text;
+}
+
+}  // namespace tenon::fuzz
