@@ -55,6 +55,10 @@ std::optional<Options> parse(std::span<char*> args) {
   for (std::size_t n = 0; n < args.size(); ++n) {
     const std::string_view arg = args[n];
     const bool has_value = n + 1 < args.size();
+    if (arg == "--help") {
+      std::cout << "fuzz: random programs with random schedules. Options: " << kKnown << "\n";
+      std::exit(0);
+    }
     if (const auto found = switches.find(arg); found != switches.end()) {
       *found->second = true;
     } else if (const auto number = numbers.find(arg); number != numbers.end() && has_value) {
