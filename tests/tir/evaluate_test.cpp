@@ -184,6 +184,34 @@ TEST(EvaluateRaces, AWriteOfWhatAnotherThreadMayStillRead) {
   EXPECT_NE(error.find("a race: S_1[0] is written"), std::string::npos) << error;
 }
 
+constexpr const char* kAllWriteZero = "        S_1[0] = 0f32\n";
+
+TEST(EvaluateRaces, ThreadsThatAllWriteTheSameValueAndReadItThemselves) {
+  EXPECT_EQ(error_of_threads(kBarrier + std::string(kAllWriteZero) +
+                             "        B[t] = (S_1[0] + A[(7 - t)])\n"),
+            "");
+}
+
+TEST(EvaluateRaces, AThreadThatReadsWhatAllOthersWriteTheSame) {
+  const std::string error = error_of_threads(kBarrier + std::string("        if (0 < t) {\n  ") +
+                                             kAllWriteZero + "        }\n        B[t] = S_1[0]\n");
+  EXPECT_NE(error.find("a race: S_1[0] is read"), std::string::npos) << error;
+}
+
+TEST(EvaluateRaces, AChangeOfWhatAllThreadsHaveWrittenTheSame) {
+  const std::string error =
+      error_of_threads(kBarrier + std::string(kAllWriteZero) +
+                       "        if (t == 3) {\n          S_1[0] = 1f32\n        }\n");
+  EXPECT_NE(error.find("a race: S_1[0] is written"), std::string::npos) << error;
+}
+
+TEST(EvaluateRaces, AWriteOfTheOldValueThatAnotherThreadHasRead) {
+  const std::string error =
+      error_of_threads(kBarrier + std::string("        B[t] = S_1[0]\n") +
+                       "        if (t == 3) {\n          S_1[0] = 1f32\n        }\n");
+  EXPECT_NE(error.find("a race: S_1[0] is written"), std::string::npos) << error;
+}
+
 TEST(EvaluateRaces, ABarrierThatSomeNeverReach) {
   const std::string error =
       error_of_threads("        if (t < 4) {\n  " + std::string(kBarrier) + "        }\n");

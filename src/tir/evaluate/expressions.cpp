@@ -214,26 +214,6 @@ Value Machine::load(const Load& n, Thread& t) {
   return Value(std::move(lanes));
 }
 
-void Machine::store(const Store& n, Thread& t) {
-  const DataType element = n.buffer->dtype.element();
-  const int width = n.buffer->dtype.lanes;
-  const Value value = eval(n.value, t);
-  std::size_t lane = 0;
-  for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
-    const Place place = locate(n.buffer, at, t, true);
-    for (int w = 0; w < width; ++w)
-      write_element(place.address + w * element.bytes(), value[lane++], element);
-    if (place.memory)
-      place.memory->mark_written(place.offset, std::int64_t{width} * element.bytes());
-  });
-}
-
-void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
-                            bool is_write) {
-  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" +
-                     buffer->name + "`: " + buffer->name + index_text(indices));
-}
-
 namespace {
 
 /// The same for the same hardware thread, however the loops over threads are nested.
@@ -245,6 +225,49 @@ std::int64_t place_in_block(const Thread& t) {
 }
 
 }  // namespace
+
+void Machine::store(const Store& n, Thread& t) {
+  const auto width = static_cast<std::size_t>(n.buffer->dtype.lanes);
+  const Value value = eval(n.value, t);
+  std::vector<Scalar> elements(width);
+  std::size_t lane = 0;
+  for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
+    for (Scalar& element : elements) element = value[lane++];
+    write(locate(n.buffer, at, t, true), elements, n.buffer, at, t);
+  });
+}
+
+void Machine::write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
+                    std::span<const std::int64_t> indices, Thread& t) {
+  const DataType element = buffer->dtype.element();
+  const std::size_t bytes = elements.size() * static_cast<std::size_t>(element.bytes());
+  const bool checks = options_.check_races && place.is_shared;
+  const std::vector<std::byte> before(place.address, place.address + (checks ? bytes : 0));
+  std::byte* at = place.address;
+  for (const Scalar& value : elements) {
+    write_element(at, value, element);
+    at += element.bytes();
+  }
+  if (!place.memory) return;
+  const auto count = static_cast<std::int64_t>(bytes);
+  place.memory->mark_written(place.offset, count);
+  if (!checks) return;
+  const bool changes = !std::equal(before.begin(), before.end(), place.address);
+  if (!place.memory->note_write(place.offset, count, place_in_block(t), changes, barriers_))
+    race(buffer, indices, true);
+}
+
+void Machine::race(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write) {
+  throw RuntimeError("a race: " + buffer->name + index_text(indices) + " is " +
+                     (is_write ? "written" : "read") +
+                     " by one thread and used by another, with no barrier between");
+}
+
+void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
+                            bool is_write) {
+  throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside buffer `" +
+                     buffer->name + "`: " + buffer->name + index_text(indices));
+}
 
 Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices,
                                Thread& t, bool is_write) {
@@ -269,7 +292,7 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
     auto own = storages_.find(&buffer->data.node());
     if (own == storages_.end()) {
       const std::int64_t raw = eval_int(buffer->data, t) + element * bytes;
-      return {nullptr, reinterpret_cast<std::byte*>(raw), 0};
+      return {nullptr, reinterpret_cast<std::byte*>(raw), 0, false};
     }
     storage = own->second;
   }
@@ -278,12 +301,10 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
   if (offset < 0 || offset + bytes > memory.bytes()) out_of_bounds(buffer, indices, is_write);
   if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
     throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
-  if (options_.check_races && storage->is_shared &&
-      !memory.note_use(offset, bytes, place_in_block(t), is_write, barriers_))
-    throw RuntimeError("a race: " + buffer->name + index_text(indices) + " is " +
-                       (is_write ? "written" : "read") +
-                       " by one thread and used by another, with no barrier between");
-  return {&memory, memory.data() + offset, offset};
+  if (!is_write && options_.check_races && storage->is_shared &&
+      !memory.note_read(offset, bytes, place_in_block(t), barriers_))
+    race(buffer, indices, false);
+  return {&memory, memory.data() + offset, offset, storage->is_shared};
 }
 
 std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {

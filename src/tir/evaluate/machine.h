@@ -100,12 +100,17 @@ class Machine {
     Memory* memory;  // null for a raw address
     std::byte* address;
     std::int64_t offset;  // bytes into memory
+    bool is_shared;       // by the threads of a block
   };
   Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
                bool is_write);
   [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
                                   bool is_write);
   void store(const Store& n, Thread& t);
+  void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
+             std::span<const std::int64_t> indices, Thread& t);
+  [[noreturn]] static void race(const Buffer& buffer, std::span<const std::int64_t> indices,
+                                bool is_write);
   /// Calls f(lane, indices) for every lane of the last index.
   template <class F>
   void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);

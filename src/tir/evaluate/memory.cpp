@@ -1,5 +1,6 @@
 #include "tir/evaluate/memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tenon/support/float16.h"
@@ -35,20 +36,39 @@ void Memory::mark_written(std::int64_t first, std::int64_t count) {
   for (std::int64_t n = first; n < first + count; ++n) written_[static_cast<std::size_t>(n)] = 1;
 }
 
-bool Memory::note_use(std::int64_t first, std::int64_t count, std::int64_t thread, bool is_write,
-                      std::int64_t barrier) {
+Memory::Uses& Memory::uses_of(std::int64_t byte, std::int64_t barrier) {
   uses_.resize(static_cast<std::size_t>(bytes_));
+  Uses& uses = uses_[static_cast<std::size_t>(byte)];
+  if (uses.barrier != barrier) uses = {.barrier = barrier, .writers = {}};
+  return uses;
+}
+
+bool Memory::note_read(std::int64_t first, std::int64_t count, std::int64_t thread,
+                       std::int64_t barrier) {
   bool is_fine = true;
   for (std::int64_t n = first; n < first + count; ++n) {
-    LastUse& use = uses_[static_cast<std::size_t>(n)];
-    if (use.barrier != barrier) use = {barrier, kNobody, kNobody};
-    is_fine &= use.writer == kNobody || use.writer == thread;
-    if (is_write) {
-      is_fine &= use.reader == kNobody || use.reader == thread;
-      use.writer = thread;
-    } else {
-      use.reader = use.reader == kNobody || use.reader == thread ? thread : kSeveral;
-    }
+    Uses& uses = uses_of(n, barrier);
+    const auto& writers = uses.writers;
+    is_fine &=
+        writers.empty() || std::find(writers.begin(), writers.end(), thread) != writers.end();
+    std::int64_t& reader = writers.empty() ? uses.reader_before : uses.reader_after;
+    reader = reader == kNobody || reader == thread ? thread : kSeveral;
+  }
+  return is_fine;
+}
+
+bool Memory::note_write(std::int64_t first, std::int64_t count, std::int64_t thread, bool changes,
+                        std::int64_t barrier) {
+  auto is_own = [&](std::int64_t user) { return user == kNobody || user == thread; };
+  bool is_fine = true;
+  for (std::int64_t n = first; n < first + count; ++n) {
+    Uses& uses = uses_of(n, barrier);
+    const bool is_new =
+        std::find(uses.writers.begin(), uses.writers.end(), thread) == uses.writers.end();
+    const bool has_others = uses.writers.size() > (is_new ? 0u : 1u);
+    is_fine &= is_own(uses.reader_before);
+    is_fine &= !changes || (!has_others && is_own(uses.reader_after));
+    if (is_new) uses.writers.push_back(thread);
   }
   return is_fine;
 }

@@ -19,25 +19,30 @@ class Memory {
   bool is_written(std::int64_t first, std::int64_t count) const;
   void mark_written(std::int64_t first, std::int64_t count);
 
-  /// Notes that a thread uses the bytes, of memory that a block shares, between two barriers that
-  /// have this number. False if another thread has used one of them since the last barrier, and one
-  /// of the two writes.
-  bool note_use(std::int64_t first, std::int64_t count, std::int64_t thread, bool is_write,
-                std::int64_t barrier);
+  /// Note that a thread reads or writes the bytes, of memory that a block shares, between two
+  /// barriers that have this number. False if the result depends on which thread comes first: if
+  /// another one has written a byte since the last barrier and this one has not, or this one
+  /// changes what another one uses. Threads that all write the same value do not race.
+  bool note_read(std::int64_t first, std::int64_t count, std::int64_t thread, std::int64_t barrier);
+  bool note_write(std::int64_t first, std::int64_t count, std::int64_t thread, bool changes,
+                  std::int64_t barrier);
 
  private:
   static constexpr std::int64_t kNobody = -1, kSeveral = -2;
-  struct LastUse {
+  struct Uses {
     std::int64_t barrier = -1;
-    std::int64_t writer = kNobody;
-    std::int64_t reader = kNobody;
+    std::vector<std::int64_t> writers;
+    /// Of what was there before, and of what they themselves have written.
+    std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
+  Uses& uses_of(std::int64_t byte, std::int64_t barrier);
+
   std::vector<std::byte> own_;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<std::uint8_t> written_;
   /// Per byte; empty as long as nobody asks.
-  std::vector<LastUse> uses_;
+  std::vector<Uses> uses_;
 };
 
 /// A view of memory by indices: element offset = base + sum((index - min) * stride).

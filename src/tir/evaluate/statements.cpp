@@ -224,10 +224,7 @@ void Machine::allreduce(const Call& n, const Active& active) {
       internal_check(result != nullptr, "a thread reduction without a place for its result");
       std::vector<std::int64_t> indices;
       for (const Expr& index : result->indices) indices.push_back(eval_int(index, t));
-      const Place place = locate(result->buffer, indices, t, true);
-      const DataType element = result->buffer->dtype;
-      write_element(place.address, total[v], element);
-      if (place.memory) place.memory->mark_written(place.offset, element.bytes());
+      write(locate(result->buffer, indices, t, true), {&total[v], 1}, result->buffer, indices, t);
     }
   }
 }
