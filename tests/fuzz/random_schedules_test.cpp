@@ -24,7 +24,7 @@ void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
     refused += !verdict.refused.empty();
   }
   // What is refused shows nothing.
-  EXPECT_LT(refused, static_cast<int>(last - first) / 4);
+  EXPECT_LT(refused, static_cast<int>(last - first) / 3);
 }
 
 TEST(RandomSchedulesTest, InterpretedLoopsComputeTheRightNumbers) { expect_right(0, 300, {}); }

@@ -101,7 +101,8 @@ std::string ScheduleStep::reduction_over_threads(const te::Stage& stage) {
   }
   stage.bind(axis, threads_[2]);
   text += "bind(" + axis.name() + ", threadIdx.x)";
-  if (random_.one_in(2)) {
+  // A result that each thread keeps for itself would be missing in the others.
+  if (stage.data().is_output && random_.one_in(2)) {
     stage.set_store_predicate(threads_[2].var() == 0);
     text += ", stored by the first";
   }
