@@ -59,7 +59,7 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
 
   std::vector<std::vector<CallArgument>> truths;
   if (!calls_c_functions(module))
-    interpret(module, truths.emplace_back(make_arguments(args, arguments, where)));
+    interpret(module, truths.emplace_back(make_arguments(args, arguments, where)), {});
   if (options.reference) {
     std::vector<NDArray> arrays;
     for (const CallArgument& arg : truths.emplace_back(make_arguments(args, arguments, where)))

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "tenon/driver/check.h"
+#include "tenon/tooling/check.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/fuzz/random_program.h"
 

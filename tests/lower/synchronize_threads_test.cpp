@@ -307,8 +307,8 @@ TEST(SynchronizeThreads, EveryBarrierOfStraightCodeIsNeeded) {
 TEST(SynchronizeThreads, TheRunnerChecksTheBarriers) {
   PrimFunc racing = test::parse_function(kernel(std::string(kFill) + std::string(kRead)));
   const Pass none{"synchronize-threads",
-                  [](const PrimFunc& func, const PassOptions&) { return func; }, Form::Lowered, Form::Lowered,
-                  ""};
+                  [](const PrimFunc& func, const PassOptions&) { return func; }, Form::Lowered,
+                  Form::Lowered, ""};
   EXPECT_THROW(run_passes(std::span(&none, 1), racing, {}), PassFailure);
 }
 
