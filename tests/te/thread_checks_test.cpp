@@ -232,6 +232,16 @@ TEST_F(NormalizedRowsTest, ASumOfWhatEachThreadKeepsForItself) {
   expect_same_values();
 }
 
+TEST_F(NormalizedRowsTest, WhatThreadsKeepForASumThatMoreOfThemMake) {
+  // R is read for B by 4 threads, and for S by all 12.
+  Tensor R = s.cache_read(A, "local", {S, B});
+  auto [jo, ji] = s[B].split(s[B].axis(1), 4);
+  s[B].bind(s[B].axis(0), bx).bind(ji, tx);
+  s[S].bind(s[S].reduce_axis(0), tx).compute_at(s[B], ji);
+  s[R].compute_at(s[B], ji);
+  expect_same_values();
+}
+
 TEST(ThreadSums, OfWhatDiffersFromThreadToThreadAreRefused) {
   // Thread j wants the sum of row j, but the threads would make one of all their rows.
   Tensor A = placeholder({8, 8}, "A");

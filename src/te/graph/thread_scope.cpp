@@ -1,6 +1,8 @@
 #include "te/graph/thread_scope.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace tenon::te {
 
@@ -85,9 +87,8 @@ void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& ta
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
 
-}  // namespace
-
-std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
+/// Of the loops around a stage alone, whoever reads it.
+std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId id) {
   std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;
   add_tags_reduced_along(graph.stage(id), reduced_along);
@@ -114,6 +115,40 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
     add_tags_reduced_along(owner, reduced_along);
   }
   return loops;
+}
+
+bool has_loop(const std::vector<AttachPoint>& loops, const AttachPoint& loop) {
+  return std::ranges::any_of(loops, [&](const AttachPoint& other) {
+    return other.stage == loop.stage && other.axis.same_as(loop.axis);
+  });
+}
+
+}  // namespace
+
+std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
+  std::vector<AttachPoint> own = dividing_loops_around(graph, id);
+  if (own.empty()) return own;
+  // The stage and all that come to read it, readers first.
+  std::map<StageId, std::vector<AttachPoint>, std::greater<>> found{{id, std::move(own)}};
+  std::vector<StageId> left{id};
+  while (!left.empty()) {
+    const StageId next = left.back();
+    left.pop_back();
+    for (StageId reader : graph.readers(next)) {
+      if (found.contains(reader)) continue;
+      const auto& loops = found.emplace(reader, dividing_loops_around(graph, reader)).first->second;
+      if (!loops.empty()) left.push_back(reader);
+    }
+  }
+  // Threads beyond the end of a loop have nothing to compute only if no reader in them needs it.
+  for (auto& [stage, loops] : found) {
+    std::erase_if(loops, [&](const AttachPoint& loop) {
+      return std::ranges::any_of(graph.readers(stage), [&](StageId reader) {
+        return reader != loop.stage && !has_loop(found.at(reader), loop);
+      });
+    });
+  }
+  return found.at(id);
 }
 
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
