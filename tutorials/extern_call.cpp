@@ -6,7 +6,8 @@
 // Tenon does not look inside: such a stage has no axes to be split. It is placed, its inputs are
 // computed before it, and the stages around it are scheduled like any others. The functions called
 // are found in this program here; build's option `link` names libraries, the pragmas import_c and
-// import_llvm bring source.
+// import_llvm bring source. What a function returns is not looked at where its call is a statement:
+// one that may fail is called as a packed function (Intrin::tvm_call_packed), whose status counts.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -12,7 +12,7 @@
 // inlined, and what is specific to a processor, such as vectors of sixteen numbers, can be said as
 // its compiler says it.
 //
-//   s[C].pragma(j, "import_c", text)        compiled by the C compiler of this machine
+//   s[C].pragma(j, "import_c", text)        compiled for the target; inlined where there is a clang
 //   s[C].pragma(j, "import_llvm", text)     or the name of a file with such text
 //
 // The code of an intrinsic may be a mixture: here the reset is loops, and the update calls the

@@ -6,9 +6,6 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <cctype>
-#include <set>
-
 #include "codegen/llvm/artifact_state.h"
 #include "codegen/llvm/imports.h"
 #include "codegen/llvm/module_emitter.h"
@@ -17,24 +14,12 @@
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
+#include "tenon/codegen/symbol_names.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
 
 namespace {
-
-/// Under another name than the function's own, which may be `main` or `exp`, and one that C can
-/// declare.
-std::string symbol_of(const std::string& name, const tir::TargetFacts& target,
-                      std::set<std::string>& taken) {
-  std::string symbol = target.system_library.value_or("");
-  for (char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol = "_" + symbol;
-  std::string result = symbol + "_packed";
-  for (int n = 1; !taken.insert(result).second; ++n)
-    result = symbol + "_" + std::to_string(n) + "_packed";
-  return result;
-}
 
 /// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
 /// linked together.
@@ -137,14 +122,14 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   set_target(code, *machine);
   import_sources(code, units, *state);
 
-  std::set<std::string> taken;
+  SymbolNames symbols;
   for (const CompileUnit& unit : units) {
     state->targets.push_back(unit.target);
     ModuleEmitter emitter(code, unit.target, options);
     for (const auto& [name, func] : unit.module.functions) {
-      const Signature signature =
-          signature_of(func, symbol_of(func.attrs.global_symbol, unit.target, taken),
-                       options.argument_alignment);
+      const Signature signature = signature_of(
+          func, symbols.packed(func.attrs.global_symbol, unit.target.system_library.value_or("")),
+          options.argument_alignment);
       emit_function(emitter, func, signature);
       state->functions.push_back(signature.spec);
       state->functions.back().features = needed_features(unit.target);

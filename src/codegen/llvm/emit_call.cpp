@@ -242,15 +242,7 @@ llvm::CallBase* FunctionEmitter::call_foreign(llvm::FunctionCallee function,
                                               const std::vector<llvm::Value*>& args) {
   if (workspaces_.empty()) return builder_.CreateCall(function, args);
   llvm::BasicBlock* after = new_block("returned");
-  llvm::BasicBlock* unwinding = new_block("unwinding");
-  llvm::CallBase* call = builder_.CreateInvoke(function, after, unwinding, args);
-  builder_.SetInsertPoint(unwinding);
-  function_->setPersonalityFn(module_.cleanup_personality());
-  llvm::Type* caught = llvm::StructType::get(builder_.getPtrTy(), builder_.getInt32Ty());
-  llvm::LandingPadInst* exception = builder_.CreateLandingPad(caught, 0);
-  exception->setCleanup(true);
-  free_workspaces();
-  builder_.CreateResume(exception);
+  llvm::CallBase* call = builder_.CreateInvoke(function, after, workspaces_.unwinding(), args);
   builder_.SetInsertPoint(after);
   return call;
 }

@@ -247,13 +247,13 @@ void FunctionEmitter::plan_stack(const Stmt& body) {
   for (const Temporary& t : temporaries) {
     left -= t.bytes;
     if (left < 0) return;
-    on_stack_.insert(t.data);
+    on_stack_->insert(t.data);
   }
 }
 
 void FunctionEmitter::emit(const Allocate& n) {
   const int lane = lane_bytes(n.dtype);
-  if (on_stack_.contains(&n.data.node())) {
+  if (on_stack_->contains(&n.data.node())) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
     const int alignment =
         bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
@@ -287,10 +287,9 @@ void FunctionEmitter::emit(const Allocate& n) {
   builder_.SetInsertPoint(after);
 
   define(n.data, memory);
-  workspaces_.push_back(memory);
+  workspaces_.enter(memory);
   stmt(n.body);
-  workspaces_.pop_back();
-  builder_.CreateCall(module_.workspace_free(), {int32(kDLCPU), int32(0), memory});
+  workspaces_.exit(builder_);
 }
 
 }  // namespace tenon::codegen

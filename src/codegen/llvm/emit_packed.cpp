@@ -27,7 +27,7 @@ std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
 class PackedEmitter {
  public:
   PackedEmitter(ModuleEmitter& module, const PrimFunc& func, const Signature& signature)
-      : module_(module), func_(func), signature_(signature), uses_(func.body) {}
+      : module_(module), func_(func), signature_(signature), computation_(func.body) {}
 
   void run() {
     llvm::Function* computation = make_computation();
@@ -38,7 +38,7 @@ class PackedEmitter {
         module_.make_function(llvm::FunctionType::get(status, {pointer, pointer, status}, false),
                               llvm::GlobalValue::ExternalLinkage, symbol);
     packed_->getArg(0)->setName("args");
-    FunctionEmitter emitter(module_, packed_, uses_);
+    FunctionEmitter emitter(module_, packed_, computation_);
     std::vector<llvm::Value*> args;
     for (unsigned n = 0; n < func_.params.size(); ++n) args.push_back(unpack(emitter, n));
     for (const SizeBinding& size : signature_.sizes) args.push_back(bind(emitter, size));
@@ -68,7 +68,7 @@ class PackedEmitter {
                                                      llvm::GlobalValue::InternalLinkage,
                                                      signature_.spec.name + "_compute");
     function->addFnAttr(llvm::Attribute::NoInline);
-    FunctionEmitter emitter(module_, function, uses_);
+    FunctionEmitter emitter(module_, function, computation_);
     unsigned n = 0;
     for (const Var& param : func_.params) define_param(emitter, param, function->getArg(n++));
     for (const SizeBinding& size : signature_.sizes)
@@ -177,7 +177,7 @@ class PackedEmitter {
   ModuleEmitter& module_;
   const PrimFunc& func_;
   const Signature& signature_;
-  const IndexUses uses_;
+  const Computation computation_;
   llvm::Function* packed_ = nullptr;
   /// Null for parameters that are no arrays.
   std::vector<llvm::Value*> tensors_;

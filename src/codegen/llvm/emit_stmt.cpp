@@ -1,7 +1,6 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "codegen/llvm/function_emitter.h"
-#include "codegen/llvm/index_uses.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/deep_stack.h"
@@ -15,12 +14,14 @@ namespace tenon::codegen {
 using namespace tir;
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function,
-                                 const IndexUses& uses)
+                                 const Computation& computation)
     : module_(module),
       function_(function),
-      index_uses_(uses),
+      computation_(computation),
       builder_(module.context()),
-      entry_(new_block("entry")) {
+      entry_(new_block("entry")),
+      on_stack_(std::make_shared<std::unordered_set<const ExprNode*>>()),
+      workspaces_(module, function) {
   builder_.setFastMathFlags(module.fast_math_flags());
   builder_.SetInsertPoint(new_block("start"));
 }
@@ -50,10 +51,7 @@ void FunctionEmitter::stmt(const Stmt& s) {
       [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
       [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
       [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
-      [&](const Evaluate& n) { emit(n); },
-      [&](const Seq& n) {
-        for (const Stmt& child : n.stmts) stmt(child);
-      },
+      [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
       [&](const Prefetch&) { never("a prefetch of a region"); });
 }
 
@@ -63,7 +61,7 @@ void FunctionEmitter::emit(const Store& n) {
 }
 
 void FunctionEmitter::emit(const Let& n) {
-  const bool is_index = index_uses_.is_index_only(n.var);
+  const bool is_index = computation_.uses.is_index_only(n.var);
   define(n.var, is_index ? in_index_mode(n.value) : expr(n.value));
   stmt(n.body);
 }
@@ -91,7 +89,13 @@ bool has_explicit_vectors(const Stmt& body) {
   return found;
 }
 
-llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKind kind) {
+struct LoopHints {
+  ForKind kind;
+  /// Whether LLVM may write out the iterations one after the other.
+  bool may_unroll;
+};
+
+llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const LoopHints& hints) {
   std::vector<llvm::Metadata*> properties(1);
   auto add = [&](const char* name, std::optional<bool> value) {
     std::vector<llvm::Metadata*> parts{llvm::MDString::get(context, name)};
@@ -105,11 +109,20 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, ForKin
     // Loops of few steps may still be unrolled whole: that turns accumulators into registers.
     add("llvm.loop.unroll.runtime.disable", std::nullopt);
   }
-  if (kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
+  if (hints.kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
+  if (!hints.may_unroll) add("llvm.loop.unroll.disable", std::nullopt);
   if (properties.size() == 1) return nullptr;
   llvm::MDNode* node = llvm::MDNode::getDistinct(context, properties);
   node->replaceOperandWith(0, node);
   return node;
+}
+
+/// Whether a loop surely has few iterations.
+bool is_short(const llvm::Value* begin, const llvm::Value* end) {
+  constexpr std::int64_t kFew = 16;
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  return first && last && last->getSExtValue() - first->getSExtValue() <= kFew;
 }
 
 }  // namespace
@@ -138,12 +151,25 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   llvm::Type* narrow = type(var.dtype());
   const bool is_wider = counter->getType() != narrow;
   define_size(var, is_wider ? builder_.CreateTrunc(counter, narrow, "", false, true) : counter);
+  ++loop_depth_;
   stmt(body);
+  --loop_depth_;
   llvm::Value* next = builder_.CreateAdd(counter, step, "", false, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
-  if (llvm::MDNode* metadata = loop_metadata(module_.context(), body, kind))
-    back->setMetadata(llvm::LLVMContext::MD_loop, metadata);
+  const LoopHints hints{
+      .kind = kind,
+      .may_unroll = !is_divided_ || kind == ForKind::Unrolled || is_short(begin, end)};
+  llvm::MDNode* metadata = nullptr;
+  if (hints.may_unroll) {
+    metadata = loop_metadata(module_.context(), body, hints);
+  } else {
+    // Equal parts are merged, and they are equal only if like loops have one node.
+    llvm::MDNode*& shared = module_.loop_that_stays(has_explicit_vectors(body));
+    if (!shared) shared = loop_metadata(module_.context(), body, hints);
+    metadata = shared;
+  }
+  if (metadata) back->setMetadata(llvm::LLVMContext::MD_loop, metadata);
   builder_.SetInsertPoint(after);
 }
 
@@ -155,7 +181,9 @@ void FunctionEmitter::emit(const While& n) {
   builder_.SetInsertPoint(test);
   builder_.CreateCondBr(expr(n.condition), body, after);
   builder_.SetInsertPoint(body);
+  ++loop_depth_;
   stmt(n.body);
+  --loop_depth_;
   builder_.CreateBr(test);
   builder_.SetInsertPoint(after);
 }
@@ -259,14 +287,6 @@ void FunctionEmitter::fail(const std::string& message) {
   leave(int32(kTenonError));
 }
 
-void FunctionEmitter::leave(llvm::Value* status) {
-  free_workspaces();
-  builder_.CreateRet(status);
-}
-
-void FunctionEmitter::free_workspaces() {
-  for (auto memory = workspaces_.rbegin(); memory != workspaces_.rend(); ++memory)
-    builder_.CreateCall(module_.workspace_free(), {int32(kDLCPU), int32(0), *memory});
-}
+void FunctionEmitter::leave(llvm::Value* status) { workspaces_.leave(builder_, status); }
 
 }  // namespace tenon::codegen

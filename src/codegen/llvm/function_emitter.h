@@ -1,5 +1,6 @@
 // Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading
-// order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp), expressions
+// order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in parallel
+// (emit_parallel.cpp), expressions
 // (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory
 // (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp).
 #pragma once
@@ -9,8 +10,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "codegen/llvm/index_uses.h"
+#include "codegen/llvm/computation.h"
 #include "codegen/llvm/module_emitter.h"
+#include "codegen/llvm/workspace_scopes.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
 
@@ -18,8 +20,8 @@ namespace tenon::codegen {
 
 class FunctionEmitter {
  public:
-  /// `function` has no body yet and returns a status. `uses` is of the whole computation.
-  FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const IndexUses& uses);
+  /// `function` has no body yet and returns a status; it is the computation, or a part of it.
+  FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const Computation& computation);
 
   void define(const tir::Var& var, llvm::Value* value);
   /// A size: index arithmetic with it is assumed not to overflow.
@@ -46,6 +48,9 @@ class FunctionEmitter {
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
+  void emit(const tir::Seq& n);
+  /// Statements in a row, as a function of their own that is called here.
+  void part(std::span<const tir::Stmt> stmts);
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                    const tir::Stmt& body, tir::ForKind kind);
   void parallel_loop(const tir::For& n);
@@ -56,7 +61,6 @@ class FunctionEmitter {
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
   void leave(llvm::Value* status);
-  void free_workspaces();
 
   // Expressions.
   llvm::Value* expr(const tir::Expr& e);
@@ -159,7 +163,7 @@ class FunctionEmitter {
 
   ModuleEmitter& module_;
   llvm::Function* function_;
-  const IndexUses& index_uses_;
+  const Computation& computation_;
   llvm::IRBuilder<> builder_;
   /// Where allocas go: the end of the first block, which branches to the rest when all is emitted.
   llvm::BasicBlock* entry_;
@@ -168,10 +172,13 @@ class FunctionEmitter {
   /// overflow.
   std::unordered_set<const llvm::Value*> index_values_;
   bool index_mode_ = false;
-  /// Data pointers of the allocations that are kept on the stack.
-  std::unordered_set<const tir::ExprNode*> on_stack_;
-  /// To give back wherever the function is left.
-  std::vector<llvm::Value*> workspaces_;
+  /// Data pointers of the allocations that are kept on the stack, also of parts that are called.
+  std::shared_ptr<std::unordered_set<const tir::ExprNode*>> on_stack_;
+  WorkspaceScopes workspaces_;
+  /// Whether this is a part of a long sequence: with many like it, its loops are not unrolled.
+  bool is_divided_ = false;
+  /// Of serial loops around what is emitted, those around the function's call included.
+  int loop_depth_ = 0;
   /// Inside a persistent parallel region: the task's number and the number of tasks.
   struct Task {
     llvm::Value* id;

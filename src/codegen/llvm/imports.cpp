@@ -14,6 +14,7 @@
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/files.h"
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/codegen/symbol_names.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {

@@ -11,9 +11,6 @@
 
 namespace tenon::codegen {
 
-/// c_api.h: where loading a shared library finds what its functions are.
-inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
-
 /// The target in the terms of C compilers.
 CTarget c_target_of(const tir::TargetFacts& target);
 

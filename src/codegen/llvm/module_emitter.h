@@ -49,6 +49,10 @@ class ModuleEmitter {
   /// The address of a text that ends in zero; equal texts are shared.
   llvm::Constant* text(const std::string& value);
 
+  /// The properties of loops that LLVM shall not unroll, with vectors of their own or without; null
+  /// until somebody sets them.
+  llvm::MDNode*& loop_that_stays(bool has_vectors) { return loops_that_stay_[has_vectors]; }
+
   // Functions of the runtime (c_api.h).
   llvm::FunctionCallee set_last_error();
   llvm::FunctionCallee parallel_for();
@@ -65,6 +69,7 @@ class ModuleEmitter {
   std::string cpu_;
   std::string features_;
   std::map<std::string, llvm::Constant*> texts_;
+  std::array<llvm::MDNode*, 2> loops_that_stay_ = {};
 };
 
 /// Emits a function of the module: the computation, and the packed function around it under the

@@ -10,6 +10,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/MergeFunctions.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 
@@ -46,6 +47,13 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
             llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true),
             /*UseMemorySSA=*/true));
       });
+  const bool has_parts = llvm::any_of(
+      module, [](const llvm::Function& f) { return f.hasFnAttribute(kPartAttribute); });
+  if (has_parts)
+    passes.registerPipelineStartEPCallback(
+        [](llvm::ModulePassManager& first, llvm::OptimizationLevel) {
+          first.addPass(llvm::MergeFunctionsPass());
+        });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -91,13 +99,17 @@ using PassMachine = llvm::TargetMachine;
 using PassMachine = llvm::LLVMTargetMachine;
 #endif
 
-/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine scheduler: in the long blocks
-/// that unrolled register tiles are, it moves loads up until accumulators no longer fit registers.
-/// Processors reorder by themselves, and the order that the schedule gave keeps few values alive.
+/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine schedulers: in the long blocks
+/// that unrolled register tiles are, the one before registers are assigned moves loads up until
+/// accumulators no longer fit; the ones after compare every access of a block with every other, and
+/// took four fifths of the time for long blocks. Processors reorder by themselves, and the order
+/// that the schedule gave keeps few values alive.
 bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes,
                      llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->disablePass(&llvm::MachineSchedulerID);
+  config->disablePass(&llvm::PostRASchedulerID);
+  config->disablePass(&llvm::PostMachineSchedulerID);
   config->setDisableVerify(true);
   passes.add(config);
   auto* functions = new llvm::MachineModuleInfoWrapperPass(&machine);

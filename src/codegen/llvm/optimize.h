@@ -10,6 +10,10 @@
 
 namespace tenon::codegen {
 
+/// Marks functions that are parts of a longer one. Where there are such, equal functions are merged
+/// first: chains of like stages have many.
+inline constexpr const char* kPartAttribute = "tenon-part";
+
 /// LLVM's pipeline of the level, without its vectorizers. The result is verified.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level);
 

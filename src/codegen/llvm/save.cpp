@@ -1,39 +1,15 @@
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include <cctype>
-
 #include "codegen/llvm/artifact_state.h"
 #include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/c_header.h"
 #include "tenon/codegen/files.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
 
 namespace {
-
-std::string header_text(const std::filesystem::path& path,
-                        const std::vector<runtime::FunctionSpec>& functions) {
-  std::string guard;
-  for (char c : path.filename().string())
-    guard += std::isalnum(static_cast<unsigned char>(c))
-                 ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
-                 : '_';
-  guard = "TENON_" + guard + "_";
-  std::string text =
-      "/* Functions compiled by Tenon. They do not check their arguments: see TenonPackedFunction. */\n";
-  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/c_api.h\"\n\n";
-  text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-  for (const runtime::FunctionSpec& function : functions) {
-    text += "\n/* " + function.name + "(";
-    for (std::size_t n = 0; n < function.params.size(); ++n)
-      text +=
-          (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
-    text += ") */\nint32_t " + function.symbol +
-            "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
-  }
-  return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-}
 
 void save_object(const Artifact::State& state, const std::filesystem::path& path) {
   if (state.imported_objects.empty()) return write_file(path, state.object);
@@ -123,7 +99,8 @@ void Artifact::save(const std::filesystem::path& path) const {
   if (suffix == ".ll") return write_file(path, source("ll"));
   if (suffix == ".s") return write_file(path, source("asm"));
   if (suffix == ".bc") return write_file(path, state_->bitcode);
-  if (suffix == ".h") return write_file(path, header_text(path, state_->functions));
+  if (suffix == ".h")
+    return write_file(path, c_header(path.filename().string(), state_->functions));
   throw RuntimeError("cannot save compiled code as `" + path.string() +
                      "`: known suffixes are .so, .o, .a, .ll, .bc, .s and .h");
 }

@@ -1,4 +1,4 @@
-#include "codegen/llvm/index_uses.h"
+#include "tenon/codegen/index_uses.h"
 
 #include "tenon/tir/walk.h"
 

@@ -1,0 +1,159 @@
+// Long functions are divided before LLVM sees them; what they compute, and how they are left,
+// stays.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "kernel.h"
+#include "tenon/tir/ops.h"
+
+extern "C" __attribute__((visibility("default"), used)) std::int32_t tenon_test_fails_at(
+    const TenonValue* args, const std::int32_t*, std::int32_t) {
+  if (args[0].i != args[1].i) return kTenonOk;
+  tenon_set_last_error("failed where it should");
+  return kTenonError;
+}
+
+namespace tenon::codegen {
+namespace {
+
+using namespace tir;
+using namespace testing;
+using runtime::NDArray;
+
+/// A[i] = A[i] * 3 + n for n in 0..count, loops of 64 one after the other.
+Stmt chain(const Buffer& a, int count) {
+  IRBuilder ib;
+  for (int n = 0; n < count; ++n)
+    ib.for_range(0, 64, "i",
+                 [&](Var i) { ib.emit(make_store(a, make_load(a, {i}) * 3 + n, {i})); });
+  return ib.get();
+}
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++count;
+  return count;
+}
+
+TEST(LongFunction, of_many_loops_is_divided_and_computes_the_same) {
+  constexpr int kCount = 700;
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  const Stmt body = chain(a, kCount);
+  EXPECT_GT(count_of(k.source(body, "ll", {.opt_level = 0}), "define internal"), 10u);
+  const NDArray array = NDArray::zeros({64}, Int(32));
+  k.compile(body)(array);
+  std::uint32_t expected = 0;
+  for (std::uint32_t n = 0; n < kCount; ++n) expected = expected * 3 + n;
+  for (int i = 0; i < 64; ++i)
+    ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected);
+}
+
+TEST(LongFunction, short_ones_stay_whole) {
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  EXPECT_EQ(count_of(k.source(chain(a, 20), "ll", {.opt_level = 0}), "define internal"), 1u);
+}
+
+TEST(LongFunction, knows_in_its_parts_what_does_not_overlap) {
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  IRModule module = k.module(chain(a, 700));
+  const auto takes = [&] {
+    const std::string text = compile(module, host_target(), {.opt_level = 0}).source("ll");
+    const std::size_t part =
+        text.find("@main_compute_part(", text.find("define internal i32 @main_compute_part"));
+    return text.substr(part, text.find(')', part) - part);
+  };
+  EXPECT_NE(takes().find("noalias align 64"), std::string::npos) << takes();
+  module.functions.at("main").attrs.noalias = false;
+  EXPECT_EQ(takes().find("noalias"), std::string::npos) << takes();
+}
+
+TEST(LongFunction, of_unrolled_statements_sees_variables_around_them) {
+  constexpr int kSide = 40;
+  Kernel k;
+  const Var n = k.scalar(Int(32), "n");
+  const Buffer a = k.array({kSide * kSide}, Int(32), "A"),
+               c = k.array({2, kSide * kSide}, Int(32), "C");
+  IRBuilder ib;
+  ib.for_range(0, 2, "o", [&](Var o) {
+    for (int r = 0; r < 4; ++r)
+      for (int i = 0; i < kSide * kSide; ++i)
+        ib.emit(make_store(c, make_load(a, {i}) * n + o, {o * (kSide * kSide) + i}));
+  });
+  const Stmt body = ib.get();
+  EXPECT_GT(count_of(k.source(body, "ll", {.opt_level = 0}), "define internal"), 10u);
+  std::vector<std::int32_t> values(kSide * kSide);
+  for (int i = 0; i < kSide * kSide; ++i) values[static_cast<std::size_t>(i)] = i - 7;
+  const NDArray input = NDArray::from(values, {kSide * kSide}),
+                output = NDArray::zeros({2, kSide * kSide}, Int(32));
+  k.compile(body)(5, input, output);
+  for (int o = 0; o < 2; ++o)
+    for (int i = 0; i < kSide * kSide; ++i)
+      ASSERT_EQ(output.data<std::int32_t>()[o * kSide * kSide + i], (i - 7) * 5 + o);
+}
+
+/// Statements before, a call that fails for one value of `at`, statements after; in temporaries
+/// from the pool.
+TEST(LongFunction, that_fails_in_a_part_stops_there) {
+  constexpr int kCount = 400;
+  Kernel k;
+  const Var at = k.scalar(Int(32), "at");
+  const Buffer c = k.array({kCount}, Int(32), "C");
+  IRBuilder ib;
+  auto large = ib.allocate(Int(32), {1 << 16}, "T", "global");
+  for (int n = 0; n < kCount; ++n) {
+    large[n] = n;
+    ib.emit(make_call(Int(32), Intrin::tvm_call_packed,
+                      {make_string("tenon_test_fails_at"), at, make_int(Int(32), n)}));
+    ib.emit(make_store(c, large[n], {n}));
+  }
+  const runtime::Function f = k.compile(ib.get());
+  for (const int where : {0, 1, 250, kCount - 1, kCount}) {
+    const NDArray array = NDArray::full({kCount}, Int(32), -1);
+    if (where == kCount) {
+      f(where, array);
+    } else {
+      EXPECT_THROW(f(where, array), RuntimeError) << where;
+    }
+    for (int n = 0; n < kCount; ++n)
+      ASSERT_EQ(array.data<std::int32_t>()[n], n < where ? n : -1) << where;
+  }
+}
+
+TEST(LongFunction, that_returns_early_does_so_from_everywhere) {
+  Kernel k;
+  const Buffer c = k.array({1000}, Int(32), "C");
+  IRBuilder ib;
+  for (int n = 0; n < 1000; ++n) {
+    if (n == 500) ib.emit(make_call(Int(32), Intrin::ret, {make_int(Int(32), 0)}));
+    ib.emit(make_store(c, make_int(Int(32), n), {n}));
+  }
+  const NDArray array = NDArray::full({1000}, Int(32), -1);
+  k.compile(ib.get())(array);
+  EXPECT_EQ(array.data<std::int32_t>()[499], 499);
+  EXPECT_EQ(array.data<std::int32_t>()[500], -1);
+}
+
+/// Each of so many temporaries is given back on every way out: the code for that stands once.
+TEST(LongFunction, grows_in_proportion_to_its_temporaries) {
+  const auto length = [](int count) {
+    Kernel k;
+    const Var n = Var::size("n");
+    const Buffer a = k.array({n}, Float(32));
+    IRBuilder ib;
+    for (int t = 0; t < count; ++t) {
+      auto temporary = ib.allocate(Float(32), {n}, "T", "global");
+      temporary[0] = make_load(a, {0});
+    }
+    ib.emit(make_store(a, make_float(Float(32), 1), {0}));
+    return k.source(ib.get(), "ll", {.opt_level = 0}).size();
+  };
+  EXPECT_LT(length(80), 3 * length(40));
+}
+
+}  // namespace
+}  // namespace tenon::codegen

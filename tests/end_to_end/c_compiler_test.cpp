@@ -1,0 +1,53 @@
+// The C compiler is the one that the variable CC names.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tenon/tenon.h"
+
+namespace tenon::testing {
+namespace {
+
+class CVariable : public ::testing::Test {
+ protected:
+  CVariable() {
+    if (const char* before = std::getenv("CC")) before_ = before;
+  }
+  ~CVariable() override {
+    if (before_)
+      ::setenv("CC", before_->c_str(), 1);
+    else
+      ::unsetenv("CC");
+  }
+
+  static runtime::Module build_with(const char* cc) {
+    ::setenv("CC", cc, 1);
+    te::Tensor A = te::placeholder({8}, "A", Int(32));
+    te::Tensor B = te::compute(
+        {8}, {"i"}, [&](Var i) { return call_pure_extern(Int(32), "tenon_test_next", A(i)); }, "B");
+    te::Schedule s = te::create_schedule({B});
+    s[B].pragma(s[B].axis(0), "import_c", "int tenon_test_next(int x) { return x + 1; }\n");
+    return build(s, {A, B});
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST_F(CVariable, NamesTheCompilerOfImportedSource) {
+  const std::string text = build_with("env cc").get_source("ll");
+  EXPECT_EQ(text.rfind("; imported C: compiled by `env cc -O3", 0), 0u) << text.substr(0, 100);
+}
+
+TEST_F(CVariable, OfNoProgramIsNamedInTheError) {
+  try {
+    build_with("tenon-no-such-compiler");
+    FAIL() << "there is no such program";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("`tenon-no-such-compiler`"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
