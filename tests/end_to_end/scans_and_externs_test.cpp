@@ -92,6 +92,33 @@ TEST_F(ScanTest, TwoStates) {
   EXPECT_EQ(compare_with_default(s, {X, S[0], S[1]}, sizes), "");
 }
 
+TEST_F(ScanTest, TwoStatesOfWhichOtherStepsAreRead) {
+  te::Tensor other = te::placeholder({m, 6}, "other");
+  te::Tensor other_init = te::compute(
+      {1, 6}, {"t", "i"}, [&](Var, Var) { return Expr(1.0f); }, "other_init");
+  te::Tensor a = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + other(t - 1, i); }, "a");
+  te::Tensor b = te::compute(
+      {m, 6}, {"t", "i"}, [&](Var t, Var i) { return other(t - 1, i) + X(t, i); }, "b");
+  std::vector<te::Tensor> S = te::scan({init, other_init}, {a, b}, {state, other}, {X}, "S");
+  // The last step of one, the first of the other, and the other way round.
+  for (std::size_t late : {0, 1}) {
+    te::Tensor D = te::compute(
+        {6}, {"i"}, [&](Var i) { return S[late](m - 1, i) - S[1 - late](0, i); }, "D");
+    EXPECT_EQ(compare_with_default(te::create_schedule(D), {X, D}, sizes), "") << late;
+    // The default schedule computes no other steps; the truth is the whole of both states.
+    const Arguments part = make_arguments({X, D}, {.symbol = 9});
+    const Arguments whole = make_arguments({X, S[0], S[1]}, {.symbol = 9});
+    tir::evaluate(lower_to_loops(te::create_schedule(D), {X, D}), part.values,
+                  {.check_uninitialized = true});
+    tir::evaluate(lower_to_loops(te::create_schedule(S[0]), {X, S[0], S[1]}), whole.values);
+    for (std::int64_t i = 0; i < 6; ++i) {
+      const double last = whole.arrays[1 + late]->value(8 * 6 + i);
+      EXPECT_EQ(part.arrays[1]->value(i), last - whole.arrays[2 - late]->value(i)) << late << i;
+    }
+  }
+}
+
 // ---- statements of the user's own
 // ---------------------------------------------------------------------
 

@@ -60,6 +60,30 @@ TEST_F(ParallelRegion, ABarrierOrdersTheStages) {
   }
 }
 
+// Between two rounds there is only the barrier, so that the first task to leave it arrives at the
+// next while others still wake up in the last.
+TEST_F(ParallelRegion, ManyBarriersInARowKeepTheRoundsApart) {
+  constexpr int kRounds = 4000;
+  for (int tasks : {2, 3, 7}) {
+    std::vector<std::atomic<int>> done(static_cast<std::size_t>(tasks));
+    std::atomic<int> early = 0;
+    auto body = [&](int task, int count) -> std::int32_t {
+      for (int round = 1; round <= kRounds; ++round) {
+        done[static_cast<std::size_t>(task)] = round;
+        if (auto status = tenon_parallel_barrier(); status != kTenonOk) return status;
+        // Others are in this round, or have gone on to the next and wait there for this one.
+        for (int other = 0; other < count; ++other) {
+          const int at = done[static_cast<std::size_t>(other)];
+          early += at != round && at != round + 1;
+        }
+      }
+      return kTenonOk;
+    };
+    ASSERT_EQ(parallel_launch(tasks, body), kTenonOk);
+    EXPECT_EQ(early, 0) << tasks;
+  }
+}
+
 TEST_F(ParallelRegion, AFailingTaskEndsTheWaitOfTheOthers) {
   for (int round = 0; round < 50; ++round) {
     const int status = parallel_launch(4, [](int task, int) -> std::int32_t {

@@ -64,6 +64,24 @@ TEST_F(ChainOfThreeTest, EvenALoopOfOneIterationIsRunByAllThreads) {
   EXPECT_NE(refusal(s), "");
 }
 
+TEST_F(ChainOfThreeTest, AnInnerLoopOfAllIterationsIsAPartInEachThread) {
+  const Tensor sum = compute(
+      {8}, {"i"},
+      [&](Var i) {
+        const IterVar k = reduce_axis({0, 8}, "k");
+        return te::sum(C(k, 0) + B(i, 0), {k});
+      },
+      "sum");
+  for (int factor : {8, 20}) {
+    Schedule parts = create_schedule(sum);
+    parts[C].set_scope("local");
+    const IterVar inner = parts[C].split(parts[C].axis(0), factor).inner;
+    parts[sum].bind(parts[sum].axis(0), tx);
+    parts[C].compute_at(parts[sum], parts[sum].axis(0)).bind(inner, tx);
+    expect_refused(parts, {"stage `C`", "`threadIdx.x`", "local", "set_scope(\"shared\")"});
+  }
+}
+
 TEST_F(ChainOfThreeTest, MoreIterationsThanDeclaredThreadsAreRefused) {
   s[D].bind(s[D].axis(1), thread_axis({0, 8}, "threadIdx.x"));
   expect_refused(s, {"bind of axis `i1` of stage `D`", "12 iterations", "only 8 threads"});
