@@ -14,8 +14,7 @@ using namespace tenon;
 
 namespace {
 
-// ---- what is computed
-// -------------------------------------------------------------------------------
+// ---- what is computed ---------------------------------------------------------------------------
 
 Matmul declare(int n) {
   te::Tensor A = te::placeholder({n, n}, "A");

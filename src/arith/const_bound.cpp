@@ -18,8 +18,7 @@ constexpr std::int64_t kMinus = Bound::kMinusInfinity;
 
 bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
 
-// ---- arithmetic on ends; what leaves the range of int64 is infinite
-// ---------------------------------------
+// ---- arithmetic on ends; what leaves the range of int64 is infinite -----------------------------
 
 std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
   if (overflowed || value == std::numeric_limits<std::int64_t>::min())
@@ -68,8 +67,7 @@ std::int64_t shift_right_ends(std::int64_t x, std::int64_t y) {
   return x >> std::clamp<std::int64_t>(y, 0, 63);
 }
 
-// ---- intervals
-// --------------------------------------------------------------------------------------------
+// ---- intervals ----------------------------------------------------------------------------------
 
 Bound hull(const Bound& a, const Bound& b) {
   return {std::min(a.min, b.min), std::max(a.max, b.max)};
@@ -129,8 +127,7 @@ Bound bitwise_and(const Bound& a, const Bound& b, DataType type) {
   return Bound::of_type(type);
 }
 
-// ---- expressions
-// ------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 class BoundOf {
  public:

@@ -126,8 +126,7 @@ void check_rebinding(bool is_allowed, const Var& var) {
 
 }  // namespace
 
-// ---- the state
-// --------------------------------------------------------------------------------------------
+// ---- the state ----------------------------------------------------------------------------------
 
 void Facts::State::add_bound(const Expr& e, Bound bound) {
   note_change();
@@ -234,8 +233,7 @@ Assumption Assumption::of_axes(const Facts& facts, const std::vector<IterVar>& a
 }
 Assumption::~Assumption() { state_.undo_to(mark_); }
 
-// ---- Facts
-// ------------------------------------------------------------------------------------------------
+// ---- Facts --------------------------------------------------------------------------------------
 
 Facts::Facts() : state_(std::make_unique<State>()) {}
 Facts::Facts(Facts&&) noexcept = default;

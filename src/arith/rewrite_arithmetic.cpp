@@ -123,8 +123,7 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
   return e;
 }
 
-// ---- floor division of x*c1 + y by c2
-// ---------------------------------------------------------------------
+// ---- floor division of x*c1 + y by c2 -----------------------------------------------------------
 
 namespace {
 

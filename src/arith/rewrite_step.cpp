@@ -66,8 +66,7 @@ Expr rewrite_negation(const Expr& e, const Not& n, RewriteContext& context) {
   return rewrite_not(node, context);
 }
 
-// ---- choices: each branch is visited under its condition
-// --------------------------------------------------
+// ---- choices: each branch is visited under its condition ----------------------------------------
 
 struct Choice {
   Expr condition, if_true, if_false;
@@ -129,8 +128,7 @@ Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context)
              : make_call(e.dtype(), n.callee, {c.condition, c.if_true, c.if_false});
 }
 
-// ---- calls
-// ------------------------------------------------------------------------------------------------
+// ---- calls --------------------------------------------------------------------------------------
 
 /// ceil of a constant, or of the logarithm of one: the number of steps of a reduction tree.
 std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {

@@ -41,8 +41,7 @@ bool can_prove(const Claim& claim, const Facts& facts) {
   return holds;
 }
 
-// ---- the memory
-// -------------------------------------------------------------------------------------------
+// ---- the memory ---------------------------------------------------------------------------------
 
 std::size_t ProofMemory::Hash::operator()(const Key& key) const {
   const auto relation = static_cast<std::size_t>(key.claim.relation);

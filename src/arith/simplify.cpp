@@ -73,8 +73,7 @@ Range simplify(const Range& r, const Facts& facts) {
   return Range::from_min_extent(simplify(r.min, facts), simplify(r.extent, facts));
 }
 
-// ---- proofs
-// -----------------------------------------------------------------------------------------------
+// ---- proofs -------------------------------------------------------------------------------------
 
 bool can_prove(const Expr& condition, const Facts& facts) {
   if (is_true(condition)) return true;

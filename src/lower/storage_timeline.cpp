@@ -51,8 +51,7 @@ class TimelineMaker {
     std::optional<ThreadTag> thread;
   };
 
-  // ---- statements
-  // ---------------------------------------------------------------------------------------------
+  // ---- statements -------------------------------------------------------------------------------
 
   void stmt(const Stmt& s) {
     match(
@@ -137,8 +136,7 @@ class TimelineMaker {
     stmt(n.body);
   }
 
-  // ---- moments
-  // ------------------------------------------------------------------------------------------------
+  // ---- moments ----------------------------------------------------------------------------------
 
   template <class F>
   void leaf(const Stmt& s, F f) {
@@ -192,8 +190,7 @@ class TimelineMaker {
     if (touched.empty() || touched.back() != *found) touched.push_back(*found);
   }
 
-  // ---- places
-  // -------------------------------------------------------------------------------------------------
+  // ---- places -----------------------------------------------------------------------------------
 
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}, false};

@@ -170,17 +170,17 @@ constexpr auto kNoStmt = [](const Stmt& s) -> Stmt { return s; };
 
 }  // namespace
 
-void for_each_child(const Expr& e, const ExprVisit& f) {
+void for_each_child(const Expr& e, ExprVisit f) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(e, f); });
   std::visit([&](const auto& node) { visit_children(node, f, kNoStmt); }, e.node().value);
 }
 
-void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g) {
+void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(s, f, g); });
   std::visit([&](const auto& node) { visit_children(node, f, g); }, s.node().value);
 }
 
-Expr map_children(const Expr& e, const ExprMap& f) {
+Expr map_children(const Expr& e, ExprMap f) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(e, f); });
   return match(
       e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
@@ -191,7 +191,7 @@ Expr map_children(const Expr& e, const ExprMap& f) {
       });
 }
 
-Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
+Stmt map_children(const Stmt& s, ExprMap f, StmtMap g) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(s, f, g); });
   return std::visit(
       [&](const auto& node) {
@@ -205,26 +205,26 @@ Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g) {
 
 namespace detail {
 
-void walk_expr(const Expr& e, const ExprVisit& visit) {
+void walk_expr(const Expr& e, ExprVisit visit) {
   visit(e);
   for_each_child(e, [&](const Expr& c) { walk_expr(c, visit); });
 }
 
-void walk_stmt(const Stmt& s, const ExprVisit& visit_expr, const StmtVisit& visit_stmt) {
+void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt) {
   visit_stmt(s);
   for_each_child(
       s, [&](const Expr& e) { walk_expr(e, visit_expr); },
       [&](const Stmt& c) { walk_stmt(c, visit_expr, visit_stmt); });
 }
 
-Expr rewrite_expr(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& f) {
+Expr rewrite_expr(const Expr& e, FunctionRef<std::optional<Expr>(const Expr&)> f) {
   Expr rebuilt = map_children(e, [&](const Expr& c) { return rewrite_expr(c, f); });
   auto replaced = f(rebuilt);
   return replaced ? *replaced : rebuilt;
 }
 
-Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const Expr&)>& f,
-                  const std::function<std::optional<Stmt>(const Stmt&)>& g) {
+Stmt rewrite_stmt(const Stmt& s, FunctionRef<std::optional<Expr>(const Expr&)> f,
+                  FunctionRef<std::optional<Stmt>(const Stmt&)> g) {
   Stmt rebuilt = map_children(
       s, [&](const Expr& e) { return rewrite_expr(e, f); },
       [&](const Stmt& c) { return rewrite_stmt(c, f, g); });
@@ -264,14 +264,14 @@ Expr substitute_folding(const Expr& e, const VarMap& map) {
 
 // ---- questions ----------------------------------------------------------------------------------
 
-bool uses_var(const Expr& e, const std::function<bool(const Expr& var)>& is_one) {
+bool uses_var(const Expr& e, FunctionRef<bool(const Expr& var)> is_one) {
   if (e.as<VarNode>()) return is_one(e);
   bool found = false;
   for_each_child(e, [&](const Expr& c) { found = found || uses_var(c, is_one); });
   return found;
 }
 
-bool uses_var(const Stmt& s, const std::function<bool(const Expr& var)>& is_one) {
+bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one) {
   bool found = false;
   for_each_child(
       s, [&](const Expr& e) { found = found || uses_var(e, is_one); },

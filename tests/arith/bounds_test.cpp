@@ -52,8 +52,7 @@ TEST(Bounds, ModularSetsOfTheTable) {
   }
 }
 
-// ---- against every value
-// ----------------------------------------------------------------------------------
+// ---- against every value ------------------------------------------------------------------------
 
 std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -87,8 +86,7 @@ TEST(Bounds, ContainEveryQuotientAndRemainder) {
   }
 }
 
-// ---- facts
-// ------------------------------------------------------------------------------------------------
+// ---- facts --------------------------------------------------------------------------------------
 
 TEST(Facts, EndWithTheirScope) {
   const Var x("x");

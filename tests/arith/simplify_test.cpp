@@ -114,8 +114,7 @@ TEST(Simplify, FormsThatDeliberatelyDiffer) {
   EXPECT_TRUE(forms.empty()) << "no row of the table is " << forms.begin()->first;
 }
 
-// ---- beyond the table
-// -------------------------------------------------------------------------------------
+// ---- beyond the table ---------------------------------------------------------------------------
 
 TEST(Simplify, ConstantsThatLeaveTheTypeStayApart) {
   TableScope scope("x:any");

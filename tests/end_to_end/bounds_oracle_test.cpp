@@ -142,8 +142,7 @@ TEST_F(AffineTest, Halved) {
   for (int loop : {0, 1}) expect_tight_at(loop, [&](Var i, Var j) { return B(floordiv(i, 2), j); });
 }
 
-// ---- padding
-// ----------------------------------------------------------------------------------------
+// ---- padding ------------------------------------------------------------------------------------
 
 /// Each layer pads by one and sums three neighbours: nothing may grow from layer to layer.
 TEST(PaddingTest, ChainsDoNotGrow) {

@@ -146,8 +146,7 @@ int main() {
   EXPECT_EQ(std::system(file("linked").c_str()), 0);
 }
 
-// ---- code that is found in the program that it is linked into
-// -------------------------------------------
+// ---- code that is found in the program that it is linked into -----------------------------------
 
 constexpr const char* kSystemLibraryProgram = R"(
 #include <algorithm>

@@ -13,8 +13,7 @@
 namespace tenon::testing {
 namespace {
 
-// ---- the check of intrinsics
-// ------------------------------------------------------------------------------
+// ---- the check of intrinsics --------------------------------------------------------------------
 
 /// What the check says of a product whose kernel is wrong.
 std::string report(const Tile& tile) {

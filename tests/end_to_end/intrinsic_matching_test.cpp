@@ -18,8 +18,7 @@ te::Tensor matrix(int rows, int columns, const std::string& name, DataType type 
   return te::placeholder({rows, columns}, name, type);
 }
 
-// ---- one tensor for several inputs
-// ------------------------------------------------------------------------
+// ---- one tensor for several inputs --------------------------------------------------------------
 
 TEST(IntrinsicMatching, SquaresAreProductsOfOneTensorWithItself) {
   te::Tensor A = matrix(5, 20, "A"), a = te::placeholder({8}, "a"), b = te::placeholder({8}, "b");
@@ -73,8 +72,7 @@ TEST(IntrinsicMatching, SeveralReadsOfOneInputAreOneRegion) {
   EXPECT_EQ(difference(s, {A, C}), "");
 }
 
-// ---- axes by use
-// ------------------------------------------------------------------------------------------
+// ---- axes by use --------------------------------------------------------------------------------
 
 /// c[x] = sum over r, s of a[x + r, s] w[r, s], for a window of 2 x 3 (or as many the other way
 /// round).
@@ -177,8 +175,7 @@ TEST(IntrinsicMatching, TheTensorizedLoopsMayStandInAnyOrder) {
   }
 }
 
-// ---- operands
-// ---------------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 /// A body of `count` inputs, of which each may be told from the others: p0*2 + max(p1, p2*3) + ...
 Expr mixed(const std::vector<Expr>& p, bool is_reversed) {
@@ -250,8 +247,7 @@ TEST(IntrinsicMatching, SumsOfFloatsKeepTheirOrder) {
   EXPECT_THROW(lower(s, {A, C}), ScheduleError);
 }
 
-// ---- dimensions of one element
-// ----------------------------------------------------------------------------
+// ---- dimensions of one element ------------------------------------------------------------------
 
 /// A shape with 1 put in at the places whose bits are set: bit 0 in front of the first dimension,
 /// ...
@@ -343,8 +339,7 @@ TEST(IntrinsicMatching, AReductionOfOneStepMayBeMissingOnEitherSide) {
     }
 }
 
-// ---- indices that are read
-// --------------------------------------------------------------------------------
+// ---- indices that are read ----------------------------------------------------------------------
 
 TEST(IntrinsicMatching, IndicesThatAreReadGoByTheirReads) {
   te::Tensor A = te::placeholder({20}, "A"), I = te::placeholder({3, 8}, "I", Int(32));

@@ -43,8 +43,7 @@ void tile_product(const te::Stage& stage, int m, int n, int k, const te::TensorI
   stage.tensorize(ii, intrin);
 }
 
-// ---- types
-// ------------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------
 
 struct TypesTest : ::testing::TestWithParam<std::tuple<DataType, DataType, DataType>> {};
 
@@ -100,8 +99,7 @@ TEST(IntrinsicTails, FourProductsOfBytesPerLane) {
     }
 }
 
-// ---- tails
-// ------------------------------------------------------------------------------------------------
+// ---- tails --------------------------------------------------------------------------------------
 
 struct TailsTest : ::testing::TestWithParam<std::tuple<int, int, int, bool>> {};
 
@@ -250,8 +248,7 @@ TEST(IntrinsicTails, OfReductionsThatDoNotBeginAtZero) {
   EXPECT_EQ(difference(s, {A, C}), "");
 }
 
-// ---- stages inside of others
-// ------------------------------------------------------------------------------
+// ---- stages inside of others --------------------------------------------------------------------
 
 te::Tensor scaled(const te::Tensor& x, int rows, int columns, const std::string& name) {
   return te::compute(
@@ -370,8 +367,7 @@ TEST(IntrinsicTails, OfLoopsThatAreFused) {
   EXPECT_EQ(difference(s, {A, B}), "");
 }
 
-// ---- memory
-// -----------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 TEST(IntrinsicTails, OffsetsThatAreMultiples) {
   te::Tensor A = matrix(6, 44, "A"), B = scaled(A, 6, 44, "B");
@@ -428,8 +424,7 @@ TEST(IntrinsicTails, SizesThatTheIntrinsicTakesFromItsPart) {
   EXPECT_EQ(difference(s, {A, B, C}), "");
 }
 
-// ---- vectors as elements
-// ----------------------------------------------------------------------------------
+// ---- vectors as elements ------------------------------------------------------------------------
 
 TEST(IntrinsicTails, ElementsThatAreVectors) {
   const DataType type = Float(32, 4);

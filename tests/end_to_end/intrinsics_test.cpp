@@ -9,8 +9,7 @@
 namespace tenon::testing {
 namespace {
 
-// ---- elements
-// ---------------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 
 TEST(Intrinsics, AddRowsOfVectors) {
   Sum p(6, 64);
@@ -83,8 +82,7 @@ TEST(Intrinsics, StandInsideOfOtherStages) {
   EXPECT_EQ(compare_with_default(s, {p.A, p.B, after}, with_kernels()), "");
 }
 
-// ---- a matrix product in tiles
-// ----------------------------------------------------------------------------
+// ---- a matrix product in tiles ------------------------------------------------------------------
 
 struct TilesTest : ::testing::TestWithParam<std::tuple<Parts, std::array<int, 3>, bool>> {};
 
@@ -363,8 +361,7 @@ TEST(Intrinsics, MayHaveSeveralOutputs) {
   EXPECT_EQ(compare_with_default(s, {A, B[0], B[1]}), "");
 }
 
-// ---- operations on regions
-// --------------------------------------------------------------------------------
+// ---- operations on regions ----------------------------------------------------------------------
 
 TEST(Intrinsics, ComputeOnRegions) {
   te::Tensor A = te::placeholder({12, 40}, "A"), B = te::placeholder({40}, "B");

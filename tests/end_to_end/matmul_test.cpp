@@ -68,8 +68,7 @@ TEST(PackedMatmulTest, PackedOperandIsReadInPlaceOfTheOther) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
 
-// ---- stencils
-// -------------------------------------------------------------------------------------
+// ---- stencils -----------------------------------------------------------------------------------
 
 struct BlurTest : ::testing::Test {
   te::Tensor A = te::placeholder({26, 31}, "A");
@@ -112,8 +111,7 @@ TEST_F(BlurTest, AlignedCache) {
   EXPECT_EQ(compare_with_default(s, {A, blur}), "");
 }
 
-// ---- caches and inlining in every order
-// -------------------------------------------------------------
+// ---- caches and inlining in every order ---------------------------------------------------------
 
 TEST(DiamondTest, EveryOrderOfDataflowRewritesLowersAndMatches) {
   te::Tensor A = te::placeholder({18}, "A", Int(32));

@@ -279,8 +279,7 @@ TEST(ExternPrimFunc, SizesThatCannotBeComparedAreComparedWhenItRuns) {
   }
 }
 
-// ---- functions that are brought to lower and build
-// ----------------------------------------------------
+// ---- functions that are brought to lower and build ----------------------------------------------
 
 tir::PrimFunc add_by_hand() {
   const Var n = te::size_var("n");

@@ -112,8 +112,7 @@ TEST(RfactorTest, FactorsThatDoNotDivideOnceAndTwice) {
   }
 }
 
-// ---- tuples
-// ---------------------------------------------------------------------------------------
+// ---- tuples -------------------------------------------------------------------------------------
 
 te::Reducer argmax() {
   return te::comm_reducer(
@@ -197,8 +196,7 @@ TEST(TupleTest, AllNewValuesAreComputedBeforeAnyIsStored) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- odd shapes
-// -----------------------------------------------------------------------------------
+// ---- odd shapes ---------------------------------------------------------------------------------
 
 TEST(ReductionTest, OfRankZeroFusedFromNothing) {
   te::Tensor A = te::placeholder({10}, "A");

@@ -7,8 +7,7 @@
 namespace tenon::testing {
 namespace {
 
-// ---- bounds, attachment, guards
-// -------------------------------------------------------------------------
+// ---- bounds, attachment, guards -----------------------------------------------------------------
 
 TEST(RegressionTest, TheInitOfAnAttachedReductionStaysInside) {
   te::Tensor A = te::placeholder({101, 101}, "A");
@@ -279,8 +278,7 @@ TEST(RegressionTest, ReducersOfSortedPairsAreFactored) {
   EXPECT_EQ(compare_with_default(s, {A, T[0], T[1]}), "");
 }
 
-// ---- loops and lanes
-// ----------------------------------------------------------------------------------
+// ---- loops and lanes ----------------------------------------------------------------------------
 
 TEST(RegressionTest, LanesWhoseRemaindersWrapAround) {
   te::Tensor A = te::placeholder({20}, "A", Int(32));
@@ -392,8 +390,7 @@ TEST(RegressionTest, ADoubleBufferThatIsInlinedAway) {
   EXPECT_EQ(compare_with_default(s, {A, C}), "");
 }
 
-// ---- values as large as their types
-// ---------------------------------------------------------------------
+// ---- values as large as their types -------------------------------------------------------------
 
 // A reducer starts from the least or the greatest value of its type. Terms of a comparison with it
 // must not change sides: the sums would wrap.
@@ -424,8 +421,7 @@ TEST(RegressionTest, ReducersCompareComputedKeysWithTheExtremesOfTheirType) {
   }
 }
 
-// ---- memory
-// ---------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 TEST(RegressionTest, ReusedMemoryGrowsToItsLargestTenant) {
   te::Tensor A = te::placeholder({400}, "A", Int(16));
@@ -467,8 +463,7 @@ TEST(RegressionTest, ABufferReadTwiceByOneConsumerIsNotReusedTooEarly) {
   EXPECT_EQ(compare_with_default(te::create_schedule(E), {A, E}), "");
 }
 
-// ---- parallel loops
-// ---------------------------------------------------------------------------------------
+// ---- parallel loops -----------------------------------------------------------------------------
 
 TEST(RegressionTest, ParallelLoopsInParallelLoopsWithTemporaries) {
   te::Tensor A = te::placeholder({6, 7, 40}, "A");

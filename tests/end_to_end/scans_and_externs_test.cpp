@@ -12,8 +12,7 @@ extern "C" void tenon_test_double(float* out, const float* in, int count) {
 namespace tenon::testing {
 namespace {
 
-// ---- scans
-// ------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 struct ScanTest : ::testing::Test {
   Var m = te::size_var("m");
@@ -119,8 +118,7 @@ TEST_F(ScanTest, TwoStatesOfWhichOtherStepsAreRead) {
   }
 }
 
-// ---- statements of the user's own
-// ---------------------------------------------------------------------
+// ---- statements of the user's own ---------------------------------------------------------------
 
 TEST(ExternTest, LoopsOfABuilder) {
   te::Tensor A = te::placeholder({20}, "A");
@@ -329,8 +327,7 @@ TEST(ExternTest, ACFunctionOfThisProgram) {
               2 * reinterpret_cast<const float*>(a.arrays[0]->data())[i]);
 }
 
-// ---- modules
-// ------------------------------------------------------------------------------------------
+// ---- modules ------------------------------------------------------------------------------------
 
 TEST(ModuleTest, SeveralFunctionsEachByItsName) {
   te::Tensor A = te::placeholder({8}, "A");

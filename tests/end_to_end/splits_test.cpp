@@ -149,8 +149,7 @@ TEST(PartitionTest, AConcatenationWithAPointInIt) {
   EXPECT_EQ(compare_with_default(s, {A, B}), "");
 }
 
-// ---- producers at tiles
-// --------------------------------------------------------------------------
+// ---- producers at tiles -------------------------------------------------------------------------
 
 TEST(ProducerAtTileTest, AStencilComputesItsHaloWithEachTile) {
   te::Tensor A = te::placeholder({66}, "A", Int(32));

@@ -193,8 +193,7 @@ TEST(ScalarCallTest, KindAndRange) {
   EXPECT_EQ(out.data<int>()[0], 77);
 }
 
-// ---- arrays
-// -----------------------------------------------------------------------------------------
+// ---- arrays -------------------------------------------------------------------------------------
 
 struct ArrayTest : ::testing::Test {
   NDArray a = NDArray::random({8, 6}, Float(32));
@@ -277,8 +276,7 @@ TEST_F(ArrayTest, TensorsOfOtherLibraries) {
   EXPECT_TRUE(NDArray::from_dlpack(tensor).to_vector<float>().empty());
 }
 
-// ---- targets
-// ----------------------------------------------------------------------------------------
+// ---- targets ------------------------------------------------------------------------------------
 
 TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("foo"); }, {"`foo`", "llvm", "cuda"}));

@@ -95,8 +95,7 @@ TEST_F(DeadEndTest, AReductionOfVirtualThreads) {
                                      {"bind", "`k`", "`D`", "virtual threads", "rfactor"}));
 }
 
-// ---- results that other threads would not see
-// ---------------------------------------------------------
+// ---- results that other threads would not see ---------------------------------------------------
 
 TEST_F(DeadEndTest, AResultThatAnotherThreadReads) {
   const te::IterVar tx = te::thread_axis("threadIdx.x");

@@ -232,8 +232,7 @@ TEST_F(ExpressionTest, Ranges) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::thread_axis("threadIdx.w"); }, {"threadIdx.w"}));
 }
 
-// ---- handles that were moved from
-// -------------------------------------------------------------------
+// ---- handles that were moved from ---------------------------------------------------------------
 
 TEST_F(ExpressionTest, WhatHasBeenMovedFrom) {
   Expr e = i + 1;

@@ -27,8 +27,7 @@ struct FunctionTest : ::testing::Test {
   Var handle_a{"a", Handle()}, handle_c{"c", Handle()};
 };
 
-// ---- operations as a function
-// -----------------------------------------------------------------------
+// ---- operations as a function -------------------------------------------------------------------
 
 TEST_F(FunctionTest, NeedsSomethingToCompute) {
   EXPECT_TRUE(refuses<TypeError>([&] { te::create_prim_func({A}, {.name = "f"}); },
@@ -42,8 +41,7 @@ TEST_F(FunctionTest, NeedsEveryPlaceholder) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::create_prim_func({A, A, B}); }, {"`A`", "twice"}));
 }
 
-// ---- a function as an operation
-// ---------------------------------------------------------------------
+// ---- a function as an operation -----------------------------------------------------------------
 
 TEST_F(FunctionTest, OperationsReadAndWriteArraysOnly) {
   const tir::PrimFunc with_size = te::create_prim_func({A, n, B});
@@ -111,8 +109,7 @@ TEST_F(FunctionTest, OperationsAreWellFormed) {
       {"extern_primfunc `f`", "malformed", "`x`", "not defined"}));
 }
 
-// ---- lower and build
-// --------------------------------------------------------------------------------
+// ---- lower and build ----------------------------------------------------------------------------
 
 struct BroughtFunctionTest : FunctionTest {
   /// Both lower and build refuse it.
@@ -214,8 +211,7 @@ TEST_F(BroughtFunctionTest, NamesAreNotEmpty) {
   EXPECT_TRUE(refuses<LowerError>([&] { lower(add_one, {.name = ""}); }, {"name", "empty"}));
 }
 
-// ---- functions for several targets
-// ------------------------------------------------------------------
+// ---- functions for several targets --------------------------------------------------------------
 
 TEST_F(FunctionTest, TargetsOfOneModuleGoTogether) {
   const tir::IRModule f = lower(add_one, {.name = "f"}), g = lower(add_one, {.name = "g"});

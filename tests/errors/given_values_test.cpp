@@ -18,8 +18,7 @@ struct GivenValueTest : Chain {
   }
 };
 
-// ---- factors
-// ----------------------------------------------------------------------------------------------
+// ---- factors ------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, FactorsAreTheSameAllTheTime) {
   const te::IterVar i = s[C].axis(0);
@@ -77,8 +76,7 @@ TEST_F(GivenValueTest, AFactorThatIsProvedPositiveIsNotChecked) {
   EXPECT_EQ(tir::print_module(lower(s, {A, D, n})).find("assert"), std::string::npos);
 }
 
-// ---- offsets
-// ----------------------------------------------------------------------------------------------
+// ---- offsets ------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, OffsetsOfPrefetches) {
   const te::IterVar i = s[B].axis(0), j = s[B].axis(1);
@@ -108,8 +106,7 @@ TEST_F(GivenValueTest, PrefetchesInLoopsOfAnyKindAndByAnyDistance) {
   }
 }
 
-// ---- conditions
-// -------------------------------------------------------------------------------------------
+// ---- conditions ---------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, ConditionsOfStoresAreBool) {
   refused([&] { s[B].set_store_predicate(1); }, {"set_store_predicate", "`B`", "Bool", "int32"});
@@ -161,8 +158,7 @@ TEST_F(GivenValueTest, RewritesDoNotTakeAwayWhatAConditionIsAbout) {
   expect_same();
 }
 
-// ---- pragmas
-// ----------------------------------------------------------------------------------------------
+// ---- pragmas ------------------------------------------------------------------------------------
 
 TEST_F(GivenValueTest, PragmasTakeValuesOfTheirKind) {
   const te::IterVar i = s[B].axis(0);

@@ -128,8 +128,7 @@ TEST_F(IntrinsicTest, ExtentsDiffer) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { lower(rows, {A, B, C}); }, {"`i`", "[8, 16]", "[16]"}));
 }
 
-// ---- reductions
-// -------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 struct ReductionTest : ::testing::Test {
   struct Parts {
@@ -257,8 +256,7 @@ TEST_F(ReductionTest, WholeOnesNeedABodyOrBothOthers) {
       {"`r`", "`D`", "no body", "reset"}));
 }
 
-// ---- buffers
-// ----------------------------------------------------------------------------------------------
+// ---- buffers ------------------------------------------------------------------------------------
 
 struct BufferTest : ::testing::Test {
   te::Tensor A = te::placeholder({16, 64}, "A");
@@ -398,8 +396,7 @@ TEST_F(IntrinsicTest, AnOperationOnRegionsIsNotTensorizedAgain) {
                                      {"tensorize", "`i`", "`T`"}));
 }
 
-// ---- declarations
-// -----------------------------------------------------------------------------------------
+// ---- declarations -------------------------------------------------------------------------------
 
 TEST_F(IntrinsicTest, RegionsMustHaveTheIntrinsicsExtents) {
   const te::TensorIntrin sum = intrin([](Expr a, Expr b) { return a + b; });

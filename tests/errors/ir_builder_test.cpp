@@ -33,8 +33,7 @@ struct LoopCodeTest : ::testing::Test {
   }
 };
 
-// ---- buffers
-// ----------------------------------------------------------------------------------------
+// ---- buffers ------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, ExtentsStridesAndOffsetsAreCounts) {
   auto declare = [](std::vector<Expr> shape, tir::BufferOptions options = {},
@@ -118,8 +117,7 @@ TEST_F(LoopCodeTest, AddressesOfBuffers) {
   refused([&] { two.offset_of({1, 1}); }, {"`two`", "2 physical dimensions"});
 }
 
-// ---- stores
-// -----------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, StoresOfOtherTypes) {
   tir::IRBuilder ib;
@@ -186,8 +184,7 @@ TEST_F(LoopCodeTest, WhatALoopProgramCannotHold) {
   refused([&] { ib.emit(moved_from()); }, {"moved from"});
 }
 
-// ---- scopes
-// -----------------------------------------------------------------------------------------
+// ---- scopes -------------------------------------------------------------------------------------
 
 TEST_F(LoopCodeTest, LoopsOverWhatIsNoInteger) {
   tir::IRBuilder ib;

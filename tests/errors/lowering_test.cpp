@@ -45,8 +45,7 @@ TEST(UnrollTest, ExplosionIsRefusedInTime) {
   }
 }
 
-// ---- arguments
-// ----------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 struct AddTest : ::testing::Test {
   te::Tensor A = te::placeholder({8, 6}, "A");
@@ -143,8 +142,7 @@ TEST(ScalarArgumentTest, GivenTwice) {
   EXPECT_TRUE(refuses<Error>([&] { lower(s, {n, B, n}); }, {"`n`", "twice"}));
 }
 
-// ---- axes that stand for nothing
-// ----------------------------------------------------------------------
+// ---- axes that stand for nothing ----------------------------------------------------------------
 
 TEST(StrayVariableTest, AReductionAxisThatNothingReduces) {
   te::Tensor A = te::placeholder({8, 6}, "A");
@@ -163,8 +161,7 @@ TEST_F(AddTest, AStorePredicateOnAnotherStagesAxis) {
   refused([&] { build(s, {A, C}); }, {"`i`"});
 }
 
-// ---- loops
-// ----------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 TEST_F(AddTest, PrefetchInALoopOfOneIteration) {
   auto [outer, inner] = s[B].split(s[B].axis(0), 8);
@@ -268,8 +265,7 @@ TEST(InliningTest, AReductionIntoAnIndex) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { s[C].compute_inline(); }, {"compute_inline", "`C`"}));
 }
 
-// ---- sizes that are too much
-// ----------------------------------------------------------------------------
+// ---- sizes that are too much --------------------------------------------------------------------
 
 TEST(GreatNumbersTest, AVectorOfAMillionLanesIsALoop) {
   te::Tensor A = te::placeholder({1 << 20}, "A");
@@ -288,8 +284,7 @@ TEST(GreatNumbersTest, ArraysThatNoMemoryHolds) {
       {"64 bits"}));
 }
 
-// ---- reads outside
-// ----------------------------------------------------------------------------------------
+// ---- reads outside ------------------------------------------------------------------------------
 
 TEST(OutsideTest, AReadThatIsProvedOutsideIsRefused) {
   te::Tensor A = te::placeholder({3}, "A");

@@ -138,8 +138,7 @@ TEST(SharedExpressionTest, PrintsSomeOfIt) {
   EXPECT_TRUE(refuses<TypeError>([&] { e / 2; }, {"`/`", "floordiv"}));
 }
 
-// ---- uint64 above int64
-// -------------------------------------------------------------------------------
+// ---- uint64 above int64 -------------------------------------------------------------------------
 
 constexpr std::uint64_t kBig = (std::uint64_t{1} << 63) + 5;
 constexpr std::uint64_t kLargest = ~std::uint64_t{0};

@@ -311,8 +311,7 @@ TEST_F(ChainTest, FactoringAfterItsLoopsHaveChanged) {
     refused([&] { s.rfactor(C, k, position); }, {"rfactor", "`C`", "factor_axis"});
 }
 
-// ---- attachments: every way that cannot be
-// ------------------------------------------------------------
+// ---- attachments: every way that cannot be ------------------------------------------------------
 
 TEST_F(ChainTest, IllegalAttachmentsAtTheCall) {
   te::Schedule other = te::create_schedule(D);
@@ -358,8 +357,7 @@ TEST_F(ChainTest, AttachmentsOutliveWhatHappensToTheirLoop) {
   }
 }
 
-// ---- what lower and build refuse of a whole schedule
-// --------------------------------------------------
+// ---- what lower and build refuse of a whole schedule --------------------------------------------
 
 TEST_F(ChainTest, RacingReductionsAreNotBuilt) {
   s[C].parallel(k);

@@ -18,8 +18,7 @@ struct ThreadScheduleTest : Chain {
   void expect_same() { EXPECT_EQ(compare_with_default(s, args, {.compile = false}), ""); }
 };
 
-// ---- reductions
-// -------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, DataAndReductionFusedAreNotReducedTogether) {
   const IterVar fused = s[C].fuse(s[C].axis(0), k);
@@ -73,8 +72,7 @@ TEST_F(ThreadScheduleTest, OneThreadForTwoPartsOfAReduction) {
                                      {"`C`", "`k.inner`", "`k.outer`", "diagonal"}));
 }
 
-// ---- virtual threads
-// --------------------------------------------------------------------------------------
+// ---- virtual threads ----------------------------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, OneVirtualThreadForTwoLoops) {
   s[B].bind(s[B].axis(0), vx).bind(s[B].axis(1), vx);
@@ -97,8 +95,7 @@ TEST_F(ThreadScheduleTest, AVirtualThreadWhoseAxisStartsElsewhereIsShifted) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- threads around what is done otherwise
-// ----------------------------------------------------------------
+// ---- threads around what is done otherwise ------------------------------------------------------
 
 TEST_F(ThreadScheduleTest, ALayoutIsChangedBeforeItsLoopsAreBound) {
   s[B].bind(s[B].axis(1), tx);
@@ -124,8 +121,7 @@ TEST_F(ThreadScheduleTest, ProducersInsideOfReductionsAcrossThreads) {
   expect_same();
 }
 
-// ---- scans
-// ------------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 struct ScanScheduleTest : ::testing::Test {
   Tensor X = te::placeholder({8, 16}, "X"), state = te::placeholder({8, 16}, "state");
@@ -236,8 +232,7 @@ TEST_F(ScanScheduleTest, TheMemoryOfItsStateIsItsOwn) {
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 
-// ---- extern operations
-// ------------------------------------------------------------------------------------
+// ---- extern operations --------------------------------------------------------------------------
 
 struct ExternScheduleTest : ::testing::Test {
   Tensor X = te::placeholder({8}, "X");

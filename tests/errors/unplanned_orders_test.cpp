@@ -211,8 +211,7 @@ TEST_F(UnplannedOrderTest, AnIntrinsicAmongOtherMarks) {
   });
 }
 
-// ---- normalized schedules, copies
-// -------------------------------------------------------------------------
+// ---- normalized schedules, copies ---------------------------------------------------------------
 
 TEST_F(UnplannedOrderTest, ANormalizedScheduleIsScheduledOn) {
   const IterVar i = s[B].axis(0);
@@ -265,8 +264,7 @@ TEST_F(UnplannedOrderTest, AxesThatARewriteHasReplaced) {
   refused([&] { s[B].vectorize(j); }, {"vectorize", "`j.inner`", "`B`", "`i`, `j`"});
 }
 
-// ---- unusual sizes
-// ------------------------------------------------------------------------------------
+// ---- unusual sizes ------------------------------------------------------------------------------
 
 struct SizeTest : ::testing::TestWithParam<int> {};
 

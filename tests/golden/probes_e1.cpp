@@ -17,8 +17,7 @@ struct Rows {
   te::Schedule of_b = te::create_schedule({B});
 };
 
-// ---- tensors
-// ----------------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
 std::string index_count() {
   Rows r;
@@ -60,8 +59,7 @@ std::string reduce_no_axis() {
 
 std::string nonint_shape() { return printed(te::placeholder({2.5})); }
 
-// ---- loops
-// ------------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 std::string split_twice() {
   Rows r;
@@ -150,8 +148,7 @@ std::string parallel_reduce() {
   return text_of(r.s, {r.A, r.C});
 }
 
-// ---- where stages are computed and stored
-// -----------------------------------------------------------------
+// ---- where stages are computed and stored -------------------------------------------------------
 
 std::string compute_at_foreign_axis() {
   Rows r;
@@ -204,8 +201,7 @@ std::string compute_at_placeholder() {
   return text_of(r.s, {r.A, r.C});
 }
 
-// ---- rewrites of the graph
-// --------------------------------------------------------------------------------
+// ---- rewrites of the graph ----------------------------------------------------------------------
 
 std::string rfactor_data_axis() {
   Rows r;
@@ -242,8 +238,7 @@ std::string missing_arg_lower() {
   return text_of(r.s, {r.C});
 }
 
-// ---- operators
-// --------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 std::string pow_int() { return printed(pow(te::var("x"), 2)); }
 std::string exp_int() { return printed(exp(te::var("x"))); }

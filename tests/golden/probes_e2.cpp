@@ -4,8 +4,7 @@
 namespace tenon::probes {
 namespace {
 
-// ---- scan
-// -------------------------------------------------------------------------------------------------
+// ---- scan ---------------------------------------------------------------------------------------
 
 struct ScanOptions {
   int init_columns = 16;
@@ -34,8 +33,7 @@ std::string scan_dtype() { return scan({.dtype = Float(64)}); }
 std::string scan_trailing() { return scan({.init_columns = 17}); }
 std::string scan_state_shape() { return scan({.one_more_step = true}); }
 
-// ---- extern
-// -----------------------------------------------------------------------------------------------
+// ---- extern -------------------------------------------------------------------------------------
 
 Expr call_x(std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) {
   return call_extern(Int(32), "x", outs[0]->data);
@@ -49,8 +47,7 @@ std::string extern_inbuf() {
   return printed(te::extern_op({16}, {A}, call_x, "extern", {.input_buffers = none}));
 }
 
-// ---- intrinsics on data
-// -----------------------------------------------------------------------------------
+// ---- intrinsics on data -------------------------------------------------------------------------
 
 struct PlusOne {
   std::vector<Expr> shape = {16};
@@ -107,8 +104,7 @@ std::string tz_strided_no_strides() {
 std::string tz_2d() { return tensorized(plus_one({.shape = {8, 4}}), {.split = 4}); }
 std::string tz_no_offset_factor() { return tensorized(plus_one({.offset_factor = 0})); }
 
-// ---- intrinsics of a reduction
-// ----------------------------------------------------------------------------
+// ---- intrinsics of a reduction ------------------------------------------------------------------
 
 struct Parts {
   bool body = true, reset = true, update = true;
@@ -152,8 +148,7 @@ std::string ret_2() { return reduced({.reset = false}); }
 std::string ret_4() { return reduced({.body = false}); }
 std::string ret_1() { return reduced({.reset = false, .update = false}); }
 
-// ---- groups
-// -----------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------
 
 struct Chain {
   te::Tensor A = te::placeholder({16}, "A");

@@ -5,8 +5,7 @@
 namespace tenon::probes {
 namespace {
 
-// ---- threads
-// ----------------------------------------------------------------------------------------------
+// ---- threads ------------------------------------------------------------------------------------
 
 struct Scan {
   Var m = te::size_var("m"), n = te::size_var("n");
@@ -64,8 +63,7 @@ std::string xthread_uneven2() {
   return text_of(s, {A, B});
 }
 
-// ---- statements by hand
-// -----------------------------------------------------------------------------------
+// ---- statements by hand -------------------------------------------------------------------------
 
 std::string irb() {
   te::Tensor A = te::placeholder({16}, "A");
@@ -93,8 +91,7 @@ std::string irb() {
   return text_of(te::create_schedule({E}), {A, E});
 }
 
-// ---- stores, vectors, shared expressions
-// ------------------------------------------------------------------
+// ---- stores, vectors, shared expressions --------------------------------------------------------
 
 /// One stage over 16 elements.
 struct Row {
@@ -150,8 +147,7 @@ std::string cse() {
   return text_of(te::create_schedule({B}), {A, B});
 }
 
-// ---- several outputs
-// --------------------------------------------------------------------------------------
+// ---- several outputs ----------------------------------------------------------------------------
 
 struct Pair {
   te::Tensor A = te::placeholder({8, 8, 8}, "A");

@@ -86,8 +86,7 @@ TEST_F(ScanAnalysisTest, OfAnotherOperationThereIsNoStep) {
   }
 }
 
-// ---- buffers as blocks of memory
-// ----------------------------------------------------------------------
+// ---- buffers as blocks of memory ----------------------------------------------------------------
 
 /// What the graph says, which its loops must say as well.
 bool needs_compact(const Schedule& s) {

@@ -147,8 +147,7 @@ TEST(BoundScenarios, ASplitOfTheLoopThatAnotherIsComputedAtLeavesItInside) {
   }
 }
 
-// ---- memory of threads
-// ----------------------------------------------------------------------------------
+// ---- memory of threads --------------------------------------------------------------------------
 
 struct Seen {
   /// Conditions that may fail.

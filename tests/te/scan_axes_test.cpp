@@ -122,8 +122,7 @@ TEST(ScanAxes, OfAReductionOverTheStateAreNot) {
   EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "n");
 }
 
-// ---- the stages of a step, and what is around them
-// --------------------------------------------------------
+// ---- the stages of a step, and what is around them ----------------------------------------------
 
 struct SumTest : ::testing::Test {
   static constexpr int kSteps = 5, kSpace = 24;

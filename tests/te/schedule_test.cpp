@@ -449,8 +449,7 @@ TEST_F(SegmentTest, CacheWriteCountsByTheNewAxes) {
   EXPECT_TRUE(tir::uses_var(SL.op().reduce_axis(0).dom()->extent, SL.op().axis(0).var()));
 }
 
-// ---- operations on regions
-// --------------------------------------------------------------------------
+// ---- operations on regions ----------------------------------------------------------------------
 
 struct RegionTest : testing::Test {
   static TensorIntrin add_one() {

@@ -179,8 +179,7 @@ TEST(Threads, MeetAtSharedMemoryInLoopsThatAllOfThemRunEquallyOften) {
   EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
 }
 
-// ---- sums that threads make together
-// -------------------------------------------------------------
+// ---- sums that threads make together ------------------------------------------------------------
 
 /// B[i, j] = A[i, j] / sum(A[i, k]): each row is divided by what it sums up to.
 struct NormalizedRowsTest : ::testing::Test {

@@ -144,8 +144,7 @@ TEST(Evaluate, IntegersOfExpressions) {
   EXPECT_EQ(evaluate_int(truncmod(i, j), value), -1);
 }
 
-// ---- what threads might do in another order
-// ------------------------------------------------------
+// ---- what threads might do in another order -----------------------------------------------------
 
 /// Eight threads `t` that share S, around the statements.
 PrimFunc block_of_threads(const std::string& statements) {

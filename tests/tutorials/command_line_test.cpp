@@ -13,8 +13,7 @@
 
 namespace {
 
-// ---- what cannot be understood
-// ----------------------------------------------------------------------------
+// ---- what cannot be understood ------------------------------------------------------------------
 
 struct Misuse {
   const char* name;
@@ -80,8 +79,7 @@ TEST(CommandLine, EveryOptionSaysWhatItKnows) {
     EXPECT_NE(options.find(option), std::string::npos) << options;
 }
 
-// ---- what it does
-// -----------------------------------------------------------------------------------------
+// ---- what it does -------------------------------------------------------------------------------
 
 TEST(CommandLine, HelpNamesOptionsAndPasses) {
   const Outcome run = run_tutorial("09_split", "--help");
@@ -199,8 +197,7 @@ TEST(CommandLine, CodeForARefusedScheduleIsAnError) {
   EXPECT_NE(run.err.find("rfactor"), std::string::npos) << run.err;
 }
 
-// ---- --check
-// ----------------------------------------------------------------------------------------------
+// ---- --check ------------------------------------------------------------------------------------
 
 class Check : public testing::TestWithParam<std::string> {};
 

@@ -113,8 +113,7 @@ TEST(LadderText, OfTheConvolutionAsDeclaredIsTheKnownOne) {
   EXPECT_EQ(without_blanks(declared), without_blanks(known.at("003 conv2d")));
 }
 
-// ---- operations
-// -------------------------------------------------------------------------------------------
+// ---- operations ---------------------------------------------------------------------------------
 
 struct Section {
   const char* program;

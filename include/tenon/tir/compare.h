@@ -20,12 +20,4 @@ struct Difference {
 std::optional<Difference> first_difference(const Expr& a, const Expr& b);
 std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
 
-/// For unordered containers keyed by expressions (look up only; iterate vectors).
-struct StructuralHash {
-  std::size_t operator()(const Expr& e) const { return e.node().hash; }
-};
-struct StructuralEqual {
-  bool operator()(const Expr& a, const Expr& b) const { return structural_equal(a, b); }
-};
-
 }  // namespace tenon::tir

@@ -8,6 +8,7 @@
 namespace tenon::tir {
 
 /// Enumerators are spelled as they print: `@tir.exp(x, dtype=float32)`.
+// NOLINTBEGIN(readability-identifier-naming)
 enum class Intrin : std::uint8_t {
   // Mathematics on floats, lane-wise. Rounding of the last digit is the target's.
   exp,
@@ -95,6 +96,7 @@ enum class Intrin : std::uint8_t {
   // ret(value): leaves the function.
   ret
 };
+// NOLINTEND(readability-identifier-naming)
 
 /// What evaluating a call may do.
 enum class Effect : std::uint8_t {

@@ -12,33 +12,35 @@
 //   }
 #pragma once
 
-#include <functional>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/support/function_ref.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/function.h"
 
 namespace tenon::tir {
 
-using ExprVisit = std::function<void(const Expr&)>;
-using StmtVisit = std::function<void(const Stmt&)>;
-using ExprMap = std::function<Expr(const Expr&)>;
-using StmtMap = std::function<Stmt(const Stmt&)>;
+/// What traversals call: references, so that nothing is allocated per node. They do not keep a
+/// lambda alive: a variable that is to hold one is a std::function.
+using ExprVisit = FunctionRef<void(const Expr&)>;
+using StmtVisit = FunctionRef<void(const Stmt&)>;
+using ExprMap = FunctionRef<Expr(const Expr&)>;
+using StmtMap = FunctionRef<Stmt(const Stmt&)>;
 
 /// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis
 /// ranges.
-void for_each_child(const Expr& e, const ExprVisit& f);
+void for_each_child(const Expr& e, ExprVisit f);
 /// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the
 /// text: a loop's min and extent before its body, an allocation's extents before its body; a
 /// store's value before its indices. The shapes inside buffers are not visited.
-void for_each_child(const Stmt& s, const ExprVisit& f, const StmtVisit& g);
+void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g);
 
 /// The node with every direct sub-expression replaced by f of it; the same handle if nothing
 /// changed. Nothing is folded.
-Expr map_children(const Expr& e, const ExprMap& f);
-Stmt map_children(const Stmt& s, const ExprMap& f, const StmtMap& g);
+Expr map_children(const Expr& e, ExprMap f);
+Stmt map_children(const Stmt& s, ExprMap f, StmtMap g);
 
 namespace detail {
 template <class F, class Node>
@@ -49,11 +51,11 @@ template <class Fs, class Value>
 void visit_node(Fs& fs, const Value& value) {
   std::visit([&](const auto& node) { visit_if(fs, node); }, value);
 }
-void walk_expr(const Expr& e, const ExprVisit& visit);
-void walk_stmt(const Stmt& s, const ExprVisit& visit_expr, const StmtVisit& visit_stmt);
-Expr rewrite_expr(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& f);
-Stmt rewrite_stmt(const Stmt& s, const std::function<std::optional<Expr>(const Expr&)>& f,
-                  const std::function<std::optional<Stmt>(const Stmt&)>& g);
+void walk_expr(const Expr& e, ExprVisit visit);
+void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt);
+Expr rewrite_expr(const Expr& e, FunctionRef<std::optional<Expr>(const Expr&)> f);
+Stmt rewrite_stmt(const Stmt& s, FunctionRef<std::optional<Expr>(const Expr&)> f,
+                  FunctionRef<std::optional<Stmt>(const Stmt&)> g);
 }  // namespace detail
 
 /// Calls the matching visitor for every node, parents first. Each visitor takes one kind by const
@@ -131,8 +133,8 @@ Expr substitute_folding(const Expr& e, const VarMap& map);
 /// Whether the variable (any variable of the set) occurs.
 bool uses_var(const Expr& e, const Var& var);
 bool uses_var(const Stmt& s, const Var& var);
-bool uses_var(const Expr& e, const std::function<bool(const Expr& var)>& is_one);
-bool uses_var(const Stmt& s, const std::function<bool(const Expr& var)>& is_one);
+bool uses_var(const Expr& e, FunctionRef<bool(const Expr& var)> is_one);
+bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one);
 /// Variables that occur but are not defined inside, in order of first appearance.
 std::vector<Var> free_vars(const Expr& e);
 std::vector<Var> free_vars(const Stmt& s);

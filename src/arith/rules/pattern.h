@@ -33,8 +33,7 @@ struct Row {
 };
 inline constexpr bool kAgain = true;
 
-// ---- patterns
-// ---------------------------------------------------------------------------------------------
+// ---- patterns -----------------------------------------------------------------------------------
 
 enum class PatternKind : std::uint8_t {
   Expression,
@@ -111,8 +110,7 @@ struct CompiledRules {
   constexpr operator RuleTable() const { return {rules.data(), masks.data(), N}; }
 };
 
-// ---- reading patterns, at compile time
-// --------------------------------------------------------------------
+// ---- reading patterns, at compile time ----------------------------------------------------------
 
 /// A recursive descent; an error is a `throw`, which stops compilation.
 class PatternReader {

@@ -1,6 +1,7 @@
 #include "codegen/llvm/computation.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/walk.h"
@@ -15,7 +16,7 @@ StmtSizes::Size StmtSizes::measure(const Stmt& s) {
   // Beyond this, all are large alike.
   constexpr int kMost = 1 << 30;
   const auto add = [&](int nodes) { size.nodes = std::min(size.nodes + nodes, kMost); };
-  const ExprVisit visit_expr = [&](const Expr& e) {
+  const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
     add(1);
     if (const Call* call = e.as<Call>()) size.returns |= call->is(Intrin::ret);
     for_each_child(e, visit_expr);

@@ -1,4 +1,5 @@
 #include <llvm/Analysis/VectorUtils.h>
+#include <functional>
 
 #include <algorithm>
 #include <limits>
@@ -232,7 +233,7 @@ void FunctionEmitter::plan_stack(const Stmt& body) {
     std::int64_t bytes;
   };
   std::vector<Temporary> temporaries;
-  const StmtVisit visit = [&](const Stmt& s) {
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
     // The body of a parallel loop is a function of its own.
     if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
     if (const Allocate* n = s.as<Allocate>())

@@ -1,6 +1,7 @@
 #include "codegen/llvm/outlined_body.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
+#include <functional>
 
 #include "tenon/tir/walk.h"
 
@@ -14,7 +15,7 @@ namespace {
 std::vector<Var> used_variables(const Stmt& body) {
   std::vector<Var> used;
   std::unordered_set<const ExprNode*> seen;
-  const ExprVisit visit_expr = [&](const Expr& e) {
+  const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
     auto use_buffer = [&](const Buffer& buffer) {
       visit_expr(buffer->data);
       for (std::size_t n = 1; n < buffer->shape.size(); ++n) visit_expr(buffer->shape[n]);
@@ -23,7 +24,7 @@ std::vector<Var> used_variables(const Stmt& body) {
     if (const Load* load = e.as<Load>()) use_buffer(load->buffer);
     for_each_child(e, visit_expr);
   };
-  const StmtVisit visit_stmt = [&](const Stmt& s) {
+  const std::function<void(const Stmt&)> visit_stmt = [&](const Stmt& s) {
     if (const Store* store = s.as<Store>()) {
       visit_expr(store->buffer->data);
       for (std::size_t n = 1; n < store->buffer->shape.size(); ++n)

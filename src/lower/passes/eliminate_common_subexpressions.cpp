@@ -127,8 +127,7 @@ class Eliminator {
   Stmt run(const Stmt& s) { return visit(s); }
 
  private:
-  // ---- choosing
-  // -----------------------------------------------------------------------------------------------
+  // ---- choosing ---------------------------------------------------------------------------------
 
   Choice choose(const ComputationTable& table) {
     Choice choice;
@@ -181,8 +180,7 @@ class Eliminator {
     if (error == std::errc() && end == name.data() + name.size()) taken_numbers_.insert(number);
   }
 
-  // ---- replacing
-  // ----------------------------------------------------------------------------------------------
+  // ---- replacing --------------------------------------------------------------------------------
 
   /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing
   /// them one by one.
@@ -236,8 +234,7 @@ class Eliminator {
     return result;
   }
 
-  // ---- going down
-  // ---------------------------------------------------------------------------------------------
+  // ---- going down -------------------------------------------------------------------------------
 
   /// Searches the statement until no search makes a let, then what is inside.
   Stmt visit(const Stmt& s) {

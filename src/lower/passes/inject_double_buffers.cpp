@@ -64,8 +64,7 @@ class Injector {
   }
 
  private:
-  // ---- inside a loop
-  // --------------------------------------------------------------------------------------------
+  // ---- inside a loop ----------------------------------------------------------------------------
 
   Stmt allocate(const Allocate& n) {
     const Stmt body = stmt(n.body);
@@ -101,8 +100,7 @@ class Injector {
     for (const Var& var : data) buffers_.at(&var.node()).is_filling = value;
   }
 
-  // ---- the loop
-  // -------------------------------------------------------------------------------------------------
+  // ---- the loop ---------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
     const std::vector<DoubleBufferGroup> groups = plan_double_buffers(old);
@@ -165,8 +163,7 @@ class Injector {
     }
   }
 
-  // ---- accesses
-  // -------------------------------------------------------------------------------------------------
+  // ---- accesses ---------------------------------------------------------------------------------
 
   const DoubleBuffer* find(const Var& data) const {
     const auto it = buffers_.find(&data.node());

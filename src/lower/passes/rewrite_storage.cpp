@@ -38,8 +38,7 @@ class StorageRewriter {
   Stmt run(const Stmt& body) { return wrapped(nullptr, stmt(body)); }
 
  private:
-  // ---- sizes
-  // --------------------------------------------------------------------------------------------------
+  // ---- sizes ------------------------------------------------------------------------------------
 
   NewAllocation make_allocation(const StorageBlock& block) const {
     const Allocation& first = timeline_.allocations[block.tenants.front()];
@@ -82,8 +81,7 @@ class StorageRewriter {
     return floordiv(count * bits_of(from) + (bits_of(to) - 1), bits_of(to));
   }
 
-  // ---- rewriting
-  // ----------------------------------------------------------------------------------------------
+  // ---- rewriting --------------------------------------------------------------------------------
 
   Stmt wrapped(const StmtNode* place, Stmt body) const {
     const auto found = places_.find(place);

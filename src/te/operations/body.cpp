@@ -9,7 +9,7 @@ using tir::ReduceNode;
 namespace {
 
 /// True if some expression changed.
-bool map_list(std::vector<Expr>& list, const tir::ExprMap& f) {
+bool map_list(std::vector<Expr>& list, tir::ExprMap f) {
   bool changed = false;
   for (Expr& e : list) {
     Expr mapped = f(e);
@@ -31,7 +31,7 @@ std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reducti
 namespace {
 
 /// True if some range changed.
-bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
+bool map_domains(std::vector<IterVar>& axes, tir::ExprMap f) {
   bool changed = false;
   for (IterVar& axis : axes) {
     const Range dom = *axis.dom();
@@ -46,7 +46,7 @@ bool map_domains(std::vector<IterVar>& axes, const tir::ExprMap& f) {
 
 }  // namespace
 
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f,
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
                              ReduceDomains domains) {
   const tir::Reduce* reduce = bodies.empty() ? nullptr : bodies.front().as<tir::Reduce>();
   std::vector<Expr> result = bodies;

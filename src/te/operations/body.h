@@ -17,7 +17,7 @@ enum class ReduceDomains : std::uint8_t { Kept, Mapped };
 /// Applies f to every body, or, where they are components of a reduction, to its sources, inits,
 /// condition and (if mapped) the ranges of its axes. Bodies that do not change are the same
 /// handles.
-std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, const tir::ExprMap& f,
+std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
                              ReduceDomains domains = ReduceDomains::Kept);
 
 /// Bodies with one reduction in place of another.
