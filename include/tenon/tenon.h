@@ -39,6 +39,7 @@
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
+#include "tenon/topi/parts.h"
 #include "tenon/topi/reduction.h"
 #include "tenon/topi/tags.h"
 #include "tenon/topi/transform.h"

@@ -4,6 +4,7 @@
 
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
+#include "tenon/topi/tags.h"
 
 namespace tenon::topi {
 
@@ -20,6 +21,13 @@ Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& 
   return te::compute(std::move(shape), std::move(axes), body, std::move(name),
                      {.tag = std::move(tag)}, where);
 }
+
+Tensor declare_injective(const std::string& what, std::vector<Expr> shape, const Element& element,
+                         std::string name, const SourceLocation& where) {
+  return declare(what, std::move(shape), element, std::move(name), kInjective, where);
+}
+
+Expr zero_like(const Expr& e) { return tir::make_int(e.dtype(), 0); }
 
 std::vector<std::string> axis_names(std::size_t rank) {
   std::vector<std::string> names;

@@ -20,6 +20,10 @@ using Element = std::function<Expr(std::span<const Var> indices)>;
 Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
                std::string name, std::string tag, const SourceLocation& where);
 
+/// The same with the tag of operations that only move elements.
+Tensor declare_injective(const std::string& what, std::vector<Expr> shape, const Element& element,
+                         std::string name, const SourceLocation& where);
+
 /// "ax0", "ax1", ...
 std::vector<std::string> axis_names(std::size_t rank);
 
@@ -47,6 +51,9 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where);
+
+/// 0 in the type of the expression.
+Expr zero_like(const Expr& e);
 
 /// An integer type that surely counts the elements of the shape.
 DataType counting_type(const std::vector<Expr>& shape);

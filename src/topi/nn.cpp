@@ -5,8 +5,8 @@
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
+#include "tenon/topi/parts.h"
 #include "tenon/topi/tags.h"
-#include "tenon/topi/transform.h"
 #include "topi/declare.h"
 
 namespace tenon::topi {
