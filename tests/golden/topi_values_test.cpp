@@ -72,7 +72,8 @@ tir::Stmt threads_as_loops(const tir::Stmt& s) {
     return tir::make_stmt(tir::For{std::get<tir::IterVar>(attr->subject).var(), 0, attr->value,
                                    tir::ForKind::Serial, threads_as_loops(attr->body)});
   return tir::map_children(
-      s, [](const tir::Expr& e) { return e; }, threads_as_loops);
+      s, [](const tir::Expr& e) { return e; },
+      [](const tir::Stmt& c) { return threads_as_loops(c); });
 }
 
 class TopiValues : public ::testing::TestWithParam<Program> {
