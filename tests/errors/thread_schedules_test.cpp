@@ -35,6 +35,30 @@ TEST_F(ThreadScheduleTest, ReductionAxesFusedAreReducedTogether) {
   expect_same();
 }
 
+TEST_F(ThreadScheduleTest, PartOfAReductionFusedWithDataKeepsTheRestFromThreads) {
+  auto [ko, ki] = s[C].split(k, 5);
+  const IterVar fused = s[C].fuse(s[C].axis(0), ko);
+  refused([&] { s[C].bind(ki, tx); },
+          {"bind", "`k.inner`", "`C`", "`i.k.outer.fused`", "one element at a time", "rfactor"});
+  s[C].split(fused, 3);
+  refused([&] { s[C].bind(ki, tx); }, {"bind", "`k.inner`", "`C`", "`i.k.outer.fused.outer`"});
+}
+
+TEST_F(ThreadScheduleTest, ReductionBoundToThreadsKeepsTheRestFromData) {
+  auto [ko, ki] = s[C].split(k, 5);
+  s[C].bind(ki, tx).reorder({ki, s[C].axis(0), ko});
+  refused([&] { s[C].fuse(s[C].axis(0), ko); },
+          {"fuse", "`i`", "`C`", "`k.outer`", "`k.inner` is bound to `threadIdx.x`", "apart"});
+}
+
+TEST_F(ThreadScheduleTest, PartOfAReductionFactoredForThreadsBeforeTheRestIsFusedWithData) {
+  auto [ko, ki] = s[C].split(k, 5);
+  const Tensor parts = s.rfactor(C, ki);
+  s[parts].fuse(s[parts].axis(1), s[parts].reduce_axis(0));
+  s[parts].bind(s[parts].axis(0), tx);
+  expect_same();
+}
+
 TEST_F(ThreadScheduleTest, ReducersThatDependOnTheOrderStayInOrder) {
   auto minus = te::comm_reducer(
       [](std::span<const Var> x, std::span<const Var> y) { return std::vector<Expr>{x[0] - y[0]}; },

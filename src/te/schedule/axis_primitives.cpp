@@ -3,7 +3,6 @@
 
 #include "te/operations/declare.h"
 #include "te/operations/reducer_laws.h"
-#include "te/relations/propagate.h"
 #include "te/schedule/operand_checks.h"
 #include "tenon/te/stage.h"
 #include "tenon/tir/pragma.h"
@@ -20,16 +19,19 @@ void check_not_bound(const StageEdit& edit, const IterVar& axis) {
 
 /// Threads that reduce together sum up all that they hold, in an order of their own.
 void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
-  const Operation& op = edit.stage().op;
-  AxisMarks from_data;
-  for (const IterVar& data : op.axis()) from_data.set(data, 1);
-  mark_reached(edit.stage().relations, from_data);
-  if (from_data.value_or(axis, 0) != 0)
+  if (edit.runs_over_elements(axis))
     edit.fail(
         axis,
         "it runs over elements of the output as well as over their reduction, and threads that reduce "
         "together would mix the elements; bind the axes apart, or fuse reduction axes alone");
-  const Compute* compute = op.as<Compute>();
+  for (const IterVar& other : edit.stage().leaf_iter_vars)
+    if (other.kind() == IterKind::Reduce && !other.same_as(axis) && edit.runs_over_elements(other))
+      edit.fail(axis,
+                "axis `" + other.name() +
+                    "` runs over elements of the output as well as over their reduction, and "
+                    "threads reduce for one element at a time; fuse data axes and reduction axes "
+                    "apart, or rfactor before fusing and bind the new data axis");
+  const Compute* compute = edit.stage().op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
   if (!reduction) return;
   if (const std::optional<std::string> found = find_dependence_on_order(*reduction))

@@ -176,6 +176,22 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   return {outer, inner};
 }
 
+/// Threads reduce for one element at a time, so no loop may go on to another element meanwhile.
+void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterVar& reduction) {
+  const StageData& stage = edit.stage();
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const ThreadMark* bound = stage.thread_mark_of(leaf);
+    if (leaf.kind() == IterKind::Reduce && bound)
+      edit.fail(data, "with `" + reduction.name() +
+                          "` it would run over elements of the output as well as over their "
+                          "reduction, and threads reduce for one element at a time: reduction axis "
+                          "`" +
+                          leaf.name() + "` is bound to `" + bound->axis.name() +
+                          "`; fuse data axes and reduction axes apart, or leave `" + leaf.name() +
+                          "` a loop");
+  }
+}
+
 IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVar& given_inner) {
   StageData& stage = edit.stage();
   IterVar outer = edit.leaf(given_outer);
@@ -189,6 +205,12 @@ IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVa
                          "`; only neighbouring loops can be fused, and the loops are " +
                          describe(stage.leaf_iter_vars) + " (reorder first)");
   if (distance == -1) std::swap(outer, inner);
+  if (outer.kind() != inner.kind()) {
+    if (inner.kind() == IterKind::Reduce && edit.runs_over_elements(outer))
+      check_reduces_alone(edit, outer, inner);
+    if (outer.kind() == IterKind::Reduce && edit.runs_over_elements(inner))
+      check_reduces_alone(edit, inner, outer);
+  }
   IterVar fused(std::nullopt, Var(name, type_of_fused(edit, outer, inner)),
                 std::max(outer.kind(), inner.kind()));
   stage.leaf_iter_vars.erase(stage.leaf_iter_vars.begin() + *stage.leaf_position(inner));

@@ -43,6 +43,10 @@ class StageEdit {
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 
+  /// Whether the axis runs over elements of the output; if it carries a reduction, then over both
+  /// at once.
+  bool runs_over_elements(const IterVar& axis) const;
+
   /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that
   /// loop away.
   void check_not_tensorized(const IterVar& axis) const;
