@@ -28,6 +28,23 @@ TEST(ThreadsTest, ReductionsWhereThreeDimensionsAreBoundToExtentsThatNoWarpDivid
   }
 }
 
+// Lowered code keeps bools as bytes, and threads write their common result to such a byte.
+TEST(ThreadsTest, ReductionsOfBools) {
+  te::Tensor A = te::placeholder({7, 12}, "A", Int(32));
+  for (bool is_every : {false, true}) {
+    for (int parts : {12, 5}) {
+      te::IterVar k = te::reduce_axis({0, 12}, "k");
+      te::Tensor B = te::compute(
+          {7}, {"i"},
+          [&](Var i) { return is_every ? te::all(A(i, k) > -9, {k}) : te::any(A(i, k) > 8, {k}); },
+          "B");
+      te::Schedule s = te::create_schedule(B);
+      s[B].bind(s[B].split(k, parts).inner, te::thread_axis("threadIdx.x"));
+      EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "") << is_every << ' ' << parts;
+    }
+  }
+}
+
 TEST(ThreadsTest, CachesOnBothSidesWhoseThreadsWereNormalized) {
   te::Tensor A = te::placeholder({32}, "A");
   te::Tensor B = te::compute(

@@ -103,7 +103,22 @@ class Flattener {
       const Load* load = call->args[0].as<Load>();
       if (load) return make_call(e.dtype(), Intrin::address_of, {element(*load)});
     }
+    if (const Call* call = as_call(e, Intrin::tvm_thread_allreduce))
+      return thread_allreduce(*call, e.dtype());
     return map_children(e, [&](const Expr& c) { return expr(c); });
+  }
+
+  /// (count, values..., condition, results..., thread variables...): the results are places to
+  /// write to, so a bool among them stays the byte that keeps it.
+  [[gnu::noinline]] Expr thread_allreduce(const Call& call, DataType type) {
+    const auto count = static_cast<std::size_t>(*constant_int(call.args[0]));
+    const std::size_t results = 2 + count;
+    std::vector<Expr> args;
+    for (std::size_t n = 0; n < call.args.size(); ++n) {
+      const Load* place = n >= results && n < results + count ? call.args[n].as<Load>() : nullptr;
+      args.push_back(place ? element(*place) : expr(call.args[n]));
+    }
+    return make_call(type, Intrin::tvm_thread_allreduce, std::move(args));
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
