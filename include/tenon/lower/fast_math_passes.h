@@ -1,5 +1,5 @@
-// The passes that change in which order floats are combined: for a function that is compiled with
-// fast_math, before host_passes().
+// The passes that change in which order floats are combined, or take floats for finite: for a
+// function that is compiled with fast_math, before host_passes().
 #pragma once
 
 #include "tenon/lower/pipeline.h"
