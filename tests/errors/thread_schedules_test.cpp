@@ -46,7 +46,7 @@ TEST_F(ThreadScheduleTest, PartOfAReductionFusedWithDataKeepsTheRestFromThreads)
 
 TEST_F(ThreadScheduleTest, ReductionBoundToThreadsKeepsTheRestFromData) {
   auto [ko, ki] = s[C].split(k, 5);
-  s[C].bind(ki, tx).reorder({ki, s[C].axis(0), ko});
+  s[C].bind(ki, tx);
   refused([&] { s[C].fuse(s[C].axis(0), ko); },
           {"fuse", "`i`", "`C`", "`k.outer`", "`k.inner` is bound to `threadIdx.x`", "apart"});
 }
