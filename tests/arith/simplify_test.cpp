@@ -143,6 +143,52 @@ TEST(Simplify, LetOfAConstantIsInlinedAndOthersStay) {
   EXPECT_TRUE(simplify(make_let(v, x * 8, v + v * x)).as<LetExpr>());
 }
 
+/// The sum of the value over k in [min, min + extent).
+Expr sum_over(const Var& k, Expr min, Expr extent, Expr value) {
+  const Var x("x"), y("y");
+  const auto sum = std::make_shared<const CommReducerNode>(
+      CommReducerNode{{x}, {y}, {x + y}, {make_int(Int(32), 0)}, "sum"});
+  const IterVar axis(Range::from_min_extent(std::move(min), std::move(extent)), k,
+                     IterKind::Reduce);
+  return make_reduce(std::make_shared<const ReduceNode>(
+                         ReduceNode{sum, {std::move(value)}, {}, {axis}, make_true()}),
+                     0);
+}
+
+Expr summand(const Expr& sum) { return sum.as<Reduce>()->reduction->source[0]; }
+
+TEST(Simplify, RangesOfAReductionsAxesHoldInside) {
+  const Var k("k");
+  EXPECT_EQ(to_text(summand(simplify(sum_over(k, 1, 7, max(k, 1))))), "k");
+}
+
+TEST(Simplify, RangesOfAReductionsAxesEndWithIt) {
+  const Var k("k");
+  const Facts facts;
+  const Expr clamped = max(k, 1);
+  simplify(sum_over(k, 1, 7, clamped), facts);
+  EXPECT_EQ(to_text(simplify(clamped, facts)), "max(k, 1)");
+  EXPECT_FALSE(can_prove(k >= 1, facts));
+}
+
+TEST(Simplify, BehindAReductionItsAxisRangesAsBefore) {
+  const Var k("k");
+  Facts facts;
+  facts.bind(k, Range(0, 16));
+  simplify(sum_over(k, 1, 7, max(k, 1)), facts);
+  EXPECT_FALSE(can_prove(k < 8, facts));
+  EXPECT_TRUE(can_prove(k < 16, facts));
+}
+
+TEST(Simplify, OneAxisOfTwoReductionsHasTheRangeOfEach) {
+  const Var k("k");
+  const Expr clamped = max(k, 1);
+  const Expr both = simplify(sum_over(k, 1, 7, clamped) + sum_over(k, 0, 8, clamped));
+  const Binary& sum = *both.as<Binary>();
+  EXPECT_EQ(to_text(summand(sum.a)), "k");
+  EXPECT_EQ(to_text(summand(sum.b)), "max(k, 1)");
+}
+
 TEST(Simplify, RoundsAreOfRewriterAndCanonicalPassInTurn) {
   TableScope scope("x:any y:any");
   const Expr e = scope.parse("((x + y)*2)");
