@@ -224,6 +224,32 @@ TEST_F(StoredSumsTest, StepsThatAreNotStoredLeaveTheSumOfTheOthers) {
   for (std::size_t n = 2; n < 12; ++n) EXPECT_EQ(result.values[n], expected[n]);
 }
 
+/// Three groups of five threads for 12 sums.
+struct SumsOfThreadsTest : StoredSumsTest {
+  SumsOfThreadsTest() {
+    auto [o, i] = s[B].split(s[B].axis(0), 5);
+    s[B].bind(o, thread_axis("blockIdx.x")).bind(i, thread_axis("threadIdx.y"));
+    s[B].bind(k, thread_axis("threadIdx.x"));
+  }
+  /// Of the store; those of a thread's own part are not marked.
+  bool has_guard() const { return contains(text(s), "likely("); }
+};
+
+TEST_F(SumsOfThreadsTest, GuardsThatTheStorePredicateCoversGo) {
+  EXPECT_TRUE(has_guard());
+  s[B].set_store_predicate(s[B].axis(0) < 8);
+  EXPECT_FALSE(has_guard());
+  const Stored result = stored();
+  EXPECT_EQ(result.untouched(), 4);
+  for (std::size_t n = 0; n < 8; ++n) EXPECT_EQ(result.values[n], whole()[n]);
+}
+
+TEST_F(SumsOfThreadsTest, GuardsThatTheStorePredicateDoesNotCoverStay) {
+  s[B].set_store_predicate(s[B].axis(0) >= 8);
+  EXPECT_TRUE(has_guard());
+  EXPECT_EQ(stored().untouched(), 8);
+}
+
 TEST(ScheduleOps, ALaterOutputSeesTheOldValueOfAnEarlierOne) {
   // (sum, sum of products of pairs): the second needs the first as it was.
   Tensor A = placeholder({3}, "A");

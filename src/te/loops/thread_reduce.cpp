@@ -3,6 +3,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/loops/compute_body.h"
 #include "te/loops/guards.h"
+#include "tenon/arith/simplify.h"
 
 namespace tenon::te {
 
@@ -57,6 +58,19 @@ Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
   for (std::size_t i = conditions.size(); i-- > 0;)
     body = make_stmt(If{conditions[i], body, std::nullopt});
   return body;
+}
+
+/// Whether the condition has a value whatever its variables are: no loads, no divisions but by
+/// constants.
+bool is_always_defined(const Expr& condition) {
+  if (effect_of(condition) != Effect::Pure) return false;
+  bool divides = false;
+  walk(condition, [&](const Binary& n) {
+    const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
+                             n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
+    divides |= is_division && constant_int(n.b).value_or(0) == 0;
+  });
+  return !divides;
 }
 
 class Maker {
@@ -172,11 +186,25 @@ class Maker {
       stores.push_back(make_store(program_.buffers.buffer_of(stage_.op.output(static_cast<int>(k))),
                                   values[k], indices));
     }
+    return guarded(store_conditions(), make_seq(std::move(stores)));
+  }
+
+  /// The guards of the result and the user's condition, less what the latter says already.
+  std::vector<Expr> store_conditions() const {
     std::vector<Expr> conditions;
-    for (const Expr& guard : result_guards_) conditions.push_back(likely(guard));
-    if (stage_.store_predicate)
-      conditions.push_back(program_.lower(*stage_.store_predicate, nest_.vars));
-    return guarded(conditions, make_seq(std::move(stores)));
+    if (!stage_.store_predicate) {
+      for (const Expr& guard : result_guards_) conditions.push_back(likely(guard));
+      return conditions;
+    }
+    const Expr predicate = program_.lower(*stage_.store_predicate, nest_.vars);
+    // What is read or divided for a condition may need the guards around it.
+    const bool stands_alone = is_always_defined(predicate);
+    arith::Facts facts;
+    const auto stored = facts.assume(predicate);
+    for (const Expr& guard : result_guards_)
+      if (!stands_alone || !arith::can_prove(guard, facts)) conditions.push_back(likely(guard));
+    conditions.push_back(predicate);
+    return conditions;
   }
 
   const FrozenStage& stage_;
