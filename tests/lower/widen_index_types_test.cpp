@@ -106,6 +106,16 @@ T_1: Buffer(T, int8, [(n*n)], [])[0] = 1i8
 )"));
 }
 
+TEST(WidenIndexTypes, ArithmeticOfElementsWrapsAsBefore) {
+  const std::string text = widened(R"(
+for (i: int32, 3, (n + 3)) {
+  A[i] = cast(float32, (cast(int32, A[i])*cast(int32, A[i])))
+}
+)");
+  EXPECT_NE(text.find("i: int64, 3i64"), std::string::npos) << text;
+  EXPECT_NE(text.find("(cast(int32, A[i])*cast(int32, A[i]))"), std::string::npos) << text;
+}
+
 TEST(WidenIndexTypes, WhatFitsIsLeftAlone) {
   const std::string body = R"(
 for (i: int32, 0, n) {

@@ -74,6 +74,7 @@ class Widener {
 
   /// What indices share is as wide as they are.
   Stmt let(const Let& n) {
+    if (is_data(n.value)) data_.insert(&n.var.node());
     if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
         !needs_width(n.value))
       return make_stmt(Let{n.var, value(n.value), stmt(n.body)});
@@ -118,9 +119,18 @@ class Widener {
 
   // ---- expressions
 
+  /// Whether elements of memory take part: their arithmetic wraps as their type does.
+  bool is_data(const Expr& e) const {
+    if (e.as<Load>() || data_.contains(&e.node())) return true;
+    bool found = false;
+    for_each_child(e, [&](const Expr& child) { found = found || is_data(child); });
+    return found;
+  }
+
   /// Arithmetic on variables and constants alone.
-  static bool is_index_arithmetic(const Expr& e) {
-    if (e.as<VarNode>() || e.as<IntImm>()) return true;
+  bool is_index_arithmetic(const Expr& e) const {
+    if (e.as<VarNode>()) return !data_.contains(&e.node());
+    if (e.as<IntImm>()) return true;
     const Binary* binary = e.as<Binary>();
     return binary && !is_comparison(binary->op) && is_index_arithmetic(binary->a) &&
            is_index_arithmetic(binary->b);
@@ -176,7 +186,8 @@ class Widener {
     if (const Binary* n = e.as<Binary>()) {
       if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
         return fold(n->op, condition(n->a), condition(n->b));
-      if (is_comparison(n->op) && is_int32(n->a) && (needs_width(n->a) || needs_width(n->b)))
+      if (is_comparison(n->op) && is_int32(n->a) && !is_data(e) &&
+          (needs_width(n->a) || needs_width(n->b)))
         return fold(n->op, wide(n->a), wide(n->b));
     }
     if (const Call* n = as_call(e, Intrin::likely)) return likely(condition(n->args[0]));
@@ -189,7 +200,7 @@ class Widener {
     if (const Load* n = e.as<Load>()) return make_load(n->buffer, indices(n->indices));
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
       return cast(e.dtype(), found->second);
-    if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e)) {
+    if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e) && !is_data(e)) {
       const Expr result = fold(n->op, wide(n->a), wide(n->b));
       return is_comparison(n->op) ? result : cast(e.dtype(), result);
     }
@@ -199,6 +210,8 @@ class Widener {
   arith::Facts facts_;
   /// The wide variable that stands for one of int32.
   VarMap wide_;
+  /// Variables whose values come from memory.
+  std::unordered_set<const ExprNode*> data_;
 };
 
 }  // namespace
