@@ -171,13 +171,13 @@ class CallCheck {
     const Argument& arg = args_[param_];
     if (arg.code() != kTenonTensor) refuse_as_given(expected_type());
     const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
-    check_type_and_shape(tensor);
+    const std::int64_t count = check_type_and_shape(tensor);
     check_device(spec, tensor);
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
-    const std::int64_t count = *count_elements(shape_of(complete));
     if (count == 0) return bind_strides(spec, complete);
-    check_strides(spec, complete);
+    // Strides that were not given are written compact, which suits every compact array.
+    if (spec.strides || tensor.strides != nullptr) check_strides(spec, complete);
     bind_strides(spec, complete);
     const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));
     check_memory(spec, complete, tensor.byte_offset,
@@ -186,11 +186,13 @@ class CallCheck {
     if (spec.access != Access::Read && !has_no_gaps) check_apart(complete);
   }
 
-  void check_type_and_shape(const DLTensor& tensor) {
-    const std::vector<NumberedSize>& sizes = checker_.params_[param_].shape;
+  /// The number of elements.
+  std::int64_t check_type_and_shape(const DLTensor& tensor) {
+    const ArgumentChecker::Param& expected = checker_.params_[param_];
+    const std::vector<NumberedSize>& sizes = expected.shape;
     if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
       refuse_as_given(expected_type());
-    if (!has_type(tensor.dtype, checker_.params_[param_].dtype) ||
+    if (!has_type(tensor.dtype, expected.dtype) ||
         static_cast<std::size_t>(tensor.ndim) != sizes.size())
       refuse_as_given(expected_type());
     for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -198,11 +200,13 @@ class CallCheck {
           sizes[d].kind == NumberedSize::Kind::Constant && sizes[d].value != tensor.shape[d];
       if (wrong_constant || tensor.shape[d] < 0) refuse_as_given(expected_type());
     }
-    if (!count_elements(shape_of(tensor)))
-      refuse_as_given(expected_type() + " with fewer than 2^63 elements");
+    if (expected.elements) return *expected.elements;
+    const std::optional<std::int64_t> count = count_elements(shape_of(tensor));
+    if (!count) refuse_as_given(expected_type() + " with fewer than 2^63 elements");
     for (std::size_t d = 0; d < sizes.size(); ++d)
       bind(sizes[d], Source::Extent, d, tensor.shape[d],
            [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
+    return *count;
   }
 
   void check_device(const ArraySpec& spec, const DLTensor& tensor) {

@@ -2,10 +2,25 @@
 
 #include <algorithm>
 
+#include "runtime/layout.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/support/match.h"
 
 namespace tenon::runtime {
+
+namespace {
+
+std::optional<std::int64_t> constant_elements(const std::vector<Size>& shape) {
+  std::vector<std::int64_t> extents;
+  for (const Size& size : shape) {
+    const auto* extent = std::get_if<std::int64_t>(&size);
+    if (!extent) return std::nullopt;
+    extents.push_back(*extent);
+  }
+  return count_elements(extents);
+}
+
+}  // namespace
 
 ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
   for (const ParamSpec& param : spec_.params) {
@@ -14,6 +29,7 @@ ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
       numbered.dtype = to_dlpack(array->dtype);
       dimensions_ += array->shape.size();
       for (const Size& size : array->shape) numbered.shape.push_back(number(size));
+      numbered.elements = constant_elements(array->shape);
       if (array->strides)
         for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
     }

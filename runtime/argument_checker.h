@@ -1,6 +1,7 @@
 // A function's specification as its calls are checked against it: symbols are numbers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class ArgumentChecker {
     std::vector<NumberedSize> shape;
     std::vector<NumberedSize> strides;
     DLDataType dtype = {};
+    /// Where all extents are constant.
+    std::optional<std::int64_t> elements;
     /// The symbol that an integer parameter is the value of; -1 for none.
     int symbol = -1;
   };

@@ -73,7 +73,9 @@ int unnamed_file() {
   const int memory = memfd_create("tenon_module", MFD_CLOEXEC);
   if (memory >= 0) return memory;
   // Where code may not run from memory files.
-  std::string name = (std::filesystem::temp_directory_path() / "tenon_module.XXXXXX").string();
+  std::string name = (std::filesystem::temp_directory_path() / "tenon_module.").string();
+  // mkostemp puts six characters of its own in their place.
+  name.append(6, 'X');
   const int file = mkostemp(name.data(), O_CLOEXEC);
   if (file >= 0) ::unlink(name.c_str());
   return file;

@@ -1,8 +1,8 @@
 #include "lower/shared_uses.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "lower/index_terms.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -158,7 +158,10 @@ int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool
     // What memory says is another value in each thread, and may change.
     if (use.is_known && effect_of(use.access.first) != Effect::Pure) use.is_known = false;
   }
-  if (use.is_known) use.is_known = add_terms(use.access.first, 1, use);
+  if (use.is_known)
+    use.is_known =
+        for_each_term(use.access.first, 1, use.constant,
+                      [&](const Expr& e, std::int64_t c) { return add_term(e, c, use); });
   return number_of(std::move(use));
 }
 
@@ -190,20 +193,8 @@ int SharedUses::number_of(Use use) {
   return number;
 }
 
-/// Adds e * factor to the sum; false where a constant is beyond int64.
-bool SharedUses::add_terms(const Expr& e, std::int64_t factor, Use& use) {
-  if (const auto constant = constant_int(e)) {
-    std::int64_t product = 0;
-    return !__builtin_mul_overflow(*constant, factor, &product) &&
-           !__builtin_add_overflow(use.constant, product, &use.constant);
-  }
-  if (const Binary* n = e.as<Binary>()) {
-    std::int64_t scaled = -factor;
-    if (n->op == BinaryOp::Add) return add_terms(n->a, factor, use) && add_terms(n->b, factor, use);
-    if (n->op == BinaryOp::Sub) return add_terms(n->a, factor, use) && add_terms(n->b, scaled, use);
-    if (const auto c = n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt)
-      return !__builtin_mul_overflow(*c, factor, &scaled) && add_terms(n->a, scaled, use);
-  }
+/// Adds one summand of the index; false where its coefficient is beyond int64.
+bool SharedUses::add_term(const Expr& e, std::int64_t factor, Use& use) {
   const int variable = variable_of(e);
   const Variable& known = variables_[static_cast<std::size_t>(variable)];
   use.loops = std::max(use.loops, known.loops);
@@ -288,51 +279,6 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   known_.emplace(key, meet);
   return meet;
 }
-
-namespace {
-
-/// A sum of multiples of ranges. Ends that overflow are infinite.
-class Reach {
- public:
-  explicit Reach(std::int64_t constant)
-      : low_{constant, true}, high_{constant, true}, constant_(constant) {}
-
-  void add(std::int64_t factor, const std::optional<std::int64_t>& low,
-           const std::optional<std::int64_t>& high) {
-    if (factor == 0) return;
-    divisor_ = std::gcd(divisor_, factor);
-    low_.add(factor, factor < 0 ? high : low);
-    high_.add(factor, factor < 0 ? low : high);
-  }
-
-  /// Whether no value lies in [low, high].
-  bool misses(std::int64_t low, std::int64_t high) const {
-    if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low))
-      return true;
-    if (divisor_ == 0 || divisor_ > std::int64_t{1} << 60) return false;
-    // The values are the constant plus multiples of the divisor; the first one from `low` on:
-    std::int64_t above = (constant_ % divisor_ - low % divisor_) % divisor_;
-    if (above < 0) above += divisor_;
-    return above > high - low;
-  }
-
- private:
-  struct End {
-    std::int64_t value;
-    bool is_finite;
-    void add(std::int64_t factor, const std::optional<std::int64_t>& x) {
-      std::int64_t product = 0;
-      is_finite = is_finite && x.has_value() &&
-                  !__builtin_mul_overflow(factor, x.value_or(0), &product) &&
-                  !__builtin_add_overflow(value, product, &value);
-    }
-  };
-
-  End low_, high_;
-  std::int64_t constant_, divisor_ = 0;
-};
-
-}  // namespace
 
 bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
                                   Threads threads) const {

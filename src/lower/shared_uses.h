@@ -106,7 +106,7 @@ class SharedUses {
   int add(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, bool is_store);
   int add_anywhere(const tir::Buffer& buffer);
   int number_of(Use use);
-  bool add_terms(const tir::Expr& e, std::int64_t factor, Use& use);
+  bool add_term(const tir::Expr& e, std::int64_t factor, Use& use);
   int variable_of(const tir::Expr& e);
   int loops_of(const tir::Expr& e) const;
   bool may_meet(int earlier, int later, Occasion when);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lower/index_terms.h"
+#include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -132,8 +134,56 @@ int registers_for(DataType dtype, int vector_bits) {
   return (dtype.bits * dtype.lanes + vector_bits - 1) / vector_bits;
 }
 
+namespace {
+
+/// The difference of two indices as a sum of multiples.
+class Difference {
+ public:
+  Difference(const Expr& to, const Expr& from) { is_known_ = add(to, 1) && add(from, -1); }
+
+  /// Whether the difference is known to miss [low, high]. nullopt where only a proof may tell:
+  /// among the summands are divisions and the like.
+  std::optional<bool> misses(std::int64_t low, std::int64_t high, const arith::Facts& facts) const {
+    if (!is_known_) return std::nullopt;
+    Reach reach(constant_);
+    bool is_opaque = false;
+    for (const Term& term : terms_) {
+      if (term.coefficient == 0) continue;
+      const arith::ConstBound bound = arith::const_bound(term.value, facts);
+      reach.add(term.coefficient, bound.min, bound.max);
+      is_opaque |= !term.value.as<VarNode>();
+    }
+    if (reach.misses(low, high)) return true;
+    return is_opaque ? std::nullopt : std::optional(false);
+  }
+
+ private:
+  struct Term {
+    Expr value;
+    std::int64_t coefficient;
+  };
+
+  bool add(const Expr& e, std::int64_t factor) {
+    return for_each_term(e, factor, constant_, [&](const Expr& value, std::int64_t coefficient) {
+      for (Term& term : terms_)
+        if (structural_equal(term.value, value))
+          return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
+      terms_.push_back({value, coefficient});
+      return true;
+    });
+  }
+
+  std::vector<Term> terms_;
+  std::int64_t constant_ = 0;
+  bool is_known_;
+};
+
+}  // namespace
+
 bool are_apart(const Access& a, const Access& b, const arith::Facts& facts) {
   if (a.buffer->dtype.element() != b.buffer->dtype.element()) return false;
+  if (const auto apart = Difference(b.first, a.first).misses(1 - b.count, a.count - 1, facts))
+    return *apart;
   const Expr difference = arith::simplify(b.first - a.first, facts);
   return arith::can_prove_at_least(difference, a.count, facts) ||
          arith::can_prove_below(difference, 1 - b.count, facts);

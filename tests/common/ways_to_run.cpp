@@ -10,15 +10,6 @@ namespace tenon::testing {
 
 namespace {
 
-te::Schedule default_schedule(const std::vector<LowerArgument>& args) {
-  std::vector<te::Tensor> outputs;
-  for (const LowerArgument& arg : args)
-    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
-        tensor && !tensor->op().as<te::Placeholder>())
-      outputs.push_back(*tensor);
-  return te::create_schedule(outputs);
-}
-
 DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape) {
   shape = array.shape;
   return {.data = array.data,
@@ -132,6 +123,15 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     if (std::string wrong = compare("compiled", actual); !wrong.empty()) return wrong;
   }
   return "";
+}
+
+te::Schedule default_schedule(const std::vector<LowerArgument>& args) {
+  std::vector<te::Tensor> outputs;
+  for (const LowerArgument& arg : args)
+    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+        tensor && !tensor->op().as<te::Placeholder>())
+      outputs.push_back(*tensor);
+  return te::create_schedule(outputs);
 }
 
 std::string compare_with_default(const te::Schedule& schedule,

@@ -30,9 +30,11 @@ struct WaysToRun {
   std::function<void(const char* phase)> on_phase = {};
 };
 
-/// "" if all ways agree; else the first that does not, and where. The default schedule is that of
-/// the tensors among the arguments that are computed. What lower, build and evaluate throw passes
-/// through.
+/// The schedule that nothing was done to, of the tensors among the arguments that are computed.
+te::Schedule default_schedule(const std::vector<LowerArgument>& args);
+
+/// "" if all ways agree; else the first that does not, and where. What lower, build and evaluate
+/// throw passes through.
 std::string compare_with_default(const te::Schedule& schedule,
                                  const std::vector<LowerArgument>& args,
                                  const WaysToRun& ways = {});

@@ -57,15 +57,6 @@ Arguments arguments_of(const Program& program, const std::vector<LowerArgument>&
   return result;
 }
 
-te::Schedule default_schedule(const std::vector<LowerArgument>& args) {
-  std::vector<te::Tensor> outputs;
-  for (const LowerArgument& arg : args)
-    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
-        tensor && !tensor->op().as<te::Placeholder>())
-      outputs.push_back(*tensor);
-  return te::create_schedule(outputs);
-}
-
 /// One thread after another.
 tir::Stmt threads_as_loops(const tir::Stmt& s) {
   if (const tir::Attr* attr = s.as<tir::Attr>(); attr && attr->kind == tir::AttrKind::ThreadExtent)
@@ -89,7 +80,7 @@ class TopiValues : public ::testing::TestWithParam<Program> {
 
   Arguments truth() const {
     Arguments result = arguments();
-    const te::Schedule schedule = default_schedule(args());
+    const te::Schedule schedule = testing::default_schedule(args());
     if (size_ == Size::Small) {
       tir::evaluate(lower_to_loops(schedule, args()), result.values, {.check_uninitialized = true});
     } else {

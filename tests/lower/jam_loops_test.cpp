@@ -8,6 +8,8 @@
 namespace tenon::lowering {
 namespace {
 
+using test::unchanged;
+
 /// Two registers for sums of eight lanes unless said.
 std::string jammed(std::string_view body, int registers = 4) {
   PassOptions options;
@@ -16,10 +18,6 @@ std::string jammed(std::string_view body, int registers = 4) {
 }
 
 /// The body as it prints when nothing is done to it.
-std::string unchanged(std::string_view body) {
-  return test::body_text(test::parse_function(test::function_text(body)));
-}
-
 TEST(JamLoops, RowsOfSumsRunSideBySide) {
   EXPECT_EQ(jammed(R"(
   for (i: int32, 0, 8) {
@@ -222,17 +220,13 @@ TEST(JamLoops, BuffersThatMayOverlapAreLeftAlone) {
     }
   })"));
   func.attrs.noalias = false;
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = 256, .for_sums = 16};
-  EXPECT_EQ(test::text_of(jam_loops(func, options)), test::text_of(func));
+  EXPECT_EQ(test::text_of(jam_loops(func, test::with_vectors(256))), test::text_of(func));
 }
 
 TEST(JamLoops, KnownProgramsStayWellFormed) {
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = 512, .for_sums = 16};
   for (const test::KnownText& known : test::known_functions()) {
     const tir::PrimFunc func = test::parse_function(known.text);
-    const tir::PrimFunc result = jam_loops(func, options);
+    const tir::PrimFunc result = jam_loops(func, test::with_vectors(512));
     if (tir::verify(func, tir::Form::Lowered).empty()) {
       EXPECT_TRUE(tir::verify(result, tir::Form::Lowered).empty()) << known.name;
     }

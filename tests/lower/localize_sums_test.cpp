@@ -8,6 +8,8 @@
 namespace tenon::lowering {
 namespace {
 
+using test::unchanged;
+
 PassOptions with_registers(int registers) {
   PassOptions options;
   options.vector_registers = tir::VectorRegisters{.bits = 256, .for_sums = registers};
@@ -16,10 +18,6 @@ PassOptions with_registers(int registers) {
 
 std::string localized(std::string_view body, int registers = 8) {
   return test::run(localize_sums, test::function_text(body), with_registers(registers));
-}
-
-std::string unchanged(std::string_view body) {
-  return test::body_text(test::parse_function(test::function_text(body)));
 }
 
 TEST(LocalizeSums, ASumIsReadOnceBeforeTheLoopAndStoredOnceAfterIt) {

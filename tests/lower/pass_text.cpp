@@ -97,6 +97,16 @@ std::string run(PassFunction pass, std::string_view function, const PassOptions&
   return body_text(pass(parse_function(function), options));
 }
 
+std::string unchanged(std::string_view body) {
+  return body_text(parse_function(function_text(body)));
+}
+
+PassOptions with_vectors(int bits) {
+  PassOptions options;
+  options.vector_registers = tir::VectorRegisters{.bits = bits, .for_sums = 16};
+  return options;
+}
+
 std::vector<KnownText> known_functions() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"primitives", "ladder", "random", "probes"}) {

@@ -29,6 +29,11 @@ tir::PrimFunc without_lets(tir::PrimFunc func);
 using PassFunction = tir::PrimFunc (*)(const tir::PrimFunc&, const PassOptions&);
 std::string run(PassFunction pass, std::string_view function, const PassOptions& options = {});
 
+/// What `run` gives for a body that the pass leaves alone.
+std::string unchanged(std::string_view body);
+/// Options for a processor whose vector registers have so many bits.
+PassOptions with_vectors(int bits);
+
 /// A whole text of a known program, and where it comes from.
 struct KnownText {
   std::string name;

@@ -8,13 +8,11 @@ namespace tenon::lowering {
 namespace {
 
 TEST(ReassociateAccumulations, LanesAccumulateByThemselvesAndAreCombined) {
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = 128, .for_sums = 16};
   EXPECT_EQ(test::run(reassociate_accumulations, test::function_text(R"(
   for (i: int32, 0, 8) {
     B[3] = max(B[3], A[i])
   })"),
-                      options),
+                      test::with_vectors(128)),
             R"(allocate(lanes: Pointer(local float32), float32, [8]), storage_scope = local {
   lanes_1: Buffer(lanes, float32, [8], [], scope="local")[ramp(0, 1, 8)] = broadcast(-inff32, 8)
   lanes_1[ramp(0, 1, 8)] = max(lanes_1[ramp(0, 1, 8)], A[ramp(0, 1, 8)])

@@ -9,18 +9,11 @@
 namespace tenon::lowering {
 namespace {
 
-PassOptions with_vectors(int bits) {
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = bits, .for_sums = 16};
-  return options;
-}
+using test::unchanged;
+using test::with_vectors;
 
 std::string split(std::string_view body, int bits = 128) {
   return test::run(split_wide_vectors, test::function_text(body), with_vectors(bits));
-}
-
-std::string unchanged(std::string_view body) {
-  return test::body_text(test::parse_function(test::function_text(body)));
 }
 
 TEST(SplitWideVectors, PartsOfFourRegistersAndWhatIsLeft) {

@@ -11,18 +11,11 @@
 namespace tenon::lowering {
 namespace {
 
-PassOptions with_vectors(int bits) {
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = bits, .for_sums = 16};
-  return options;
-}
+using test::unchanged;
+using test::with_vectors;
 
 std::string vectorized(std::string_view body, int bits = 256) {
   return test::run(vectorize_plain_loops, test::function_text(body), with_vectors(bits));
-}
-
-std::string unchanged(std::string_view body) {
-  return test::body_text(test::parse_function(test::function_text(body)));
 }
 
 TEST(VectorizePlainLoops, WhatIsLeftOfAnExtentTakesNarrowerVectors) {

@@ -8,18 +8,11 @@
 namespace tenon::lowering {
 namespace {
 
-PassOptions with_vectors(int bits) {
-  PassOptions options;
-  options.vector_registers = tir::VectorRegisters{.bits = bits, .for_sums = 16};
-  return options;
-}
+using test::unchanged;
+using test::with_vectors;
 
 std::string widened(std::string_view body, int bits = 512) {
   return test::run(widen_vectors, test::function_text(body), with_vectors(bits));
-}
-
-std::string unchanged(std::string_view body) {
-  return test::body_text(test::parse_function(test::function_text(body)));
 }
 
 TEST(WidenVectors, NeighboursThatContinueEachOtherBecomeOneVector) {

@@ -6,23 +6,13 @@
 
 #include <random>
 
+#include "matrices.h"
 #include "run_schedule.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tir/builder.h"
 
 namespace tenon::te {
 namespace {
-
-constexpr int kRows = 4, kColumns = 6;
-
-Tensor matrix(const std::string& name, const std::function<Expr(Var, Var)>& body) {
-  return compute(
-      {kRows, kColumns}, {"i", "j"}, [&](Var i, Var j) { return body(i, j); }, name);
-}
-Tensor plus_one(const Tensor& x, const std::string& name) {
-  return matrix(name, [&](Var i, Var j) { return x(i, j) + 1.0f; });
-}
 
 // ---- kinds --------------------------------------------------------------------------------------
 
@@ -100,22 +90,6 @@ std::string names(const std::vector<Operation>& ops) {
   std::string text;
   for (const Operation& op : ops) text += (text.empty() ? "" : " ") + op.name();
   return text;
-}
-
-/// Twice the elements, by statements of the user's own.
-Tensor doubled(const Tensor& P, const std::string& name) {
-  return extern_op(
-      {kRows, kColumns}, {P},
-      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) {
-        tir::IRBuilder ib;
-        ib.for_range(0, kRows, "i", [&](Var i) {
-          ib.for_range(0, kColumns, "j", [&](Var j) {
-            ib.emit(outs[0].vstore({i, j}, ins[0].vload({i, j}) * 2.0f));
-          });
-        });
-        return ib.get();
-      },
-      name);
 }
 
 /// A -> B elementwise -> C broadcast -> D injective -> E.

@@ -121,6 +121,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   llvm::Module code("tenon", context);
   set_target(code, *machine);
   import_sources(code, units, *state);
+  const bool has_imports = llvm::any_of(code, [](const auto& f) { return !f.isDeclaration(); });
 
   SymbolNames symbols;
   for (const CompileUnit& unit : units) {
@@ -141,7 +142,8 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   verify(code, "emitted");
   clock.finish("emit-llvm");
 
-  optimize(code, *machine, options.opt_level);
+  optimize(code, *machine, options.opt_level,
+           has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(state->bitcode);
   llvm::WriteBitcodeToFile(code, bitcode);

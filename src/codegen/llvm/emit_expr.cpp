@@ -64,6 +64,11 @@ void FunctionEmitter::define_size(const Var& var, llvm::Value* value) {
   define(var, value);
 }
 
+void FunctionEmitter::define_wide(const Var& var, llvm::Value* value) {
+  define_size(var, builder_.CreateTrunc(value, type(var.dtype()), "", false, true));
+  wide_variables_.insert_or_assign(&var.node(), value);
+}
+
 llvm::Value* FunctionEmitter::in_index_mode(const Expr& e) {
   const bool outer = index_mode_;
   index_mode_ = true;
@@ -73,10 +78,43 @@ llvm::Value* FunctionEmitter::in_index_mode(const Expr& e) {
 }
 
 llvm::Value* FunctionEmitter::index(const Expr& e) {
+  if (e.dtype() == Int(32) && is_wide_sum(e)) return wide_index(e);
   llvm::Value* value = in_index_mode(e);
   llvm::Type* wide = with_lanes(builder_.getInt64Ty(), e.dtype().lanes);
   if (e.dtype().is_uint()) return builder_.CreateZExt(value, wide);
   return builder_.CreateSExt(value, wide);
+}
+
+namespace {
+
+/// Operands that overflow neither on the way nor in the end.
+const Binary* as_sum(const Expr& e) {
+  const Binary* n = e.as<Binary>();
+  const bool is_sum =
+      n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub || n->op == BinaryOp::Mul);
+  return is_sum ? n : nullptr;
+}
+
+}  // namespace
+
+bool FunctionEmitter::is_wide_sum(const Expr& e) const {
+  if (e.as<IntImm>()) return true;
+  if (const auto* n = e.as<Binary>()) return is_wide_sum(n->a) && is_wide_sum(n->b);
+  const auto found = variables_.find(&e.node());
+  return found != variables_.end() &&
+         (llvm::isa<llvm::Constant>(found->second) || index_values_.contains(found->second));
+}
+
+llvm::Value* FunctionEmitter::wide_index(const Expr& e) {
+  if (const auto found = wide_variables_.find(&e.node()); found != wide_variables_.end())
+    return found->second;
+  const Binary* n = as_sum(e);
+  if (!n) return builder_.CreateSExt(in_index_mode(e), builder_.getInt64Ty());
+  llvm::Value* a = wide_index(n->a);
+  llvm::Value* b = wide_index(n->b);
+  if (n->op == BinaryOp::Add) return builder_.CreateAdd(a, b, "", false, true);
+  if (n->op == BinaryOp::Sub) return builder_.CreateSub(a, b, "", false, true);
+  return builder_.CreateMul(a, b, "", false, true);
 }
 
 bool FunctionEmitter::is_cheap_and_safe(const Expr& e) const {

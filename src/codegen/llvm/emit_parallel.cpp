@@ -54,11 +54,11 @@ void FunctionEmitter::parallel_loop(const For& n) {
   const OutlinedBody outlined(*this, n.body, function_->getName().str() + "_body", {wide, wide});
   FunctionEmitter inner(module_, outlined.function(), computation_);
   outlined.define_captured(inner);
-  llvm::Type* narrow = type(n.var.dtype());
-  llvm::Value* begin = inner.builder_.CreateTrunc(outlined.own_argument(0), narrow);
-  llvm::Value* end = inner.builder_.CreateTrunc(outlined.own_argument(1), narrow);
+  llvm::Type* counter = counter_type(n.var);
+  llvm::Value* begin = inner.builder_.CreateTrunc(outlined.own_argument(0), counter);
+  llvm::Value* end = inner.builder_.CreateTrunc(outlined.own_argument(1), counter);
   inner.plan_stack(n.body);
-  inner.serial_loop(n.var, begin, end, llvm::ConstantInt::get(narrow, 1), n.body, ForKind::Serial);
+  inner.serial_loop(n.var, begin, end, llvm::ConstantInt::get(counter, 1), n.body, ForKind::Serial);
   inner.finish();
 
   llvm::Value* first = index(n.min);
@@ -100,14 +100,14 @@ void FunctionEmitter::shared_loop(const For& n) {
     llvm::Value* share =
         builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, int64(1))), count);
     llvm::Value* first = builder_.CreateAdd(begin, builder_.CreateMul(id, share));
-    llvm::Type* narrow = type(n.var.dtype());
+    llvm::Type* counter = counter_type(n.var);
     auto up_to_end = [&](llvm::Value* value) {
       return builder_.CreateTrunc(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, end),
-                                  narrow);
+                                  counter);
     };
     llvm::Value* from = up_to_end(first);
     llvm::Value* to = up_to_end(builder_.CreateAdd(first, share));
-    serial_loop(n.var, from, to, llvm::ConstantInt::get(narrow, 1), n.body, ForKind::Serial);
+    serial_loop(n.var, from, to, llvm::ConstantInt::get(counter, 1), n.body, ForKind::Serial);
   }
   task_ = task;
 }

@@ -62,7 +62,11 @@ void FunctionEmitter::emit(const Store& n) {
 
 void FunctionEmitter::emit(const Let& n) {
   const bool is_index = computation_.uses.is_index_only(n.var);
-  define(n.var, is_index ? in_index_mode(n.value) : expr(n.value));
+  if (is_index && n.var.dtype() == Int(32) && is_wide_sum(n.value)) {
+    define_wide(n.var, wide_index(n.value));
+  } else {
+    define(n.var, is_index ? in_index_mode(n.value) : expr(n.value));
+  }
   stmt(n.body);
 }
 
@@ -133,10 +137,15 @@ void FunctionEmitter::emit(const For& n) {
     define_size(n.var, in_index_mode(n.min));
     return stmt(n.body);
   }
-  llvm::Value* begin = in_index_mode(n.min);
-  llvm::Value* extent = builder_.CreateSExtOrTrunc(in_index_mode(n.extent), begin->getType());
+  llvm::Type* counter = counter_type(n.var);
+  llvm::Value* begin = builder_.CreateTrunc(index(n.min), counter);
+  llvm::Value* extent = builder_.CreateTrunc(index(n.extent), counter);
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  serial_loop(n.var, begin, end, llvm::ConstantInt::get(begin->getType(), 1), n.body, n.kind);
+  serial_loop(n.var, begin, end, llvm::ConstantInt::get(counter, 1), n.body, n.kind);
+}
+
+llvm::Type* FunctionEmitter::counter_type(const Var& var) const {
+  return type(var.dtype() == Int(32) ? Int(64) : var.dtype());
 }
 
 void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Value* end,
@@ -148,9 +157,10 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   builder_.SetInsertPoint(loop);
   llvm::PHINode* counter = builder_.CreatePHI(begin->getType(), 2);
   counter->addIncoming(begin, before);
-  llvm::Type* narrow = type(var.dtype());
-  const bool is_wider = counter->getType() != narrow;
-  define_size(var, is_wider ? builder_.CreateTrunc(counter, narrow, "", false, true) : counter);
+  if (counter->getType() == type(var.dtype()))
+    define_size(var, counter);
+  else
+    define_wide(var, counter);
   ++loop_depth_;
   stmt(body);
   --loop_depth_;

@@ -26,6 +26,8 @@ class FunctionEmitter {
   void define(const tir::Var& var, llvm::Value* value);
   /// A size: index arithmetic with it is assumed not to overflow.
   void define_size(const tir::Var& var, llvm::Value* value);
+  /// Of a variable of 32 bits whose value is computed in 64 bits.
+  void define_wide(const tir::Var& var, llvm::Value* value);
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
 
@@ -51,6 +53,8 @@ class FunctionEmitter {
   void emit(const tir::Seq& n);
   /// Statements in a row, as a function of their own that is called here.
   void part(std::span<const tir::Stmt> stmts);
+  /// What a loop is counted in: 64 bits for int32 as well, so that positions need no extension.
+  llvm::Type* counter_type(const tir::Var& var) const;
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                    const tir::Stmt& body, tir::ForKind kind);
   void parallel_loop(const tir::For& n);
@@ -75,6 +79,11 @@ class FunctionEmitter {
   /// A position in memory or a bound of a loop, as 64 bits: assumed not to overflow its type.
   llvm::Value* index(const tir::Expr& e);
   llvm::Value* in_index_mode(const tir::Expr& e);
+  /// The index in 64 bits from its variables up: what does not overflow may be extended first, and
+  /// no extension is left inside of a loop.
+  llvm::Value* wide_index(const tir::Expr& e);
+  /// Whether e is an int32 sum of what is known not to overflow: variables of loops and sizes.
+  bool is_wide_sum(const tir::Expr& e) const;
   llvm::Value* variable(const tir::Expr& e);
   bool is_cheap_and_safe(const tir::Expr& e) const;
 
@@ -171,6 +180,8 @@ class FunctionEmitter {
   /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to
   /// overflow.
   std::unordered_set<const llvm::Value*> index_values_;
+  /// Of int32 variables that are counted in 64 bits: their values there.
+  std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
   /// Data pointers of the allocations that are kept on the stack, also of parts that are called.
   std::shared_ptr<std::unordered_set<const tir::ExprNode*>> on_stack_;

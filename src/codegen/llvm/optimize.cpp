@@ -11,8 +11,17 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/MergeFunctions.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 namespace tenon::codegen {
 
@@ -29,9 +38,45 @@ std::string text_of(const llvm::Module& module) {
   return text;
 }
 
+auto move_out_of_loops() {
+  return llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true),
+      /*UseMemorySSA=*/true);
+}
+
+/// The passes that our own IR needs, each once or twice. LLVM's pipeline for C++ repeats itself and
+/// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
+/// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
+/// be rewritten to a wider variable.
+llvm::FunctionPassManager kernel_passes(int opt_level) {
+  using namespace llvm;
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
+  passes.addPass(move_out_of_loops());
+  LoopPassManager loops;
+  loops.addPass(LoopDeletionPass());
+  loops.addPass(LoopFullUnrollPass(opt_level));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(DSEPass());
+  passes.addPass(move_out_of_loops());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level)));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  return passes;
+}
+
 }  // namespace
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
+              CodeOrigin origin) {
   if (opt_level <= 0) return;
   // What becomes a vector is decided before, where it is checked: vectorize_plain_loops. Both of
   // LLVM's vectorizers have computed wrong numbers here; README.md has the programs.
@@ -43,17 +88,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   llvm::PassBuilder passes(&machine, tuning);
   passes.registerScalarOptimizerLateEPCallback(
       [](llvm::FunctionPassManager& late, llvm::OptimizationLevel) {
-        late.addPass(llvm::createFunctionToLoopPassAdaptor(
-            llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true),
-            /*UseMemorySSA=*/true));
+        late.addPass(move_out_of_loops());
       });
-  const bool has_parts = llvm::any_of(
-      module, [](const llvm::Function& f) { return f.hasFnAttribute(kPartAttribute); });
-  if (has_parts)
-    passes.registerPipelineStartEPCallback(
-        [](llvm::ModulePassManager& first, llvm::OptimizationLevel) {
-          first.addPass(llvm::MergeFunctionsPass());
-        });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -75,7 +111,15 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   const llvm::OptimizationLevel level = opt_level == 1   ? llvm::OptimizationLevel::O1
                                         : opt_level == 2 ? llvm::OptimizationLevel::O2
                                                          : llvm::OptimizationLevel::O3;
-  passes.buildPerModuleDefaultPipeline(level).run(module, modules);
+  llvm::ModulePassManager pipeline;
+  const bool has_parts = llvm::any_of(
+      module, [](const llvm::Function& f) { return f.hasFnAttribute(kPartAttribute); });
+  if (has_parts) pipeline.addPass(llvm::MergeFunctionsPass());
+  if (origin == CodeOrigin::WithImports)
+    pipeline.addPass(passes.buildPerModuleDefaultPipeline(level));
+  else
+    pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(kernel_passes(opt_level)));
+  pipeline.run(module, modules);
   verify(module, "optimised");
 }
 

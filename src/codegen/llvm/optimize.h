@@ -4,6 +4,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <cstdint>
 #include <string>
 
 #include "tenon/support/error.h"
@@ -14,8 +15,13 @@ namespace tenon::codegen {
 /// first: chains of like stages have many.
 inline constexpr const char* kPartAttribute = "tenon-part";
 
-/// LLVM's pipeline of the level, without its vectorizers. The result is verified.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level);
+/// What `optimize` works on: code of our own emitter only, or imported functions as well, which are
+/// somebody's C or C++.
+enum class CodeOrigin : std::uint8_t { Emitted, WithImports };
+
+/// Few passes for emitted code; LLVM's pipeline of the level, without its vectorizers, for imported
+/// code. The result is verified.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, CodeOrigin origin);
 
 /// A module that LLVM's verifier refuses: a fault of the emitter or of LLVM itself.
 struct MalformedModule : InternalError {

@@ -69,8 +69,8 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
   const Range tight = hull(sets, nothing).to_range(declared, nothing);
   if (is_readable(tight)) return tight;
   const Range loose = loose_hull(sets, facts).to_range(declared, facts);
-  const bool pays = is_readable(loose) && !can_prove(declared.extent <= loose.extent, facts);
-  return pays ? loose : declared;
+  const bool is_better = is_readable(loose) && !can_prove(declared.extent <= loose.extent, facts);
+  return is_better ? loose : declared;
 }
 
 }  // namespace tenon::te

@@ -70,7 +70,7 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
 
 class BoundInference {
  public:
-  /// Of the spatial axes of scans, all of those in `whole_space` is computed.
+  /// `whole_space` marks the spatial axes of scans that are computed as a whole.
   BoundInference(const StageGraph& graph, const AxisFlags& whole_space)
       : graph_(graph), whole_space_(whole_space), reads_(graph.size()), views_(graph.size()) {}
 
@@ -256,8 +256,8 @@ class BoundInference {
                        values_of_loops(reader, relaxed_loops, scope));
   }
 
-  /// Of the loops, given innermost first, and of all threads that share the memory, as the reader
-  /// sees them. The range of a loop may depend on those around it.
+  /// The values that the loops, given innermost first, and all threads that share the memory take,
+  /// as the reader sees them. The range of a loop may depend on those around it.
   IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
                               StorageScope scope) const {
     IntervalMap values;
@@ -346,7 +346,7 @@ class BoundInference {
     const Range whole = declared(scan.scan_axis);
     const Range needed = cover(steps, whole, facts_);
     Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
-    // Of the first states alone, no step need be made.
+    // If only initial states are needed, no step is made.
     if (arith::can_prove(count <= 0, facts_)) count = make_int(count.dtype(), 0);
     set_root(scan.scan_axis, Range::from_min_extent(whole.min, count));
     const std::vector<IterVar> fixed = fixed_axes(graph_, id);

@@ -48,8 +48,8 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   }
 }
 
-/// Of an initial state all steps, of an update the steps that the scan makes; of both the same part
-/// of space.
+/// An initial state is needed for all its steps, an update for the steps that the scan makes; both
+/// for the same part of space.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
   std::size_t spatial = 0;

@@ -67,8 +67,7 @@ class FixedAxes {
   void follow_reads(StageId reader) {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) {
-      // Of what a nested scan, an extern operation or an intrinsic reads, the indices are not
-      // known.
+      // A nested scan, an extern operation or an intrinsic reads at indices that are not known.
       for (const Tensor& input : op.inputs())
         for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
           add(input, dim, Needed::anything());
@@ -127,8 +126,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
     for (StageId reader : graph.readers(stage))
       if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
   }
-  // Of that, the updates and what they depend on: whatever stands between a state and an update
-  // depends on the state.
+  // The step is the updates and what they depend on among those stages; a stage between the state
+  // and an update is always one of them.
   std::set<StageId> step;
   for (const Tensor& update : scan.update) {
     const StageId stage = *graph.find(update.op());

@@ -17,7 +17,7 @@ struct CheckedCall {
   /// In the order of the intrinsic's.
   const std::vector<IntrinView>& inputs;
   const std::vector<IntrinView>& outputs;
-  /// Of the intrinsic's variables.
+  /// The values of the intrinsic's variables.
   const tir::VarMap& values;
   /// "intrinsic `gemv` of stage `C`", for the report.
   std::string what;

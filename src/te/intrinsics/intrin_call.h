@@ -9,12 +9,12 @@ namespace tenon::te {
 
 struct IntrinCall {
   const TensorIntrinNode& intrin;
-  /// So many of the stage's outermost loops remain around it.
+  /// The number of the stage's outermost loops that remain around it.
   std::size_t depth;
   std::vector<IntrinView> inputs, outputs;
   /// The intrinsic's code, on the buffers of the views.
   TensorIntrinBody code;
-  /// Of the intrinsic's own variables.
+  /// The values of the intrinsic's own variables.
   tir::VarMap values;
   /// Whether loops of the reduction remain around the intrinsic.
   bool is_split_reduction;
@@ -30,12 +30,12 @@ struct IntrinCall {
 /// The leaf that is tensorized.
 std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage);
 
-/// Of a stage that is tensorized at a leaf. ScheduleError where the intrinsic computes something
-/// else, or its buffers cannot stand for the parts.
+/// The call that takes the place of a tensorized leaf. ScheduleError where the intrinsic computes
+/// something else, or its buffers cannot stand for the parts.
 IntrinCall match_tensorized(StageId stage, std::size_t leaf, const Program& program,
                             const ComputeNest& nest);
 
-/// Of an operation on regions.
+/// The call of a tensor_compute.
 IntrinCall call_of(StageId stage, const Program& program);
 
 }  // namespace tenon::te

@@ -39,7 +39,7 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   const bool is_strided = !declared->strides.empty();
   for (const std::optional<std::size_t>& partner : dims.theirs) {
     node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
-    // Of a dimension of one element any stride will do.
+    // Any stride will do for a dimension of one element.
     if (is_strided)
       node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
   }
@@ -91,7 +91,7 @@ struct Memory {
 
 bool is_padded(const FrozenStage& stage) {
   return std::any_of(stage.attributes.begin(), stage.attributes.end(),
-                     [](const auto& said) { return said.second.align.has_value(); });
+                     [](const auto& entry) { return entry.second.align.has_value(); });
 }
 
 Memory memory_of(const Tensor& tensor, const Program& program) {
@@ -128,12 +128,12 @@ std::string misplaced(const IntrinView& view, std::size_t d, const Expr& begin,
 
 std::string badly_strided(const IntrinView& view, std::size_t d, const Expr& declared,
                           const Expr& actual) {
-  const std::string said = view.buffer->strides.empty()
-                               ? "is compact, so that neighbours along its dimension "
-                               : "says by its strides that neighbours along its dimension ";
-  return "its buffer `" + view.buffer->name + "` " + said + std::to_string(*view.dims.theirs[d]) +
-         " lie " + print_expr(declared) + " elements apart, but in `" + view.tensor.name() +
-         "` it is " + print_expr(actual) +
+  const std::string property = view.buffer->strides.empty()
+                                   ? "is compact, so that neighbours along its dimension "
+                                   : "says by its strides that neighbours along its dimension ";
+  return "its buffer `" + view.buffer->name + "` " + property +
+         std::to_string(*view.dims.theirs[d]) + " lie " + print_expr(declared) +
+         " elements apart, but in `" + view.tensor.name() + "` it is " + print_expr(actual) +
          "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
 }
 

@@ -54,7 +54,7 @@ Var BodyMatcher::slot(DataType type) {
   return slots_.emplace_back("slot", type);
 }
 
-Expr BodyMatcher::hollow(const Expr& e) {
+Expr BodyMatcher::without_children(const Expr& e) {
   return map_children(e, [&](const Expr& child) { return slot(child.dtype()); });
 }
 
@@ -102,7 +102,7 @@ const BodyMatcher::Shape& BodyMatcher::shape_of(Side& side, const Expr& e) {
     shape.hash =
         mixed(sum, mixed(static_cast<std::size_t>(*list_operator(e)), slot(e.dtype()).node().hash));
   } else if (shape.reads) {
-    shape.hash = hollow(e).node().hash;
+    shape.hash = without_children(e).node().hash;
     for (std::size_t hash : inside) shape.hash = mixed(shape.hash, hash);
   }
   return side.shapes.emplace(&e.node(), shape).first->second;
@@ -229,7 +229,7 @@ bool BodyMatcher::step(const Goal& goal, std::vector<Goal>& goals, Naming& namin
     goals.push_back({operands(a), operands(b)});
     return true;
   }
-  if (!structural_equal(hollow(a), hollow(b))) return false;
+  if (!structural_equal(without_children(a), without_children(b))) return false;
   const std::vector<Expr> left = children_of(a), right = children_of(b);
   for (std::size_t n = left.size(); n-- > 0;)
     goals.push_back({{{left[n], false}}, {{right[n], false}}});
@@ -285,7 +285,7 @@ bool Naming::names(std::size_t axis) const {
 std::vector<std::pair<Expr, Expr>> BodyMatcher::aligned_children(const Expr& own,
                                                                  const Expr& theirs) {
   if (own.as<ProducerLoad>() || theirs.as<ProducerLoad>()) return {};
-  if (!structural_equal(hollow(own), hollow(theirs))) return {};
+  if (!structural_equal(without_children(own), without_children(theirs))) return {};
   const std::vector<Expr> a = children_of(own), b = children_of(theirs);
   std::vector<std::pair<Expr, Expr>> pairs;
   for (std::size_t n = 0; n < a.size(); ++n) pairs.emplace_back(a[n], b[n]);

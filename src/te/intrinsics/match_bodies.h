@@ -16,10 +16,11 @@
 
 namespace tenon::te {
 
-/// One side of a comparison. An axis that has one iteration is no axis here.
+/// One side of a comparison. Axes of one iteration are left out.
 struct BodySide {
   struct Axis {
-    /// Of a data axis what both sides call it; of a reduction axis its place on this side.
+    /// For a data axis the number that both sides know it by, for a reduction axis its place on
+    /// this side.
     std::size_t label;
     /// What stands for it in `local`.
     Var var;
@@ -107,8 +108,8 @@ class BodyMatcher {
   std::size_t hash_of_read(Side& side, const Expr& read);
   /// A variable that stands for any expression of its type.
   Var slot(DataType type);
-  /// The node without its children.
-  Expr hollow(const Expr& e);
+  /// The node with variables in place of its children.
+  Expr without_children(const Expr& e);
 
   bool solve(std::vector<Goal> goals, Naming naming, const Accept& accept);
   /// Takes the goal apart; false where it cannot be reached.

@@ -515,10 +515,10 @@ class Matching {
   const Axes data_, reduce_;
   DimPairs output_dims_;
   std::vector<BodyPair> bodies_;
-  /// Of the operation's axes, data axes first: what stands for the distance from its minimum.
+  /// For each axis of the operation, data axes first, a variable for the distance from its minimum.
   std::vector<Var> locals_;
-  /// Of the operation's axes: those of one iteration; the others by `locals_`; by the intrinsic's
-  /// axes.
+  /// Values of the operation's axes: of those with one iteration; of the others in terms of
+  /// `locals_`; of all in terms of the intrinsic's axes.
   VarMap fixed_, local_values_, values_;
   IntrinMatch match_;
   bool is_different_ = false, explains_ = false;

@@ -10,7 +10,7 @@ namespace tenon::te {
 
 /// What one call of the intrinsic is to compute, in terms of the loops around it.
 struct TensorizedPart {
-  /// Of every root axis of the stage; as intervals, and as facts.
+  /// The range of every root axis of the stage, the same as intervals, and as facts.
   AxisRanges axes;
   arith::IntervalMap values;
   Facts facts;

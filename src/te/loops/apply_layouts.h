@@ -12,7 +12,7 @@ struct StoredLayout {
   tir::Buffer logical;
   Transform::Map forward;
   std::vector<int> axis_separators;
-  /// Where the user said so.
+  /// The line of transform_layout.
   SourceLocation where;
 };
 

@@ -43,7 +43,7 @@ Stmt wrap(const Shells& shells, Stmt body);
 struct LoopNest {
   /// Per leaf axis.
   std::vector<Shells> levels;
-  /// Of all axes of the stage.
+  /// The values of all axes of the stage.
   AxisValues values;
   /// The same by variable, to be put into expressions.
   tir::VarMap vars;

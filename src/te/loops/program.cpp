@@ -24,7 +24,7 @@ void BufferTable::set_argument(const Tensor& tensor, const Buffer& buffer) {
   if (std::optional<OutputId> id = id_of(tensor)) {
     arguments_.insert_or_assign(*id, buffer);
   } else {
-    strangers_.emplace_back(tensor, buffer);
+    without_stage_.emplace_back(tensor, buffer);
   }
 }
 
@@ -41,12 +41,12 @@ bool BufferTable::is_scan_state(const Tensor& tensor) const {
 Buffer BufferTable::buffer_of(const Tensor& tensor) {
   const std::optional<OutputId> id = id_of(tensor);
   if (!id) {
-    for (const auto& [known, buffer] : strangers_) {
+    for (const auto& [known, buffer] : without_stage_) {
       if (known.same_as(tensor)) return buffer;
     }
-    strangers_.emplace_back(tensor,
-                            decl_buffer(tensor.shape(), tensor.dtype(), {.name = tensor.name()}));
-    return strangers_.back().second;
+    without_stage_.emplace_back(
+        tensor, decl_buffer(tensor.shape(), tensor.dtype(), {.name = tensor.name()}));
+    return without_stage_.back().second;
   }
   if (auto found = arguments_.find(*id); found != arguments_.end()) return found->second;
   if (auto found = buffers_.find(*id); found != buffers_.end()) return found->second;

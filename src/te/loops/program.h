@@ -32,7 +32,7 @@ class BufferTable {
   std::map<OutputId, tir::Buffer> buffers_;
   std::map<OutputId, tir::Buffer> arguments_;
   /// Tensors of no stage: placeholders that were never read, inlined ones.
-  std::vector<std::pair<Tensor, tir::Buffer>> strangers_;
+  std::vector<std::pair<Tensor, tir::Buffer>> without_stage_;
 };
 
 class Program {

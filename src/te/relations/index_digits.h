@@ -12,7 +12,7 @@ namespace tenon::te {
 
 struct Bijection {
   Transform::Map inverse;
-  /// Of the new box.
+  /// The extents of the new box.
   std::vector<Expr> extents;
 };
 

@@ -52,7 +52,7 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
     for (const IterVar& child : children_of(relation))
       any = any || incomplete.value_or(child, false);
     if (!any) continue;
-    // Of a split, the inner loop alone may reach all of a short parent.
+    // The inner loop of a split may by itself reach all of a short parent.
     const Split* split = std::get_if<Split>(&relation);
     if (split && !incomplete.value_or(split->inner, false) &&
         arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent,

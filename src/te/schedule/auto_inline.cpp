@@ -118,7 +118,7 @@ std::set<StageNumber> find_needed(const ScheduleData& schedule) {
 bool takes_expressions(const StageData& reader) {
   if (!reader.op.as<Compute>()) return false;
   return std::none_of(reader.attributes.begin(), reader.attributes.end(),
-                      [](const auto& said) { return said.second.tensorize.has_value(); });
+                      [](const auto& entry) { return entry.second.tensorize.has_value(); });
 }
 
 // ---- how large it becomes -----------------------------------------------------------------------
@@ -148,7 +148,7 @@ class InlinedSizes {
   /// Remembers the size of an inlined stage. What it reads is inlined or is not, for good.
   void settle(StageNumber id) { sizes_[id.index()] = of_body(id); }
 
-  /// Of a stage with all that is inlined now.
+  /// The size of a stage with all that is inlined now.
   double of_stage(StageNumber id) {
     const WrittenSize size = of_body(id);
     for (StageNumber later : unsettled_) sizes_[later.index()].reset();
@@ -211,7 +211,7 @@ class InlinedSizes {
   }
 
   const ScheduleData& schedule_;
-  /// Of inlined stages.
+  /// The sizes of inlined stages.
   std::vector<std::optional<WrittenSize>> sizes_;
   /// Those whose size is for the question at hand only.
   std::vector<StageNumber> unsettled_;

@@ -20,7 +20,7 @@ void rebase_loops(StageData& stage) {
     stage.leaf_iter_vars[static_cast<std::size_t>(*place)] = rebased;
     const AxisAttributes* known = stage.attributes_of(root);
     if (!known) continue;
-    // What is said of the loop moves on; what is said of the dimension stays.
+    // Marks of the loop move on; the alignment of the dimension stays.
     AxisAttributes moved = *known;
     stage.attributes_of_or_new(root) = AxisAttributes{.align = moved.align};
     moved.align = std::nullopt;
@@ -66,7 +66,7 @@ void normalize(ScheduleData& schedule, const SourceLocation& where) {
   for (StageNumber id : schedule.order) rebase_loops(schedule.stage(id));
   for (StageNumber id : schedule.order) {
     StageData& stage = schedule.stage(id);
-    // There is nothing to compute of a placeholder, wherever it is said to be computed.
+    // A placeholder is not computed, wherever it was attached.
     if (stage.op.as<Placeholder>()) stage.attach = AttachRoot{};
     settle_attach(schedule, stage.attach, describe(stage), stage.attach_where);
   }

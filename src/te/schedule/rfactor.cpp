@@ -32,7 +32,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
     if (touched.value_or(data, 0))
       edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
-    // That a loop begins at 0 is nothing that a user has done to it.
+    // Rebases come from normalize, not from the user.
     if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
@@ -45,7 +45,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
-    // What was said of it would be lost with the operation that it belongs to.
+    // Its marks would be lost with the operation that it belongs to.
     const std::string how = attributes.thread
                                 ? "is already bound to `" + attributes.thread->axis.name() + "`"
                                 : "has already been scheduled";

@@ -1,5 +1,5 @@
-// A primitive at work on a stage: which primitive, on which stage, from which line of the user's,
-// said once, so that every check and every message knows them.
+// A primitive at work on a stage: which primitive, on which stage, from which line of the user's.
+// Every check and every message takes them from here.
 //
 //   const StageEdit edit(*this, "vectorize", where);
 //   const IterVar axis = edit.leaf(given);
