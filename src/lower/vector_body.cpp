@@ -111,16 +111,21 @@ class BodyReader {
     for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var);
          ++loop)
       additions *= *constant_int((*loop)->extent);
-    for (VectorSum& sum : body_.sums) {
+    const auto [begin, end] = sums_by_index_.equal_range(index.node().hash);
+    for (auto it = begin; it != end; ++it) {
+      VectorSum& sum = body_.sums[it->second];
       if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index))
         continue;
       sum.additions += additions;
       return;
     }
+    sums_by_index_.emplace(index.node().hash, body_.sums.size());
     body_.sums.push_back({n.buffer, index, n.value.dtype(), additions});
   }
 
   VectorBody body_;
+  /// Positions in the sums, by the hash of their index.
+  std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
   /// The loops around the current place.
   std::vector<const For*> around_;
   VarMap lets_;
