@@ -59,7 +59,8 @@ void InPlaceSources::stmt(const Stmt& s) {
       [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
       [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
       [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
-      [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); });
+      [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); },
+      [&](const BlockRealize&) { refuse(); });
 }
 
 void InPlaceSources::store(const Store& n) {

@@ -217,6 +217,8 @@ void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
 
 std::string_view name_of(Form form) {
   switch (form) {
+    case Form::Blocks:
+      return "a block program";
     case Form::MultiDimensional:
       return "multi-dimensional";
     case Form::Flat:

@@ -247,6 +247,8 @@ void check_kind(ForKind kind, const std::string& name, const SourceLocation& whe
     case ForKind::Vectorized:
     case ForKind::Unrolled:
       return;
+    case ForKind::ThreadBinding:
+      break;
   }
   throw TypeError("IRBuilder: for_range `" + name + "`: " + std::to_string(static_cast<int>(kind)) +
                       " is no kind of loop; use ForKind::Serial, Parallel, Vectorized or Unrolled",

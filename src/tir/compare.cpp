@@ -105,6 +105,14 @@ class Comparer {
         [&](const CommReducer& reducer) { return reducer == std::get<CommReducer>(y); });
   }
 
+  /// A buffer that is defined with its shape, by a block.
+  template <class T>
+  bool define_shaped(const Buffer& x, const Buffer& y, const T& a, const T& b) {
+    if (!define(x, y)) return differ("buffer", a, b);
+    pairs_.emplace_back(&x->data.node(), &y->data.node());
+    return same(x->shape, y->shape, "shape", a, b) && same(x->strides, y->strides, "strides", a, b);
+  }
+
   // ---- parts ----
 
   template <class T>
@@ -134,7 +142,8 @@ class Comparer {
   template <class T>
   bool same(const std::optional<Stmt>& x, const std::optional<Stmt>& y, const char*, const T& a,
             const T& b) {
-    if (x.has_value() != y.has_value()) return differ("else", a, b);
+    const bool is_block = std::is_same_v<T, Stmt> && a.template as<BlockRealize>();
+    if (x.has_value() != y.has_value()) return differ(is_block ? "init" : "else", a, b);
     return !x || stmt(*x, *y);
   }
   template <class T>
@@ -150,6 +159,38 @@ class Comparer {
     if (x->combiner != y->combiner || !same_axes) return differ(what, a, b);
     return same(x->source, y->source, what, a, b) && same(x->init, y->init, what, a, b) &&
            expr(x->condition, y->condition);
+  }
+  template <class T>
+  bool same(const BufferRegion& x, const BufferRegion& y, const char* what, const T& a,
+            const T& b) {
+    return same(x.buffer, y.buffer, what, a, b) && same(x.region, y.region, what, a, b);
+  }
+  /// What it defines stands for each other until the whole realization has been compared.
+  template <class T>
+  bool same(const std::shared_ptr<const Block>& x, const std::shared_ptr<const Block>& y,
+            const char*, const T& a, const T& b) {
+    const std::size_t iters = x->iters.size(), allocated = x->alloc_buffers.size();
+    const std::size_t matched = x->match_buffers.size();
+    if (iters != y->iters.size()) return differ("number of iterators", a, b);
+    if (allocated != y->alloc_buffers.size() || matched != y->match_buffers.size())
+      return differ("number of buffers", a, b);
+    for (std::size_t n = 0; n < iters; ++n) {
+      const IterVar &i = x->iters[n], &j = y->iters[n];
+      if (i.kind() != j.kind() || i.dom().has_value() != j.dom().has_value())
+        return differ("iterator", a, b);
+      if (i.dom() && !same(*i.dom(), *j.dom(), "domain", a, b)) return false;
+      if (!define(i.var(), j.var())) return differ("iterator", a, b);
+    }
+    for (std::size_t n = 0; n < allocated; ++n)
+      if (!define_shaped(x->alloc_buffers[n], y->alloc_buffers[n], a, b)) return false;
+    for (std::size_t n = 0; n < matched; ++n) {
+      const MatchBuffer &m = x->match_buffers[n], &o = y->match_buffers[n];
+      if (!same(m.source, o.source, "region", a, b)) return false;
+      if (!declared(m.buffer, o.buffer)) return differ("buffer", a, b);
+    }
+    if (x->annotations != y->annotations) return differ("annotations", a, b);
+    return same(x->reads, y->reads, "reads", a, b) && same(x->writes, y->writes, "writes", a, b) &&
+           same(x->init, y->init, "init", a, b) && stmt(x->body, y->body);
   }
   template <class X, class T>
   requires IsLeafField<X>::value bool same(const X& x, const X& y, const char* what, const T& a,
@@ -184,6 +225,11 @@ class Comparer {
                       [](const Realize::DimAlign& v, const Realize::DimAlign& w) {
                         return v.dim == w.dim && v.factor == w.factor && v.offset == w.offset;
                       });
+  }
+  static bool same_leaf(const decltype(For::traits)& x, const decltype(For::traits)& y) {
+    static const LoopTraits kNone;
+    const LoopTraits &v = x ? *x : kNone, &w = y ? *y : kNone;
+    return v.thread == w.thread && v.annotations == w.annotations;
   }
 
   template <class T>

@@ -17,7 +17,7 @@ class Copier {
     if (const For* loop = s.as<For>()) {
       Expr min = expr(loop->min), extent = expr(loop->extent);
       Var var = define(loop->var);
-      return make_stmt(For{var, min, extent, loop->kind, stmt(loop->body)});
+      return make_stmt(For{var, min, extent, loop->kind, stmt(loop->body), loop->traits});
     }
     if (const Let* let = s.as<Let>()) {
       Expr value = expr(let->value);
@@ -42,6 +42,7 @@ class Copier {
     }
     if (const Realize* realize = s.as<Realize>()) return realized(*realize);
     if (const BufferView* view = s.as<BufferView>()) return viewed(*view);
+    if (const BlockRealize* realize = s.as<BlockRealize>()) return block(*realize);
     Stmt copy = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
     if (const Prefetch* prefetch = copy.as<Prefetch>())
@@ -90,22 +91,58 @@ class Copier {
     return make_stmt(std::move(copy));
   }
 
-  /// Inside of a view, variables that are its sizes, strides or offset have the values that it
-  /// gives them; outside, those that are known there too have their own.
+  /// A view: variables that are its sizes, strides or offset have the values that it gives them.
+  Buffer defined_view(const Buffer& view) {
+    define(view->data);
+    for (const std::vector<Expr>& sizes : {view->shape, view->strides, {view->elem_offset}})
+      for (const Expr& size : sizes)
+        if (size.as<VarNode>()) define(Var::of(size));
+    return buffer(view);
+  }
+
+  /// Outside of a view, the variables of its sizes that are known there too have their own values.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
     for (Range& bound : copy.region) bound = range(bound);
     const VarMap outside = replaced_;
-    define(view.view->data);
-    for (const std::vector<Expr>& sizes :
-         {view.view->shape, view.view->strides, {view.view->elem_offset}})
-      for (const Expr& size : sizes)
-        if (size.as<VarNode>()) define(Var::of(size));
-    copy.view = buffer(view.view);
+    copy.view = defined_view(view.view);
     copy.body = stmt(copy.body);
     replaced_ = outside;
     return make_stmt(std::move(copy));
+  }
+
+  BufferRegion region(BufferRegion r) {
+    r.buffer = buffer(r.buffer);
+    for (Range& bound : r.region) bound = range(bound);
+    return r;
+  }
+
+  Stmt block(const BlockRealize& realize) {
+    std::vector<Expr> values;
+    for (const Expr& value : realize.values) values.push_back(expr(value));
+    Expr predicate = expr(realize.predicate);
+    const VarMap outside = replaced_;
+    Block copy = *realize.block;
+    for (IterVar& axis : copy.iters) {
+      std::optional<Range> dom;
+      if (axis.dom()) dom = range(*axis.dom());
+      axis = IterVar(std::move(dom), define(axis.var()), axis.kind(), axis.thread());
+    }
+    for (Buffer& allocated : copy.alloc_buffers) {
+      define(allocated->data);
+      allocated = buffer(allocated);
+    }
+    for (MatchBuffer& match : copy.match_buffers) {
+      match.source = region(match.source);
+      match.buffer = defined_view(match.buffer);
+    }
+    for (BufferRegion& r : copy.reads) r = region(r);
+    for (BufferRegion& r : copy.writes) r = region(r);
+    if (copy.init) copy.init = stmt(*copy.init);
+    copy.body = stmt(copy.body);
+    replaced_ = outside;
+    return make_block(std::move(values), std::move(predicate), std::move(copy));
   }
 
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }

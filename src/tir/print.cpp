@@ -3,7 +3,6 @@
 
 #include <cctype>
 #include <ostream>
-#include <sstream>
 #include <unordered_map>
 
 #include "tenon/support/deep_stack.h"
@@ -115,7 +114,8 @@ class TextPrinter {
         },
         [&](const Prefetch& n) {
           text += "prefetch(", buffer(n.buffer), text += ", ", ranges(n.region), text += ")";
-        });
+        },
+        [&](const BlockRealize& n) { block_realize(n); });
   }
 
   void range(const Range& r) { expr(r.min), text += ":", expr(end_of(r)); }
@@ -323,8 +323,72 @@ class TextPrinter {
       case ForKind::Unrolled:
         text += " \"unroll\"";
         break;
+      case ForKind::ThreadBinding:
+        text += " \"thread_binding\"";
+        break;
     }
+    const LoopTraits& traits = traits_of(n);
+    if (traits.thread) text += " " + quoted(traits.thread->str());
+    if (!traits.annotations.empty()) text += " ", annotations(traits.annotations);
     block(n.body);
+  }
+
+  // ---- blocks ----
+
+  void annotation(const Annotation& value) {
+    match(
+        value.value, [&](const Expr& e) { expr(e); },
+        [&](const std::vector<Annotation>& items) {
+          text += "[", separated(items, ", ", [&](const Annotation& a) { annotation(a); }),
+              text += "]";
+        });
+  }
+
+  void annotations(const Annotations& notes) {
+    text += "{";
+    separated(notes, ", ", [&](const auto& note) {
+      text += quoted(note.first) + ": ", annotation(note.second);
+    });
+    text += "}";
+  }
+
+  void regions(const char* head, const std::vector<BufferRegion>& list) {
+    newline();
+    text += head;
+    separated(list, ", ", [&](const BufferRegion& r) { buffer(r.buffer), ranges(r.region); });
+    text += "])";
+  }
+
+  /// block(["S" [0:16], "R" [0:8]], "C") as [vi, vk] { bind(vi, i) ... }
+  void block_realize(const BlockRealize& n) {
+    const Block& b = *n.block;
+    text += "block([";
+    separated(b.iters, ", ", [&](const IterVar& axis) {
+      text += quoted(std::string(to_string(axis.kind()))) + " [", range(*axis.dom()), text += "]";
+    });
+    text += "], " + quoted(b.name) + ") as [";
+    separated(b.iters, ", ", [&](const IterVar& axis) { expr(axis.var()); });
+    text += "] {";
+    indent_ += 2;
+    for (std::size_t i = 0; i < b.iters.size(); ++i)
+      newline(), text += "bind(", expr(b.iters[i].var()), text += ", ", expr(n.values[i]),
+          text += ")";
+    if (!is_true(n.predicate)) newline(), text += "where(", expr(n.predicate), text += ")";
+    for (const Buffer& allocated : b.alloc_buffers)
+      newline(), text += "alloc_buffer(", buffer(allocated), text += ")";
+    for (const MatchBuffer& m : b.match_buffers)
+      newline(), text += "match_buffer(", buffer(m.buffer), text += " = ", buffer(m.source.buffer),
+          ranges(m.source.region), text += ")";
+    regions("reads([", b.reads);
+    regions("writes([", b.writes);
+    if (!b.annotations.empty())
+      newline(), text += "annotations(", annotations(b.annotations), text += ")";
+    newline();
+    if (b.init) text += "with init()", block(*b.init), newline();
+    stmt(b.body);
+    indent_ -= 2;
+    newline();
+    text += "}";
   }
 
   void allocate(const Allocate& n) {
@@ -369,57 +433,6 @@ class TextPrinter {
 
 }  // namespace
 
-std::string integer_text(std::int64_t value, DataType type) {
-  if (type.is_bool()) return value != 0 ? "True" : "False";
-  const bool big = type.is_uint() && type.bits == 64;
-  std::string digits =
-      big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
-  if (type == Int(32)) return digits;
-  return digits + (type.is_uint() ? "u" : "i") + std::to_string(type.bits);
-}
-
-std::string shortest_text(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
-
-std::string floating_text(double value, DataType type) {
-  return shortest_text(value) + (type.is_bfloat() ? "bf" : "f") + std::to_string(type.bits);
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '\n':
-        result += "\\n";
-        break;
-      case '\t':
-        result += "\\t";
-        break;
-      case '\r':
-        result += "\\r";
-        break;
-      case '"':
-        result += "\\\"";
-        break;
-      case '\\':
-        result += "\\\\";
-        break;
-      default:
-        if (byte < 0x20) {
-          result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-        } else {
-          result += c;
-        }
-    }
-  }
-  return result + "\"";
-}
-
 std::string print_module(const IRModule& module) {
   NameTable names;
   std::string text;
@@ -456,20 +469,6 @@ std::string print_stmt(const Stmt& s) {
   TextPrinter printer(names, TextPrinter::Annotate::Yes);
   printer.stmt(s);
   return printer.text;
-}
-
-std::ostream& operator<<(std::ostream& out, const IRModule& module) {
-  return out << print_module(module);
-}
-std::ostream& operator<<(std::ostream& out, const PrimFunc& func) {
-  return out << print_function(func);
-}
-std::ostream& operator<<(std::ostream& out, const Stmt& stmt) { return out << print_stmt(stmt); }
-std::ostream& operator<<(std::ostream& out, const Range& range) {
-  return out << print_legacy(range);
-}
-std::ostream& operator<<(std::ostream& out, const IterVar& axis) {
-  return out << print_legacy(axis);
 }
 
 std::ostream& operator<<(std::ostream& out, const Expr& e) {

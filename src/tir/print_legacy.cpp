@@ -203,6 +203,14 @@ class LegacyStmts {
         },
         [&](const Prefetch& n) {
           line(indent, "prefetch " + n.buffer->name + "(" + ranges(n.region) + ")");
+        },
+        [&](const BlockRealize& n) {
+          line(indent, "block " + n.block->name + "(" + bindings(n) + ") {");
+          if (n.block->init) {
+            line(indent + 2, "init {");
+            stmt(*n.block->init, indent + 4), line(indent + 2, "}");
+          }
+          stmt(n.block->body, indent + 2), line(indent, "}");
         });
   }
 
@@ -217,6 +225,13 @@ class LegacyStmts {
           (text.empty() ? "[" : ", [") + print_legacy(r.min) + ", " + print_legacy(r.extent) + "]";
     return text;
   }
+  static std::string bindings(const BlockRealize& n) {
+    std::string text;
+    for (std::size_t i = 0; i < n.block->iters.size() && i < n.values.size(); ++i)
+      text +=
+          (text.empty() ? "" : ", ") + n.block->iters[i].name() + " = " + print_legacy(n.values[i]);
+    return text;
+  }
   static std::string_view kind(ForKind kind) {
     switch (kind) {
       case ForKind::Serial:
@@ -227,6 +242,8 @@ class LegacyStmts {
         return "vectorized";
       case ForKind::Unrolled:
         return "unrolled";
+      case ForKind::ThreadBinding:
+        return "thread_binding";
     }
     internal_error("a loop kind without a name");
   }

@@ -1,7 +1,6 @@
 #include "tenon/tir/stmt.h"
 
 #include "tenon/support/deep_stack.h"
-#include "tenon/tir/function.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tir/node_pool.h"
@@ -69,12 +68,6 @@ std::string attr_text(const Attr& attr) {
       return "buffer_bound";
   }
   internal_error("an attribute kind without a name");
-}
-
-const BufferParam* PrimFunc::buffer_of(const Var& param) const {
-  for (const BufferParam& b : buffers)
-    if (b.param.same_as(param)) return &b;
-  return nullptr;
 }
 
 }  // namespace tenon::tir

@@ -36,6 +36,8 @@ class Verifier {
 
  private:
   Form form_;
+  bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
+
   std::unordered_set<const void*> defined_;   // every variable ever defined
   std::unordered_set<const void*> in_scope_;  // those visible here
   std::unordered_set<const void*> live_;      // data pointers whose memory exists here
@@ -87,10 +89,9 @@ class Verifier {
   void indices(const Buffer& buffer, const std::vector<Expr>& list, const Node& where) {
     exists(buffer, where);
     const std::size_t physical = buffer->axis_separators.size() + 1;
-    const std::size_t wanted = form_ == Form::MultiDimensional
-                                   ? buffer->shape.size()
-                                   : std::max(physical, buffer->shape.size());
-    if (list.size() != wanted && !(form_ != Form::MultiDimensional && list.size() == physical))
+    const std::size_t wanted =
+        has_dimensions() ? buffer->shape.size() : std::max(physical, buffer->shape.size());
+    if (list.size() != wanted && !(!has_dimensions() && list.size() == physical))
       report("buffer `" + buffer->name + "` is accessed with " + std::to_string(list.size()) +
                  " indices instead of " + std::to_string(wanted),
              where);
@@ -148,8 +149,7 @@ class Verifier {
           for (const Expr& i : n.indices) expr(i);
         },
         [&](const Realize& n) {
-          if (form_ != Form::MultiDimensional)
-            report("a realization is left after flatten-storage", s);
+          if (!has_dimensions()) report("a realization is left after flatten-storage", s);
           region(n.buffer, n.bounds, s);
           condition(n.condition, s);
           const bool is_new = buffers_.insert(n.buffer.get()).second;
@@ -159,8 +159,7 @@ class Verifier {
           if (is_new_data) live_.erase(&n.buffer->data.node());
         },
         [&](const BufferView& n) {
-          if (form_ != Form::MultiDimensional)
-            report("a buffer view is left after flatten-storage", s);
+          if (!has_dimensions()) report("a buffer view is left after flatten-storage", s);
           exists(n.source, s);
           region(n.source, n.region, s);
           if (n.view->shape.size() > n.region.size())
@@ -184,6 +183,7 @@ class Verifier {
         [&](const For& n) {
           if (form_ == Form::Lowered && n.kind == ForKind::Vectorized)
             report("a vectorized loop is left", s);
+          traits(n, s);
           expr(n.min), expr(n.extent);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
@@ -202,10 +202,84 @@ class Verifier {
           for (const Stmt& c : n.stmts) stmt(c);
         },
         [&](const Prefetch& n) {
-          if (form_ != Form::MultiDimensional) report("a prefetch of a region is left", s);
+          if (!has_dimensions()) report("a prefetch of a region is left", s);
           exists(n.buffer, s);
           region(n.buffer, n.region, s);
-        });
+        },
+        [&](const BlockRealize& n) { block(n, s); });
+  }
+
+  void traits(const For& n, const Stmt& s) {
+    const bool is_bound = n.kind == ForKind::ThreadBinding;
+    if (form_ != Form::Blocks && (is_bound || n.traits))
+      report("a loop of a block program is left", s);
+    if (is_bound != traits_of(n).thread.has_value())
+      report("a loop is bound to no thread, or names a thread without being bound to it", s);
+  }
+
+  void block(const BlockRealize& n, const Stmt& s) {
+    const Block& b = *n.block;
+    const std::string name = "block `" + b.name + "`";
+    if (form_ != Form::Blocks) report(name + " is left after lower-blocks", s);
+    if (n.values.size() != b.iters.size())
+      report(name + " has " + std::to_string(b.iters.size()) + " iterators and is realized with " +
+                 std::to_string(n.values.size()) + " values",
+             s);
+    for (const Expr& value : n.values) expr(value);
+    condition(n.predicate, s);
+    for (const IterVar& axis : b.iters) iterator(axis, name, s);
+    for (const Buffer& buffer : b.alloc_buffers) {
+      if (!live_.insert(&buffer->data.node()).second)
+        report("buffer `" + buffer->name + "` is allocated inside itself", s);
+      for (const Expr& extent : buffer->shape) expr(extent);
+      buffers_.insert(buffer.get());
+    }
+    for (const MatchBuffer& match : b.match_buffers) matched(match, s);
+    for (const BufferRegion& r : b.reads) exists(r.buffer, s), region(r.buffer, r.region, s);
+    for (const BufferRegion& r : b.writes) exists(r.buffer, s), region(r.buffer, r.region, s);
+    if (b.init) {
+      stmt(*b.init);
+      for (const IterVar& axis : b.iters)
+        if (axis.kind() == IterKind::Reduce && uses_var(*b.init, axis.var()))
+          report("the init of " + name + " uses the reduction iterator `" + axis.name() + "`", s);
+    }
+    stmt(b.body);
+    for (const IterVar& axis : b.iters) in_scope_.erase(&axis.var().node());
+    for (const Buffer& buffer : b.alloc_buffers)
+      live_.erase(&buffer->data.node()), buffers_.erase(buffer.get());
+  }
+
+  void iterator(const IterVar& axis, const std::string& block, const Stmt& s) {
+    switch (axis.kind()) {
+      case IterKind::DataParallel:
+      case IterKind::Reduce:
+      case IterKind::Ordered:
+      case IterKind::Opaque:
+        break;
+      default:
+        report("iterator `" + axis.name() + "` of " + block + " is a " +
+                   std::string(to_string(axis.kind())) + " axis",
+               s);
+    }
+    if (axis.dom())
+      expr(axis.dom()->min), expr(axis.dom()->extent);
+    else
+      report("iterator `" + axis.name() + "` of " + block + " has no domain", s);
+    if (!in_scope_.insert(&axis.var().node()).second)
+      report("iterator `" + axis.name() + "` of " + block + " is defined inside its own scope", s);
+  }
+
+  void matched(const MatchBuffer& match, const Stmt& s) {
+    exists(match.source.buffer, s);
+    region(match.source.buffer, match.source.region, s);
+    if (match.buffer->shape.size() > match.source.region.size())
+      report("matched buffer `" + match.buffer->name +
+                 "` has more dimensions than the region that it is matched with",
+             s);
+    admit_free(match.buffer->elem_offset);
+    for (const Expr& e : match.buffer->strides) admit_free(e);
+    for (const Expr& e : match.buffer->shape) admit_free(e);
+    live_.insert(&match.buffer->data.node());
   }
 
   void attr(const Attr& n, const Stmt& s) {

@@ -28,6 +28,14 @@ struct ChildVisitor {
       if (axis.dom()) (*this)(*axis.dom());
     (*this)(r->source), (*this)(r->init), f(r->condition);
   }
+  void operator()(const BufferRegion& r) const { (*this)(r.region); }
+  void operator()(const MatchBuffer& match) const { (*this)(match.source); }
+  void operator()(const std::shared_ptr<const Block>& b) const {
+    for (const IterVar& axis : b->iters)
+      if (axis.dom()) (*this)(*axis.dom());
+    (*this)(b->reads), (*this)(b->writes), (*this)(b->match_buffers);
+    (*this)(b->init), (*this)(b->body);
+  }
   template <class T>
   void operator()(const std::vector<T>& list) const {
     for (const T& x : list) (*this)(x);
@@ -80,6 +88,35 @@ struct ChildMapper {
     return std::make_shared<const ReduceNode>(ReduceNode{
         r->combiner, either(std::move(source), r->source), either(std::move(init), r->init),
         either(std::move(axis), r->axis), either(std::move(condition), r->condition)});
+  }
+  std::optional<BufferRegion> operator()(const BufferRegion& r) const {
+    auto region = (*this)(r.region);
+    if (!region) return std::nullopt;
+    return BufferRegion{r.buffer, std::move(*region)};
+  }
+  std::optional<MatchBuffer> operator()(const MatchBuffer& match) const {
+    auto source = (*this)(match.source);
+    if (!source) return std::nullopt;
+    return MatchBuffer{match.buffer, std::move(*source)};
+  }
+  std::optional<std::shared_ptr<const Block>> operator()(
+      const std::shared_ptr<const Block>& b) const {
+    auto iters = (*this)(b->iters);
+    auto reads = (*this)(b->reads), writes = (*this)(b->writes);
+    auto matches = (*this)(b->match_buffers);
+    auto init = (*this)(b->init);
+    auto body = (*this)(b->body);
+    if (!iters && !reads && !writes && !matches && !init && !body) return std::nullopt;
+    return std::make_shared<const Block>(
+        Block{.iters = either(std::move(iters), b->iters),
+              .reads = either(std::move(reads), b->reads),
+              .writes = either(std::move(writes), b->writes),
+              .name = b->name,
+              .init = either(std::move(init), b->init),
+              .body = either(std::move(body), b->body),
+              .alloc_buffers = b->alloc_buffers,
+              .match_buffers = either(std::move(matches), b->match_buffers),
+              .annotations = b->annotations});
   }
   template <class T>
   std::optional<std::vector<T>> operator()(const std::vector<T>& list) const {
@@ -284,99 +321,6 @@ bool uses_var(const Expr& e, const Var& var) {
 }
 bool uses_var(const Stmt& s, const Var& var) {
   return uses_var(s, [&](const Expr& v) { return v.same_as(var); });
-}
-
-namespace {
-
-template <class Node>
-constexpr bool defines_variable() {
-  bool defines = false;
-  for_each_field<Node, FieldRole::Definition>(
-      [&]<class N, class T>(const Field<FieldRole::Definition, N, T>&) {
-        defines |= !std::is_same_v<T, Buffer>;
-      });
-  return defines;
-}
-
-class FreeVars {
- public:
-  std::vector<Var> found;
-
-  void expr(const Expr& e) {
-    if (e.as<VarNode>()) {
-      if (seen_.insert(&e.node()).second) found.push_back(Var::of(e));
-      return;
-    }
-    if (const LetExpr* let = e.as<LetExpr>()) {
-      expr(let->value);
-      seen_.insert(&let->var.node());
-      expr(let->body);
-      return;
-    }
-    if (const Reduce* reduce = e.as<Reduce>())
-      for (const IterVar& axis : reduce->reduction->axis) seen_.insert(&axis.var().node());
-    for_each_child(e, [&](const Expr& c) { expr(c); });
-  }
-
-  void stmt(const Stmt& s) {
-    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    // A variable defined by the statement is not free in its body; its own bounds come first.
-    auto define = [&](const Var& v) { seen_.insert(&v.node()); };
-    match(
-        s.node().value,
-        [&](const For& n) { expr(n.min), expr(n.extent), define(n.var), stmt(n.body); },
-        [&](const Let& n) { expr(n.value), define(n.var), stmt(n.body); },
-        [&](const Allocate& n) {
-          for (const Expr& e : n.extents) expr(e);
-          expr(n.condition), define(n.data), stmt(n.body);
-        },
-        [&](const BufferView& n) { view(n); },
-        [&](const Attr& n) {
-          expr(n.value);
-          const IterVar* axis = std::get_if<IterVar>(&n.subject);
-          if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))
-            define(axis->var());
-          stmt(n.body);
-        },
-        [&]<class Node>(const Node&) {
-          static_assert(!defines_variable<Node>(), "its variable is not free in its body");
-          for_each_child(
-              s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
-        });
-  }
-
- private:
-  /// Sizes, strides and offset of a view that are variables have values inside of it, and only
-  /// there.
-  void view(const BufferView& n) {
-    for (const Range& range : n.region) expr(range.min), expr(range.extent);
-    std::vector<const ExprNode*> defined;
-    auto define = [&](const Expr& e) {
-      if (e.as<VarNode>() && seen_.insert(&e.node()).second) defined.push_back(&e.node());
-    };
-    define(n.view->data);
-    define(n.view->elem_offset);
-    for (const Expr& extent : n.view->shape) define(extent);
-    for (const Expr& stride : n.view->strides) define(stride);
-    stmt(n.body);
-    for (const ExprNode* var : defined) seen_.erase(var);
-  }
-
-  std::unordered_set<const ExprNode*> seen_;
-};
-
-}  // namespace
-
-std::vector<Var> free_vars(const Expr& e) {
-  FreeVars vars;
-  vars.expr(e);
-  return vars.found;
-}
-
-std::vector<Var> free_vars(const Stmt& s) {
-  FreeVars vars;
-  vars.stmt(s);
-  return vars.found;
 }
 
 Effect effect_of(const Expr& e) {

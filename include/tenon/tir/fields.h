@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-#include "tenon/tir/stmt.h"
+#include "tenon/tir/block.h"
 
 namespace tenon::tir {
 
@@ -137,7 +137,7 @@ template <> struct Fields<For> {
   static constexpr auto list = std::tuple(
       detail::definition("loop variable", &For::var), detail::part("beginning", &For::min),
       detail::part("extent", &For::extent), detail::part("kind of loop", &For::kind),
-      detail::body(&For::body));
+      detail::body(&For::body), detail::part("traits", &For::traits));
 };
 template <> struct Fields<While> {
   static constexpr auto list = std::tuple(
@@ -174,6 +174,13 @@ template <> struct Fields<Prefetch> {
   static constexpr auto list = std::tuple(
       detail::part("buffer", &Prefetch::buffer), detail::part("region", &Prefetch::region));
 };
+/// All of the block is in one field: its iterators and buffers are defined for its regions and its
+/// bodies.
+template <> struct Fields<BlockRealize> {
+  static constexpr auto list = std::tuple(
+      detail::part("iterator values", &BlockRealize::values),
+      detail::part("predicate", &BlockRealize::predicate), detail::body(&BlockRealize::block));
+};
 // clang-format on
 
 /// Calls f(field) for each field of the kind, or for those of one role, in order.
@@ -206,6 +213,7 @@ template <> struct IsLeafField<Var> : std::true_type {};
 template <> struct IsLeafField<Buffer> : std::true_type {};
 template <> struct IsLeafField<ProducerRef> : std::true_type {};
 template <> struct IsLeafField<Realize::Traits> : std::true_type {};
+template <> struct IsLeafField<decltype(For::traits)> : std::true_type {};
 template <> struct IsLeafField<decltype(Call::callee)> : std::true_type {};
 /// What an attribute is about is named by it, not evaluated.
 template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};

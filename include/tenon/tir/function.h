@@ -4,7 +4,7 @@
 #include <iosfwd>
 #include <map>
 
-#include "tenon/tir/stmt.h"
+#include "tenon/tir/block.h"
 
 namespace tenon::tir {
 
@@ -19,6 +19,8 @@ struct BufferParam {
 
 /// How far a function has come on its way to code. What each form promises is in verify.h.
 enum class Form : std::uint8_t {
+  /// Loops around blocks (block.h).
+  Blocks,
   /// As schedules make it, or as written by hand: buffers have dimensions.
   MultiDimensional,
   /// Memory and flat indices.
@@ -29,11 +31,14 @@ enum class Form : std::uint8_t {
 
 struct PrimFunc {
   struct Attrs {
+    /// Empty: none, which only a function that is not lowered yet may have.
     std::string global_symbol = "main";
     bool noalias = true;
     bool from_legacy_te_schedule = true;
     /// After a layout transformation the reference prints the attributes in reverse order.
     bool reversed_in_text = false;
+    /// What else a user or a schedule has noted. Scripts print it; nothing else looks at it.
+    Annotations others = {};
   };
   std::vector<Var> params;
   /// In the order of the parameters.

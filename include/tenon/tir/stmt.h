@@ -70,6 +70,9 @@ struct Allocate {
   bool double_buffer = false;
 };
 
+struct LoopTraits;
+struct Block;
+
 /// for var in [min, min + extent).
 struct For {
   Var var;
@@ -77,6 +80,8 @@ struct For {
   Expr extent;
   ForKind kind;
   Stmt body;
+  /// Only in block programs (block.h); null for none.
+  std::shared_ptr<const LoopTraits> traits = nullptr;
 };
 struct While {
   Expr condition;
@@ -133,9 +138,17 @@ struct Prefetch {
   std::vector<Range> region;
 };
 
+/// One instance of a block (block.h): its iterators have these values, and it runs if the predicate
+/// holds. Gone after lower_blocks.
+struct BlockRealize {
+  std::vector<Expr> values;
+  Expr predicate;
+  std::shared_ptr<const Block> block;
+};
+
 struct StmtNode {
   using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert,
-                             Attr, Evaluate, Seq, Prefetch>;
+                             Attr, Evaluate, Seq, Prefetch, BlockRealize>;
   /// However deep the program is: where the stack runs low, it goes on elsewhere.
   ~StmtNode();
 

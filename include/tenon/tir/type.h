@@ -57,8 +57,9 @@ struct ThreadTag {
   friend bool operator==(const ThreadTag&, const ThreadTag&) = default;
 };
 
-/// How the iterations of a loop are executed.
-enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled };
+/// How the iterations of a loop are executed. ThreadBinding: by the threads of a launch dimension
+/// (LoopTraits in block.h says which); only in block programs.
+enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
 
 /// What an iteration variable stands for.
 enum class IterKind : std::uint8_t {

@@ -52,7 +52,8 @@ void FunctionEmitter::stmt(const Stmt& s) {
       [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
       [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
       [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
-      [&](const Prefetch&) { never("a prefetch of a region"); });
+      [&](const Prefetch&) { never("a prefetch of a region"); },
+      [&](const BlockRealize&) { never("a block"); });
 }
 
 void FunctionEmitter::emit(const Store& n) {

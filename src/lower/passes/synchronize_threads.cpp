@@ -85,7 +85,8 @@ class Synchronizer {
         [](const Let&) {}, [](const Assert&) {}, [](const Attr&) {}, [](const Allocate&) {},
         [](const Seq&) {}, [](const Realize&) { refuse("a realize"); },
         [](const BufferView&) { refuse("a buffer view"); },
-        [](const Prefetch&) { refuse("a prefetch"); });
+        [](const Prefetch&) { refuse("a prefetch"); },
+        [](const BlockRealize&) { refuse("a block"); });
     const bool inside = is_together && part.is_uniform;
     for_each_child(
         s, [](const Expr&) {},

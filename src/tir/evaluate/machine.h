@@ -121,10 +121,27 @@ class Machine {
   void branch(const If& n, const Active& active);
   void while_loop(const While& n, Active active);
   void attr(const Attr& n, const Active& active);
-  void threads(const IterVar& axis, const Attr& n, const Active& active);
-  void blocks(const IterVar& axis, const Attr& n, const Active& active);
+  /// A body that the coordinates of a launch dimension run, each with its own value of `var`: the
+  /// coordinate, counted from `min`.
+  struct Launch {
+    const Var& var;
+    ThreadTag tag;
+    const Expr& min;
+    const Expr& extent;
+    const Stmt& body;
+  };
+  void launch(const Launch& n, const Active& active);
+  void threads(const Launch& n, const Active& active);
+  void blocks(const Launch& n, const Active& active);
+  void set_coordinate(const Launch& n, Thread& t, std::int64_t at);
   void realize(const Realize& n, const Active& active);
   void view(const BufferView& n, const Active& active);
+  /// Memory for a buffer over these bounds, from here on.
+  void make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
+                   const Active& active);
+  void make_view(const Buffer& view, const Buffer& source, const std::vector<Range>& region,
+                 const Active& active);
+  void block(const BlockRealize& n, const Active& active);
   void allocate(const Allocate& n, const Active& active);
   void evaluate_statement(const Expr& e, const Active& active);
   void barrier(const Active& active);

@@ -40,7 +40,7 @@ void Machine::exec(const Stmt& s, const Active& active) {
       [&](const Seq& n) {
         for (const Stmt& c : n.stmts) exec(c, active);
       },
-      [&](const Prefetch&) {});
+      [&](const Prefetch&) {}, [&](const BlockRealize& n) { block(n, active); });
 }
 
 Machine::Active Machine::where(const Expr& condition, const Active& active, bool wanted) {
@@ -63,6 +63,8 @@ void Machine::while_loop(const While& n, Active active) {
 }
 
 void Machine::loop(const For& n, const Active& active) {
+  if (const auto& thread = traits_of(n).thread)
+    return launch({n.var, *thread, n.min, n.extent, n.body}, active);
   std::vector<std::int64_t> mins, extents;
   std::int64_t longest = 0;
   for (std::size_t id : active) {
@@ -88,8 +90,8 @@ void Machine::attr(const Attr& n, const Active& active) {
   const IterVar* axis = std::get_if<IterVar>(&n.subject);
   if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread)) {
     internal_check(axis->thread().has_value(), "a thread extent of an axis that is no thread");
-    tags_.insert_or_assign(&axis->var().node(), *axis->thread());
-    return axis->thread()->is_block() ? blocks(*axis, n, active) : threads(*axis, n, active);
+    return launch({axis->var(), *axis->thread(), make_int(n.value.dtype(), 0), n.value, n.body},
+                  active);
   }
   if (n.kind == AttrKind::ReduceScope) {
     const CommReducer outer = std::exchange(reducer_, std::get<CommReducer>(n.subject));
@@ -100,6 +102,15 @@ void Machine::attr(const Attr& n, const Active& active) {
   exec(n.body, active);
 }
 
+void Machine::launch(const Launch& n, const Active& active) {
+  tags_.insert_or_assign(&n.var.node(), n.tag);
+  return n.tag.is_block() ? blocks(n, active) : threads(n, active);
+}
+
+void Machine::set_coordinate(const Launch& n, Thread& t, std::int64_t at) {
+  t.values.insert_or_assign(&n.var.node(), integer(eval_int(n.min, t) + at));
+}
+
 namespace {
 const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
   for (const auto& [own, value] : thread.coordinates)
@@ -108,18 +119,16 @@ const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
 }
 }  // namespace
 
-void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
-  const ThreadTag tag = *axis.thread();
-  if (const std::int64_t* at = coordinate(threads_[active.front()], tag)) {
-    for (std::size_t id : active)
-      threads_[id].values.insert_or_assign(&axis.var().node(), integer(*at));
+void Machine::blocks(const Launch& n, const Active& active) {
+  if (const std::int64_t* at = coordinate(threads_[active.front()], n.tag)) {
+    for (std::size_t id : active) set_coordinate(n, threads_[id], *at);
     return exec(n.body, active);
   }
-  const std::int64_t extent = eval_int(n.value, threads_[active.front()]);
+  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
   for (std::int64_t b = 0; b < extent; ++b) {
     for (std::size_t id : active) {
-      threads_[id].values.insert_or_assign(&axis.var().node(), integer(b));
-      threads_[id].coordinates.emplace_back(tag, b);
+      set_coordinate(n, threads_[id], b);
+      threads_[id].coordinates.emplace_back(n.tag, b);
       threads_[id].earlier_ids.push_back(threads_[id].id);
     }
     exec(n.body, active);
@@ -129,28 +138,26 @@ void Machine::blocks(const IterVar& axis, const Attr& n, const Active& active) {
   }
 }
 
-void Machine::threads(const IterVar& axis, const Attr& n, const Active& active) {
-  const ThreadTag tag = *axis.thread();
+void Machine::threads(const Launch& n, const Active& active) {
+  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
   // Virtual threads of one tag are different axes each time; hardware threads are the same ones
   // again.
-  if (!tag.is_virtual() && coordinate(threads_[active.front()], tag)) {
-    const std::int64_t extent = eval_int(n.value, threads_[active.front()]);
+  if (!n.tag.is_virtual() && coordinate(threads_[active.front()], n.tag)) {
     Active running;
     for (std::size_t id : active) {
-      const std::int64_t at = *coordinate(threads_[id], tag);
-      threads_[id].values.insert_or_assign(&axis.var().node(), integer(at));
+      const std::int64_t at = *coordinate(threads_[id], n.tag);
+      set_coordinate(n, threads_[id], at);
       if (at < extent) running.push_back(id);
     }
     return exec(n.body, running);
   }
-  const std::int64_t extent = eval_int(n.value, threads_[active.front()]);
   std::vector<Thread> many;
   for (std::size_t id : active) {
     for (std::int64_t x = 0; x < extent; ++x) {
       Thread t = threads_[id];
       t.id = threads_[id].id * extent + x;
-      t.values.insert_or_assign(&axis.var().node(), integer(x));
-      t.coordinates.emplace_back(tag, x);
+      set_coordinate(n, t, x);
+      t.coordinates.emplace_back(n.tag, x);
       t.earlier_ids.push_back(threads_[id].id);
       many.push_back(std::move(t));
     }
@@ -246,18 +253,24 @@ void make_row_major(Layout& layout) {
 }  // namespace
 
 void Machine::realize(const Realize& n, const Active& active) {
+  make_region(n.buffer, n.bounds, n.traits.scope_is_set, active);
+  exec(n.body, active);
+}
+
+void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
+                          const Active& active) {
   Region region;
   region.storage = std::make_shared<Storage>();
   // A scope still to be deduced is private inside threads, as flatten-storage will decide.
-  const bool is_deduced_private = !n.traits.scope_is_set && threads_.size() > 1;
-  region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(n.buffer->scope());
-  region.storage->is_shared = is_shared(n.buffer->scope());
+  const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
+  region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(buffer->scope());
+  region.storage->is_shared = is_shared(buffer->scope());
   region.depth = threads_.front().coordinates.size();
   std::int64_t most = 0;
   for (std::size_t id : active) {
     Layout layout;
     std::int64_t elements = 1;
-    for (const Range& r : n.bounds) {
+    for (const Range& r : bounds) {
       layout.mins.push_back(eval_int(r.min, threads_[id]));
       layout.extents.push_back(eval_int(r.extent, threads_[id]));
       elements *= std::max<std::int64_t>(layout.extents.back(), 0);
@@ -266,45 +279,48 @@ void Machine::realize(const Realize& n, const Active& active) {
     most = std::max(most, elements);
     region.layouts.emplace_back(threads_[id].id, std::move(layout));
   }
-  region.storage->bytes = most * n.buffer->dtype.bytes();
-  storages_.insert_or_assign(&n.buffer->data.node(), region.storage);
-  regions_.insert_or_assign(n.buffer.get(), std::move(region));
-  exec(n.body, active);
+  region.storage->bytes = most * buffer->dtype.bytes();
+  storages_.insert_or_assign(&buffer->data.node(), region.storage);
+  regions_.insert_or_assign(buffer.get(), std::move(region));
 }
 
 void Machine::view(const BufferView& n, const Active& active) {
-  auto source = regions_.find(n.source.get());
+  make_view(n.view, n.source, n.region, active);
+  exec(n.body, active);
+}
+
+void Machine::make_view(const Buffer& view, const Buffer& from, const std::vector<Range>& ranges,
+                        const Active& active) {
+  auto source = regions_.find(from.get());
   internal_check(source != regions_.end(), "a view of a buffer that does not exist here");
   Region region;
   region.storage = source->second.storage;
   region.depth = threads_.front().coordinates.size();
-  const std::size_t dropped = n.region.size() - n.view->shape.size();
+  const std::size_t dropped = ranges.size() - view->shape.size();
   for (std::size_t id : active) {
     Thread& t = threads_[id];
     const Layout& outer = source->second.of(t);
     Layout layout;
     layout.base = outer.base;
-    for (std::size_t d = 0; d < n.region.size(); ++d) {
-      layout.base += (eval_int(n.region[d].min, t) - outer.mins[d]) * outer.strides[d];
+    for (std::size_t d = 0; d < ranges.size(); ++d) {
+      layout.base += (eval_int(ranges[d].min, t) - outer.mins[d]) * outer.strides[d];
       if (d < dropped) continue;
       layout.mins.push_back(0);
-      layout.extents.push_back(eval_int(n.region[d].extent, t));
+      layout.extents.push_back(eval_int(ranges[d].extent, t));
       layout.strides.push_back(outer.strides[d]);
     }
     // Symbolic sizes, strides and offset of the view take their values from the source.
     auto bind = [&](const Expr& e, std::int64_t value) {
       if (e.as<VarNode>()) t.values.insert_or_assign(&e.node(), integer(value));
     };
-    for (std::size_t d = 0; d < n.view->shape.size(); ++d)
-      bind(n.view->shape[d], layout.extents[d]);
-    for (std::size_t d = 0; d < n.view->strides.size(); ++d)
-      bind(n.view->strides[d], layout.strides[d]);
-    bind(n.view->elem_offset, layout.base);
+    for (std::size_t d = 0; d < view->shape.size(); ++d) bind(view->shape[d], layout.extents[d]);
+    for (std::size_t d = 0; d < view->strides.size(); ++d)
+      bind(view->strides[d], layout.strides[d]);
+    bind(view->elem_offset, layout.base);
     region.layouts.emplace_back(t.id, std::move(layout));
   }
-  storages_.insert_or_assign(&n.view->data.node(), region.storage);
-  regions_.insert_or_assign(n.view.get(), std::move(region));
-  exec(n.body, active);
+  storages_.insert_or_assign(&view->data.node(), region.storage);
+  regions_.insert_or_assign(view.get(), std::move(region));
 }
 
 void Machine::allocate(const Allocate& n, const Active& active) {
@@ -322,6 +338,38 @@ void Machine::allocate(const Allocate& n, const Active& active) {
   }
   storages_.insert_or_assign(&n.data.node(), std::move(storage));
   exec(n.body, active);
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
+
+void Machine::block(const BlockRealize& n, const Active& active) {
+  const Block& b = *n.block;
+  const Active running = where(n.predicate, active, true);
+  if (running.empty()) return;
+  Active first;
+  for (std::size_t id : running) {
+    Thread& t = threads_[id];
+    // All values before any: an iterator may be bound to one of its own block, around this one.
+    std::vector<std::int64_t> values;
+    for (const Expr& value : n.values) values.push_back(eval_int(value, t));
+    bool is_first = true;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const IterVar& axis = b.iters[i];
+      t.values.insert_or_assign(&axis.var().node(), integer(values[i]));
+      if (axis.kind() == IterKind::Reduce) is_first &= values[i] == eval_int(axis.dom()->min, t);
+    }
+    if (is_first) first.push_back(id);
+  }
+  for (const Buffer& buffer : b.alloc_buffers) {
+    std::vector<Range> bounds;
+    for (const Expr& extent : buffer->shape)
+      bounds.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    make_region(buffer, bounds, true, running);
+  }
+  for (const MatchBuffer& match : b.match_buffers)
+    make_view(match.buffer, match.source.buffer, match.source.region, running);
+  if (b.init) exec(*b.init, first);
+  exec(b.body, running);
 }
 
 }  // namespace tenon::tir::evaluation

@@ -1,0 +1,117 @@
+// Which regions are found in the bodies of blocks.
+#include "tenon/arith/block_access.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::arith {
+namespace {
+
+using namespace tir;
+
+std::string text(const std::vector<BufferRegion>& regions) {
+  std::string result;
+  for (const BufferRegion& r : regions) {
+    result += (result.empty() ? "" : ", ") + r.buffer->name;
+    for (const Range& range : r.region) {
+      result += "[" + print_expr(range.min);
+      result += is_one(range.extent) ? "]" : " +" + print_expr(range.extent) + "]";
+    }
+  }
+  return result;
+}
+
+std::string text(const BlockAccess& access) {
+  return "reads " + text(access.reads) + "; writes " + text(access.writes);
+}
+
+struct Access : testing::Test {
+  Buffer a = decl_buffer({16, 16}, Int(32), {.name = "A"});
+  Buffer b = decl_buffer({16}, Int(32), {.name = "B"});
+  Var i{"i"}, k{"k"};
+  IterVar vi{Range(0, 16), Var("vi"), IterKind::DataParallel};
+
+  Block block(Stmt body, std::optional<Stmt> init = std::nullopt) const {
+    return {.iters = {vi},
+            .reads = {},
+            .writes = {},
+            .name = "b",
+            .init = std::move(init),
+            .body = std::move(body)};
+  }
+  Stmt loop(const Var& var, Expr min, Expr extent, const Stmt& body) const {
+    return make_stmt(For{var, std::move(min), std::move(extent), ForKind::Serial, body});
+  }
+  std::string access(const Stmt& body, std::optional<Stmt> init = std::nullopt) const {
+    return text(find_block_access(block(body, std::move(init))));
+  }
+};
+
+TEST_F(Access, OfOneElement) {
+  EXPECT_EQ(access(make_store(b, make_load(a, {vi, vi + 1}), {vi})),
+            "reads A[vi][(vi + 1)]; writes B[vi]");
+}
+
+TEST_F(Access, IsRelaxedOverLoopsInside) {
+  EXPECT_EQ(access(loop(k, 2, 8, make_store(b, make_load(a, {vi, k}), {vi}))),
+            "reads A[vi][2 +8]; writes B[vi]");
+}
+
+TEST_F(Access, OfSeveralElementsIsTheirHull) {
+  const Expr sum = make_load(a, {vi, vi + 1}) + make_load(a, {vi, vi}) + make_load(a, {vi, vi + 2});
+  EXPECT_EQ(access(make_store(b, sum, {vi})), "reads A[vi][vi +3]; writes B[vi]");
+}
+
+TEST_F(Access, OfAnIndexThatIsReadComesAfterWhatItIndexes) {
+  EXPECT_EQ(access(make_store(b, make_load(a, {make_load(b, {vi}), vi}), {vi})),
+            "reads A[B[vi]][vi], B[vi]; writes B[vi]");
+}
+
+TEST_F(Access, ByAnIndexThatIsReadInALoopIsEverything) {
+  const Expr index = make_load(b, {k});
+  EXPECT_EQ(access(loop(k, 0, 4, make_store(b, make_load(a, {vi, index}), {vi}))),
+            "reads A[vi][0 +16], B[0 +4]; writes B[vi]");
+}
+
+TEST_F(Access, OfAReductionDoesNotReadItsResult) {
+  const Stmt update = make_store(b, make_load(b, {vi}) + make_load(a, {vi, vi}), {vi});
+  EXPECT_EQ(access(update, make_store(b, 0, {vi})), "reads A[vi][vi]; writes B[vi]");
+  EXPECT_EQ(access(update), "reads B[vi], A[vi][vi]; writes B[vi]");
+}
+
+TEST_F(Access, OfABlockInsideIsWhatItsHeaderSays) {
+  const IterVar vk(Range(0, 16), Var("vk"), IterKind::Reduce);
+  const Block inner{.iters = {vk},
+                    .reads = {{a, {Range::from_min_extent(vk, 2), Range::from_min_extent(vi, 1)}}},
+                    .writes = {{b, {Range::from_min_extent(vk, 1)}}},
+                    .name = "inner",
+                    .init = std::nullopt,
+                    .body = make_nop()};
+  EXPECT_EQ(access(loop(k, 0, 4, make_block({k * 2}, inner))), "reads A[0 +8][vi]; writes B[0 +7]");
+}
+
+TEST_F(Access, LeavesOutWhatTheBlockAllocates) {
+  Block own = block(make_store(b, make_load(a, {vi, vi}), {vi}));
+  own.alloc_buffers = {b};
+  EXPECT_EQ(text(find_block_access(own)), "reads A[vi][vi]; writes ");
+}
+
+TEST_F(Access, OfAMatchedBufferIsThatOfItsSource) {
+  const Buffer row = decl_buffer({8}, Int(32), {.name = "row"});
+  Block own = block(loop(k, 1, 4, make_store(b, make_load(row, {k}), {vi})));
+  own.match_buffers = {{row, {a, {Range::from_min_extent(vi, 1), Range(4, 12)}}}};
+  EXPECT_EQ(text(find_block_access(own)), "reads A[vi][5 +4]; writes B[vi]");
+}
+
+TEST_F(Access, ThroughAPointerIsTheWholeBuffer) {
+  const Stmt call =
+      make_evaluate(make_extern_call(Int(32), "f", {a.access_ptr("r"), b.access_ptr("w")}));
+  const Buffer visible[] = {a, b};
+  EXPECT_EQ(text(find_block_access(block(call), visible)),
+            "reads A[0 +16][0 +16]; writes B[0 +16]");
+}
+
+}  // namespace
+}  // namespace tenon::arith
