@@ -4,6 +4,7 @@
 
 #include "arith/facts_state.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/compare.h"
 
@@ -162,7 +163,8 @@ class BoundOf {
                       add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
         },
         [&](const Call& n) { return of_call(e, n); },
-        [&](const auto&) { return Bound::of_type(e.dtype()); });
+        each_of<FloatImm, StringImm, Not, Broadcast, Shuffle, LetExpr, Load, ProducerLoad, Reduce>(
+            [&] { return Bound::of_type(e.dtype()); }));
   }
 
   /// What does not fit wraps, and may then be anything.

@@ -5,6 +5,7 @@
 
 #include "arith/facts_state.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/support/match.h"
 
 namespace tenon::arith {
@@ -82,7 +83,9 @@ class ModularSetOf {
         [&](const Cast& n) { return of_cast(e.dtype(), n); },
         [&](const Binary& n) { return of_binary(n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
-        [&](const Call& n) { return of_call(n); }, [&](const auto&) { return kEverything; });
+        [&](const Call& n) { return of_call(n); },
+        each_of<FloatImm, StringImm, Not, Ramp, Broadcast, Shuffle, LetExpr, Load, ProducerLoad,
+                Reduce>([] { return kEverything; }));
   }
 
  private:

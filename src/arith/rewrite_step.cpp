@@ -6,6 +6,7 @@
 #include "arith/rewrite_rules.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -205,7 +206,8 @@ Expr rewrite_node(const Expr& e, RewriteContext& context) {
       [&](const Call& n) { return rewrite_call(e, n, context); },
       [&](const LetExpr& n) { return rewrite_let(e, n, context); },
       [&](const Reduce& n) { return rewrite_reduction(e, n, context); },
-      [&](const auto&) { return map_children(e, context.visit); });
+      each_of<Ramp, Broadcast, Shuffle, Load, ProducerLoad>(
+          [&] { return map_children(e, context.visit); }));
 }
 
 Expr rewrite_again(const Expr& e, RewriteContext& context) {

@@ -5,6 +5,7 @@
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/each_of.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -189,7 +190,8 @@ class Evaluator {
           }
           return e.dtype().is_integral() ? Interval::point(e) : Interval::everything();
         },
-        [](const auto&) { return Interval::everything(); });
+        each_of<FloatImm, StringImm, Not, Shuffle, LetExpr, Call, ProducerLoad, Reduce>(
+            [] { return Interval::everything(); }));
   }
 
   Interval ends(const Interval& s) {

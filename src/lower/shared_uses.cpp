@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/index_terms.h"
+#include "tenon/arith/index_terms.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -160,8 +160,8 @@ int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool
   }
   if (use.is_known)
     use.is_known =
-        for_each_term(use.access.first, 1, use.constant,
-                      [&](const Expr& e, std::int64_t c) { return add_term(e, c, use); });
+        arith::for_each_term(use.access.first, 1, use.constant,
+                             [&](const Expr& e, std::int64_t c) { return add_term(e, c, use); });
   return number_of(std::move(use));
 }
 
@@ -285,7 +285,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
   if (earlier.access.buffer->dtype.element() != later.access.buffer->dtype.element()) return false;
   std::int64_t difference = 0;
   if (__builtin_sub_overflow(later.constant, earlier.constant, &difference)) return false;
-  Reach reach(difference);
+  arith::Reach reach(difference);
   bool fits = true;
   const auto add = [&](int number, std::int64_t first, std::int64_t second) {
     const Variable& v = variables_[static_cast<std::size_t>(number)];

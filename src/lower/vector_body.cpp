@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lower/index_terms.h"
 #include "tenon/arith/const_bound.h"
+#include "tenon/arith/index_terms.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -150,7 +150,7 @@ class Difference {
   /// among the summands are divisions and the like.
   std::optional<bool> misses(std::int64_t low, std::int64_t high, const arith::Facts& facts) const {
     if (!is_known_) return std::nullopt;
-    Reach reach(constant_);
+    arith::Reach reach(constant_);
     bool is_opaque = false;
     for (const Term& term : terms_) {
       if (term.coefficient == 0) continue;
@@ -169,13 +169,14 @@ class Difference {
   };
 
   bool add(const Expr& e, std::int64_t factor) {
-    return for_each_term(e, factor, constant_, [&](const Expr& value, std::int64_t coefficient) {
-      for (Term& term : terms_)
-        if (structural_equal(term.value, value))
-          return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
-      terms_.push_back({value, coefficient});
-      return true;
-    });
+    return arith::for_each_term(
+        e, factor, constant_, [&](const Expr& value, std::int64_t coefficient) {
+          for (Term& term : terms_)
+            if (structural_equal(term.value, value))
+              return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
+          terms_.push_back({value, coefficient});
+          return true;
+        });
   }
 
   std::vector<Term> terms_;

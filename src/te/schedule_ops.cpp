@@ -46,7 +46,7 @@ class FunctionMaker {
       if (!graph.find(tensor.op()))
         throw ScheduleError("binds: tensor `" + tensor.name() + "` is not part of this schedule",
                             where);
-      check_buffer_of(tensor, buffer, "binds: buffer `" + buffer.name() + "`", where);
+      check_buffer_of(tensor, buffer, ShapeRule::NotContradicted, "binds", where);
       if (buffer->scope() != StorageScope::Global)
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
                                 "` lies in scope \"" + std::string(to_string(buffer->scope())) +

@@ -328,7 +328,6 @@ Var size_var(Name name = "size", DataType type = Int(32),
 
 /// Gives another tensor in place of one that is read, or nullopt to keep it.
 using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
-Expr replace_tensors(const Expr& e, const TensorMap& map);
 /// The operation itself if nothing changes; else one with the same axes that reads other tensors (a
 /// reduction axis whose range reads one is made anew, with the same variable).
 Operation replace_inputs(const Operation& op, const TensorMap& map);

@@ -1,5 +1,8 @@
 #include "tenon/te/check_reads.h"
 
+#include <algorithm>
+
+#include "tenon/arith/index_terms.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -18,61 +21,25 @@ struct Box {
   std::vector<Values> values;
 };
 
-/// constant + the sum of coefficients[n] * box.vars[n].
-struct Affine {
+/// The least and the greatest value in the box of a sum of multiples of its axes, which takes both
+/// somewhere. nullopt for other indices, and where a value is beyond int64.
+std::optional<Values> ends_of(const Expr& index, const Box& box) {
+  std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   std::int64_t constant = 0;
-  std::vector<std::int64_t> coefficients;
-
-  void add(const Affine& other, std::int64_t factor) {
-    constant += factor * other.constant;
-    for (std::size_t n = 0; n < coefficients.size(); ++n)
-      coefficients[n] += factor * other.coefficients[n];
-  }
-};
-
-std::optional<Affine> affine_form(const Expr& e, const Box& box) {
-  Affine result{0, std::vector<std::int64_t>(box.vars.size(), 0)};
-  if (const auto value = constant_int(e)) {
-    result.constant = *value;
-    return result;
-  }
-  for (std::size_t n = 0; n < box.vars.size(); ++n) {
-    if (!box.vars[n].same_as(e)) continue;
-    result.coefficients[n] = 1;
-    return result;
-  }
-  const Binary* binary = e.as<Binary>();
-  if (!binary) return std::nullopt;
-  const std::optional<Affine> a = affine_form(binary->a, box), b = affine_form(binary->b, box);
-  if (!a || !b) return std::nullopt;
-  switch (binary->op) {
-    case BinaryOp::Add:
-      result.add(*a, 1);
-      result.add(*b, 1);
-      return result;
-    case BinaryOp::Sub:
-      result.add(*a, 1);
-      result.add(*b, -1);
-      return result;
-    case BinaryOp::Mul:
-      if (const auto factor = constant_int(binary->b)) return result.add(*a, *factor), result;
-      if (const auto factor = constant_int(binary->a)) return result.add(*b, *factor), result;
-      return std::nullopt;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// The least and the greatest value: an affine form takes both somewhere in the box.
-Values ends_of(const Affine& form, const Box& box) {
-  Values ends{form.constant, form.constant};
-  for (std::size_t n = 0; n < box.values.size(); ++n) {
-    const std::int64_t first = form.coefficients[n] * box.values[n].min;
-    const std::int64_t last = form.coefficients[n] * box.values[n].max;
-    ends.min += std::min(first, last);
-    ends.max += std::max(first, last);
-  }
-  return ends;
+  const bool is_sum =
+      arith::for_each_term(index, 1, constant, [&](const Expr& term, std::int64_t coefficient) {
+        const auto var = std::find_if(box.vars.begin(), box.vars.end(),
+                                      [&](const Var& v) { return v.same_as(term); });
+        if (var == box.vars.end()) return false;
+        std::int64_t& sum = coefficients[static_cast<std::size_t>(var - box.vars.begin())];
+        return !__builtin_add_overflow(sum, coefficient, &sum);
+      });
+  if (!is_sum) return std::nullopt;
+  arith::Reach reach(constant);
+  for (std::size_t n = 0; n < coefficients.size(); ++n)
+    reach.add(coefficients[n], box.values[n].min, box.values[n].max);
+  if (!reach.min() || !reach.max()) return std::nullopt;
+  return Values{*reach.min(), *reach.max()};
 }
 
 class ReadChecker {
@@ -105,13 +72,11 @@ class ReadChecker {
     const std::vector<Expr>& shape = load.producer->shape();
     for (std::size_t dim = 0; dim < shape.size(); ++dim) {
       const std::optional<std::int64_t> extent = constant_int(shape[dim]);
-      const std::optional<Affine> form = affine_form(load.indices[dim], box_);
-      if (!extent || !form) continue;
-      const Values ends = ends_of(*form, box_);
-      if (is_fine(ends, *extent)) continue;
+      const std::optional<Values> ends = ends_of(load.indices[dim], box_);
+      if (!extent || !ends || is_fine(*ends, *extent)) continue;
       throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
                            "` at index " + std::to_string(dim) + " from " +
-                           std::to_string(ends.min) + " to " + std::to_string(ends.max) +
+                           std::to_string(ends->min) + " to " + std::to_string(ends->max) +
                            ", but this dimension has " + std::to_string(*extent) +
                            " elements; read it under if_then_else, or change the shape",
                        op_.where());

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "te/operations/body.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -103,22 +104,26 @@ std::string print_list(const std::vector<Expr>& list) {
   return "[" + text + "]";
 }
 
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
-                     const SourceLocation& where) {
-  const std::vector<Expr>&a = tensor.shape(), &b = buffer.shape();
-  bool agrees = a.size() == b.size();
-  for (std::size_t n = 0; agrees && n < a.size(); ++n) {
-    const std::optional<std::int64_t> x = tir::constant_int(a[n]), y = tir::constant_int(b[n]);
-    agrees = !x || !y || *x == *y;
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+                     const std::string& what, const SourceLocation& where) {
+  const std::string pair =
+      what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
+  const std::vector<Expr>&given = buffer.shape(), &expected = tensor.shape();
+  if (buffer.dtype() != tensor.dtype())
+    throw TypeError(
+        pair + " is " + buffer.dtype().str() + ", the tensor is " + tensor.dtype().str(), where);
+  if (given.size() != expected.size())
+    throw TypeError(pair + " has " + std::to_string(given.size()) + " dimensions, the tensor has " +
+                        std::to_string(expected.size()),
+                    where);
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    const bool is_open = rule == ShapeRule::NotContradicted &&
+                         !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
+    if (is_open || arith::can_prove_equal(given[n], expected[n])) continue;
+    throw TypeError(pair + ": extent " + std::to_string(n) + " is " + tir::print_expr(given[n]) +
+                        ", that of the tensor is " + tir::print_expr(expected[n]),
+                    where);
   }
-  if (!agrees)
-    throw TypeError(what + ": tensor `" + tensor.name() + "` has shape " + print_list(a) +
-                        ", its buffer " + print_list(b),
-                    where);
-  if (tensor.dtype() != buffer.dtype())
-    throw TypeError(what + ": tensor `" + tensor.name() + "` is " + tensor.dtype().str() +
-                        ", its buffer " + buffer.dtype().str(),
-                    where);
 }
 
 void check_body(const Stmt& body, std::span<const tir::Buffer> ins,

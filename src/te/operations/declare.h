@@ -1,6 +1,8 @@
 // Checks that the makers of operations share.
 #pragma once
 
+#include <cstdint>
+
 #include "tenon/te/operation.h"
 
 namespace tenon::te {
@@ -16,10 +18,11 @@ void check_element_type(DataType type, const std::string& what, const SourceLoca
 /// One data-parallel axis per dimension; i0, i1, ... where the user named none.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// TypeError for a buffer of another type or shape than the tensor that it is to hold. Extents that
-/// are not constant are compared when the function runs.
-void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, const std::string& what,
-                     const SourceLocation& where);
+/// NotContradicted: extents that are not constant are compared when the function runs.
+enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
+/// TypeError for a buffer of another type or shape than the tensor that it is to hold.
+void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
+                     const std::string& what, const SourceLocation& where);
 /// TypeError for the body of an extern operation or an intrinsic that accesses a buffer which it is
 /// neither given nor makes, or that holds what no loop program does: elements of tensors,
 /// reductions.

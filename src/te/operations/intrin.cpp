@@ -12,30 +12,11 @@ namespace tenon::te {
 
 namespace {
 
-void check_buffer(const std::string& what, const Tensor& tensor, const tir::Buffer& buffer,
-                  const SourceLocation& where) {
-  const std::string pair =
-      what + ": buffer `" + buffer.name() + "` for tensor `" + tensor.name() + "`";
-  if (buffer.dtype() != tensor.dtype())
-    throw TypeError(
-        pair + " is " + buffer.dtype().str() + ", the tensor is " + tensor.dtype().str(), where);
-  if (buffer.shape().size() != tensor.shape().size())
-    throw TypeError(pair + " has " + std::to_string(buffer.shape().size()) +
-                        " dimensions, the tensor has " + std::to_string(tensor.shape().size()),
-                    where);
-  for (std::size_t n = 0; n < buffer.shape().size(); ++n)
-    if (!arith::can_prove_equal(buffer.shape()[n], tensor.shape()[n]))
-      throw TypeError(pair + ": extent " + std::to_string(n) + " is " +
-                          tir::print_expr(buffer.shape()[n]) + ", that of the tensor is " +
-                          tir::print_expr(tensor.shape()[n]),
-                      where);
-}
-
 tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
                        const TensorIntrinOptions& options, const SourceLocation& where) {
   for (const auto& [bound, buffer] : options.binds) {
     if (!bound.same_as(tensor)) continue;
-    check_buffer(what, tensor, buffer, where);
+    check_buffer_of(tensor, buffer, ShapeRule::Proved, what, where);
     return buffer;
   }
   return tir::decl_buffer(tensor.shape(), tensor.dtype(),

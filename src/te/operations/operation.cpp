@@ -313,8 +313,6 @@ bool replace_in(TensorCompute& kind, const TensorMap& map) {
 
 }  // namespace
 
-Expr replace_tensors(const Expr& e, const TensorMap& map) { return replacing(map)(e); }
-
 Operation replace_inputs(const Operation& op, const TensorMap& map) {
   OperationKind kind = op.kind();
   const bool changed = match(kind, [&](auto& k) { return replace_in(k, map); });

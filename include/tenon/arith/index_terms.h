@@ -9,7 +9,7 @@
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 
-namespace tenon::lowering {
+namespace tenon::arith {
 
 /// Calls `term` with every summand of factor * e that is no constant and its coefficient, in
 /// writing order, and adds the constant ones to `constant`. false where a number is beyond int64,
@@ -35,6 +35,10 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
+  /// The ends; nullopt where they are infinite.
+  std::optional<std::int64_t> min() const { return low_.bound(); }
+  std::optional<std::int64_t> max() const { return high_.bound(); }
+
   /// Whether no value lies in [low, high].
   bool misses(std::int64_t low, std::int64_t high) const;
 
@@ -42,6 +46,9 @@ class Reach {
   struct End {
     std::int64_t value;
     bool is_finite;
+    std::optional<std::int64_t> bound() const {
+      return is_finite ? std::optional(value) : std::nullopt;
+    }
     void add(std::int64_t factor, const std::optional<std::int64_t>& x) {
       std::int64_t product = 0;
       is_finite = is_finite && x.has_value() &&
@@ -54,4 +61,4 @@ class Reach {
   std::int64_t constant_, divisor_ = 0;
 };
 
-}  // namespace tenon::lowering
+}  // namespace tenon::arith

@@ -1,4 +1,4 @@
-#include "lower/index_terms.h"
+#include "tenon/arith/index_terms.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
-namespace tenon::lowering {
+namespace tenon::arith {
 namespace {
 
 using namespace tir;
@@ -71,4 +71,4 @@ TEST(Reach, AnEndThatOverflowsIsInfinite) {
 }
 
 }  // namespace
-}  // namespace tenon::lowering
+}  // namespace tenon::arith

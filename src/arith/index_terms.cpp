@@ -1,6 +1,6 @@
-#include "lower/index_terms.h"
+#include "tenon/arith/index_terms.h"
 
-namespace tenon::lowering {
+namespace tenon::arith {
 
 using namespace tir;
 
@@ -19,10 +19,13 @@ bool for_each_term(const Expr& e, std::int64_t factor, std::int64_t& constant,
     return for_each_term(n->a, factor, constant, term) &&
            for_each_term(n->b, of_second, constant, term);
   }
-  if (const auto c = n->op == BinaryOp::Mul ? constant_int(n->b) : std::nullopt) {
+  if (n->op != BinaryOp::Mul) return term(e, factor);
+  for (const auto& [x, multiplier] : {std::pair(&n->a, &n->b), std::pair(&n->b, &n->a)}) {
+    const std::optional<std::int64_t> c = constant_int(*multiplier);
+    if (!c) continue;
     std::int64_t scaled = 0;
     return !__builtin_mul_overflow(*c, factor, &scaled) &&
-           for_each_term(n->a, scaled, constant, term);
+           for_each_term(*x, scaled, constant, term);
   }
   return term(e, factor);
 }
@@ -36,4 +39,4 @@ bool Reach::misses(std::int64_t low, std::int64_t high) const {
   return above > high - low;
 }
 
-}  // namespace tenon::lowering
+}  // namespace tenon::arith
