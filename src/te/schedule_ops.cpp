@@ -5,6 +5,7 @@
 
 #include "te/loops/apply_layouts.h"
 #include "te/loops/check_factors.h"
+#include "te/loops/check_launches.h"
 #include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
@@ -30,6 +31,12 @@ Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
   BufferOptions options{.name = tensor.op().name()};
   if (!compact && may_broadcast(tensor)) options.kind = BufferKind::AutoBroadcast;
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
+}
+
+Stmt build_loops(Program& program) {
+  Stmt loops = StageBuilder(program).build();
+  check_launches(program, loops);
+  return loops;
 }
 
 class FunctionMaker {
@@ -81,7 +88,7 @@ class FunctionMaker {
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
-    func_.body = check_factors(program, StageBuilder(program).build());
+    func_.body = check_factors(program, build_loops(program));
     func_.attrs.global_symbol = options_.name;
     check_variables(bounds);
     return apply_layouts(std::move(func_), stored_layouts());
@@ -211,7 +218,7 @@ PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
   BufferTable buffers(graph);
   Program program(graph, bounds, buffers);
-  return StageBuilder(program).build();
+  return build_loops(program);
 }
 
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds) {

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "tenon/support/match.h"
+#include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -130,7 +131,15 @@ class Verifier {
         [&](const Cast&) { children(e); }, [&](const Binary&) { children(e); },
         [&](const Not&) { children(e); }, [&](const Select&) { children(e); },
         [&](const Ramp&) { children(e); }, [&](const Broadcast&) { children(e); },
-        [&](const Shuffle&) { children(e); }, [&](const Call&) { children(e); });
+        [&](const Shuffle&) { children(e); },
+        [&](const Call& n) {
+          for (std::size_t k = 0; k < n.args.size(); ++k)
+            if (is_place(n, k) && !n.args[k].as<Load>())
+              report("argument " + std::to_string(k) +
+                         ", a place in memory, is no element of a buffer",
+                     e);
+          children(e);
+        });
   }
   void children(const Expr& e) {
     for_each_child(e, [&](const Expr& c) { expr(c); });

@@ -45,6 +45,22 @@ TEST(ThreadsTest, ReductionsOfBools) {
   }
 }
 
+// The text that readers know spells bfloat16 out as its bits, which threads then combine and write.
+TEST(ThreadsTest, ReductionsOfBfloat16) {
+  te::Tensor A = te::placeholder({7, 12}, "A", BFloat(16));
+  for (bool is_sum : {false, true}) {
+    for (int parts : {12, 5}) {
+      te::IterVar k = te::reduce_axis({0, 12}, "k");
+      te::Tensor B = te::compute(
+          {7}, {"i"}, [&](Var i) { return is_sum ? te::sum(A(i, k), {k}) : te::max(A(i, k), {k}); },
+          "B");
+      te::Schedule s = te::create_schedule(B);
+      s[B].bind(s[B].split(k, parts).inner, te::thread_axis("threadIdx.x"));
+      EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "") << is_sum << ' ' << parts;
+    }
+  }
+}
+
 TEST(ThreadsTest, CachesOnBothSidesWhoseThreadsWereNormalized) {
   te::Tensor A = te::placeholder({32}, "A");
   te::Tensor B = te::compute(

@@ -363,6 +363,22 @@ TEST(SynchronizeThreads, CostsInProportionToTheProgram) {
       milliseconds_of(kernel("let n: int32 = cast(int32, 3f32)\n" + std::string(kFill) + ifs)), 50);
 }
 
+TEST(SynchronizeThreads, SharedMemoryOfTwoKernelsIsRefused) {
+  const std::string thread =
+      "attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 32";
+  const PrimFunc func = test::parse_function(test::function_text(
+      "  allocate(S_1: Pointer(shared float32), float32, [64]), storage_scope = shared {\n    " +
+      thread + " {\n" + std::string(kFill) + "    }\n    " + thread +
+      " {\n      B[t] = S[t]\n    }\n  }\n"));
+  try {
+    synchronize_threads(func, {});
+    FAIL() << "nothing is refused";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("shared memory `S_1`"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(SynchronizeThreads, CodeWithoutSharedMemoryStaysAsItIs) {
   for (const test::KnownText& known : test::known_functions()) {
     if (known.text.find("shared") != std::string::npos) continue;

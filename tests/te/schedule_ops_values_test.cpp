@@ -207,7 +207,10 @@ TEST(ScheduleOpsValues, AProducerInsideAReductionAcrossThreadsGivesTheSame) {
     auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 8);
     s[B].bind(ki, thread_axis("threadIdx.x"));
     s[P].compute_at(s[B], place == 0 ? s[B].axis(0) : place == 1 ? ko : ki);
-    if (place == 0) s[P].set_scope("shared");
+    if (place == 0) {
+      s[P].set_scope("shared");
+      s[B].bind(s[B].axis(0), thread_axis("blockIdx.x"));
+    }
     expect_same(run(s, {A, B}), expected);
   }
 }

@@ -140,7 +140,7 @@ TEST(Threads, OfALoopWhoseLengthVariesAreAsManyAsTheGreatest) {
       {4, 4}, {"i", "j"}, [&](Var i, Var j) { return B(i) + B(j + 4); }, "C");
   IterVar tx = thread_axis("threadIdx.x");
   Schedule s = create_schedule(C);
-  s[B].set_scope("shared").compute_at(s[C], s[C].axis(1)).bind(s[B].axis(0), tx);
+  s[B].compute_at(s[C], s[C].axis(1)).bind(s[B].axis(0), tx);
   EXPECT_EQ(tir::print_expr(infer_bound(s)[tx].extent), "8");
   EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
 }

@@ -155,6 +155,22 @@ TEST(Verify, FindsAVariableOutOfScope) {
   EXPECT_EQ(violations[0].what, "variable `i` is used where it is not defined");
 }
 
+TEST(Verify, FindsAValueWhereThreadsWriteAPlace) {
+  PrimFunc func = copy_program("i").functions.at("main");
+  const auto reduction = [&](const Expr& result) {
+    return make_evaluate(
+        make_call(Handle(), Intrin::tvm_thread_allreduce,
+                  {make_int(UInt(32), 1), make_float(Float(32), 1), make_true(), result, Expr(0)}));
+  };
+  const Expr element = make_load(func.buffers.front().buffer, {Expr(0)});
+  func.body = reduction(element);
+  EXPECT_TRUE(verify(func, Form::Lowered).empty());
+  func.body = reduction(element + 0.5f);
+  const auto violations = verify(func, Form::Lowered);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].what, "argument 3, a place in memory, is no element of a buffer");
+}
+
 TEST(Verify, FindsABufferWithoutMemory) {
   PrimFunc func = copy_program("i").functions.at("main");
   const Buffer stray = decl_buffer({8}, Float(32), {.name = "T"});

@@ -4,6 +4,7 @@
 #include "lower/flat_index.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
@@ -99,26 +100,19 @@ class Flattener {
         call &&
         uses_var(call->args[2], [&](const Expr& v) { return wide_offsets_.contains(&v.node()); }))
       return access_ptr(*call, e.dtype());
-    if (const Call* call = as_call(e, Intrin::address_of)) {
-      const Load* load = call->args[0].as<Load>();
-      if (load) return make_call(e.dtype(), Intrin::address_of, {element(*load)});
-    }
-    if (const Call* call = as_call(e, Intrin::tvm_thread_allreduce))
-      return thread_allreduce(*call, e.dtype());
+    if (as_call(e, Intrin::address_of) || as_call(e, Intrin::tvm_thread_allreduce))
+      return call_with_places(*e.as<Call>(), e.dtype());
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// (count, values..., condition, results..., thread variables...): the results are places to
-  /// write to, so a bool among them stays the byte that keeps it.
-  [[gnu::noinline]] Expr thread_allreduce(const Call& call, DataType type) {
-    const auto count = static_cast<std::size_t>(*constant_int(call.args[0]));
-    const std::size_t results = 2 + count;
+  /// A bool at a place stays the byte that keeps it.
+  [[gnu::noinline]] Expr call_with_places(const Call& call, DataType type) {
     std::vector<Expr> args;
     for (std::size_t n = 0; n < call.args.size(); ++n) {
-      const Load* place = n >= results && n < results + count ? call.args[n].as<Load>() : nullptr;
+      const Load* place = is_place(call, n) ? call.args[n].as<Load>() : nullptr;
       args.push_back(place ? element(*place) : expr(call.args[n]));
     }
-    return make_call(type, Intrin::tvm_thread_allreduce, std::move(args));
+    return make_call(type, call.callee, std::move(args));
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {

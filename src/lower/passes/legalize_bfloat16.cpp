@@ -66,6 +66,8 @@ class Legalizer {
       Attr result = *attr;
       if (Expr* subject = std::get_if<Expr>(&result.subject)) *subject = expr(*subject);
       if (Buffer* subject = std::get_if<Buffer>(&result.subject)) *subject = buffer(*subject);
+      if (CommReducer* subject = std::get_if<CommReducer>(&result.subject))
+        *subject = reducer(*subject);
       result.value = expr(attr->value);
       result.body = stmt(attr->body);
       return make_stmt(std::move(result));
@@ -135,8 +137,10 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      const bool takes_bits =
-          !intrin || *intrin == Intrin::reinterpret || *intrin == Intrin::address_of;
+      // A reduction over threads combines what it is given and writes it as it is.
+      const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
+                              *intrin == Intrin::address_of ||
+                              *intrin == Intrin::tvm_thread_allreduce;
       if (intrin && *intrin == Intrin::reinterpret && call->args[0].dtype().is_bfloat()) {
         const Expr value = expr(call->args[0]);
         return value.dtype() == e.dtype() ? value : make_call(e.dtype(), call->callee, {value});
@@ -145,6 +149,17 @@ class Legalizer {
                        takes_bits ? exprs(call->args) : operands(call->args));
     }
     return map_children(e, [&](const Expr& c) { return expr(c); });
+  }
+
+  /// Of bits, where it is of bfloat16.
+  CommReducer reducer(const CommReducer& combiner) {
+    CommReducerNode result = *combiner;
+    for (std::vector<Var>* side : {&result.lhs, &result.rhs})
+      for (Var& var : *side)
+        if (var.dtype().is_bfloat()) var = variable(var);
+    result.result = exprs(combiner->result);
+    result.identity = exprs(combiner->identity);
+    return std::make_shared<const CommReducerNode>(std::move(result));
   }
 
   Expr let(const LetExpr& let) {

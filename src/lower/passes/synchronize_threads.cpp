@@ -1,6 +1,7 @@
 #include "lower/passes/synchronize_threads.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lower/rewriting.h"
 #include "lower/shared_uses.h"
@@ -208,20 +209,59 @@ class Synchronizer {
   PartId root_;
 };
 
+bool is_shared(const Var& data) {
+  const auto& pointer = data.as<VarNode>()->pointer;
+  if (!pointer) return false;
+  return pointer->scope == StorageScope::Shared || pointer->scope == StorageScope::SharedDyn;
+}
+
 /// Kernels are what stands below an outermost thread axis; another one begins when this one has
 /// ended.
-Stmt synchronize_kernels(const Stmt& s, int loops) {
-  if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
-    return Synchronizer(s, loops).run();
-  if (s.as<For>()) ++loops;
-  return map_statements(s, [&](const Stmt& child) { return synchronize_kernels(child, loops); });
-}
+class Kernels {
+ public:
+  Stmt stmt(const Stmt& s, int loops) {
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
+      if (!shared_outside_.empty()) check_memory(s);
+      return Synchronizer(s, loops).run();
+    }
+    if (s.as<For>()) ++loops;
+    const Allocate* allocate = s.as<Allocate>();
+    const bool shares = allocate && is_shared(allocate->data);
+    if (shares) shared_outside_.insert(&allocate->data.node());
+    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child, loops); });
+    if (shares) shared_outside_.erase(&allocate->data.node());
+    return result;
+  }
+
+ private:
+  /// What one kernel leaves in shared memory, the next one does not find.
+  void check_memory(const Stmt& kernel) const {
+    auto check = [&](const Expr& data) {
+      if (!shared_outside_.contains(&data.node())) return;
+      throw LowerError("shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
+                       std::get<IterVar>(kernel.as<Attr>()->subject).name() +
+                       "`, the outermost of the threads that use it, but each launch of threads "
+                       "has shared memory for itself; allocate it inside of that thread axis, or "
+                       "keep it in global memory");
+    };
+    walk(
+        kernel, [&](const Load& n) { check(n.buffer->data); },
+        [&](const Store& n) { check(n.buffer->data); });
+    uses_var(kernel, [&](const Expr& var) {
+      check(var);
+      return false;
+    });
+  }
+
+  /// Data pointers of the memory that exists here, outside of kernels.
+  std::unordered_set<const ExprNode*> shared_outside_;
+};
 
 }  // namespace
 
 PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  result.body = synchronize_kernels(func.body, 0);
+  result.body = Kernels().stmt(func.body, 0);
   return result;
 }
 

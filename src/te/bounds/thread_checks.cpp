@@ -195,12 +195,55 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
   }
 }
 
+/// Whether the stage's memory is made inside of a launch of threads.
+bool lives_in_launch(const StageGraph& graph, StageId id) {
+  const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
+  const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
+  return std::ranges::any_of(around, [&](const AttachPoint& loop) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    return thread && !thread->thread()->is_virtual();
+  });
+}
+
+/// Blocks run in any order, and none can wait for another. Where they share memory inside of their
+/// launch, each must compute all that it reads, and may do no more than store it: what others store
+/// is the same, what others add is too much.
+void check_blocks(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
+  const FrozenStage& stage = graph.stage(id);
+  if (stage.is_output || stage.scope != StorageScope::Global || !lives_in_launch(graph, id)) return;
+  auto refuse = [&](const std::string& what, const IterVar& block, const SourceLocation& where) {
+    throw ScheduleError(what +
+                            ": where the stage is computed its result is kept in global memory, "
+                            "which the blocks of `" +
+                            block.name() +
+                            "` share, but inside of their launch none of them can wait for what "
+                            "another one computes; set_scope(\"shared\"), or compute_root",
+                        where);
+  };
+  for (const auto& [axis, attributes] : stage.attributes) {
+    if (!attributes.thread || !stage.has_leaf(axis)) continue;
+    const IterVar& thread = attributes.thread->axis;
+    if (thread.thread()->is_block() && !is_one(ranges.at(thread).extent))
+      refuse("bind of " + describe(stage, axis) + " to `" + thread.name() + "`", thread,
+             attributes.thread->where);
+  }
+  const bool adds = !stage.op.reduce_axis().empty() &&
+                    std::ranges::none_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
+                      return is_reduced_together(stage, leaf);
+                    });
+  if (!adds) return;
+  for (const IterVar& thread : idle_threads(graph, id))
+    if (thread.thread()->is_block() && !is_one(ranges.at(thread).extent))
+      refuse("compute_at of " + describe(stage), thread, stage.attach_where);
+}
+
 }  // namespace
 
 void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges,
                    const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
   check_converges(graph, id, ranges);
+  check_blocks(graph, id, ranges);
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;
     check_declared(stage, axis, *attributes.thread, ranges, facts);

@@ -8,7 +8,8 @@ namespace tenon::te {
 
 /// Once all ranges are known: no more iterations than threads that the user declared; where each
 /// thread has memory of its own, none whose result another thread would have to see; where threads
-/// share memory, no loop around it that runs more often in some of them.
+/// share memory, no loop around it that runs more often in some of them; and nothing that a block
+/// would have to wait for another one for.
 void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
                    const Facts& facts);
 
