@@ -136,8 +136,10 @@ std::string ScheduleStep::producer_at_reader(const te::Stage& stage) {
 }
 
 std::string ScheduleStep::storage_align(const te::Stage& stage) {
+  if (stage.op().axis().empty()) return "";
   const te::IterVar axis = random_.pick(stage.op().axis());
-  const int by = random_.between(1, 8), offset = random_.between(0, by - 1);
+  const int by = random_.one_in(20) ? 1 << random_.between(12, 16) : random_.between(1, 8);
+  const int offset = random_.between(0, by - 1);
   stage.storage_align(axis, by, offset);
   return "storage_align(" + axis.name() + ", " + std::to_string(by) + ", " +
          std::to_string(offset) + ")";
@@ -158,6 +160,7 @@ std::string ScheduleStep::transform_layout(const te::Stage& stage) {
   if (stage.data().is_output) return "";  // The caller would have to know.
   const int block = random_.between(2, 4);
   const auto rank = stage.op().axis().size();
+  if (rank == 0) return "";
   if (random_.one_in(4) && rank > 1) {
     stage.transform_layout([&](std::span<const Var> at) {
       std::vector<Expr> result(at.begin(), at.end());

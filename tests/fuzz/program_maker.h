@@ -56,6 +56,8 @@ class ProgramMaker {
   /// An index into a dimension, in bounds for every value of the axes.
   Expr index(const Size& extent, const Axes& axes);
   std::optional<Expr> sum_of_two_axes(const Size& extent, const Axes& axes);
+  /// A large multiple of the axis, that its type just holds, around the extent.
+  Expr wrapped_multiple(const Size& extent, const Axis& axis);
   Expr index_of_axis(const Size& extent, const Axis& axis);
   /// An index that is read from a tensor of integers.
   std::optional<Expr> looked_up_index(const Size& extent, const Axes& axes);
@@ -69,6 +71,7 @@ class ProgramMaker {
 
   // ---- random_reductions.cpp
   Reduction random_reduction(const Shape& shape);
+  Expr random_begin(const Size& extent);
   te::ReduceOptions random_condition(const Axes& own, const Reduction& over);
   void add_reduction(const std::string& name, DataType type);
   Expr simple_reduction(const ExactValue& e, const Reduction& over, te::ReduceOptions options,
@@ -89,6 +92,7 @@ class ProgramMaker {
   bool add_row_sum(const std::string& name);
   bool add_product(const std::string& name);
   bool add_stencil(const std::string& name);
+  bool add_distant_part(const std::string& name);
   /// Of rank 2, of a floating type if asked; nullptr where there is none.
   const KnownTensor* random_matrix(bool floating);
 

@@ -53,6 +53,10 @@ BuildOptions random_build(Random& random) {
   options.passes.disable_cse = random.one_in(16);
   options.passes.disable_vectorize = random.one_in(24);
   options.passes.noalias = !random.one_in(16);
+  static const std::vector<int> kRegisterBits = {0, 128, 256, 512};
+  if (random.one_in(10))
+    options.passes.vector_registers = tir::VectorRegisters{
+        .bits = random.pick(kRegisterBits), .count = 16, .for_sums = random.between(0, 12)};
   if (random.one_in(16)) options.passes.double_buffer_split = random.between(1, 3);
   if (random.one_in(12))
     options.passes.unroll = {.auto_max_step = random.between(4, 64),
@@ -69,6 +73,9 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   if (passes.disable_cse) out << ", disable_cse";
   if (passes.disable_vectorize) out << ", disable_vectorize";
   if (!passes.noalias) out << ", noalias off";
+  if (passes.vector_registers)
+    out << ", registers of " << passes.vector_registers->bits << " bits, "
+        << passes.vector_registers->for_sums << " for sums";
   if (passes.double_buffer_split != 1)
     out << ", double_buffer_split " << passes.double_buffer_split;
   if (passes.unroll.auto_max_step != 0)

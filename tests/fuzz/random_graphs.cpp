@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "tests/fuzz/program_maker.h"
 
 namespace tenon::fuzz {
@@ -21,7 +23,7 @@ const KnownTensor* ProgramMaker::random_matrix(bool floating) {
 }
 
 bool ProgramMaker::add_graph(const std::string& name) {
-  switch (random_.between(0, 8)) {
+  switch (random_.between(0, 10)) {
     case 0:
       return add_scan(name);
     case 1:
@@ -35,6 +37,8 @@ bool ProgramMaker::add_graph(const std::string& name) {
       return add_product(name);
     case 6:
       return add_stencil(name);
+    case 7:
+      return add_distant_part(name);
     default:
       return add_row_sum(name);
   }
@@ -195,6 +199,55 @@ bool ProgramMaker::add_row_sum(const std::string& name) {
   add_compute(name, shape, [&](const Axes& at) {
     const Expr i = at[0].index;
     return ExactValue{X(i, at[1].index) + rows(i), known(both)};
+  });
+  return true;
+}
+
+/// A few elements of a tensor that no memory could hold, of which each dimension ends near a power
+/// of two: only indices are large.
+bool ProgramMaker::add_distant_part(const std::string& name) {
+  static const std::vector<std::int64_t> kFar = {
+      1 << 15, 1 << 16, 1 << 20, 1 << 30, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 32};
+  const KnownTensor from = random_.pick(tensors_);
+  if (from.shape.size() > 2) return false;
+  std::vector<Expr> far, whole;
+  Shape shape;
+  for (const Size& size : from.shape) {
+    // Two dimensions of 32 bits are more elements than can be counted.
+    const std::int64_t end = far.empty() ? random_.pick(kFar) : 1 << random_.between(15, 30);
+    const int most = size.least(), part = random_.between(1, most);
+    const bool is_wide = end >= std::int64_t{1} << 31;
+    const DataType type = is_wide ? Int(64) : Int(32);
+    // One element beyond or none.
+    const std::int64_t begin = end - part + (is_wide ? random_.between(0, 1) : 0);
+    far.push_back(make_const(type, begin));
+    whole.push_back(make_const(type, begin + part));
+    shape.push_back({part});
+  }
+  const te::Tensor X = from.tensor;
+  const bool wraps = random_.one_in(2);
+  const te::Tensor all = te::compute(
+      whole,
+      [&](std::span<const Var> at) {
+        std::vector<Expr> source;
+        for (std::size_t d = 0; d < at.size(); ++d) {
+          const Expr extent = cast(at[d].dtype(), value(from.shape[d]));
+          const Expr nearest = max(min(at[d] - far[d], extent - 1), make_const(at[d].dtype(), 0));
+          source.push_back(wraps ? floormod(at[d], extent) : nearest);
+        }
+        return X(source);
+      },
+      name + ".all");
+  // Nothing else may read it: the hull of all that is read must stay small.
+  program_.stages.push_back(all);
+  std::ostringstream text;
+  text << all.op();
+  program_.text.push_back(text.str());
+  add_compute(name, shape, [&](const Axes& at) {
+    std::vector<Expr> index;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      index.push_back(cast(far[d].dtype(), at[d].index) + far[d]);
+    return ExactValue{all(index), from.magnitude};
   });
   return true;
 }

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/fuzz/program_maker.h"
 
 namespace tenon::fuzz {
@@ -34,13 +36,33 @@ ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
     if (!symbolic && random_.one_in(3)) extent = {random_.pick(kExtents)};
     if (!symbolic && r.points * extent.plus * elements_of(shape) > kMostPoints)
       extent = {random_.between(1, 4)};
-    const int begin = random_.one_in(5) ? random_.between(1, 3) : 0;
-    const te::IterVar k = te::reduce_axis({begin, value(extent) + begin}, "k" + std::to_string(n));
+    const Expr begin = random_begin(extent);
+    const te::IterVar k = te::reduce_axis(
+        Range::from_min_extent(begin, cast(begin.dtype(), value(extent))), "k" + std::to_string(n));
     r.axes.push_back(k);
-    r.indices.push_back({begin == 0 ? Expr(k) : Expr(k) - begin, extent});
+    r.indices.push_back({is_zero(begin) ? Expr(k) : cast(Int(32), Expr(k) - begin), extent});
     r.points *= symbolic ? 32 : extent.plus;
   }
   return r;
+}
+
+/// Mostly 0; sometimes such that the axis ends where a type does, or goes beyond 32 bits.
+Expr ProgramMaker::random_begin(const Size& extent) {
+  if (random_.one_in(5)) return random_.between(1, 3);
+  if (extent.times_n > 0 || !random_.one_in(12)) return 0;
+  switch (random_.between(0, 4)) {
+    case 0:
+      return (1 << 15) - random_.between(0, extent.plus);
+    case 1:
+      return (1 << 16) - random_.between(0, extent.plus);
+    case 2:
+      return std::numeric_limits<int>::max() - extent.plus;
+    case 3:
+      return std::numeric_limits<int>::min() + random_.between(0, 1);
+    default:
+      return make_const(
+          Int(64), (std::int64_t{1} << random_.between(31, 33)) - random_.between(0, extent.plus));
+  }
 }
 
 te::ReduceOptions ProgramMaker::random_condition(const Axes& own, const Reduction& over) {

@@ -56,9 +56,15 @@ std::optional<Expr> ProgramMaker::sum_of_two_axes(const Size& extent, const Axes
   return std::nullopt;
 }
 
+Expr ProgramMaker::wrapped_multiple(const Size& extent, const Axis& axis) {
+  static const std::vector<int> kMost = {32767, 32768, 65535, 65536, 2147483647};
+  return floormod(axis.index * (random_.pick(kMost) / axis.extent.plus), value(extent));
+}
+
 Expr ProgramMaker::index_of_axis(const Size& extent, const Axis& axis) {
   const Expr& i = axis.index;
   const bool is_constant = axis.extent.times_n == 0;
+  if (is_constant && random_.one_in(30)) return wrapped_multiple(extent, axis);
   if (axis.extent.fits(extent)) {
     const Size doubled = {axis.extent.plus * 2 - 1, axis.extent.times_n * 2};
     if (doubled.fits(extent) && random_.one_in(3)) return i * 2;

@@ -26,39 +26,40 @@ std::string named(const te::Stage& stage, const std::string& done) {
 
 const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
   static const std::vector<Primitive> all = {
-      {"split", 8, &ScheduleStep::split},
-      {"tile", 3, &ScheduleStep::tile},
-      {"fuse", 4, &ScheduleStep::fuse},
-      {"reorder", 4, &ScheduleStep::reorder},
-      {"vectorize", 3, &ScheduleStep::vectorize},
-      {"split and vectorize", 3, &ScheduleStep::split_and_vectorize},
+      {"split", 8, &ScheduleStep::split, On::Loops},
+      {"tile", 3, &ScheduleStep::tile, On::Loops},
+      {"fuse", 4, &ScheduleStep::fuse, On::Loops},
+      {"reorder", 4, &ScheduleStep::reorder, On::Loops},
+      {"vectorize", 3, &ScheduleStep::vectorize, On::Loops},
+      {"split and vectorize", 3, &ScheduleStep::split_and_vectorize, On::Loops},
       {"data innermost, vectorized", 3, &ScheduleStep::data_innermost_vectorized},
-      {"reduction fused with data", 3, &ScheduleStep::fuse_reduction_with_data},
-      {"unroll", 3, &ScheduleStep::unroll},
-      {"parallel", 3, &ScheduleStep::parallel},
-      {"pragma", 1, &ScheduleStep::pragma},
-      {"compute_at", 6, &ScheduleStep::compute_at},
-      {"compute_inline", 3, &ScheduleStep::compute_inline},
+      {"reduction fused with data", 3, &ScheduleStep::fuse_reduction_with_data, On::Reductions},
+      {"unroll", 3, &ScheduleStep::unroll, On::Loops},
+      {"parallel", 3, &ScheduleStep::parallel, On::Loops},
+      {"pragma", 1, &ScheduleStep::pragma, On::Loops},
+      {"compute_at", 6, &ScheduleStep::compute_at, On::Producers},
+      {"compute_inline", 2, &ScheduleStep::compute_inline, On::Producers},
       {"compute_root", 1, &ScheduleStep::compute_root},
       {"cache_read", 3, &ScheduleStep::cache_read},
       {"cache_write", 3, &ScheduleStep::cache_write},
-      {"rfactor", 3, &ScheduleStep::rfactor},
-      {"rfactor of strands", 3, &ScheduleStep::strands},
+      {"rfactor", 2, &ScheduleStep::rfactor, On::Reductions},
+      {"rfactor of strands", 3, &ScheduleStep::strands, On::Reductions},
       {"register tile", 2, &ScheduleStep::register_tile},
-      {"producer at reader", 4, &ScheduleStep::producer_at_reader},
-      {"storage_align", 2, &ScheduleStep::storage_align},
+      {"producer at reader", 4, &ScheduleStep::producer_at_reader, On::Producers},
+      {"storage_align", 2, &ScheduleStep::storage_align, On::Producers},
       {"prefetch", 2, &ScheduleStep::prefetch},
-      {"transform_layout", 2, &ScheduleStep::transform_layout},
-      {"set_scope", 2, &ScheduleStep::set_scope},
-      {"double_buffer", 2, &ScheduleStep::double_buffer},
-      {"rolling_buffer", 2, &ScheduleStep::rolling_buffer},
+      {"transform_layout", 2, &ScheduleStep::transform_layout, On::Producers},
+      {"set_scope", 2, &ScheduleStep::set_scope, On::Producers},
+      {"double_buffer", 2, &ScheduleStep::double_buffer, On::Producers},
+      {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
       {"set_store_predicate", 1, &ScheduleStep::set_store_predicate},
-      {"create_group", 1, &ScheduleStep::group},
-      {"bind to virtual threads", 2, &ScheduleStep::virtual_threads},
-      {"bind", 8, &ScheduleStep::bind, true},
-      {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, true},
-      {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, true},
-      {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, true},
+      {"create_group", 1, &ScheduleStep::group, On::Producers},
+      {"bind to virtual threads", 2, &ScheduleStep::virtual_threads, On::Loops},
+      {"bind", 8, &ScheduleStep::bind, On::Loops, true},
+      {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, On::Computed, true},
+      {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, On::Computed, true},
+      {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
+      {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Loops, true},
   };
   return all;
 }
@@ -78,11 +79,29 @@ const ScheduleStep::Primitive& ScheduleStep::pick_primitive() {
 }
 
 void ScheduleStep::run(Attempt& attempt) {
-  const te::Stage stage = random_.pick(computed_stages());
   const Primitive& primitive = pick_primitive();
+  const std::optional<te::Stage> stage = pick_stage(primitive.on);
+  if (!stage) return;
   attempt.primitive = primitive.name;
-  attempt.kind = kind_of(stage);
-  attempt.text = named(stage, (this->*primitive.apply)(stage));
+  attempt.kind = kind_of(*stage);
+  attempt.text = named(*stage, (this->*primitive.apply)(*stage));
+}
+
+/// Sometimes one that will be refused.
+std::optional<te::Stage> ScheduleStep::pick_stage(On on) {
+  const bool is_wild = random_.one_in(16);
+  std::vector<te::Stage> stages;
+  for (const te::Stage& s : schedule_.stages()) {
+    const bool is_computed = s.op().as<te::Compute>() != nullptr;
+    const bool is_scan = s.op().as<te::Scan>() != nullptr;
+    const bool fits = on == On::Loops        ? is_computed || is_scan
+                      : on == On::Producers  ? (is_computed && !s.data().is_output) || is_scan
+                      : on == On::Reductions ? is_computed && !s.op().reduce_axis().empty()
+                                             : is_computed;
+    if (is_wild ? is_computed : fits) stages.push_back(s);
+  }
+  if (stages.empty()) return std::nullopt;
+  return random_.pick(stages);
 }
 
 void ScheduleStep::tensorize(Attempt& attempt) {
@@ -131,6 +150,9 @@ std::vector<te::Tensor> ScheduleStep::outputs_of(const te::Stage& stage) {
 
 int ScheduleStep::factor() {
   static const std::vector<int> kFactors = {4, 8, 16, 16, 32, 13};
+  // Cut down to what there is where that is known.
+  static const std::vector<int> kLarge = {1 << 15, (1 << 16) - 1, 1 << 16, 2147483647};
+  if (!options_.with_threads && !options_.size && random_.one_in(40)) return random_.pick(kLarge);
   return random_.one_in(3) ? random_.pick(kFactors) : random_.between(1, 9);
 }
 

@@ -17,10 +17,13 @@ class ScheduleStep {
   void tensorize(Attempt& attempt);
 
  private:
+  /// The stages on which a primitive is worth a try.
+  enum class On : std::uint8_t { Loops, Computed, Producers, Reductions };
   struct Primitive {
     const char* name;
     int weight;
     std::string (ScheduleStep::*apply)(const te::Stage&);
+    On on = On::Computed;
     /// Only where threads of a device may be used.
     bool needs_threads = false;
   };
@@ -29,6 +32,7 @@ class ScheduleStep {
   // ---- schedule_step.cpp
   const Primitive& pick_primitive();
   std::vector<te::Stage> computed_stages() const;
+  std::optional<te::Stage> pick_stage(On on);
   te::IterVar leaf(const te::Stage& stage);
   std::vector<te::IterVar> leaves(const te::Stage& stage, tir::IterKind kind) const;
   std::vector<te::Stage> readers(const te::Stage& stage) const;
@@ -73,6 +77,7 @@ class ScheduleStep {
   std::string blocks_and_threads(const te::Stage& stage);
   std::string cooperative_fetch(const te::Stage& stage);
   std::string reduction_over_threads(const te::Stage& stage);
+  std::string threads_of_scan(const te::Stage& stage);
 
   te::Schedule schedule_;
   const ScheduleOptions& options_;

@@ -4,10 +4,14 @@ namespace tenon::fuzz {
 
 namespace {
 
-bool is_bound(const te::Stage& stage) {
-  for (const auto& [axis, attributes] : stage.data().attributes)
-    if (attributes.thread) return true;
-  return false;
+/// The loops inside of the first thread of a launch; virtual threads start none.
+std::vector<te::IterVar> loops_in_launch(const te::Stage& stage) {
+  std::vector<te::IterVar> loops;
+  for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
+    const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
+    if (!loops.empty() || (mark && !mark->axis.thread()->is_virtual())) loops.push_back(leaf);
+  }
+  return loops;
 }
 
 }  // namespace
@@ -61,10 +65,11 @@ std::string ScheduleStep::blocks_and_threads(const te::Stage& stage) {
 /// Threads share the work of what a block needs.
 std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
   const std::vector<te::Tensor>& inputs = stage.op().inputs();
-  if (inputs.empty() || !is_bound(stage)) return "";
+  const std::vector<te::IterVar> places = loops_in_launch(stage);
+  if (inputs.empty() || places.empty()) return "";
   const te::Tensor read = random_.pick(inputs);
   const te::Tensor cache = schedule_.cache_read(read, "shared", {stage.op()});
-  const te::IterVar at = leaf(stage);
+  const te::IterVar at = random_.pick(places);
   const te::Stage fetch = schedule_[cache];
   fetch.compute_at(stage, at);
   const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
@@ -79,6 +84,15 @@ std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
     text += ", double_buffer()";
   }
   return text;
+}
+
+/// Threads around all steps, to which loops of the steps can be bound.
+std::string ScheduleStep::threads_of_scan(const te::Stage& stage) {
+  if (!stage.op().as<te::Scan>()) return "";
+  const te::IterVar& thread = random_.pick(threads_);
+  const int count = random_.between(1, 5);
+  stage.env_threads({te::thread_axis({0, count}, thread.thread()->str())});
+  return "env_threads(" + thread.name() + " of " + std::to_string(count) + ")";
 }
 
 /// A reduction, or a part of one, that the threads of a block share.
