@@ -26,7 +26,8 @@ class Finder {
       // A range that moves with the variable, or with what is defined inside, cannot be relaxed.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
-    } else if (const Attr* attr = s.as<Attr>(); attr && attr->kind == AttrKind::ThreadExtent) {
+    } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
+                                                         attr->kind == AttrKind::VirtualThread)) {
       if (is_from_inside(attr->value)) return;
       enter(std::get<IterVar>(attr->subject).var(), Range(0, attr->value));
     } else if (const Let* let = s.as<Let>()) {

@@ -102,7 +102,7 @@ TEST_F(DeadEndTest, AResultThatAnotherThreadReads) {
   te::Tensor D = te::compute(
       {8, 16}, {"y", "x"}, [&](Var y, Var x) { return B(y, 15 - x) * 2.0f; }, "D");
   s = te::create_schedule(D);
-  s[D].bind(s[D].axis(1), tx);
+  s[D].bind(s[D].axis(0), te::thread_axis("blockIdx.x")).bind(s[D].axis(1), tx);
   s[B].bind(s[B].axis(1), tx).compute_at(s[D], s[D].axis(0));
   for (const char* scope : {"local", "shared"}) {
     s[B].set_scope(scope);
@@ -115,7 +115,7 @@ TEST_F(DeadEndTest, ResultsOfTwoThreadsInTheMemoryOfOne) {
   te::Tensor D = te::compute(
       {8, 16}, {"y", "x"}, [&](Var y, Var x) { return B(y, x) + B(y, 15 - x); }, "D");
   s = te::create_schedule(D);
-  s[D].bind(s[D].axis(1), tx);
+  s[D].bind(s[D].axis(0), te::thread_axis("blockIdx.x")).bind(s[D].axis(1), tx);
   s[B].bind(s[B].axis(1), tx).compute_at(s[D], s[D].axis(0)).set_scope("local");
   EXPECT_TRUE(refuses<Error>(
       [&] {

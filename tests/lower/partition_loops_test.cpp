@@ -49,6 +49,30 @@ for (i_1: int32, 0, 4) {
 )"));
 }
 
+TEST(PartitionLoops, AGuardOnAVirtualThreadInsideHoldsForAllOfThem) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 13) {
+    attr [IterVar(v: int32, (nullptr), "ThreadIndex", "vthread")] "virtual_thread" = 4 {
+      if @tir.likely(((i + v) < 13), dtype=bool) {
+        B[(i + v)] = A[(i + v)]
+      }
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 10) {
+  attr [IterVar(v: int32, (nullptr), "ThreadIndex", "vthread")] "virtual_thread" = 4;
+  B[(i + v)] = A[(i + v)]
+}
+for (i_1: int32, 0, 3) {
+  attr [IterVar(v, (nullptr), "ThreadIndex", "vthread")] "virtual_thread" = 4;
+  if ((i_1 + v) < 3) {
+    B[((i_1 + v) + 10)] = A[((i_1 + v) + 10)]
+  }
+}
+)"));
+}
+
 TEST(PartitionLoops, FrontAndTail) {
   EXPECT_EQ(partitioned(R"(
   for (i: int32, 0, 16) {

@@ -31,7 +31,7 @@ std::string refusal(const Schedule& s) {
     const StageGraph graph = freeze(s);
     schedule_ops(graph, infer_bound(graph));
     return "";
-  } catch (const ScheduleError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
 }
@@ -57,6 +57,17 @@ TEST_F(CheckLaunches, SharedMemoryFilledOutsideOfTheLaunchThatReadsItIsRefused) 
 TEST_F(CheckLaunches, SharedMemoryFilledByALaunchAndReadOutsideOfItIsRefused) {
   s[C].set_scope("shared").bind(s[C].axis(1), tx);
   EXPECT_NE(refusal(s).find("stage `C` is kept in shared memory"), std::string::npos);
+}
+
+TEST_F(CheckLaunches, OutsideOfAnyLaunchGlobalMemoryIsAdvised) {
+  const Tensor E = compute(
+      {8, 12}, {"i", "j"}, [&](Var i, Var j) { return C(i, j) + C(i, 11 - j); }, "E");
+  s = create_schedule(E);
+  s[E].bind(s[E].axis(1), tx);
+  s[C].compute_at(s[E], s[E].axis(0)).bind(s[C].axis(1), tx).set_scope("local");
+  EXPECT_NE(refusal(s).find("set_scope(\"global\")"), std::string::npos) << refusal(s);
+  s[C].set_scope("global");
+  EXPECT_EQ(testing::run(s, {A, E}), testing::run(create_schedule(E), {A, E}));
 }
 
 TEST_F(CheckLaunches, SharedMemoryInsideOfOneLaunchIsAccepted) {

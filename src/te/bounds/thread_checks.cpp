@@ -128,6 +128,16 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
   });
 }
 
+/// Whether the stage's memory is made inside of a launch of threads.
+bool lives_in_launch(const StageGraph& graph, StageId id) {
+  const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
+  const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
+  return std::ranges::any_of(around, [&](const AttachPoint& loop) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    return thread && !thread->thread()->is_virtual();
+  });
+}
+
 /// A data axis bound to threads that each have memory of their own stays at its minimum. The other
 /// loops must then still reach every element, and the readers must run in the same threads, which
 /// start once around both. Of a reduction that they make together each thread has the total.
@@ -153,7 +163,8 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
           (reduces && is_seen ? "of which each wants another sum, but threads that reduce together "
                                 "make one for all of them"
                               : "of which each would compute only a part") +
-          "; set_scope(\"" + (tag.is_block() ? "global" : "shared") + "\")",
+          "; set_scope(\"" + (tag.is_block() || !lives_in_launch(graph, id) ? "global" : "shared") +
+          "\")",
       bound.where);
 }
 
@@ -193,16 +204,6 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
           stage.attach_where);
     }
   }
-}
-
-/// Whether the stage's memory is made inside of a launch of threads.
-bool lives_in_launch(const StageGraph& graph, StageId id) {
-  const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
-  const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
-  return std::ranges::any_of(around, [&](const AttachPoint& loop) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
-    return thread && !thread->thread()->is_virtual();
-  });
 }
 
 /// Blocks run in any order, and none can wait for another. Where they share memory inside of their
