@@ -1,6 +1,8 @@
 #include "tenon/runtime/c_api.h"
 
+#include <array>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/last_error.h"
@@ -11,27 +13,49 @@ namespace tenon::runtime {
 
 namespace {
 
-template <class F>
-void* address(F* function) {
-  return reinterpret_cast<void*>(function);
+template <class T>
+constexpr CType c_type() {
+  if constexpr (std::is_void_v<T>) return CType::None;
+  if constexpr (std::is_pointer_v<T>) return CType::Pointer;
+  if constexpr (std::is_same_v<T, std::int32_t>) return CType::Int32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return CType::Int64;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return CType::UInt64;
+}
+
+template <class... T>
+constexpr std::array<CType, sizeof...(T)> kCTypes = {c_type<T>()...};
+
+/// The type comes from the declaration, so that nobody writes it down again.
+template <class Result, class... Params>
+CSymbol symbol(std::string_view name, Result (*function)(Params...)) {
+  return {.name = name,
+          .address = reinterpret_cast<void*>(function),
+          .result = c_type<Result>(),
+          .params = kCTypes<Params...>};
 }
 
 }  // namespace
 
 std::span<const CSymbol> c_symbols() {
   static const CSymbol symbols[] = {
-      {"tenon_last_error", address(tenon_last_error)},
-      {"tenon_set_last_error", address(tenon_set_last_error)},
-      {"tenon_parallel_for", address(tenon_parallel_for)},
-      {"tenon_parallel_launch", address(tenon_parallel_launch)},
-      {"tenon_parallel_barrier", address(tenon_parallel_barrier)},
-      {"tenon_workspace_alloc", address(tenon_workspace_alloc)},
-      {"tenon_workspace_free", address(tenon_workspace_free)},
-      {"tenon_element_differs", address(tenon_element_differs)},
-      {"tenon_register_system_library", address(tenon_register_system_library)},
-      {"tenon_unregister_system_library", address(tenon_unregister_system_library)},
+      symbol("tenon_last_error", tenon_last_error),
+      symbol("tenon_set_last_error", tenon_set_last_error),
+      symbol("tenon_parallel_for", tenon_parallel_for),
+      symbol("tenon_parallel_launch", tenon_parallel_launch),
+      symbol("tenon_parallel_barrier", tenon_parallel_barrier),
+      symbol("tenon_workspace_alloc", tenon_workspace_alloc),
+      symbol("tenon_workspace_free", tenon_workspace_free),
+      symbol("tenon_element_differs", tenon_element_differs),
+      symbol("tenon_register_system_library", tenon_register_system_library),
+      symbol("tenon_unregister_system_library", tenon_unregister_system_library),
   };
   return symbols;
+}
+
+const CSymbol& c_symbol(std::string_view name) {
+  for (const CSymbol& symbol : c_symbols())
+    if (symbol.name == name) return symbol;
+  internal_error("the runtime has no function `" + std::string(name) + "` for generated code");
 }
 
 }  // namespace tenon::runtime

@@ -92,4 +92,36 @@ void CCompiler::run(const std::vector<std::string>& arguments, const std::string
                        *problem);
 }
 
+namespace {
+
+/// Where the loader is to look for a library that lies in this folder: beside the saved file, if it
+/// is there or below, so that both can be moved together.
+std::string search_path(const std::filesystem::path& library, const std::filesystem::path& saved) {
+  const std::filesystem::path folder = library.parent_path();
+  const std::filesystem::path relative = folder.lexically_relative(saved.parent_path());
+  if (relative == ".") return "$ORIGIN";
+  const bool is_below = !relative.empty() && *relative.begin() != "..";
+  return is_below ? "$ORIGIN/" + relative.string() : folder.string();
+}
+
+}  // namespace
+
+std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>& libraries,
+                                        const std::filesystem::path& saved) {
+  std::vector<std::string> arguments;
+  for (const std::filesystem::path& given : libraries) {
+    if (given.extension() == ".ll" || given.extension() == ".bc") continue;
+    const std::filesystem::path library = std::filesystem::absolute(given).lexically_normal();
+    if (library.extension() != ".so") {
+      arguments.push_back(library.string());
+      continue;
+    }
+    // By its name: a library without a soname would be recorded with its path.
+    arguments.push_back("-L" + library.parent_path().string());
+    arguments.push_back("-l:" + library.filename().string());
+    arguments.push_back("-Wl,-rpath," + search_path(library, saved));
+  }
+  return arguments;
+}
+
 }  // namespace tenon::codegen

@@ -1,5 +1,6 @@
 #include "tenon/runtime/module.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <unistd.h>
@@ -131,6 +132,25 @@ TEST(Symbols, AreThoseOfTheCInterface) {
     EXPECT_TRUE(symbol.name.starts_with("tenon_"));
     EXPECT_NE(symbol.address, nullptr);
   }
+}
+
+TEST(Symbols, StandUnderTheNamesThatTheLibraryExports) {
+  for (const CSymbol& symbol : c_symbols())
+    EXPECT_EQ(dlsym(RTLD_DEFAULT, std::string(symbol.name).c_str()), symbol.address) << symbol.name;
+}
+
+TEST(Symbols, HaveTheTypesOfTheirDeclarations) {
+  using enum CType;
+  const CSymbol& loop = c_symbol("tenon_parallel_for");
+  EXPECT_EQ(loop.result, Int32);
+  EXPECT_EQ(std::vector(loop.params.begin(), loop.params.end()),
+            (std::vector{Pointer, Pointer, Int64, Int64}));
+  const CSymbol& workspace = c_symbol("tenon_workspace_alloc");
+  EXPECT_EQ(workspace.result, Pointer);
+  EXPECT_EQ(std::vector(workspace.params.begin(), workspace.params.end()),
+            (std::vector{Int32, Int32, UInt64, Int32}));
+  EXPECT_EQ(c_symbol("tenon_set_last_error").result, None);
+  EXPECT_TRUE(c_symbol("tenon_parallel_barrier").params.empty());
 }
 
 // ---- Libraries, compiled by the C compiler as code generation would make them ----

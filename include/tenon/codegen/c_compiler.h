@@ -6,6 +6,7 @@
 //   cc.flags_for({.triple = "x86_64-pc-linux-gnu", .cpu = "znver4"})   // {"-march=znver4"}
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,5 +56,10 @@ class CCompiler {
   std::string name_;
   std::vector<std::string> words_;
 };
+
+/// What links the libraries into a shared library that is written to an absolute path: it finds
+/// those beside or below it there, and the others where they are. LLVM IR among them is left out.
+std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>& libraries,
+                                        const std::filesystem::path& saved);
 
 }  // namespace tenon::codegen

@@ -6,8 +6,8 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "codegen/llvm/artifact_state.h"
 #include "codegen/llvm/imports.h"
+#include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/system_library.h"
@@ -56,51 +56,35 @@ tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   return common;
 }
 
-/// Reports the time since the step before, whatever that was.
-class StepClock {
- public:
-  explicit StepClock(const CompileOptions& options) : options_(options) {}
-  void finish(std::string_view step) {
-    const auto now = std::chrono::steady_clock::now();
-    if (options_.on_step) options_.on_step(step, now - start_);
-    start_ = now;
-  }
-
- private:
-  const CompileOptions& options_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
 /// Linked into the module and inlined where clang compiles it for this LLVM, else an object.
-void import_c(llvm::Module& code, const std::string& source, Artifact::State& state) {
-  CImportOptions options{.command = state.options.c_compiler,
+void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
+  CImportOptions options{.command = code.options.c_compiler,
                          .wants_llvm_ir = true,
                          .clangs = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"}};
-  const CTarget target = c_target_of(state.common);
+  const CTarget target = c_target_of(code.common);
   ImportedC compiled = compile_c(source, target, options);
-  if (compiled.form == ImportedC::Form::LlvmIr && !import_c_bitcode(code, compiled.bytes)) {
+  if (compiled.form == ImportedC::Form::LlvmIr && !import_c_bitcode(module, compiled.bytes)) {
     options.wants_llvm_ir = false;
     compiled = compile_c(source, target, options);
   }
   const bool is_object = compiled.form == ImportedC::Form::Object;
-  state.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
-                        (is_object ? "called as an object" : "part of this module"));
-  if (is_object) state.imported_objects.push_back(std::move(compiled.bytes));
+  code.notes.push_back("imported C: compiled by `" + compiled.how + "`, " +
+                       (is_object ? "called as an object" : "part of this module"));
+  if (is_object) code.imported_objects.push_back(std::move(compiled.bytes));
 }
 
 /// What the options and the functions' pragmas name.
-void import_sources(llvm::Module& code, const std::vector<CompileUnit>& units,
-                    Artifact::State& state) {
+void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units, LlvmCode& code) {
   ImportedSources sources;
   for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
-  for (const std::filesystem::path& path : state.options.link)
-    if (is_llvm_ir(path)) import_llvm(code, path.string());
-  for (const std::string& source : sources.llvm) import_llvm(code, source);
-  for (const std::string& source : sources.c) import_c(code, source, state);
+  for (const std::filesystem::path& path : code.options.link)
+    if (is_llvm_ir(path)) import_llvm(module, path.string());
+  for (const std::string& source : sources.llvm) import_llvm(module, source);
+  for (const std::string& source : sources.c) import_c(module, source, code);
 }
 
 }  // namespace
@@ -112,68 +96,61 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options) {
   StepClock clock(options);
-  auto state = std::make_shared<Artifact::State>();
-  state->common = common_target(units);
-  state->options = options;
-  state->options.on_step = {};  // It may refer to what the artifact outlives.
-  const auto machine = make_target_machine(state->common, options.opt_level);
+  LlvmCode result;
+  result.common = common_target(units);
+  result.options = options;
+  result.options.on_step = {};  // It may refer to what the artifact outlives.
+  const auto machine = make_target_machine(result.common, options.opt_level);
   llvm::LLVMContext context;
-  llvm::Module code("tenon", context);
-  set_target(code, *machine);
-  import_sources(code, units, *state);
-  const bool has_imports = llvm::any_of(code, [](const auto& f) { return !f.isDeclaration(); });
+  llvm::Module module("tenon", context);
+  set_target(module, *machine);
+  import_sources(module, units, result);
+  const bool has_imports = llvm::any_of(module, [](const auto& f) { return !f.isDeclaration(); });
 
   SymbolNames symbols;
   for (const CompileUnit& unit : units) {
-    state->targets.push_back(unit.target);
-    ModuleEmitter emitter(code, unit.target, options);
+    result.targets.push_back(unit.target);
+    ModuleEmitter emitter(module, unit.target, options);
     for (const auto& [name, func] : unit.module.functions) {
       const Signature signature = signature_of(
           func, symbols.packed(func.attrs.global_symbol, unit.target.system_library.value_or("")),
           options.argument_alignment);
       emit_function(emitter, func, signature);
-      state->functions.push_back(signature.spec);
-      state->functions.back().features = needed_features(unit.target);
+      result.functions.push_back(signature.spec);
+      result.functions.back().features = needed_features(unit.target);
     }
   }
-  add_manifest(code, state->functions);
-  if (state->common.system_library)
-    register_system_library(code, *state->common.system_library, state->functions);
-  verify(code, "emitted");
+  add_manifest(module, result.functions);
+  if (result.common.system_library)
+    register_system_library(module, *result.common.system_library, result.functions);
+  verify(module, "emitted");
   clock.finish("emit-llvm");
 
-  optimize(code, *machine, options.opt_level,
+  optimize(module, *machine, options.opt_level,
            has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
   clock.finish("optimize-llvm");
-  llvm::raw_string_ostream bitcode(state->bitcode);
-  llvm::WriteBitcodeToFile(code, bitcode);
+  llvm::raw_string_ostream bitcode(result.bitcode);
+  llvm::WriteBitcodeToFile(module, bitcode);
   bitcode.flush();
-  state->object = generate_code(code, *machine, llvm::CodeGenFileType::ObjectFile);
+  result.object = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
   clock.finish("generate-code");
-  return Artifact(std::move(state));
+  return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
 }
 
-const std::vector<runtime::FunctionSpec>& Artifact::functions() const { return state_->functions; }
-
-std::string_view Artifact::object() const { return state_->object; }
-
-std::string Artifact::source(std::string_view kind) const {
-  if (kind != "ll" && kind != "asm")
-    throw RuntimeError("compiled code has no source of kind `" + std::string(kind) +
-                       "`; there is `ll` and `asm`");
+std::string LlvmArtifact::source(std::string_view kind) const {
   llvm::LLVMContext context;
-  const llvm::MemoryBufferRef buffer(
-      llvm::StringRef(state_->bitcode.data(), state_->bitcode.size()), "tenon");
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(code_.bitcode.data(), code_.bitcode.size()),
+                                     "tenon");
   auto module = llvm::parseBitcodeFile(buffer, context);
   if (!module)
     internal_error("bitcode that was written cannot be read: " +
                    llvm::toString(module.takeError()));
   if (kind == "asm") {
-    const auto machine = make_target_machine(state_->common, state_->options.opt_level);
+    const auto machine = make_target_machine(code_.common, code_.options.opt_level);
     return generate_code(**module, *machine, llvm::CodeGenFileType::AssemblyFile);
   }
   std::string text;
-  for (const std::string& note : state_->notes) text += "; " + note + "\n";
+  for (const std::string& note : code_.notes) text += "; " + note + "\n";
   llvm::raw_string_ostream out(text);
   (*module)->print(out, nullptr);
   return text;

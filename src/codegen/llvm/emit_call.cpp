@@ -3,6 +3,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/llvm_versions.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/statements.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -21,10 +22,6 @@ llvm::Value* FunctionEmitter::emit(const Call& n, DataType type) {
 namespace {
 
 llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size()}; }
-
-[[noreturn]] void refuse(Intrin intrin) {
-  throw LowerError("@tir." + std::string(to_string(intrin)) + " is for GPUs; a CPU cannot run it");
-}
 
 }  // namespace
 
@@ -122,7 +119,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::tvm_warp_shuffle_down:
     case Intrin::tvm_warp_activemask:
     case Intrin::thread_return:
-      refuse(intrin);
+      refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:
       return call_llvm(n, type);

@@ -5,6 +5,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/polynomials.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -55,51 +56,6 @@ llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
       return llvm::Intrinsic::copysign;
     default:
       return llvm::Intrinsic::not_intrinsic;
-  }
-}
-
-const char* libm_name(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::log1p:
-      return "log1p";
-    case Intrin::sin:
-      return "sin";
-    case Intrin::cos:
-      return "cos";
-    case Intrin::tan:
-      return "tan";
-    case Intrin::sinh:
-      return "sinh";
-    case Intrin::cosh:
-      return "cosh";
-    case Intrin::tanh:
-      return "tanh";
-    case Intrin::asin:
-      return "asin";
-    case Intrin::acos:
-      return "acos";
-    case Intrin::atan:
-      return "atan";
-    case Intrin::atan2:
-      return "atan2";
-    case Intrin::asinh:
-      return "asinh";
-    case Intrin::acosh:
-      return "acosh";
-    case Intrin::atanh:
-      return "atanh";
-    case Intrin::erf:
-      return "erf";
-    case Intrin::fmod:
-      return "fmod";
-    case Intrin::hypot:
-      return "hypot";
-    case Intrin::nextafter:
-      return "nextafter";
-    case Intrin::ldexp:
-      return "ldexp";
-    default:
-      return nullptr;
   }
 }
 

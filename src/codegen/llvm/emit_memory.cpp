@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/memory_plan.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/walk.h"
@@ -16,23 +17,6 @@ using namespace tir;
 
 namespace {
 
-/// Bytes of temporaries that a function (or the body of a parallel loop) may keep on its thread's
-/// stack; the smallest go there first, the others come from the workspace pool.
-constexpr std::int64_t kStackBudget = 64 * 1024;
-
-/// What the workspace pool promises.
-constexpr int kWorkspaceAlignment = 128;
-
-std::optional<std::int64_t> constant_bytes(const Allocate& n) {
-  std::int64_t bytes = n.dtype.bytes();
-  for (const Expr& e : n.extents) {
-    const auto extent = constant_int(e);
-    if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes))
-      return std::nullopt;
-  }
-  return bytes;
-}
-
 /// Strides for which reading what lies between costs less than reading lane by lane.
 bool reads_well_with_gaps(std::int64_t stride, int lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64 && (lanes & (lanes - 1)) == 0;
@@ -41,19 +25,6 @@ bool reads_well_with_gaps(std::int64_t stride, int lanes) {
 }  // namespace
 
 // ---- addresses ----
-
-Expr FunctionEmitter::flat_index(const Buffer& buffer, const std::vector<Expr>& indices) const {
-  internal_check(!indices.empty(), "an access without an index is left in lowered code");
-  Expr flat = indices[0];
-  for (std::size_t n = 1; n < indices.size(); ++n) {
-    const Expr extent = make_cast(flat.dtype().element(), buffer->shape[n]);
-    const int lanes = indices[n].dtype().lanes;
-    auto spread = [&](const Expr& e) { return lanes == 1 ? e : make_broadcast(e, lanes); };
-    flat = make_binary(BinaryOp::Add, spread(make_binary(BinaryOp::Mul, flat, extent)),
-                       make_cast(flat.dtype().with_lanes(lanes), indices[n]));
-  }
-  return flat;
-}
 
 llvm::Value* FunctionEmitter::address(llvm::Value* base, DataType element, llvm::Value* index) {
   if (element.lanes > 1) index = builder_.CreateMul(index, int64(element.lanes), "", false, true);
@@ -227,34 +198,9 @@ llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, llvm::Value* c
   return memory;
 }
 
-void FunctionEmitter::plan_stack(const Stmt& body) {
-  struct Temporary {
-    const ExprNode* data;
-    std::int64_t bytes;
-  };
-  std::vector<Temporary> temporaries;
-  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
-    // The body of a parallel loop is a function of its own.
-    if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
-    if (const Allocate* n = s.as<Allocate>())
-      if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});
-    for_each_child(
-        s, [](const Expr&) {}, visit);
-  };
-  visit(body);
-  // The smallest are what register tiles are made of.
-  std::ranges::stable_sort(temporaries, {}, &Temporary::bytes);
-  std::int64_t left = kStackBudget;
-  for (const Temporary& t : temporaries) {
-    left -= t.bytes;
-    if (left < 0) return;
-    on_stack_->insert(t.data);
-  }
-}
-
 void FunctionEmitter::emit(const Allocate& n) {
   const int lane = lane_bytes(n.dtype);
-  if (on_stack_->contains(&n.data.node())) {
+  if (stack_->contains(n)) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
     const int alignment =
         bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
@@ -275,8 +221,9 @@ void FunctionEmitter::emit(const Allocate& n) {
                                   int64(std::numeric_limits<std::int64_t>::max()),
                                   builder_.CreateExtractValue(product, 0));
   }
-  llvm::CallInst* memory = builder_.CreateCall(
-      module_.workspace_alloc(), {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
+  llvm::CallInst* memory =
+      builder_.CreateCall(module_.runtime_function("tenon_workspace_alloc"),
+                          {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
   memory->addRetAttr(
       llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
   llvm::Value* failed = builder_.CreateIsNull(memory);

@@ -57,7 +57,7 @@ void FunctionEmitter::parallel_loop(const For& n) {
   llvm::Type* counter = counter_type(n.var);
   llvm::Value* begin = inner.builder_.CreateTrunc(outlined.own_argument(0), counter);
   llvm::Value* end = inner.builder_.CreateTrunc(outlined.own_argument(1), counter);
-  inner.plan_stack(n.body);
+  inner.stack_ = std::make_shared<StackPlan>(n.body);
   inner.serial_loop(n.var, begin, end, llvm::ConstantInt::get(counter, 1), n.body, ForKind::Serial);
   inner.finish();
 
@@ -66,7 +66,8 @@ void FunctionEmitter::parallel_loop(const For& n) {
   const RuntimeTask task(module_, outlined, {wide, wide});
   llvm::Value* closure = entry_alloca(task.closure(), nullptr, 8, "closure");
   task.fill(builder_, closure);
-  check_status(builder_.CreateCall(module_.parallel_for(), {task.entry(), closure, first, last}));
+  check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_for"),
+                                   {task.entry(), closure, first, last}));
 }
 
 void FunctionEmitter::parallel_region(const Stmt& body) {
@@ -79,7 +80,8 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   const RuntimeTask task(module_, outlined, {number, number});
   llvm::Value* closure = entry_alloca(task.closure(), nullptr, 8, "closure");
   task.fill(builder_, closure);
-  check_status(builder_.CreateCall(module_.parallel_launch(), {task.entry(), closure, int32(0)}));
+  check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_launch"),
+                                   {task.entry(), closure, int32(0)}));
 }
 
 void FunctionEmitter::shared_loop(const For& n) {

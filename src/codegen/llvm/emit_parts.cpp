@@ -56,7 +56,7 @@ void FunctionEmitter::part(std::span<const Stmt> stmts) {
   outlined.function()->addFnAttr(kPartAttribute);
   inner.is_divided_ = loop_depth_ == 0;
   inner.loop_depth_ = loop_depth_;
-  inner.on_stack_ = on_stack_;
+  inner.stack_ = stack_;
   for (const Stmt& s : stmts) inner.stmt(s);
   inner.finish();
   check_status(call_foreign(outlined.function(), outlined.captured()));

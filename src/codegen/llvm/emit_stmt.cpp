@@ -2,6 +2,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/statements.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
@@ -20,14 +21,13 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function
       computation_(computation),
       builder_(module.context()),
       entry_(new_block("entry")),
-      on_stack_(std::make_shared<std::unordered_set<const ExprNode*>>()),
       workspaces_(module, function) {
   builder_.setFastMathFlags(module.fast_math_flags());
   builder_.SetInsertPoint(new_block("start"));
 }
 
 void FunctionEmitter::body(const Stmt& body) {
-  plan_stack(body);
+  stack_ = std::make_shared<StackPlan>(body);
   stmt(body);
   finish();
 }
@@ -201,17 +201,6 @@ void FunctionEmitter::emit(const While& n) {
 
 // ---- branches ----
 
-namespace {
-
-/// Whether a part of the condition is marked as mostly true.
-bool is_likely(const Expr& condition) {
-  if (as_call(condition, Intrin::likely)) return true;
-  const Binary* both = as_binary(condition, BinaryOp::And);
-  return both && (is_likely(both->a) || is_likely(both->b));
-}
-
-}  // namespace
-
 void FunctionEmitter::emit(const If& n) {
   llvm::BasicBlock* then_block = new_block("then");
   llvm::BasicBlock* after = new_block("if_end");
@@ -245,19 +234,15 @@ void FunctionEmitter::emit(const Assert& n) {
 void FunctionEmitter::emit(const Attr& n) {
   switch (n.kind) {
     case AttrKind::ThreadExtent:
-    case AttrKind::VirtualThread: {
-      const IterVar& axis = std::get<IterVar>(n.subject);
-      const std::string tag = axis.thread() ? axis.thread()->str() : axis.name();
-      throw LowerError("axis `" + axis.name() + "` is bound to `" + tag +
-                       "`, which a CPU does not have; on CPUs use " +
-                       "parallel, vectorize and unroll");
-    }
+    case AttrKind::VirtualThread:
+      refuse_thread_axis(n);
     case AttrKind::Pragma:
       if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)
         return parallel_region(n.body);
       if (is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish) && task_) {
         stmt(n.body);
-        return check_status(builder_.CreateCall(module_.parallel_barrier()));
+        return check_status(
+            builder_.CreateCall(module_.runtime_function("tenon_parallel_barrier")));
       }
       if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) && task_) {
         const bool outer = std::exchange(strided_tasks_, true);
@@ -267,10 +252,7 @@ void FunctionEmitter::emit(const Attr& n) {
       }
       if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) ||
           is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish))
-        if (!task_)
-          throw LowerError("pragma `" + n.key +
-                           "` says something of a parallel region, but no axis around it " +
-                           "has the pragma `parallel_launch_point`");
+        if (!task_) refuse_region_pragma(n);
       return stmt(n.body);
     case AttrKind::ReduceScope:
     case AttrKind::ExternScope:
@@ -294,7 +276,7 @@ void FunctionEmitter::check_status(llvm::Value* status) {
 }
 
 void FunctionEmitter::fail(const std::string& message) {
-  builder_.CreateCall(module_.set_last_error(), {module_.text(message)});
+  builder_.CreateCall(module_.runtime_function("tenon_set_last_error"), {module_.text(message)});
   leave(int32(kTenonError));
 }
 

@@ -13,6 +13,7 @@
 #include "codegen/llvm/computation.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/workspace_scopes.h"
+#include "tenon/codegen/memory_plan.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
 
@@ -115,7 +116,6 @@ class FunctionEmitter {
   /// The address of an element.
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
-  tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices) const;
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
@@ -127,7 +127,6 @@ class FunctionEmitter {
   llvm::Value* splat(llvm::Value* value, int lanes);
   llvm::AllocaInst* entry_alloca(llvm::Type* type, llvm::Value* count, int alignment,
                                  const std::string& name);
-  void plan_stack(const tir::Stmt& body);
 
   // Calls.
   llvm::Value* call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
@@ -183,8 +182,8 @@ class FunctionEmitter {
   /// Of int32 variables that are counted in 64 bits: their values there.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
-  /// Data pointers of the allocations that are kept on the stack, also of parts that are called.
-  std::shared_ptr<std::unordered_set<const tir::ExprNode*>> on_stack_;
+  /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
+  std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;
   /// Whether this is a part of a long sequence: with many like it, its loops are not unrolled.
   bool is_divided_ = false;

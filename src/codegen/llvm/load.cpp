@@ -11,7 +11,7 @@
 #include <map>
 #include <mutex>
 
-#include "codegen/llvm/artifact_state.h"
+#include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/runtime/symbols.h"
@@ -78,8 +78,9 @@ std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char
 
 class CompiledModule : public runtime::ModuleImpl {
  public:
-  explicit CompiledModule(Artifact artifact) : artifact_(std::move(artifact)) {
-    for (const tir::TargetFacts& target : artifact_.state().targets) check_processor(target);
+  explicit CompiledModule(std::shared_ptr<const LlvmArtifact> artifact)
+      : artifact_(std::move(artifact)) {
+    for (const tir::TargetFacts& target : artifact_->code().targets) check_processor(target);
     auto jit = llvm::orc::LLJITBuilder().create();
     if (!jit)
       throw RuntimeError("LLVM cannot link code in this process: " +
@@ -95,11 +96,11 @@ class CompiledModule : public runtime::ModuleImpl {
     };
     check(define_runtime());
     add_libraries(check);
-    const Artifact::State& state = artifact_.state();
-    for (const std::string& object : state.imported_objects)
+    const LlvmCode& code = artifact_->code();
+    for (const std::string& object : code.imported_objects)
       check(jit_->addObjectFile(buffer_of(object, "imported")));
-    check(jit_->addObjectFile(buffer_of(state.object, "functions")));
-    for (const runtime::FunctionSpec& function : state.functions) {
+    check(jit_->addObjectFile(buffer_of(code.object, "functions")));
+    for (const runtime::FunctionSpec& function : code.functions) {
       auto address = jit_->lookup(function.symbol);
       if (!address) {
         problems.add(address.takeError());
@@ -113,14 +114,14 @@ class CompiledModule : public runtime::ModuleImpl {
 
   std::string kind() const override { return "llvm"; }
   const std::vector<runtime::FunctionSpec>& functions() const override {
-    return artifact_.functions();
+    return artifact_->functions();
   }
   runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
     return entries_.at(function.symbol);
   }
-  std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
-  std::string source(std::string_view kind) const override { return artifact_.source(kind); }
-  void save(const std::filesystem::path& path) const override { artifact_.save(path); }
+  std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
+  std::string source(std::string_view kind) const override { return artifact_->source(kind); }
+  void save(const std::filesystem::path& path) const override { artifact_->save(path); }
 
  private:
   llvm::Error define_runtime() {
@@ -135,7 +136,7 @@ class CompiledModule : public runtime::ModuleImpl {
   void add_libraries(const Check& check) {
     llvm::orc::JITDylib& main = jit_->getMainJITDylib();
     const char prefix = jit_->getDataLayout().getGlobalPrefix();
-    for (const std::filesystem::path& path : artifact_.state().options.link) {
+    for (const std::filesystem::path& path : artifact_->code().options.link) {
       const std::string suffix = path.extension().string();
       if (suffix == ".ll" || suffix == ".bc") continue;
       if (!std::filesystem::exists(path))
@@ -159,15 +160,15 @@ class CompiledModule : public runtime::ModuleImpl {
     }
   }
 
-  Artifact artifact_;
+  std::shared_ptr<const LlvmArtifact> artifact_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   std::map<std::string, TenonPackedFunction> entries_;
 };
 
 }  // namespace
 
-runtime::Module load(const Artifact& artifact) {
-  return runtime::Module(std::make_shared<CompiledModule>(artifact));
+std::shared_ptr<runtime::ModuleImpl> LlvmArtifact::load() const {
+  return std::make_shared<CompiledModule>(shared_from_this());
 }
 
 }  // namespace tenon::codegen

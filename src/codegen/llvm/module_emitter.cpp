@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/llvm/runtime_functions.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/support/error.h"
@@ -92,50 +93,8 @@ llvm::Constant* ModuleEmitter::text(const std::string& value) {
   return texts_.emplace(value, global).first->second;
 }
 
-namespace {
-
-struct Types {
-  explicit Types(llvm::LLVMContext& context)
-      : none(llvm::Type::getVoidTy(context)),
-        pointer(llvm::PointerType::getUnqual(context)),
-        i32(llvm::Type::getInt32Ty(context)),
-        i64(llvm::Type::getInt64Ty(context)) {}
-  llvm::Type *none, *pointer, *i32, *i64;
-};
-
-}  // namespace
-
-llvm::FunctionCallee ModuleEmitter::set_last_error() {
-  const Types t(context());
-  return module_.getOrInsertFunction("tenon_set_last_error", t.none, t.pointer);
-}
-
-llvm::FunctionCallee ModuleEmitter::parallel_for() {
-  const Types t(context());
-  return module_.getOrInsertFunction("tenon_parallel_for", t.i32, t.pointer, t.pointer, t.i64,
-                                     t.i64);
-}
-
-llvm::FunctionCallee ModuleEmitter::parallel_launch() {
-  const Types t(context());
-  return module_.getOrInsertFunction("tenon_parallel_launch", t.i32, t.pointer, t.pointer, t.i32);
-}
-
-llvm::FunctionCallee ModuleEmitter::parallel_barrier() {
-  return module_.getOrInsertFunction("tenon_parallel_barrier", Types(context()).i32);
-}
-
-llvm::FunctionCallee ModuleEmitter::workspace_alloc() {
-  const Types t(context());
-  llvm::FunctionCallee callee =
-      module_.getOrInsertFunction("tenon_workspace_alloc", t.pointer, t.i32, t.i32, t.i64, t.i32);
-  llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);
-  return callee;
-}
-
-llvm::FunctionCallee ModuleEmitter::workspace_free() {
-  const Types t(context());
-  return module_.getOrInsertFunction("tenon_workspace_free", t.i32, t.i32, t.i32, t.pointer);
+llvm::FunctionCallee ModuleEmitter::runtime_function(std::string_view name) const {
+  return declare_runtime_function(module_, name);
 }
 
 }  // namespace tenon::codegen

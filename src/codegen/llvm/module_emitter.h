@@ -53,13 +53,8 @@ class ModuleEmitter {
   /// until somebody sets them.
   llvm::MDNode*& loop_that_stays(bool has_vectors) { return loops_that_stay_[has_vectors]; }
 
-  // Functions of the runtime (c_api.h).
-  llvm::FunctionCallee set_last_error();
-  llvm::FunctionCallee parallel_for();
-  llvm::FunctionCallee parallel_launch();
-  llvm::FunctionCallee parallel_barrier();
-  llvm::FunctionCallee workspace_alloc();
-  llvm::FunctionCallee workspace_free();
+  /// A function of the runtime (c_api.h), declared as it is there.
+  llvm::FunctionCallee runtime_function(std::string_view name) const;
 
  private:
   llvm::Module& module_;

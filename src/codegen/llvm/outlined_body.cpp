@@ -1,40 +1,14 @@
 #include "codegen/llvm/outlined_body.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
-#include <functional>
 
-#include "tenon/tir/walk.h"
+#include "tenon/codegen/statements.h"
 
 namespace tenon::codegen {
 
 using namespace tir;
 
 namespace {
-
-/// Variables that occur, in order of first appearance.
-std::vector<Var> used_variables(const Stmt& body) {
-  std::vector<Var> used;
-  std::unordered_set<const ExprNode*> seen;
-  const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
-    auto use_buffer = [&](const Buffer& buffer) {
-      visit_expr(buffer->data);
-      for (std::size_t n = 1; n < buffer->shape.size(); ++n) visit_expr(buffer->shape[n]);
-    };
-    if (e.as<VarNode>() && seen.insert(&e.node()).second) used.push_back(Var::of(e));
-    if (const Load* load = e.as<Load>()) use_buffer(load->buffer);
-    for_each_child(e, visit_expr);
-  };
-  const std::function<void(const Stmt&)> visit_stmt = [&](const Stmt& s) {
-    if (const Store* store = s.as<Store>()) {
-      visit_expr(store->buffer->data);
-      for (std::size_t n = 1; n < store->buffer->shape.size(); ++n)
-        visit_expr(store->buffer->shape[n]);
-    }
-    for_each_child(s, visit_expr, visit_stmt);
-  };
-  visit_stmt(body);
-  return used;
-}
 
 bool is_data_pointer(const Var& var) { return var.as<VarNode>()->pointer.has_value(); }
 

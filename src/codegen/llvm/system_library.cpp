@@ -3,6 +3,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "codegen/llvm/runtime_functions.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -36,7 +38,6 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
                              const std::vector<runtime::FunctionSpec>& functions) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* none = llvm::Type::getVoidTy(context);
-  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
   const auto function = [&](const char* name, llvm::FunctionCallee callee,
                             llvm::ArrayRef<llvm::Value*> arguments) {
     llvm::Function* made = llvm::Function::Create(llvm::FunctionType::get(none, false),
@@ -50,16 +51,13 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
   constexpr int kDefaultPriority = 65535;
   llvm::appendToGlobalCtors(
       module,
-      function("tenon_start",
-               module.getOrInsertFunction("tenon_register_system_library", none, pointer, pointer,
-                                          pointer),
+      function("tenon_start", declare_runtime_function(module, "tenon_register_system_library"),
                {text(module, prefix, "prefix"),
                 text(module, runtime::to_manifest(functions), "manifest"), list}),
       kDefaultPriority);
   llvm::appendToGlobalDtors(
       module,
-      function("tenon_stop",
-               module.getOrInsertFunction("tenon_unregister_system_library", none, pointer),
+      function("tenon_stop", declare_runtime_function(module, "tenon_unregister_system_library"),
                {list}),
       kDefaultPriority);
 }

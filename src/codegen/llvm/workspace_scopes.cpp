@@ -67,7 +67,7 @@ llvm::PHINode* WorkspaceScopes::exception_of(std::size_t n) {
 }
 
 void WorkspaceScopes::free(llvm::IRBuilder<>& builder, llvm::Value* memory) {
-  builder.CreateCall(module_.workspace_free(),
+  builder.CreateCall(module_.runtime_function("tenon_workspace_free"),
                      {builder.getInt32(kDLCPU), builder.getInt32(0), memory});
 }
 

@@ -1,11 +1,11 @@
-// What an Artifact holds.
+// What LLVM made of functions.
 #pragma once
 
 #include "tenon/codegen/llvm/compile.h"
 
 namespace tenon::codegen {
 
-struct Artifact::State {
+struct LlvmCode {
   std::vector<runtime::FunctionSpec> functions;
   /// Of each part, and what all of them have in common.
   std::vector<tir::TargetFacts> targets;
@@ -19,6 +19,21 @@ struct Artifact::State {
   std::vector<std::string> imported_objects;
   /// How imported sources were compiled, a sentence each; they stand above the text of the module.
   std::vector<std::string> notes;
+};
+
+class LlvmArtifact : public ArtifactImpl, public std::enable_shared_from_this<LlvmArtifact> {
+ public:
+  explicit LlvmArtifact(LlvmCode code) : code_(std::move(code)) {}
+
+  const LlvmCode& code() const { return code_; }
+  const std::vector<runtime::FunctionSpec>& functions() const override { return code_.functions; }
+  std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
+  std::string source(std::string_view kind) const override;
+  void save(const std::filesystem::path& path) const override;
+  std::shared_ptr<runtime::ModuleImpl> load() const override;
+
+ private:
+  LlvmCode code_;
 };
 
 }  // namespace tenon::codegen

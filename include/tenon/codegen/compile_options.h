@@ -1,0 +1,54 @@
+// What code generators are given: functions, the target that they are for, and how to compile.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenon/tir/function.h"
+#include "tenon/tir/target.h"
+
+namespace tenon::codegen {
+
+struct CompileOptions {
+  /// 0: not optimised, for reading; 3: all.
+  int opt_level = 3;
+  /// Where extern functions are looked up, before the running program: shared libraries (.so),
+  /// objects (.o), archives (.a), and for LLVM its IR (.ll, .bc; linked in and inlined).
+  std::vector<std::filesystem::path> link = {};
+  /// The C compiler, as $CC names it: compiles C and links shared libraries. Empty: `cc`, but
+  /// `clang` for C that is imported into LLVM IR where it is installed, since its code can be
+  /// inlined.
+  std::string c_compiler = "";
+  /// What the functions demand of the memory of arrays, in bytes; 0: that of their elements. A
+  /// buffer with an alignment of its own demands that.
+  int argument_alignment = 0;
+  /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
+  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
+};
+
+/// Functions, and the processor that they are for.
+struct CompileUnit {
+  tir::IRModule module;
+  tir::TargetFacts target;
+};
+
+/// Reports the time since the step before, whatever that was.
+class StepClock {
+ public:
+  explicit StepClock(const CompileOptions& options) : options_(options) {}
+  void finish(std::string_view step) {
+    const auto now = std::chrono::steady_clock::now();
+    if (options_.on_step) options_.on_step(step, now - start_);
+    start_ = now;
+  }
+
+ private:
+  const CompileOptions& options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace tenon::codegen

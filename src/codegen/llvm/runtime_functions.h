@@ -1,0 +1,13 @@
+// The runtime's functions (c_api.h) as LLVM declares them.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string_view>
+
+namespace tenon::codegen {
+
+/// Of the types that runtime/symbols.h reads off c_api.h.
+llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,66 @@
+#include "tenon/codegen/memory_plan.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::int64_t kStackBudget = 64 * 1024;
+
+}  // namespace
+
+Expr flat_index(const Buffer& buffer, const std::vector<Expr>& indices) {
+  internal_check(!indices.empty(), "an access without an index is left in lowered code");
+  Expr flat = indices[0];
+  for (std::size_t n = 1; n < indices.size(); ++n) {
+    const Expr extent = make_cast(flat.dtype().element(), buffer->shape[n]);
+    const int lanes = indices[n].dtype().lanes;
+    auto spread = [&](const Expr& e) { return lanes == 1 ? e : make_broadcast(e, lanes); };
+    flat = make_binary(BinaryOp::Add, spread(make_binary(BinaryOp::Mul, flat, extent)),
+                       make_cast(flat.dtype().with_lanes(lanes), indices[n]));
+  }
+  return flat;
+}
+
+std::optional<std::int64_t> constant_bytes(const Allocate& n) {
+  std::int64_t bytes = n.dtype.bytes();
+  for (const Expr& e : n.extents) {
+    const auto extent = constant_int(e);
+    if (!extent || __builtin_mul_overflow(bytes, std::max<std::int64_t>(*extent, 0), &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+StackPlan::StackPlan(const Stmt& body) {
+  struct Temporary {
+    const ExprNode* data;
+    std::int64_t bytes;
+  };
+  std::vector<Temporary> temporaries;
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
+    // The body of a parallel loop is a function of its own.
+    if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Parallel) return;
+    if (const Allocate* n = s.as<Allocate>())
+      if (const auto bytes = constant_bytes(*n)) temporaries.push_back({&n->data.node(), *bytes});
+    for_each_child(
+        s, [](const Expr&) {}, visit);
+  };
+  visit(body);
+  std::ranges::stable_sort(temporaries, {}, &Temporary::bytes);
+  std::int64_t left = kStackBudget;
+  for (const Temporary& t : temporaries) {
+    left -= t.bytes;
+    if (left < 0) return;
+    on_stack_.insert(t.data);
+  }
+}
+
+}  // namespace tenon::codegen
