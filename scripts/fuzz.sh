@@ -4,6 +4,7 @@
 # failing case is printed as small as it could be made, with its seed; `fuzz.sh --help` lists all options.
 #
 #   scripts/fuzz.sh --compile --seconds 600          # findings, then a summary
+#   scripts/fuzz.sh --compile --target=c             # as C, by the system's C compiler
 #   scripts/fuzz.sh --compile --seed 4711 --count 1  # one case again
 set -euo pipefail
 

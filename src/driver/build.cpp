@@ -7,6 +7,8 @@
 #include "driver/region_races.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
+#include "tenon/codegen/c_like/compile.h"
+#include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/host_schedule.h"
 #include "tenon/driver/lost_results.h"
 #include "tenon/driver/races.h"
@@ -75,13 +77,13 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
 void check_kind(const Target& target, const SourceLocation& where) {
   switch (target.facts().kind) {
     case tir::TargetKind::Llvm:
-      return;
     case tir::TargetKind::C:
+      return;
     case tir::TargetKind::Cuda:
     case tir::TargetKind::OpenCl:
-      throw TargetError(
-          "target `" + target.str() + "` cannot be built for by this version of Tenon; use llvm",
-          where);
+      throw TargetError("target `" + target.str() +
+                            "` cannot be built for by this version of Tenon; use llvm or c",
+                        where);
   }
 }
 
@@ -104,6 +106,12 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
             std::to_string(alignment),
         where);
   for (const TargetedModule& part : modules) check_kind(part.target, where);
+  const tir::TargetKind kind = modules.front().target.facts().kind;
+  for (const TargetedModule& part : modules)
+    if (part.target.facts().kind != kind)
+      throw TargetError("build: one module is of one kind of target, not of `" +
+                            modules.front().target.str() + "` and `" + part.target.str() + "`",
+                        where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       std::vector<codegen::CompileUnit> units;
@@ -114,11 +122,13 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
           for (const auto& [name, func] : module.functions) refuse_region_races(func);
         units.push_back({for_host(module, options.passes, facts), facts});
       }
-      return codegen::compile(units, {.opt_level = options.opt_level,
-                                      .link = {options.link.begin(), options.link.end()},
-                                      .c_compiler = c_compiler(),
-                                      .argument_alignment = options.argument_alignment,
-                                      .on_step = options.on_step});
+      const codegen::CompileOptions how{.opt_level = options.opt_level,
+                                        .link = {options.link.begin(), options.link.end()},
+                                        .c_compiler = c_compiler(),
+                                        .argument_alignment = options.argument_alignment,
+                                        .on_step = options.on_step};
+      return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
+                                        : codegen::compile(units, how);
     });
   });
 }
@@ -158,7 +168,7 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
     return with_deep_stack([&] {
       const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
       if (!options.allow_parallel_reduction_race) refuse_races(graph);
-      if (target.facts().kind == tir::TargetKind::Llvm) refuse_device_threads(graph);
+      if (!target.facts().is_gpu()) refuse_device_threads(graph);
       refuse_lost_results(graph, args, options.binds, where);
       const te::Bounds bounds = bounds_of(graph, options.on_step);
       te::check_reads(graph, bounds, te::Outside::Partly);

@@ -144,6 +144,17 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   return facts;
 }
 
+/// This host's processor, whose C compiler it is. Vectors stay as wide as the schedule made them:
+/// registers are that compiler's matter.
+tir::TargetFacts resolve_c() {
+  const codegen::Processor host = codegen::host_processor();
+  return {.kind = tir::TargetKind::C,
+          .triple = host.triple,
+          .cpu = host.name,
+          .features = host.features,
+          .vector_registers = {}};
+}
+
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
   tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
   facts.arch = request.arch.value_or("sm_70");
@@ -166,6 +177,8 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
       facts_ = resolve_cuda(request, where);
       return;
     case tir::TargetKind::C:
+      facts_ = resolve_c();
+      return;
     case tir::TargetKind::OpenCl:
       facts_.kind = request.kind;
       return;
@@ -180,7 +193,7 @@ std::string Target::describe() const {
     case tir::TargetKind::Cuda:
       return "cuda, " + facts_.arch;
     case tir::TargetKind::C:
-      return "c";
+      return "c, " + facts_.cpu;
     case tir::TargetKind::OpenCl:
       return "opencl";
   }

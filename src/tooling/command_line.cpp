@@ -18,8 +18,11 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array<std::pair<std::string_view, Emit>, 4> kEmits = {
-    {{"simple", Emit::Simple}, {"loops", Emit::Loops}, {"ll", Emit::Ll}, {"asm", Emit::Asm}}};
+constexpr std::array<std::pair<std::string_view, Emit>, 5> kEmits = {{{"simple", Emit::Simple},
+                                                                      {"loops", Emit::Loops},
+                                                                      {"ll", Emit::Ll},
+                                                                      {"asm", Emit::Asm},
+                                                                      {"source", Emit::Source}}};
 
 /// The command line could not be understood.
 struct UsageError : std::runtime_error {
@@ -44,9 +47,10 @@ struct OptionText {
 
 constexpr std::array<OptionText, 9> kOptions = {{
     {"help", Takes::Nothing, "", "print this and stop"},
-    {"emit", Takes::Value, "simple|loops|ll|asm",
-     "print the loops, the loops before any pass, LLVM's IR or assembler"},
-    {"target", Takes::Value, "TARGET", "what to compile for; \"llvm -mcpu=native\" unless said"},
+    {"emit", Takes::Value, "simple|loops|ll|asm|source",
+     "print the loops, the loops before any pass, LLVM's IR, assembler, or the target's source"},
+    {"target", Takes::Value, "TARGET",
+     "what to compile for: \"llvm -mcpu=native\" unless said, or \"c\""},
     {"size", Takes::Value, "N", ""},
     {"threads", Takes::Value, "N",
      "threads of parallel loops; as many as there are processors unless said"},
@@ -104,7 +108,7 @@ int parse_number(const std::string& option, const std::string& text, int least, 
 Emit parse_emit(const std::string& text) {
   for (const auto& [name, emit] : kEmits)
     if (name == text) return emit;
-  throw UsageError("unknown --emit='" + text + "'. Known: simple, loops, ll, asm.");
+  throw UsageError("unknown --emit='" + text + "'. Known: simple, loops, ll, asm, source.");
 }
 
 std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {

@@ -86,6 +86,11 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
     case Emit::Asm:
       print(compile(schedule, args, target(), how, where).source("asm"));
       return;
+    case Emit::Source: {
+      const codegen::Artifact artifact = compile(schedule, args, target(), how, where);
+      print(artifact.source(artifact.source_kinds().front()));
+      return;
+    }
   }
 }
 

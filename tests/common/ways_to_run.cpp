@@ -90,8 +90,13 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
       interpreted.push_back(std::move(way));
   }
   enter("building");
-  std::optional<runtime::Function> compiled;
-  if (ways.compile) compiled = build(schedule, args, ways.target, ways.build)[ways.build.name];
+  std::vector<std::pair<std::string, runtime::Function>> compiled;
+  const auto compile_for = [&](const char* way, const Target& target) {
+    compiled.emplace_back(way, build(schedule, args, target, ways.build)[ways.build.name]);
+  };
+  if (ways.compile) compile_for("compiled", ways.target);
+  const bool is_c = ways.target.facts().kind == tir::TargetKind::C;
+  if (ways.compile && ways.compile_c && !is_c) compile_for("compiled as C", Target("c"));
 
   for (std::int64_t symbol : ways.symbols) {
     enter("interpreting");
@@ -116,11 +121,13 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
           {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
     }
-    if (!compiled) continue;
+    if (compiled.empty()) continue;
     enter("running");
-    const Arguments actual = make_arguments(args, {.symbol = symbol});
-    run_compiled(*compiled, actual);
-    if (std::string wrong = compare("compiled", actual); !wrong.empty()) return wrong;
+    for (const auto& [way, function] : compiled) {
+      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      run_compiled(function, actual);
+      if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
+    }
   }
   return "";
 }

@@ -5,8 +5,8 @@
 //
 // The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
 // partition), the loops after each pass that makes them ready for a CPU (for vector registers of
-// several widths), and the compiled code. Outputs start as 0xff bytes, and nothing may be written
-// behind an array.
+// several widths), and the compiled code, by LLVM and as C. Outputs start as 0xff bytes, and
+// nothing may be written behind an array.
 #pragma once
 
 #include "tests/common/arguments.h"
@@ -15,6 +15,8 @@ namespace tenon::testing {
 
 struct WaysToRun {
   bool compile = true;
+  /// Whether it is compiled as C as well.
+  bool compile_c = true;
   /// The loops before and after the passes, by the interpreter.
   bool interpret = true;
   /// The values of the symbolic sizes, all of them the same, to run with.

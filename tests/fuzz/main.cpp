@@ -29,12 +29,15 @@ struct Options {
   int memory_mb = 6 * 1024;
   int shrink_seconds = 60;
   bool describe = false;
+  /// Instead of the case's own.
+  std::optional<Target> target;
 };
 
 constexpr const char* kKnown =
     "--seconds N (of running; 60), --count N (of seeds; any), --seed S (the first), --jobs J "
     "(processes; one per processor), --compile (also run compiled code), --interpret (with "
-    "--compile: every case in the interpreter too, not one of five), --limit N (seconds of "
+    "--compile: every case in the interpreter too, not one of five), --target T (with --compile: "
+    "that of all cases, such as c; each its own), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
     "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
@@ -63,6 +66,10 @@ std::optional<Options> parse(std::span<char*> args) {
       *found->second = true;
     } else if (const auto number = numbers.find(arg); number != numbers.end() && has_value) {
       *number->second = std::stoi(args[++n]);
+    } else if (arg == "--target" && has_value) {
+      options.target = Target(args[++n]);
+    } else if (arg.starts_with("--target=")) {
+      options.target = Target(std::string(arg.substr(std::string_view("--target=").size())));
     } else if (arg == "--seed" && has_value) {
       options.seed = static_cast<unsigned>(std::stoul(args[++n]));
     } else {
@@ -98,6 +105,7 @@ Outcome run_case(const Options& options, const Job& job, const Reporter& reporte
   };
   const Verdict verdict = check(c, {.compile = options.compile,
                                     .interpret = options.interpret || job.seed % 5 == 0,
+                                    .target = options.target,
                                     .on_phase = enter});
   outcome.phases[phase] += cpu_seconds() - phase_start;
   if (!verdict.wrong.empty()) {

@@ -141,13 +141,14 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
 Verdict check(const Case& c, const CheckOptions& options) {
   testing::WaysToRun ways;
   ways.compile = options.compile && !c.has_threads;
+  ways.compile_c = false;
   ways.interpret = options.interpret || !ways.compile;
   ways.symbols = {7};
   if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
   ways.tolerance = c.tolerance;
   ways.step_limit = kStepLimit;
   ways.build = c.build;
-  ways.target = c.target;
+  ways.target = options.target.value_or(c.target);
   ways.on_phase = options.on_phase;
   try {
     return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};

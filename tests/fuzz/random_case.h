@@ -36,11 +36,13 @@ struct Case {
 Case make_case(unsigned seed, const std::vector<bool>& keep = {});
 
 struct CheckOptions {
-  /// Also compile for this host, and run that.
+  /// Also compile, and run that.
   bool compile = false;
   /// Also have the interpreter run the loops before and after the passes. Always done for what is
   /// not compiled.
   bool interpret = true;
+  /// What it is compiled for, instead of the case's own target.
+  std::optional<Target> target = std::nullopt;
   std::function<void(const char* phase)> on_phase = {};
 };
 

@@ -33,6 +33,10 @@ TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) {
   expect_right(300, 360, {.compile = true});
 }
 
+TEST(RandomSchedulesTest, CodeAsCComputesTheRightNumbers) {
+  expect_right(300, 400, {.compile = true, .interpret = false, .target = Target("c")});
+}
+
 TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {
   EXPECT_EQ(make_case(11).describe(), make_case(11).describe());
 }

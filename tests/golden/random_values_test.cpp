@@ -1,10 +1,12 @@
 // The random programs compute right numbers: the default schedule's loops run by the interpreter
-// are the truth.
+// are the truth. What binds no threads is compiled as well, by LLVM and as C.
 #include <gtest/gtest.h>
 
 #include "known_programs.h"
+#include "tenon/driver/host_schedule.h"
 #include "tenon/lower/device_passes.h"
-#include "tests/common/arguments.h"
+#include "tenon/te/freeze.h"
+#include "tests/common/ways_to_run.h"
 
 namespace tenon::known_programs {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using testing::Arguments;
 using testing::first_difference;
 using testing::make_arguments;
+using testing::run_compiled;
 
 class RandomProgramValues : public ::testing::TestWithParam<Program> {};
 
@@ -40,6 +43,13 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
                   {.check_races = true});
     EXPECT_EQ(first_difference(expected, raced), "")
         << "with barriers, simple_mode = " << simple_mode;
+  }
+
+  if (runs_on_device(te::freeze(schedule))) return;
+  for (const char* target : {"llvm", "c"}) {
+    const Arguments compiled = make_arguments(args);
+    run_compiled(build(schedule, args, Target(target), {.opt_level = 1})["main"], compiled);
+    EXPECT_EQ(first_difference(expected, compiled), "") << "compiled for " << target;
   }
 }
 

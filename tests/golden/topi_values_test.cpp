@@ -1,5 +1,6 @@
 // The schedules of the operator library compute right numbers: the default schedule's, in the
-// interpreter for all, and compiled for those of processors. Four are too large for that:
+// interpreter for all, and compiled, by LLVM and as C, for those of processors. Four are too large
+// for that:
 //   0173, 0177  compiled only; the default schedule, compiled, is the truth;
 //   0181        the default schedule is compiled; of the kernel only the form with barriers is run;
 //   0185        its threads share nothing, so they are compiled as loops, one after another.
@@ -117,9 +118,11 @@ TEST_P(TopiValues, AreThoseOfTheDefaultSchedule) {
     EXPECT_EQ(interpreted(expected, threaded, size_ == Size::Small), "") << "with barriers";
   }
   if (is_for_processors(GetParam())) {
-    EXPECT_EQ(
-        compiled(expected, build(lowered_.schedule, args(), Target("llvm"), {.opt_level = 2})), "")
-        << "compiled";
+    for (const char* target : {"llvm", "c"}) {
+      const runtime::Module module =
+          build(lowered_.schedule, args(), Target(target), {.opt_level = 2});
+      EXPECT_EQ(compiled(expected, module), "") << "compiled for " << target;
+    }
   }
   if (size_ == Size::ThreadsAsLoops) {
     tir::PrimFunc func = lowered(false);

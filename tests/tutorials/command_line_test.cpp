@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"Word", "fast", "unknown option 'fast'"},
                     Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
                     Misuse{"EmptyWord", "''", "unknown option ''"},
-                    Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm."},
+                    Misuse{"UnknownEmit", "--emit=llvm", "Known: simple, loops, ll, asm, source."},
                     Misuse{"EmptyEmit", "--emit=", "--emit"},
                     Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
                     Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},

@@ -139,6 +139,11 @@ class Ladder {
       case Emit::Asm:
         std::cout << compile(step).source("asm");
         break;
+      case Emit::Source: {
+        const codegen::Artifact artifact = compile(step);
+        std::cout << artifact.source(artifact.source_kinds().front());
+        break;
+      }
     }
     std::cout << std::endl;
   }

@@ -4,7 +4,7 @@
 //   mod["matmul"](a, b, c);
 #pragma once
 
-#include "tenon/codegen/llvm/compile.h"
+#include "tenon/codegen/artifact.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
@@ -32,7 +32,7 @@ struct BuildOptions {
   int opt_level = 3;
   lowering::PassOptions passes = {};
   /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
-  /// "optimize-llvm", "generate-code", "load".
+  /// "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
   StepListener on_step = {};
 };
 

@@ -1,0 +1,247 @@
+#include "tenon/codegen/c_like/compile.h"
+
+#include <algorithm>
+
+#include "codegen/c_like/text_emitter.h"
+#include "tenon/codegen/c_compiler.h"
+#include "tenon/codegen/files.h"
+#include "tenon/codegen/imports.h"
+#include "tenon/codegen/process.h"
+#include "tenon/codegen/symbol_names.h"
+#include "tenon/runtime/processor.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+struct CCode {
+  std::vector<runtime::FunctionSpec> functions;
+  tir::TargetFacts target;
+  CompileOptions options;
+  std::string text, header;
+};
+
+/// The compiler's liberties are those of the code that LLVM makes: contraction always, another
+/// order of sums only with fast_math; NaN and infinity always count.
+std::vector<std::string> flags_of(const CCode& code) {
+  std::vector<std::string> flags{"-std=gnu11",
+                                 "-O" + std::to_string(code.options.opt_level),
+                                 "-fPIC",
+                                 "-fexceptions",
+                                 "-fno-strict-aliasing",
+                                 "-ffp-contract=fast",
+                                 "-fno-math-errno",
+                                 "-fno-trapping-math"};
+  if (code.target.fast_math)
+    flags.insert(flags.end(), {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros"});
+  return flags;
+}
+
+/// Compiles the text with these flags, for the target as exactly as the compiler knows it.
+void run_compiler(const CCode& code, const std::vector<std::string>& flags,
+                  const std::filesystem::path& result, const std::string& purpose) {
+  const TemporaryFolder folder;
+  write_file(folder.file("functions.c"), code.text);
+  const CCompiler compiler(code.options.c_compiler);
+  // Without a triple nobody has said for which processor.
+  const CTarget target{.triple = code.target.triple,
+                       .cpu = code.target.cpu,
+                       .is_this_processor = !code.target.triple.empty()};
+  std::optional<std::string> problem;
+  for (const std::vector<std::string>& machine : compiler.flags_for(target)) {
+    std::vector<std::string> arguments = machine;
+    for (const std::string& flag : flags_of(code)) arguments.push_back(flag);
+    arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const auto failed = compiler.try_run(arguments, purpose);
+    if (!failed) return;
+    if (!problem) problem = failed;
+    if (machine.empty() || compiler.accepts(machine)) break;
+  }
+  throw RuntimeError("the C compiler `" + compiler.name() + "`, run " + purpose + ", failed:\n" +
+                     *problem);
+}
+
+void link_shared_library(const CCode& code, const std::filesystem::path& path) {
+  for (const std::filesystem::path& library : code.options.link)
+    if (!std::filesystem::exists(library))
+      throw RuntimeError("the library to link `" + library.string() + "` is not there");
+  const std::filesystem::path saved = std::filesystem::absolute(path).lexically_normal();
+  // Symbolic: a function of the program that has the name of one here is not meant.
+  std::vector<std::string> flags{"-shared", "-Wl,-Bsymbolic",
+                                 "-Wl,-soname," + saved.filename().string()};
+  for (std::string& argument : link_arguments(code.options.link, saved))
+    flags.push_back(std::move(argument));
+  flags.emplace_back("-lm");
+  run_compiler(code, flags, saved, "to make the shared library `" + path.string() + "`");
+}
+
+void save_archive(const CCode& code, const std::filesystem::path& path) {
+  const TemporaryFolder folder;
+  run_compiler(code, {"-c"}, folder.file("functions.o"), "to compile functions");
+  std::filesystem::remove(path);
+  const auto done = run_process(
+      {"ar", "rcs", std::filesystem::absolute(path).string(), folder.file("functions.o").string()});
+  if (!done || done->status != 0)
+    throw RuntimeError("cannot write `" + path.string() + "` by `ar`" +
+                       (done ? ": " + done->output : ", which is not there"));
+}
+
+std::string header_text(const std::filesystem::path& path, const std::string& declarations) {
+  std::string guard = as_identifier("TENON_" + path.filename().string() + "_");
+  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  return "/* Functions compiled by Tenon. They do not check their arguments, and return 0 if all "
+         "went well. Arrays\n * are row-major unless strides are given, and do not overlap. */\n"
+         "#ifndef " +
+         guard + "\n#define " + guard +
+         "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n"
+         "#endif\n" +
+         declarations + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+class CArtifact;
+
+class CModule : public runtime::ModuleImpl {
+ public:
+  CModule(std::shared_ptr<const CArtifact> artifact, const runtime::Module& library)
+      : artifact_(std::move(artifact)), library_(library.impl()) {}
+
+  std::string kind() const override { return "c"; }
+  const std::vector<runtime::FunctionSpec>& functions() const override;
+  runtime::Function::PackedCall lookup(const runtime::FunctionSpec& function) override {
+    return library_->lookup(function);
+  }
+  std::vector<std::string> source_kinds() const override { return {"c"}; }
+  std::string source(std::string_view kind) const override;
+  void save(const std::filesystem::path& path) const override;
+
+ private:
+  std::shared_ptr<const CArtifact> artifact_;
+  std::shared_ptr<runtime::ModuleImpl> library_;
+};
+
+class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArtifact> {
+ public:
+  explicit CArtifact(CCode code) : code_(std::move(code)) {}
+
+  const std::vector<runtime::FunctionSpec>& functions() const override { return code_.functions; }
+  std::vector<std::string> source_kinds() const override { return {"c"}; }
+  std::string source(std::string_view) const override { return code_.text; }
+
+  void save(const std::filesystem::path& path) const override {
+    const std::string suffix = path.extension().string();
+    if (suffix == ".c") return write_file(path, code_.text);
+    if (suffix == ".h") return write_file(path, header_text(path, code_.header));
+    if (suffix == ".so") return link_shared_library(code_, path);
+    if (suffix == ".a") return save_archive(code_, path);
+    if (suffix == ".o")
+      return run_compiler(code_, {"-c"}, std::filesystem::absolute(path),
+                          "to make `" + path.string() + "`");
+    throw RuntimeError("cannot save C code as `" + path.string() +
+                       "`: known suffixes are .c, .h, .so, .o and .a");
+  }
+
+  std::shared_ptr<runtime::ModuleImpl> load() const override {
+    const TemporaryFolder folder;
+    const std::filesystem::path library = folder.file("functions.so");
+    link_shared_library(code_, library);
+    try {
+      return std::make_shared<CModule>(shared_from_this(), runtime::Module::load(library));
+    } catch (const RuntimeError& error) {
+      refuse_unknown_function(error.what());
+      throw;
+    }
+  }
+
+ private:
+  /// If that is what the loader complains of.
+  static void refuse_unknown_function(const std::string& message) {
+    constexpr std::string_view kBefore = "undefined symbol: ";
+    const std::size_t at = message.find(kBefore);
+    if (at == std::string::npos) return;
+    const std::size_t begin = at + kBefore.size();
+    const std::size_t end = message.find_first_of(" )", begin);
+    throw RuntimeError(
+        "no extern function `" + message.substr(begin, end - begin) +
+        "` in the running program, in the libraries to link, or in imported source; a function of "
+        "the program must be extern \"C\" and the program linked with -rdynamic, a library is "
+        "named by the build option `link`, source by the pragma import_c");
+  }
+
+  CCode code_;
+};
+
+const std::vector<runtime::FunctionSpec>& CModule::functions() const {
+  return artifact_->functions();
+}
+std::string CModule::source(std::string_view kind) const { return artifact_->source(kind); }
+void CModule::save(const std::filesystem::path& path) const { artifact_->save(path); }
+
+/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
+/// linked together.
+std::string manifest_text(const std::vector<runtime::FunctionSpec>& functions) {
+  const std::string manifest = runtime::to_manifest(functions);
+  std::string text = "#if defined(__GNUC__)\n__attribute__((weak))\n#endif\nconst char " +
+                     std::string(kManifestSymbol) + "[] =";
+  for (std::size_t begin = 0; begin < manifest.size();) {
+    const std::size_t end = std::min(manifest.find('\n', begin), manifest.size() - 1) + 1;
+    text += "\n    " + c_string(manifest.substr(begin, end - begin));
+    begin = end;
+  }
+  return text + ";\n";
+}
+
+std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
+  ImportedSources sources;
+  for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
+  if (!sources.llvm.empty())
+    throw LowerError("C text cannot import LLVM IR (pragma import_llvm); use target llvm");
+  std::vector<std::string> texts;
+  for (const std::string& source : sources.c)
+    texts.push_back(is_source_path(source, {".c"}) ? read_file(source) : source);
+  return texts;
+}
+
+/// Of those that can be asked for where the code is loaded.
+std::vector<std::string> needed_features(const tir::TargetFacts& target) {
+  std::vector<std::string> needed;
+  for (const std::string_view feature : runtime::processor_features())
+    if (std::ranges::find(target.features, "+" + std::string(feature)) != target.features.end())
+      needed.emplace_back(feature);
+  return needed;
+}
+
+}  // namespace
+
+Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOptions& options) {
+  StepClock clock(options);
+  CCode code;
+  code.target = units.front().target;
+  code.options = options;
+  code.options.on_step = {};  // It may refer to what the artifact outlives.
+  for (const CompileUnit& unit : units)
+    if (unit.target.cpu != code.target.cpu || unit.target.features != code.target.features)
+      throw TargetError(
+          "C functions of one module are for one processor; build one module of each");
+  for (const std::filesystem::path& path : options.link)
+    if (path.extension() == ".ll" || path.extension() == ".bc")
+      throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
+                         "`; use target llvm");
+  TextEmitter emitter(kPlainC, imported_texts(units));
+  SymbolNames symbols;
+  for (const CompileUnit& unit : units)
+    for (const auto& [name, func] : unit.module.functions) {
+      const Signature signature =
+          signature_of(func, symbols.packed(func.attrs.global_symbol), options.argument_alignment);
+      emit_c_function(emitter, func, signature);
+      code.functions.push_back(signature.spec);
+      code.functions.back().features = needed_features(unit.target);
+    }
+  code.text = emitter.text(manifest_text(code.functions));
+  code.header = emitter.declarations();
+  clock.finish("emit-c");
+  return Artifact(std::make_shared<CArtifact>(std::move(code)));
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,218 @@
+#include <charconv>
+#include <cmath>
+
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/support/error.h"
+#include "tenon/support/float16.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+bool is_wrapping(BinaryOp op) {
+  return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul;
+}
+
+const char* sign_of(BinaryOp op) {
+  return op == BinaryOp::Add ? "+" : op == BinaryOp::Sub ? "-" : "*";
+}
+
+Level level_of(BinaryOp op) { return op == BinaryOp::Mul ? Level::Product : Level::Sum; }
+
+template <class T>
+std::string shortest(T value) {
+  char digits[40];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  std::string text(digits, end);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+// ---- constants ----
+
+Text CFunctionEmitter::integer(std::int64_t value, DataType t) const {
+  if (t.is_bool()) return {value != 0 ? "true" : "false"};
+  if (t.is_uint()) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    return {std::to_string(bits) + (t.bits == 64 ? "ull" : t.bits == 32 ? "u" : "")};
+  }
+  // C has no negative literals, and none for the magnitude of the least.
+  if (value == std::numeric_limits<std::int64_t>::min()) return {"INT64_MIN"};
+  if (value == std::numeric_limits<std::int32_t>::min() && t.bits == 32) return {"INT32_MIN"};
+  return {std::to_string(value), value < 0 ? Level::Unary : Level::Primary};
+}
+
+Text CFunctionEmitter::floating(double value, DataType t) const {
+  if (t.bits == 16)
+    value =
+        t.is_bfloat() ? static_cast<double>(BFloat16(value)) : static_cast<double>(Float16(value));
+  if (std::isnan(value)) return {t.bits == 64 ? "(double)NAN" : "NAN", Level::Unary};
+  const bool is_minus = std::signbit(value);
+  const bool is_single = t.bits != 64;
+  const double magnitude = std::fabs(value);
+  std::string text = std::isinf(is_single ? static_cast<float>(magnitude) : magnitude)
+                         ? (is_single ? "INFINITY" : "(double)INFINITY")
+                     : is_single ? shortest(static_cast<float>(magnitude)) + "f"
+                                 : shortest(magnitude);
+  const Level level = is_minus || text[0] == '(' ? Level::Unary : Level::Primary;
+  return {(is_minus ? "-" : "") + text, level};
+}
+
+// ---- operations ----
+
+Text CFunctionEmitter::rounded(const Text& value, DataType t) {
+  if (t.bits != 16) return value;
+  return call(module_.helpers().use(Helper::Round, t), {value});
+}
+
+Text CFunctionEmitter::comparison(BinaryOp op, const Text& a, const Text& b) {
+  const char* sign = op == BinaryOp::Eq   ? "=="
+                     : op == BinaryOp::Ne ? "!="
+                     : op == BinaryOp::Lt ? "<"
+                     : op == BinaryOp::Le ? "<="
+                     : op == BinaryOp::Gt ? ">"
+                                          : ">=";
+  const bool is_equality = op == BinaryOp::Eq || op == BinaryOp::Ne;
+  return {a.within(Level::Sum) + " " + sign + " " + b.within(Level::Sum),
+          is_equality ? Level::Equality : Level::Order};
+}
+
+Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane) {
+  const DataType t = n.a.dtype().element();
+  if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
+  if (t.is_floating()) return rounded(float_arithmetic(op, expr(n.a, lane), expr(n.b, lane), t), t);
+  if (op == BinaryOp::Min || op == BinaryOp::Max) {
+    const Helper helper = op == BinaryOp::Min ? Helper::Min : Helper::Max;
+    return call(module_.helpers().use(helper, t), {expr(n.a, lane), expr(n.b, lane)});
+  }
+  if (!is_wrapping(op)) return integer_division(op, n, lane);
+  const bool is_index = index_mode_ && this->is_index(n.a) && this->is_index(n.b);
+  const bool is_native = t.bits >= 32 && (t.is_uint() || is_index);
+  if (is_native) {
+    Text a = expr(n.a, lane);
+    // Numbers alone would be counted as int.
+    if (constant_int(n.a) && constant_int(n.b)) a = cast_to(type_of(t), a);
+    return infix(a, sign_of(op), expr(n.b, lane), level_of(op));
+  }
+  if (t.bits < 32) {
+    Text a = expr(n.a, lane);
+    // The product of two uint16 need not be an int.
+    if (op == BinaryOp::Mul && t.is_uint()) a = cast_to(type_of(UInt(32)), a);
+    return cast_to(type_of(t), infix(a, sign_of(op), expr(n.b, lane), level_of(op)));
+  }
+  return cast_to(type_of(t), wrapping(make_binary(op, n.a, n.b), lane));
+}
+
+/// Signed sums and products in the unsigned integers of their width, which C lets wrap.
+Text CFunctionEmitter::wrapping(const Expr& e, const Lane& lane) {
+  const Binary& n = *e.as<Binary>();
+  return infix(wrapping_operand(n.a, lane), sign_of(n.op), wrapping_operand(n.b, lane),
+               level_of(n.op));
+}
+
+Text CFunctionEmitter::wrapping_operand(const Expr& e, const Lane& lane) {
+  const Binary* n = e.as<Binary>();
+  if (n && is_wrapping(n->op)) return wrapping(e, lane);
+  const DataType unsigned_type = UInt(e.dtype().bits);
+  const auto value = constant_int(e);
+  if (value && *value >= 0) return integer(*value, unsigned_type);
+  return cast_to(type_of(unsigned_type), expr(e, lane));
+}
+
+bool CFunctionEmitter::is_index(const Expr& e) const {
+  const DataType t = e.dtype();
+  if (!t.is_int() || t.bits < 32) return false;
+  if (e.as<IntImm>()) return true;
+  if (e.as<VarNode>()) {
+    const auto found = variables_.find(&e.node());
+    return found != variables_.end() && found->second.is_index;
+  }
+  if (const Cast* n = e.as<Cast>()) return is_index(n->value);
+  if (const Broadcast* n = e.as<Broadcast>()) return is_index(n->value);
+  if (const Ramp* n = e.as<Ramp>()) return is_index(n->base) && is_index(n->stride);
+  const Binary* n = e.as<Binary>();
+  return n && is_index(n->a) && is_index(n->b);
+}
+
+Text CFunctionEmitter::float_arithmetic(BinaryOp op, const Text& a, const Text& b, DataType t) {
+  const DataType wide = t.bits == 16 ? Float(32) : t;
+  switch (op) {
+    case BinaryOp::Add:
+    case BinaryOp::Sub:
+    case BinaryOp::Mul:
+      return infix(a, sign_of(op), b, level_of(op));
+    case BinaryOp::Div:
+      return infix(a, "/", b, Level::Product);
+    case BinaryOp::TruncDiv:
+      return math_call("trunc", {infix(a, "/", b, Level::Product)}, t);
+    case BinaryOp::FloorDiv:
+      return math_call("floor", {infix(a, "/", b, Level::Product)}, t);
+    case BinaryOp::TruncMod:
+      return math_call("fmod", {a, b}, t);
+    case BinaryOp::FloorMod:
+      return call(module_.helpers().use(Helper::FloorMod, wide), {a, b});
+    case BinaryOp::Min:
+      return call(module_.helpers().use(Helper::Min, wide), {a, b});
+    case BinaryOp::Max:
+      return call(module_.helpers().use(Helper::Max, wide), {a, b});
+    default:
+      internal_error("logic on floats");
+  }
+}
+
+Text CFunctionEmitter::integer_division(BinaryOp op, const Binary& n, const Lane& lane) {
+  const DataType t = n.a.dtype().element();
+  const bool wants_remainder = op == BinaryOp::TruncMod || op == BinaryOp::FloorMod;
+  const bool floors = (op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod) && t.is_int();
+  const auto divisor = constant_int(n.b);
+  const Text a = expr(n.a, lane);
+  const bool is_power = divisor && *divisor > 0 && (*divisor & (*divisor - 1)) == 0;
+  if (floors && is_power && wants_remainder)
+    return infix_bits(a, "&", integer(*divisor - 1, t), Level::BitAnd);
+  if (floors && is_power) {
+    const int shift = std::countr_zero(static_cast<std::uint64_t>(*divisor));
+    return infix_bits(a, ">>", {std::to_string(shift)}, Level::Shift);
+  }
+  const Text b = expr(n.b, lane);
+  const bool is_safe = divisor && *divisor != 0 && (t.is_uint() || *divisor > 0);
+  if (!floors && is_safe) return infix(a, wants_remainder ? "%" : "/", b, Level::Product);
+  const Helper helper = floors ? (wants_remainder ? Helper::FloorMod : Helper::FloorDiv)
+                               : (wants_remainder ? Helper::TruncMod : Helper::TruncDiv);
+  return call(module_.helpers().use(helper, t), {a, b});
+}
+
+// ---- conversions ----
+
+Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
+  if (from == to) return value;
+  const std::string type = type_of(to);
+  if (from.is_handle() || to.is_handle()) return cast_to(type, cast_to("intptr_t", value));
+  Helpers& helpers = module_.helpers();
+  if (from.is_floating()) {
+    if (to.is_bool()) return comparison(BinaryOp::Ne, value, {from.bits == 64 ? "0.0" : "0.0f"});
+    if (to.is_floating()) {
+      if (to.bits == 16)
+        return rounded(from.bits == 64 ? call(helpers.use(Helper::ToOdd), {value}) : value, to);
+      // Values of 16 bits are float32s here.
+      return type_of(from) == type ? value : cast_to(type, value);
+    }
+    // A number that fits the other sign only wraps; one that fits neither gives some number.
+    if (to == UInt(64)) return call(helpers.use(Helper::UInt64OfDouble), {value});
+    if (to.is_int() && to.bits >= 32) return cast_to(type, value);
+    return cast_to(type, cast_to(type_of(Int(to.bits < 32 ? 32 : 64)), value));
+  }
+  if (to.is_bool()) return comparison(BinaryOp::Ne, value, {"0"});
+  if (!to.is_floating() || to.bits != 16) return cast_to(type, value);
+  // Every integer below float16's infinity is a float32; bfloat16 reaches further.
+  if (to.is_float() || from.bits <= 16) return rounded(cast_to("float", value), to);
+  if (from.bits == 32)
+    return rounded(call(helpers.use(Helper::ToOdd), {cast_to("double", value)}), to);
+  return call(helpers.use(from.is_int() ? Helper::SixteenOfInt64 : Helper::SixteenOfUInt64),
+              {value});
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,191 @@
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
+  if (is_stack_low()) return with_deep_stack([&] { return expr(e, lane); });
+  const DataType t = e.dtype().element();
+  auto never = [&](const char* what) -> Text {
+    internal_error(std::string(what) + " is left in lowered code: " + print_expr(e));
+  };
+  return match(
+      e.node().value, [&](const IntImm& n) { return integer(n.value, t); },
+      [&](const FloatImm& n) { return floating(n.value, t); },
+      [&](const StringImm& n) -> Text {
+        return {"(void*)" + c_string(n.value), Level::Unary};
+      },
+      [&](const VarNode&) { return variable(e, lane); },
+      [&](const Cast& n) { return cast(expr(n.value, lane), n.value.dtype().element(), t); },
+      [&](const Binary& n) { return emit(n, lane); },
+      [&](const Not& n) -> Text {
+        return {"!" + expr(n.a, lane).within(Level::Unary), Level::Unary};
+      },
+      [&](const Select& n) {
+        // Both sides may be evaluated, so one may be.
+        return choose(
+            expr(n.condition, lane), [&] { return expr(n.if_true, lane); },
+            [&] { return expr(n.if_false, lane); }, type_of(t));
+      },
+      [&](const Ramp& n) { return emit(n, lane); },
+      [&](const Broadcast& n) {
+        const int lanes = n.value.dtype().lanes;
+        return lanes == 1 ? expr(n.value) : expr(n.value, scaled(lane, lanes, true));
+      },
+      [&](const Shuffle& n) { return emit(n, lane); },
+      [&](const LetExpr& n) { return emit(n, lane); },
+      [&](const Call& n) { return emit(n, e.dtype(), lane); },
+      [&](const Load& n) { return load(n, lane); },
+      [&](const ProducerLoad&) { return never("a read of a tensor"); },
+      [&](const Reduce&) { return never("a reduction"); });
+}
+
+const CVariable& CFunctionEmitter::find(const Expr& var) const {
+  const auto found = variables_.find(&var.node());
+  if (found != variables_.end()) return found->second;
+  internal_error("variable `" + Var::of(var).name() + "` is not defined where it is used");
+}
+
+Text CFunctionEmitter::variable(const Expr& e, const Lane& lane) {
+  const CVariable& variable = find(e);
+  if (!variable.is_lanes) return {variable.name};
+  return {variable.name + "[" + lane.text.text + "]"};
+}
+
+/// The lane of a vector of groups (or within a group) of so many.
+Lane CFunctionEmitter::scaled(const Lane& lane, int divisor, bool wants_remainder) {
+  if (divisor == 1) return wants_remainder ? Lane::at(0) : lane;
+  if (lane.number)
+    return Lane::at(wants_remainder ? *lane.number % divisor : *lane.number / divisor);
+  return {infix(lane.text, wants_remainder ? "%" : "/", {std::to_string(divisor)}, Level::Product),
+          std::nullopt};
+}
+
+Text CFunctionEmitter::index(const Expr& e, const Lane& lane) {
+  const bool outer = std::exchange(index_mode_, true);
+  const Text text = expr(e, lane);
+  index_mode_ = outer;
+  return text;
+}
+
+Text CFunctionEmitter::emit(const Ramp& n, const Lane& lane) {
+  const auto stride = constant_int(n.stride);
+  if (lane.number && stride) {
+    const Expr step = make_int(n.base.dtype(), wrap(*stride * *lane.number, n.base.dtype()));
+    return is_zero(step) ? expr(n.base) : expr(make_binary(BinaryOp::Add, n.base, step));
+  }
+  const bool is_plain = index_mode_ || is_index(n.base);
+  const Text base = expr(n.base);
+  Text step = lane.text;
+  if (stride == -1 && is_plain) return infix(base, "-", step, Level::Sum);
+  if (stride != 1) step = infix(step, "*", expr(n.stride), Level::Product);
+  if (is_zero(n.base)) return step;
+  if (is_plain) return infix(base, "+", step, Level::Sum);
+  const std::string wrapped = type_of(UInt(n.base.dtype().bits));
+  return cast_to(type_of(n.base.dtype()),
+                 infix(cast_to(wrapped, base), "+", cast_to(wrapped, step), Level::Sum));
+}
+
+/// Lanes are picked one by one (for_lanes), so that their numbers are known.
+Text CFunctionEmitter::emit(const Shuffle& n, const Lane& lane) {
+  internal_check(lane.number.has_value(), "a shuffle inside of a loop over lanes");
+  const Expr& picked =
+      n.indices[n.indices.size() == 1 ? 0 : static_cast<std::size_t>(*lane.number)];
+  if (const auto pick = constant_int(picked)) {
+    auto left = static_cast<int>(*pick);
+    for (const Expr& vector : n.vectors) {
+      if (left < vector.dtype().lanes) return expr(vector, Lane::at(left));
+      left -= vector.dtype().lanes;
+    }
+    internal_error("a shuffle picks a lane that there is not");
+  }
+  const DataType t = n.vectors[0].dtype().element();
+  std::string all;
+  for (const Expr& vector : n.vectors)
+    for (int k = 0; k < vector.dtype().lanes; ++k)
+      all += (all.empty() ? "" : ", ") + expr(vector, Lane::at(k)).text;
+  const std::string pool = names_.take("lanes");
+  out_.add("const " + type_of(t) + " " + pool + "[] = {" + all + "};");
+  return {pool + "[" + index(picked).text + "]"};
+}
+
+Text CFunctionEmitter::emit(const LetExpr& n, const Lane& lane) {
+  const DataType t = n.value.dtype();
+  bool picks_lanes = false;
+  walk(n.body, [&](const Shuffle&) { picks_lanes = true; });
+  if (t.is_vector() && picks_lanes) {
+    const std::string name = names_.take(n.var.name());
+    keep_lanes(name, n.value);
+    define(n.var, {.name = name, .is_lanes = true});
+  } else {
+    // One lane of a vector is all that is asked for here.
+    const Text value = expr(n.value, lane);
+    define(n.var, {.name = bind(n.var.name(), t.element(), value), .is_index = is_index(n.value)});
+  }
+  return expr(n.body, lane);
+}
+
+Text CFunctionEmitter::choose(const Text& condition, const std::function<Text()>& a,
+                              const std::function<Text()>& b, const std::string& type) {
+  struct Side {
+    Lines before;
+    Text value;
+  };
+  const auto side = [&](const std::function<Text()>& make) {
+    Side result{out_.inner(), {}};
+    std::swap(out_, result.before);
+    names_.open();
+    result.value = make();
+    names_.close();
+    std::swap(out_, result.before);
+    return result;
+  };
+  const Side if_true = side(a), if_false = side(b);
+  if (if_true.before.empty() && if_false.before.empty())
+    return {condition.within(Level::Or) + " ? " + if_true.value.within(Level::Or) + " : " +
+                if_false.value.within(Level::Choice),
+            Level::Choice};
+  const std::string chosen = names_.take("chosen");
+  out_.add(type + " " + chosen + ";");
+  out_.add("if (" + condition.text + ") {");
+  out_.add(if_true.before);
+  out_.add("  " + chosen + " = " + if_true.value.text + ";");
+  out_.add("} else {");
+  out_.add(if_false.before);
+  out_.add("  " + chosen + " = " + if_false.value.text + ";");
+  out_.add("}");
+  return {chosen};
+}
+
+Text CFunctionEmitter::emit(const Binary& n, const Lane& lane) {
+  if (n.op != BinaryOp::And && n.op != BinaryOp::Or) return arithmetic(n.op, n, lane);
+  const bool is_and = n.op == BinaryOp::And;
+  const Text a = expr(n.a, lane);
+  // The right side is not evaluated where the left decides.
+  Lines before = out_.inner();
+  std::swap(out_, before);
+  const Text b = expr(n.b, lane);
+  std::swap(out_, before);
+  if (!before.empty()) {
+    const std::string both = names_.take("holds");
+    out_.add("bool " + both + " = " + a.text + ";");
+    out_.add("if (" + std::string(is_and ? "" : "!") + both + ") {");
+    out_.add(before);
+    out_.add("  " + both + " = " + b.text + ";");
+    out_.add("}");
+    return {both};
+  }
+  const Level own = is_and ? Level::And : Level::Or;
+  const auto side = [&](const Text& x) {
+    return x.level == own ? x.text : x.within(Level::Equality);
+  };
+  return {side(a) + (is_and ? " && " : " || ") + side(b), own};
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,147 @@
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/codegen/statements.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// Functions that other code generators have operations for, and C a function in math.h.
+const char* name_in_math_h(Intrin intrin) {
+  switch (intrin) {
+    case Intrin::exp:
+      return "exp";
+    case Intrin::exp2:
+      return "exp2";
+    case Intrin::log:
+      return "log";
+    case Intrin::log2:
+      return "log2";
+    case Intrin::log10:
+      return "log10";
+    case Intrin::sqrt:
+      return "sqrt";
+    case Intrin::pow:
+      return "pow";
+    case Intrin::floor:
+      return "floor";
+    case Intrin::ceil:
+      return "ceil";
+    // Halves to even, as the reference interpreter rounds.
+    case Intrin::round:
+    case Intrin::nearbyint:
+      return "nearbyint";
+    case Intrin::trunc:
+      return "trunc";
+    case Intrin::fabs:
+      return "fabs";
+    case Intrin::fma:
+      return "fma";
+    case Intrin::copysign:
+      return "copysign";
+    default:
+      return libm_name(intrin);
+  }
+}
+
+}  // namespace
+
+Text CFunctionEmitter::math_call(const std::string& function, const std::vector<Text>& args,
+                                 DataType t) {
+  const bool is_single = t.bits != 64;
+  return call(function + (is_single && module_.dialect().names_math_by_type ? "f" : ""), args);
+}
+
+Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const Lane& lane) {
+  std::vector<Text> args;
+  for (const Expr& arg : n.args) args.push_back(expr(arg, lane));
+  const DataType t = n.args[0].dtype().element();
+  if (intrin == Intrin::isnan || intrin == Intrin::isfinite)
+    return comparison(BinaryOp::Ne, call(intrin == Intrin::isnan ? "isnan" : "isfinite", args),
+                      {"0"});
+  if (intrin == Intrin::isinf)
+    return comparison(BinaryOp::Eq, math_call("fabs", args, t), {"INFINITY"});
+  if (type.is_integral()) {
+    // Rounding an integer gives the integer.
+    if (intrin != Intrin::fabs || type.is_uint()) return args[0];
+    return call(module_.helpers().use(Helper::Abs, type), args);
+  }
+  // The next float16 is no rounding of the next float32.
+  if (intrin == Intrin::nextafter && type.bits == 16)
+    throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+  const Text one{type.bits == 64 ? "1.0" : "1.0f"};
+  if (intrin == Intrin::rsqrt)
+    return rounded(infix(one, "/", math_call("sqrt", args, t), Level::Product), type);
+  if (intrin == Intrin::exp10) {
+    const Text power = call("pow", {{"10.0"}, args[0]});
+    return rounded(type.bits == 64 ? power : cast_to("float", power), type);
+  }
+  if (intrin == Intrin::ldexp) args[1] = cast_to("int", args[1]);
+  const char* name = name_in_math_h(intrin);
+  internal_check(name != nullptr, "a function of mathematics without a name");
+  return rounded(math_call(name, args, t), type);
+}
+
+Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, const Lane& lane) {
+  const DataType t = n.args[0].dtype().element();
+  const Text x = expr(n.args[0], lane);
+  if (intrin == Intrin::bitwise_not) {
+    if (t.is_bool()) return {"!" + x.within(Level::Unary), Level::Unary};
+    return cast_to(type_of(t), {"~" + x.within(Level::Unary), Level::Unary});
+  }
+  // By the unsigned integers of the width: signs are not shifted out, nor extended.
+  const std::string as_unsigned = t.is_bool() ? "" : type_of(UInt(t.bits));
+  const auto low_bits = [&](const Text& value) {
+    return t.is_int() ? cast_to(as_unsigned, value) : value;
+  };
+  if (intrin == Intrin::popcount)
+    return cast_to(type_of(type), call(module_.helpers().use(Helper::Popcount), {low_bits(x)}));
+  if (intrin == Intrin::clz) {
+    Text count = call(module_.helpers().use(Helper::Clz), {low_bits(x)});
+    if (t.bits < 64) count = infix(count, "-", {std::to_string(64 - t.bits)}, Level::Sum);
+    return cast_to(type_of(type), count);
+  }
+  const Text y = expr(n.args[1], lane);
+  switch (intrin) {
+    case Intrin::bitwise_and:
+      return infix_bits(x, "&", y, Level::BitAnd);
+    case Intrin::bitwise_or:
+      return infix_bits(x, "|", y, Level::BitOr);
+    case Intrin::bitwise_xor:
+      return infix_bits(x, "^", y, Level::BitXor);
+    case Intrin::shift_left: {
+      const Text shifted = infix_bits(t.bits < 32 ? cast_to(type_of(UInt(32)), x) : low_bits(x),
+                                      "<<", y, Level::Shift);
+      return t.is_uint() && t.bits >= 32 ? shifted : cast_to(type_of(t), shifted);
+    }
+    case Intrin::shift_right:
+      return infix_bits(x, ">>", y, Level::Shift);
+    default:
+      internal_error("an operation on bits without a meaning");
+  }
+}
+
+Text CFunctionEmitter::reinterpret(const Text& value, DataType from, DataType to) {
+  if (from == to) return value;
+  Helpers& helpers = module_.helpers();
+  if (from.is_handle()) return cast_to(type_of(to), cast_to("intptr_t", value));
+  if (to.is_handle()) return cast_to("void*", cast_to("intptr_t", value));
+  Text bits = value;
+  DataType bits_type = from;
+  if (from.is_floating()) {
+    bits_type = from.bits == 16 ? UInt(16) : Int(from.bits);
+    bits = call(helpers.use(from.bits == 16 ? Helper::BitsOfValue : Helper::BitsOfFloat, from),
+                {value});
+  }
+  if (!to.is_floating()) return bits_type == to ? bits : cast_to(type_of(to), bits);
+  if (to.bits == 16) {
+    if (bits_type != UInt(16)) bits = cast_to(type_of(UInt(16)), bits);
+    return call(helpers.use(Helper::ValueOfBits, to), {bits});
+  }
+  if (bits_type != Int(to.bits)) bits = cast_to(type_of(Int(to.bits)), bits);
+  return call(helpers.use(Helper::FloatOfBits, to), {bits});
+}
+
+}  // namespace tenon::codegen

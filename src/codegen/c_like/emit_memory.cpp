@@ -1,0 +1,148 @@
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+Text CFunctionEmitter::pointer(const Expr& data, DataType element) {
+  const std::string type = memory_type(module_.dialect(), element);
+  if (data.as<VarNode>()) {
+    const CVariable& variable = find(data);
+    if (variable.pointee == type || variable.pointee == "const " + type) return {variable.name};
+  }
+  return {"((" + type + "*)" + expr(data).within(Level::Unary) + ")"};
+}
+
+Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const Lane& lane) {
+  const int group = buffer->dtype.lanes;
+  const Text base = pointer(buffer->data, buffer->dtype);
+  Text at = index(position, scaled(lane, group, false));
+  if (group > 1) {
+    const Text first = infix(at, "*", {std::to_string(group)}, Level::Product);
+    const Lane within = scaled(lane, group, true);
+    at = within.number == 0 ? first : infix(first, "+", within.text, Level::Sum);
+  }
+  return {base.text + "[" + at.text + "]"};
+}
+
+Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
+  const DataType t = n.buffer->dtype.element();
+  const Text value = element(n.buffer, flat_index(n.buffer, n.indices), lane);
+  if (t.is_bool()) return {value.text + " != 0", Level::Equality};
+  if (t.is_floating() && t.bits == 16)
+    return call(module_.helpers().use(Helper::ValueOfBits, t), {value});
+  return value;
+}
+
+Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
+  if (!t.is_floating() || t.bits != 16) return value;
+  return call(module_.helpers().use(Helper::BitsOfValue, t), {value});
+}
+
+// ---- lanes ----
+
+namespace {
+
+/// Whether the expression picks lanes by their numbers.
+bool picks_lanes(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Shuffle&) { found = true; });
+  return found;
+}
+
+/// Whether every lane of the position is another element.
+bool names_different_elements(const Expr& position) {
+  if (position.dtype().is_scalar()) return true;
+  const Ramp* ramp = position.as<Ramp>();
+  const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;
+  return stride && *stride != 0;
+}
+
+}  // namespace
+
+void CFunctionEmitter::for_lanes(int lanes, bool one_by_one,
+                                 const std::function<void(const Lane&)>& statement) {
+  if (one_by_one) {
+    for (int lane = 0; lane < lanes; ++lane) statement(Lane::at(lane));
+    return;
+  }
+  names_.open();
+  const std::string lane = names_.take("lane");
+  const std::string type = type_of(Int(32));
+  block("for (" + type + " " + lane + " = 0; " + lane + " < " + std::to_string(lanes) + "; ++" +
+            lane + ")",
+        [&] { statement(Lane::variable(lane)); });
+  names_.close();
+}
+
+void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
+  const DataType t = value.dtype();
+  out_.add(type_of(t.element()) + " " + name + "[" + std::to_string(t.lanes) + "];");
+  for_lanes(t.lanes, picks_lanes(value), [&](const Lane& lane) {
+    const Text text = expr(value, lane);
+    out_.add(name + "[" + lane.text.text + "] = " + text.text + ";");
+  });
+}
+
+/// Whether storing to some lanes may change what the expression reads for later ones.
+bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
+                                  const Expr& position) const {
+  const CVariable& target = find(stored->data);
+  // Lanes that are picked are also read by others.
+  const bool is_one_each = names_different_elements(position) && !picks_lanes(read);
+  bool changes = false;
+  walk(
+      read,
+      [&](const Load& n) {
+        const CVariable& source = find(n.buffer->data);
+        if (source.name != target.name) {
+          changes |= !noalias_ && !source.is_local && !target.is_local;
+          return;
+        }
+        // What each lane reads is what it alone stores.
+        const bool is_same = n.buffer->dtype == stored->dtype && is_one_each &&
+                             structural_equal(flat_index(n.buffer, n.indices), position);
+        changes |= !is_same;
+      },
+      [&](const Call& n) {
+        const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+        changes |= !intrin || effect_of(*intrin) != Effect::Pure;
+      });
+  return changes;
+}
+
+void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
+  const DataType t = n.value.dtype();
+  const bool one_by_one = picks_lanes(n.value) || picks_lanes(position);
+  const auto put = [&](const Lane& lane, const Text& value) {
+    const Text target = element(n.buffer, position, lane);
+    out_.add(target.text + " = " + in_memory(value, t.element()).text + ";");
+  };
+  const bool moves = may_change(position, n.buffer, position);
+  if (!moves && !may_change(n.value, n.buffer, position))
+    return for_lanes(t.lanes, one_by_one,
+                     [&](const Lane& lane) { put(lane, expr(n.value, lane)); });
+  // All lanes are computed before the first is stored.
+  block("", [&] {
+    const std::string values = names_.take("values");
+    keep_lanes(values, n.value);
+    Expr at = position;
+    if (moves) {
+      const Var positions("positions", position.dtype());
+      const std::string name = names_.take("positions");
+      keep_lanes(name, position);
+      define(positions, {.name = name, .is_lanes = true, .is_index = true});
+      at = positions;
+    }
+    for_lanes(t.lanes, one_by_one, [&](const Lane& lane) {
+      const Text target = element(n.buffer, at, lane);
+      out_.add(target.text + " = " +
+               in_memory({values + "[" + lane.text.text + "]"}, t.element()).text + ";");
+    });
+  });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,127 @@
+// Loops that run on several threads: the body becomes a function of its own, which gets what it
+// uses in a structure.
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/codegen/statements.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+std::string CFunctionEmitter::declaration(const std::string& type,
+                                          const CVariable& variable) const {
+  if (variable.pointee.empty()) return type + " " + variable.name;
+  const bool is_alone = noalias_ || variable.is_local;
+  return variable.pointee + "* " +
+         (is_alone ? std::string(module_.dialect().restrict_word) + " " : "") + variable.name;
+}
+
+CFunctionEmitter::Outlined CFunctionEmitter::outline(
+    const Stmt& body, const std::string& what, const std::string& own_params,
+    const std::function<void(CFunctionEmitter&)>& content) {
+  const std::string function = module_.names().take(name_ + "_" + what);
+  CFunctionEmitter inner(module_, uses_, function, noalias_);
+  std::string fields, values, locals;
+  std::unordered_map<std::string, std::string> taken;
+  for (const Var& var : used_variables(body)) {
+    const auto found = variables_.find(&var.node());
+    if (found == variables_.end()) continue;
+    CVariable variable = found->second;
+    const bool is_literal = variable.name == "0";
+    const auto [own, is_new] = taken.emplace(variable.name, variable.name);
+    if (is_new && !is_literal) {
+      own->second = inner.names().take(variable.name);
+      CVariable field = variable;
+      field.name = own->second;
+      if (variable.is_lanes) field.pointee = "const " + type_of(var.dtype());
+      const std::string type = type_of(var.dtype());
+      const std::string plain =
+          field.pointee.empty() ? type + " " + field.name : field.pointee + "* " + field.name;
+      fields += "  " + plain + ";\n";
+      values += (values.empty() ? "" : ", ") + variable.name;
+      locals += (field.pointee.empty() ? "  const " : "  ") + declaration(type, field) +
+                " = outer->" + field.name + ";\n";
+    }
+    variable.name = own->second;
+    inner.define(var, variable);
+  }
+  content(inner);
+  const std::string structure = "struct " + function + "_closure";
+  std::string text;
+  if (!fields.empty()) text += structure + " {\n" + fields + "};\n\n";
+  inner.out_.add("return 0;");
+  std::string whole =
+      inner.function("static int32_t " + function + "(void* closure, " + own_params + ")");
+  const std::string opening = fields.empty()
+                                  ? "  (void)closure;\n"
+                                  : "  const " + structure + "* const outer = closure;\n" + locals;
+  whole.insert(whole.find("{\n") + 2, opening);
+  module_.add_function(text + whole);
+  if (fields.empty()) return {function, "NULL"};
+  const std::string closure = names_.take(what + "_closure");
+  out_.add(structure + " " + closure + " = {" + values + "};");
+  return {function, "&" + closure};
+}
+
+void CFunctionEmitter::parallel_loop(const For& n) {
+  module_.use_runtime();
+  const Outlined body = outline(
+      n.body, n.var.name() + "_body", "int64_t begin, int64_t end", [&](CFunctionEmitter& inner) {
+        inner.stack_ = StackPlan(n.body);
+        const DataType type = n.var.dtype();
+        inner.names_.reserve("begin"), inner.names_.reserve("end");
+        inner.serial_loop(
+            n.var, type,
+            {.begin = cast_to(type_of(type), {"begin"}), .end = cast_to(type_of(type), {"end"})},
+            n.body);
+      });
+  const Text first = index(n.min), extent = index(n.extent);
+  const Text last =
+      is_zero(n.min) ? extent : infix(cast_to("int64_t", first), "+", extent, Level::Sum);
+  check_status("parallel_for(" + body.function + ", " + body.closure + ", " + first.text + ", " +
+               last.text + ")");
+}
+
+void CFunctionEmitter::parallel_region(const Stmt& body) {
+  module_.use_runtime();
+  const Outlined outlined =
+      outline(body, "region", "int32_t task, int32_t num_tasks", [&](CFunctionEmitter& inner) {
+        inner.names_.reserve("task");
+        inner.names_.reserve("num_tasks");
+        inner.in_region_ = true;
+        inner.stack_ = StackPlan(body);
+        inner.stmt(body);
+      });
+  check_status("parallel_launch(" + outlined.function + ", " + outlined.closure + ")");
+}
+
+/// A parallel loop inside a persistent region: this task's share of it. In 64 bits: the shares,
+/// rounded up, may add up to more than the loop's own type counts.
+void CFunctionEmitter::shared_loop(const For& n) {
+  const std::string name = n.var.name();
+  block("", [&] {
+    const Text first{bind(name + "_begin", Int(64), index(n.min))};
+    const std::string max = module_.helpers().use(Helper::Max, Int(64));
+    const std::string min = module_.helpers().use(Helper::Min, Int(64));
+    const Text extent{bind(name + "_extent", Int(64), call(max, {index(n.extent), {"0"}}))};
+    const Text last = infix(first, "+", extent, Level::Sum);
+    // Loops within the body belong to the task.
+    in_region_ = false;
+    if (strided_tasks_) {
+      serial_loop(
+          n.var, Int(64),
+          {.begin = infix(first, "+", {"task"}, Level::Sum), .end = last, .step = "num_tasks"},
+          n.body);
+    } else {
+      const std::string share =
+          bind(name + "_share", Int(64), {"(" + extent.text + " + (num_tasks - 1)) / num_tasks"});
+      const std::string from =
+          bind(name + "_from", Int(64), call(min, {{first.text + " + task * " + share}, last}));
+      const std::string to =
+          bind(name + "_to", Int(64), call(min, {{first.text + " + (task + 1) * " + share}, last}));
+      serial_loop(n.var, Int(64), {.begin = {from}, .end = {to}}, n.body);
+    }
+    in_region_ = true;
+  });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,272 @@
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/codegen/statements.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// The value of a call that has become statements.
+constexpr std::string_view kNothing = "0";
+
+}  // namespace
+
+void CFunctionEmitter::body(const Stmt& body) {
+  stack_ = StackPlan(body);
+  stmt(body);
+  out_.add("return 0;");
+}
+
+std::string CFunctionEmitter::function(const std::string& head) const {
+  return head + " {\n" + (uses_status_ ? "  int32_t status = 0;\n" : "") + out_.text() + "}\n";
+}
+
+void CFunctionEmitter::stmt(const Stmt& s) {
+  if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+  auto never = [](const char* what) {
+    internal_error(std::string(what) + " is left in lowered code");
+  };
+  match(
+      s.node().value, [&](const Store& n) { emit(n); },
+      [&](const Realize&) { never("a realized region"); },
+      [&](const BufferView&) { never("a view of a buffer"); }, [&](const Allocate& n) { emit(n); },
+      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
+      [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
+      [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
+      [&](const Evaluate& n) { emit(n); },
+      [&](const Seq& n) {
+        for (const Stmt& child : n.stmts) stmt(child);
+      },
+      [&](const Prefetch&) { never("a prefetch of a region"); });
+}
+
+void CFunctionEmitter::block(const std::string& head, const std::function<void()>& content) {
+  out_.add(head.empty() ? "{" : head + " {");
+  out_.indent();
+  names_.open();
+  content();
+  names_.close();
+  out_.outdent();
+  out_.add("}");
+}
+
+std::string CFunctionEmitter::bind(const std::string& name, DataType type, const Text& value) {
+  const std::string taken = names_.take(name);
+  out_.add("const " + type_of(type) + " " + taken + " = " + value.text + ";");
+  return taken;
+}
+
+void CFunctionEmitter::emit(const Store& n) {
+  const Expr position = flat_index(n.buffer, n.indices);
+  if (position.dtype().lanes * n.buffer->dtype.lanes > 1) return store_lanes(n, position);
+  const Text value = in_memory(expr(n.value), n.value.dtype());
+  out_.add(element(n.buffer, position, {}).text + " = " + value.text + ";");
+}
+
+void CFunctionEmitter::emit(const Let& n) {
+  const bool is_index = uses_.is_index_only(n.var) && this->is_index(n.value);
+  if (n.value.dtype().is_vector()) {
+    const std::string name = names_.take(n.var.name());
+    keep_lanes(name, n.value);
+    define(n.var, {.name = name, .is_lanes = true, .is_index = is_index});
+    return stmt(n.body);
+  }
+  const bool outer = std::exchange(index_mode_, is_index);
+  const Text value = expr(n.value);
+  index_mode_ = outer;
+  CVariable variable{.name = names_.take(n.var.name()), .is_index = is_index};
+  const VarNode* node = n.var.as<VarNode>();
+  if (node->pointer) variable.pointee = memory_type(module_.dialect(), node->pointer->element);
+  const std::string type =
+      node->pointer ? variable.pointee + "* const " : "const " + type_of(n.var.dtype()) + " ";
+  out_.add(type + variable.name + " = " + value.text + ";");
+  define(n.var, std::move(variable));
+  stmt(n.body);
+}
+
+void CFunctionEmitter::emit(const Evaluate& n) {
+  const Call* call = n.value.as<Call>();
+  if (!call || is_constant(n.value)) return;
+  const Text value = expr(n.value);
+  // What has been emitted before the statement, or has no effect, leaves a number behind.
+  if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
+}
+
+// ---- loops ----
+
+void CFunctionEmitter::emit(const For& n) {
+  if (n.kind == ForKind::Parallel) return in_region_ ? shared_loop(n) : parallel_loop(n);
+  const DataType type = n.min.dtype();
+  if (is_one(n.extent)) {
+    define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});
+    return stmt(n.body);
+  }
+  const Text begin = index(n.min);
+  const Text extent = index(n.extent);
+  Text end = is_zero(n.min) ? extent : infix(begin, "+", extent, Level::Sum);
+  const auto first = constant_int(n.min), count = constant_int(n.extent);
+  if (first && count) end = integer(*first + *count, type);
+  // A bound that is no name or number is computed once.
+  const bool is_plain = (first && count) || (is_zero(n.min) && n.extent.as<VarNode>());
+  if (is_plain || n.extent.dtype().bits > type.bits)
+    return serial_loop(n.var, type, {.begin = begin, .end = end}, n.body);
+  block("", [&] {
+    const Text last{bind(n.var.name() + "_end", type, end)};
+    serial_loop(n.var, type, {.begin = begin, .end = last}, n.body);
+  });
+}
+
+void CFunctionEmitter::serial_loop(const Var& var, DataType type, const LoopBounds& bounds,
+                                   const Stmt& body) {
+  names_.open();
+  const bool is_wider = type != var.dtype();
+  const std::string counter = names_.take(is_wider ? var.name() + "_wide" : var.name());
+  const std::string step = bounds.step == "1" ? "++" + counter : counter + " += " + bounds.step;
+  block("for (" + type_of(type) + " " + counter + " = " + bounds.begin.text + "; " + counter +
+            " < " + bounds.end.within(Level::Sum) + "; " + step + ")",
+        [&] {
+          std::string name = counter;
+          if (is_wider)
+            name = bind(var.name(), var.dtype(), cast_to(type_of(var.dtype()), {counter}));
+          define(var, {.name = name, .is_index = true});
+          stmt(body);
+        });
+  names_.close();
+}
+
+void CFunctionEmitter::emit(const While& n) {
+  Lines before = out_.inner();
+  std::swap(out_, before);
+  names_.open();
+  const Text condition = expr(n.condition);
+  std::swap(out_, before);
+  if (before.empty()) {
+    names_.close();
+    return block("while (" + condition.text + ")", [&] { stmt(n.body); });
+  }
+  block("for (;;)", [&] {
+    out_.add(before);
+    out_.add("if (!" + condition.within(Level::Unary) + ") break;");
+    stmt(n.body);
+  });
+  names_.close();
+}
+
+// ---- branches ----
+
+void CFunctionEmitter::emit(const If& n) {
+  const bool outer = std::exchange(index_mode_, true);
+  const Text condition = expr(n.condition);
+  index_mode_ = outer;
+  block("if (" + condition.text + ")", [&] { stmt(n.then_case); });
+  if (n.else_case) block("else", [&] { stmt(*n.else_case); });
+}
+
+void CFunctionEmitter::emit(const Assert& n) {
+  module_.use_runtime();
+  const Text condition = expr(n.condition);
+  block("if (!" + condition.within(Level::Unary) + ")", [&] {
+    out_.add("set_last_error(" + c_string(n.message) + ");");
+    leave("1");
+  });
+  stmt(n.body);
+}
+
+void CFunctionEmitter::emit(const Attr& n) {
+  switch (n.kind) {
+    case AttrKind::ThreadExtent:
+    case AttrKind::VirtualThread:
+      refuse_thread_axis(n);
+    case AttrKind::Pragma:
+      if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !in_region_)
+        return parallel_region(n.body);
+      if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish)) {
+        if (!in_region_) refuse_region_pragma(n);
+        stmt(n.body);
+        return check_status("parallel_barrier()");
+      }
+      if (is_pragma(n, PragmaKey::ParallelStridePattern)) {
+        if (!in_region_) refuse_region_pragma(n);
+        const bool outer = std::exchange(strided_tasks_, true);
+        stmt(n.body);
+        strided_tasks_ = outer;
+        return;
+      }
+      return stmt(n.body);
+    case AttrKind::ReduceScope:
+    case AttrKind::ExternScope:
+    case AttrKind::DoubleBufferWrite:
+    case AttrKind::RollingBufferScope:
+    case AttrKind::BufferBound:
+      return stmt(n.body);
+  }
+}
+
+// ---- temporaries ----
+
+void CFunctionEmitter::emit(const Allocate& n) {
+  if (!stack_.contains(n)) return workspace(n);
+  const std::string type = memory_type(module_.dialect(), n.dtype);
+  const std::int64_t bytes = *constant_bytes(n);
+  const std::int64_t count = std::max<std::int64_t>(bytes / n.dtype.element().bytes(), 1);
+  const std::string name = names_.take(n.data.name());
+  out_.add(std::string(bytes >= 64 ? "_Alignas(64) " : "") + type + " " + name + "[" +
+           std::to_string(count) + "];");
+  define(n.data, {.name = name, .pointee = type, .is_local = true});
+  stmt(n.body);
+}
+
+void CFunctionEmitter::workspace(const Allocate& n) {
+  module_.use_runtime();
+  const std::string type = memory_type(module_.dialect(), n.dtype);
+  Text bytes{std::to_string(n.dtype.bytes())};
+  if (const auto constant = constant_bytes(n)) {
+    bytes = {std::to_string(*constant)};
+  } else {
+    for (const Expr& extent : n.extents)
+      bytes = call(module_.helpers().use(Helper::SizeOfProduct), {bytes, index(extent)});
+  }
+  const std::string name = names_.take(n.data.name());
+  out_.add(type + "* " + std::string(module_.dialect().restrict_word) + " " + name +
+           " = workspace_alloc(" + bytes.text + ");");
+  block("if (!" + name + ")", [&] { leave("3"); });
+  workspaces_.push_back({.name = name, .label = module_.names().take("free_" + name)});
+  define(n.data, {.name = name, .pointee = type, .is_local = true});
+  stmt(n.body);
+  const Workspace done = workspaces_.back();
+  workspaces_.pop_back();
+  if (done.is_jumped_to) out_.add_label(done.label);
+  out_.add("workspace_free(" + name + ");");
+  if (done.is_jumped_to) block("if (status != 0)", [&] { leave("status"); });
+}
+
+// ---- leaving ----
+
+void CFunctionEmitter::check_status(const std::string& call) {
+  module_.use_runtime();
+  uses_status_ = true;
+  out_.add("status = " + call + ";");
+  block("if (status != 0)", [&] { leave("status"); });
+}
+
+void CFunctionEmitter::leave(const std::string& status) {
+  if (workspaces_.empty()) return out_.add("return " + status + ";");
+  uses_status_ = true;
+  if (status != "status") out_.add("status = " + status + ";");
+  workspaces_.back().is_jumped_to = true;
+  out_.add("goto " + workspaces_.back().label + ";");
+}
+
+void CFunctionEmitter::return_value(const Text& value) {
+  for (auto workspace = workspaces_.rbegin(); workspace != workspaces_.rend(); ++workspace)
+    out_.add("workspace_free(" + workspace->name + ");");
+  out_.add("return " + value.text + ";");
+}
+
+}  // namespace tenon::codegen

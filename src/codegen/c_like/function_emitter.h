@@ -1,0 +1,181 @@
+// Emits one function as C text: the computation of a PrimFunc, or the body of a parallel loop.
+// Reading order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp),
+// expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
+// (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp).
+//
+// A vector is never a value of the text: where a program stores or binds one, the text has a loop
+// over its lanes, and an expression is emitted for one lane of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "codegen/c_like/text.h"
+#include "codegen/c_like/text_emitter.h"
+#include "tenon/codegen/index_uses.h"
+#include "tenon/codegen/memory_plan.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/stmt.h"
+
+namespace tenon::codegen {
+
+/// Which lane of a vector is meant: a number, or the variable of a loop over lanes.
+struct Lane {
+  Text text = {"0"};
+  std::optional<int> number = 0;
+
+  static Lane at(int number) { return {{std::to_string(number)}, number}; }
+  static Lane variable(std::string name) { return {{std::move(name)}, std::nullopt}; }
+};
+
+/// How the text writes a variable of the IR.
+struct CVariable {
+  std::string name;
+  /// Of a pointer: what it points at, "const float". Empty for other variables.
+  std::string pointee = {};
+  /// A vector in an array of its lanes.
+  bool is_lanes = false;
+  /// Of loops and sizes, and what is computed from them: sums of such are assumed not to overflow.
+  bool is_index = false;
+  /// Memory that only this function's part of the program knows.
+  bool is_local = false;
+};
+
+class CFunctionEmitter {
+ public:
+  CFunctionEmitter(TextEmitter& module, const IndexUses& uses, std::string name, bool noalias)
+      : module_(module),
+        uses_(uses),
+        name_(std::move(name)),
+        noalias_(noalias),
+        names_(module.names()) {
+    out_.indent();
+  }
+
+  Names& names() { return names_; }
+  void define(const tir::Var& var, CVariable variable) {
+    variables_.insert_or_assign(&var.node(), std::move(variable));
+  }
+  /// Emits the body and the return of kTenonOk.
+  void body(const tir::Stmt& body);
+  /// The function: `head` is the text before its first brace.
+  std::string function(const std::string& head) const;
+  /// "float* restrict C"
+  std::string declaration(const std::string& type, const CVariable& variable) const;
+
+ private:
+  friend class PackedTextEmitter;
+
+  // Statements.
+  void stmt(const tir::Stmt& s);
+  void emit(const tir::Store& n);
+  void emit(const tir::Allocate& n);
+  void emit(const tir::For& n);
+  void emit(const tir::While& n);
+  void emit(const tir::If& n);
+  void emit(const tir::Let& n);
+  void emit(const tir::Assert& n);
+  void emit(const tir::Attr& n);
+  void emit(const tir::Evaluate& n);
+  void workspace(const tir::Allocate& n);
+  void block(const std::string& head, const std::function<void()>& content);
+  struct LoopBounds {
+    Text begin, end;
+    std::string step = "1";
+  };
+  void serial_loop(const tir::Var& var, DataType type, const LoopBounds& bounds,
+                   const tir::Stmt& body);
+  void parallel_loop(const tir::For& n);
+  void parallel_region(const tir::Stmt& body);
+  void shared_loop(const tir::For& n);
+  /// The function of a body that the runtime calls, with its closure in this function.
+  struct Outlined {
+    std::string function, closure;
+  };
+  Outlined outline(const tir::Stmt& body, const std::string& what, const std::string& own_params,
+                   const std::function<void(CFunctionEmitter&)>& content);
+  /// A variable for a value that several statements use.
+  std::string bind(const std::string& name, DataType type, const Text& value);
+  void check_status(const std::string& call);
+  void leave(const std::string& status);
+  void return_value(const Text& value);
+
+  // Expressions: of scalars, or of one lane of a vector.
+  Text expr(const tir::Expr& e, const Lane& lane = {});
+  Text emit(const tir::Binary& n, const Lane& lane);
+  Text emit(const tir::Ramp& n, const Lane& lane);
+  Text emit(const tir::Shuffle& n, const Lane& lane);
+  Text emit(const tir::LetExpr& n, const Lane& lane);
+  Text variable(const tir::Expr& e, const Lane& lane);
+  /// `a` where the condition holds, else `b`: only that side is evaluated.
+  Text choose(const Text& condition, const std::function<Text()>& a, const std::function<Text()>& b,
+              const std::string& type);
+  Text index(const tir::Expr& e, const Lane& lane = {});
+  const CVariable& find(const tir::Expr& var) const;
+  Lane scaled(const Lane& lane, int divisor, bool wants_remainder);
+
+  // Arithmetic.
+  Text arithmetic(tir::BinaryOp op, const tir::Binary& n, const Lane& lane);
+  Text float_arithmetic(tir::BinaryOp op, const Text& a, const Text& b, DataType t);
+  Text comparison(tir::BinaryOp op, const Text& a, const Text& b);
+  Text integer_division(tir::BinaryOp op, const tir::Binary& n, const Lane& lane);
+  Text wrapping(const tir::Expr& e, const Lane& lane);
+  Text wrapping_operand(const tir::Expr& e, const Lane& lane);
+  bool is_index(const tir::Expr& e) const;
+  Text cast(const Text& value, DataType from, DataType to);
+  Text integer(std::int64_t value, DataType t) const;
+  Text floating(double value, DataType t) const;
+  Text rounded(const Text& value, DataType t);
+
+  // Memory.
+  Text load(const tir::Load& n, const Lane& lane);
+  Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
+  Text pointer(const tir::Expr& data, DataType element);
+  Text in_memory(const Text& value, DataType t);
+  /// Emits `statement(lane)` for every lane: in a loop, or one by one where the expressions pick
+  /// lanes by constants.
+  void for_lanes(int lanes, bool one_by_one, const std::function<void(const Lane&)>& statement);
+  void store_lanes(const tir::Store& n, const tir::Expr& position);
+  /// The lanes of a vector, in an array of this name.
+  void keep_lanes(const std::string& name, const tir::Expr& value);
+  bool may_change(const tir::Expr& read, const tir::Buffer& stored,
+                  const tir::Expr& position) const;
+
+  // Calls.
+  Text emit(const tir::Call& n, DataType type, const Lane& lane);
+  Text call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
+  Text call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
+  Text call_packed(const tir::Call& n);
+  Text stack_array(const tir::Call& n);
+  Text stack_shape(const tir::Call& n);
+  Text address_of(const tir::Expr& e);
+  Text reinterpret(const Text& value, DataType from, DataType to);
+  Text bits_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
+  Text math(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
+  Text math_call(const std::string& function, const std::vector<Text>& args, DataType t);
+
+  std::string type_of(DataType t) const { return value_type(module_.dialect(), t); }
+
+  TextEmitter& module_;
+  const IndexUses& uses_;
+  std::string name_;
+  bool noalias_;
+  Names names_;
+  Lines out_;
+  std::unordered_map<const tir::ExprNode*, CVariable> variables_;
+  StackPlan stack_;
+  bool index_mode_ = false;
+  bool uses_status_ = false;
+  /// Workspaces in scope, the innermost last.
+  struct Workspace {
+    std::string name, label;
+    bool is_jumped_to = false;
+  };
+  std::vector<Workspace> workspaces_;
+  /// Inside a persistent parallel region.
+  bool in_region_ = false;
+  bool strided_tasks_ = false;
+};
+
+}  // namespace tenon::codegen

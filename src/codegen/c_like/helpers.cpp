@@ -1,0 +1,256 @@
+#include "codegen/c_like/helpers.h"
+
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+std::string name_of(Helper helper, const std::string& type) {
+  switch (helper) {
+    case Helper::ValueOfBits:
+      return "value_of_" + type;
+    case Helper::BitsOfValue:
+      return type + "_bits";
+    case Helper::Round:
+      return "round_to_" + type;
+    case Helper::ToOdd:
+      return "round_to_odd";
+    case Helper::SixteenOfInt64:
+      return "bfloat16_of_int64";
+    case Helper::SixteenOfUInt64:
+      return "bfloat16_of_uint64";
+    case Helper::Min:
+      return "min_" + type;
+    case Helper::Max:
+      return "max_" + type;
+    case Helper::TruncDiv:
+      return "truncdiv_" + type;
+    case Helper::TruncMod:
+      return "truncmod_" + type;
+    case Helper::FloorDiv:
+      return "floordiv_" + type;
+    case Helper::FloorMod:
+      return "floormod_" + type;
+    case Helper::Abs:
+      return "abs_" + type;
+    case Helper::UInt64OfDouble:
+      return "uint64_of_double";
+    case Helper::Popcount:
+      return "popcount64";
+    case Helper::Clz:
+      return "leading_zeros64";
+    case Helper::BitsOfFloat:
+      return "bits_of_" + type;
+    case Helper::FloatOfBits:
+      return type + "_of_bits";
+    case Helper::SizeOfProduct:
+      return "size_of_product";
+    case Helper::Prefetch:
+      return "prefetch_element";
+  }
+  internal_error("a helper without a name");
+}
+
+/// `$T` is the type, `$U` the unsigned integer of its width, `$N` the helper's name, `$B` the bits.
+std::string filled(std::string text, const std::string& name, const Dialect& dialect, DataType t) {
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
+      text.replace(at, what.size(), by), at += by.size();
+  };
+  replace("$N", name);
+  replace("$T", value_type(dialect, t));
+  replace("$B", std::to_string(t.bits));
+  if (t.bits >= 8) replace("$U", memory_type(dialect, UInt(t.bits)));
+  replace("$F", t.bits == 64 ? "" : "f");
+  return text;
+}
+
+// The conversions of 16 bits work on float32's bits as llvm/emit_cast.cpp says.
+constexpr const char* kValueOfFloat16 = R"(float $N(uint16_t bits) {
+  const uint32_t rest = (uint32_t)(bits & 0x7fff) << 13;
+  union { uint32_t bits; float value; } x = { rest };
+  x.value *= 0x1p112f;
+  if (rest >= 0x7c00u << 13) x.bits = rest | 0x7f800000u;
+  x.bits |= (uint32_t)(bits & 0x8000) << 16;
+  return x.value;
+}
+)";
+constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
+  union { float value; uint32_t bits; } x = { value }, shifted;
+  const uint32_t magnitude = x.bits & 0x7fffffffu;
+  const uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
+  uint32_t result = (rounded - (112u << 23)) >> 13;
+  shifted.bits = magnitude;
+  shifted.value += 0.5f;
+  if (magnitude < 113u << 23) result = shifted.bits - 0x3f000000u;
+  if (magnitude >= 0x477ff000u) result = 0x7c00u;
+  if (magnitude > 0x7f800000u) result = 0x7e00u;
+  return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
+}
+)";
+constexpr const char* kValueOfBfloat16 = R"(float $N(uint16_t bits) {
+  union { uint32_t bits; float value; } x = { (uint32_t)bits << 16 };
+  return x.value;
+}
+)";
+constexpr const char* kBfloat16Bits = R"(uint16_t $N(float value) {
+  union { float value; uint32_t bits; } x = { value };
+  const uint32_t rounded = x.bits + 0x7fffu + (x.bits >> 16 & 1u);
+  return (uint16_t)((value != value ? x.bits | 0x400000u : rounded) >> 16);
+}
+)";
+constexpr const char* kToOdd = R"(float $N(double value) {
+  union { float value; uint32_t bits; } x = { (float)value };
+  const double back = (double)x.value;
+  if ((back < 0 ? -back : back) > (value < 0 ? -value : value)) x.bits -= 1u;
+  if (back < value || back > value) x.bits |= 1u;
+  return x.value;
+}
+)";
+constexpr const char* kBfloat16OfInteger = R"(float $N($T value) {
+  const $T low = value & 0xfff;
+  const $T top = value >> 53;
+  if (top != 0 && top != ($T)-1) value = (value - low) | ($T)(low != 0) << 11;
+  return round_to_bfloat16(round_to_odd((double)value));
+}
+)";
+constexpr const char* kUInt64OfDouble = R"(uint64_t $N(double value) {
+  if (value < 0x1p63) return (uint64_t)(int64_t)value;
+  return (uint64_t)(int64_t)(value - 0x1p63) ^ (uint64_t)1 << 63;
+}
+)";
+constexpr const char* kSignedDivision = R"($T $N($T a, $T b) {
+  if (b == -1) return ($T)(($U)0 - ($U)a);
+  return ($T)(a / (b == 0 ? 1 : b));
+}
+)";
+constexpr const char* kSignedRemainder = R"($T $N($T a, $T b) {
+  return b == 0 || b == -1 ? 0 : ($T)(a % b);
+}
+)";
+constexpr const char* kFloorDivision = R"($T $N($T a, $T b) {
+  if (b == -1) return ($T)(($U)0 - ($U)a);
+  if (b == 0) return a;
+  return ($T)(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));
+}
+)";
+constexpr const char* kFloorRemainder = R"($T $N($T a, $T b) {
+  if (b == 0 || b == -1) return 0;
+  const $T rest = ($T)(a % b);
+  return ($T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+)";
+constexpr const char* kPopcount = R"(int32_t $N(uint64_t bits) {
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return (int32_t)(bits * 0x0101010101010101u >> 56);
+}
+)";
+constexpr const char* kLeadingZeros = R"(int32_t $N(uint64_t bits) {
+  int32_t count = 64;
+  for (int32_t step = 32; step > 0; step /= 2) {
+    if (bits >> step != 0) {
+      bits >>= step;
+      count -= step;
+    }
+  }
+  return count - (int32_t)bits;
+}
+)";
+constexpr const char* kSizeOfProduct = R"(uint64_t $N(uint64_t bytes, int64_t extent) {
+  if (extent <= 0) return 0;
+  return bytes > INT64_MAX / (uint64_t)extent ? INT64_MAX : bytes * (uint64_t)extent;
+}
+)";
+constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
+#define $N(address, is_write, locality) __builtin_prefetch(address, is_write, locality)
+#else
+#define $N(address, is_write, locality) ((void)(address))
+#endif
+)";
+
+const char* body_of(Helper helper, DataType t) {
+  switch (helper) {
+    case Helper::ValueOfBits:
+      return t.is_bfloat() ? kValueOfBfloat16 : kValueOfFloat16;
+    case Helper::BitsOfValue:
+      return t.is_bfloat() ? kBfloat16Bits : kFloat16Bits;
+    case Helper::Round:
+      return t.is_bfloat()
+                 ? "float $N(float value) {\n  return value_of_bfloat16(bfloat16_bits(value));\n}\n"
+                 : "float $N(float value) {\n  return value_of_float16(float16_bits(value));\n}\n";
+    case Helper::ToOdd:
+      return kToOdd;
+    case Helper::SixteenOfInt64:
+    case Helper::SixteenOfUInt64:
+      return kBfloat16OfInteger;
+    case Helper::Min:
+      return "$T $N($T a, $T b) {\n  return a < b ? a : b;\n}\n";
+    case Helper::Max:
+      return "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n";
+    case Helper::TruncDiv:
+      return t.is_uint() ? "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"
+                         : kSignedDivision;
+    case Helper::TruncMod:
+      return t.is_uint() ? "$T $N($T a, $T b) {\n  return b == 0 ? 0 : a % b;\n}\n"
+                         : kSignedRemainder;
+    case Helper::FloorDiv:
+      return kFloorDivision;
+    case Helper::FloorMod:
+      return t.is_floating() ? "$T $N($T a, $T b) {\n  return a - floor$F(a / b) * b;\n}\n"
+                             : kFloorRemainder;
+    case Helper::Abs:
+      return "$T $N($T a) {\n  return a < 0 ? ($T)(($U)0 - ($U)a) : a;\n}\n";
+    case Helper::UInt64OfDouble:
+      return kUInt64OfDouble;
+    case Helper::Popcount:
+      return kPopcount;
+    case Helper::Clz:
+      return kLeadingZeros;
+    case Helper::BitsOfFloat:
+      return "int$B_t $N($T value) {\n  union { $T value; int$B_t bits; } x = { value };\n"
+             "  return x.bits;\n}\n";
+    case Helper::FloatOfBits:
+      return "$T $N(int$B_t bits) {\n  union { int$B_t bits; $T value; } x = { bits };\n"
+             "  return x.value;\n}\n";
+    case Helper::SizeOfProduct:
+      return kSizeOfProduct;
+    case Helper::Prefetch:
+      return kPrefetch;
+  }
+  internal_error("a helper without a text");
+}
+
+}  // namespace
+
+std::string Helpers::use(Helper helper, DataType type) {
+  DataType t = type.element();
+  if (helper == Helper::SixteenOfInt64) t = Int(64);
+  if (helper == Helper::SixteenOfUInt64) t = UInt(64);
+  if (helper == Helper::Round) {
+    use(Helper::ValueOfBits, t);
+    use(Helper::BitsOfValue, t);
+  }
+  if (helper == Helper::SixteenOfInt64 || helper == Helper::SixteenOfUInt64) {
+    use(Helper::Round, BFloat(16));
+    use(Helper::ToOdd);
+  }
+  const std::string name = name_of(helper, t.str());
+  used_.emplace(std::pair(helper, name), t);
+  return name;
+}
+
+std::string Helpers::text() const {
+  std::string result;
+  for (const auto& [key, type] : used_) {
+    const auto& [helper, name] = key;
+    const std::string body = filled(body_of(helper, type), name, dialect_, type);
+    const bool is_macro = body.starts_with('#');
+    result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
+  }
+  return result;
+}
+
+}  // namespace tenon::codegen

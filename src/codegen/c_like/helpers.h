@@ -1,0 +1,58 @@
+// Small functions that emitted text calls for what C has no operator for. A text has those that it
+// uses, before its functions.
+//
+//   Helpers helpers(kPlainC);
+//   helpers.use(Helper::FloorDiv, Int(32))     // "floordiv_int32"
+//   helpers.text()                             // static inline int32_t floordiv_int32(...) {...}
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "codegen/c_like/dialect.h"
+
+namespace tenon::codegen {
+
+enum class Helper : unsigned char {
+  // Between memory and values.
+  ValueOfBits,  // of float16 and bfloat16
+  BitsOfValue,
+  Round,           // a float32 to the nearest value of the type
+  ToOdd,           // a float64 to a float32 that rounds to narrower types as the float64 does
+  SixteenOfInt64,  // an integer to the nearest bfloat16, which is the type
+  SixteenOfUInt64,
+  // Arithmetic.
+  Min,
+  Max,
+  TruncDiv,
+  TruncMod,
+  FloorDiv,
+  FloorMod,
+  Abs,
+  UInt64OfDouble,
+  // Bits.
+  Popcount,
+  Clz,
+  BitsOfFloat,  // of float32 and float64, as a signed integer
+  FloatOfBits,
+  // Memory.
+  SizeOfProduct,
+  Prefetch,
+};
+
+class Helpers {
+ public:
+  explicit Helpers(const Dialect& dialect) : dialect_(dialect) {}
+  /// The name to call; the helper, and what it calls, become part of the text.
+  std::string use(Helper helper, DataType type = {});
+  /// "" if none is used.
+  std::string text() const;
+
+ private:
+  const Dialect& dialect_;
+  /// In the order of the enumeration: no helper calls one that comes later. With its name.
+  std::map<std::pair<Helper, std::string>, DataType> used_;
+};
+
+}  // namespace tenon::codegen

@@ -1,0 +1,162 @@
+#include "codegen/c_like/text_emitter.h"
+
+#include <cctype>
+
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr const char* kHead =
+    R"(// Made by Tenon. C11; with GCC and clang compile it with -fno-strict-aliasing.
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+)";
+
+// The layouts are those of tenon/runtime/c_api.h; a test compiles both and compares.
+constexpr const char* kCallTypes = R"(// How the runtime passes arguments.
+typedef union { int64_t i; double f; void* p; } TenonValue;
+typedef struct { int32_t device_type, device_id; } DLDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;
+  int64_t* strides;
+  uint64_t byte_offset;
+} DLTensor;
+
+)";
+
+constexpr const char* kRuntime =
+    R"(// The runtime. Loading the code into a program that has one fills in the table; without it loops run
+// on the calling thread, and temporaries come from malloc.
+#include <stdlib.h>
+
+typedef struct {
+  uint32_t version;
+  void (*set_last_error)(const char* message);
+  int32_t (*parallel_for)(int32_t (*body)(void*, int64_t, int64_t), void* closure, int64_t begin,
+                          int64_t end);
+  int32_t (*parallel_launch)(int32_t (*body)(void*, int32_t, int32_t), void* closure,
+                             int32_t num_tasks);
+  int32_t (*parallel_barrier)(void);
+  void* (*workspace_alloc)(int32_t device_type, int32_t device_id, uint64_t nbytes,
+                           int32_t alignment);
+  int32_t (*workspace_free)(int32_t device_type, int32_t device_id, void* data);
+} TenonRuntimeApi;
+
+#if defined(__GNUC__)
+__attribute__((weak))
+#endif
+const TenonRuntimeApi* tenon_runtime_api_slot = NULL;
+
+static inline void set_last_error(const char* message) {
+  if (tenon_runtime_api_slot) tenon_runtime_api_slot->set_last_error(message);
+}
+
+static inline int32_t parallel_for(int32_t (*body)(void*, int64_t, int64_t), void* closure,
+                                   int64_t begin, int64_t end) {
+  if (tenon_runtime_api_slot) return tenon_runtime_api_slot->parallel_for(body, closure, begin, end);
+  return begin < end ? body(closure, begin, end) : 0;
+}
+
+static inline int32_t parallel_launch(int32_t (*body)(void*, int32_t, int32_t), void* closure) {
+  if (tenon_runtime_api_slot) return tenon_runtime_api_slot->parallel_launch(body, closure, 0);
+  return body(closure, 0, 1);
+}
+
+static inline int32_t parallel_barrier(void) {
+  return tenon_runtime_api_slot ? tenon_runtime_api_slot->parallel_barrier() : 0;
+}
+
+static inline void* workspace_alloc(uint64_t nbytes) {
+  if (tenon_runtime_api_slot) return tenon_runtime_api_slot->workspace_alloc(1, 0, nbytes, 128);
+  return malloc(nbytes ? nbytes : 1);
+}
+
+static inline void workspace_free(void* data) {
+  if (tenon_runtime_api_slot) {
+    tenon_runtime_api_slot->workspace_free(1, 0, data);
+  } else {
+    free(data);
+  }
+}
+
+)";
+
+bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+}  // namespace
+
+std::string c_string(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += std::string("\\") + c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (byte < 0x20 || byte >= 0x7f || c == '?') {
+      // In three digits, after which another digit is none of it; `?` would begin a trigraph.
+      char digits[5] = {'\\', static_cast<char>('0' + (byte >> 6)),
+                        static_cast<char>('0' + (byte >> 3 & 7)),
+                        static_cast<char>('0' + (byte & 7)), 0};
+      result += digits;
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported)
+    : dialect_(dialect), imported_(std::move(imported)), helpers_(dialect) {
+  for (const char* name :
+       {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier", "workspace_alloc",
+        "workspace_free", "TenonValue", "DLDevice", "DLDataType", "DLTensor", "TenonRuntimeApi"})
+    names_.reserve(name);
+}
+
+bool TextEmitter::is_declared_by_import(const std::string& name) const {
+  for (const std::string& source : imported_)
+    for (std::size_t at = source.find(name); at != std::string::npos;
+         at = source.find(name, at + 1)) {
+      const bool begins = at == 0 || !is_part_of_a_name(source[at - 1]);
+      const std::size_t end = at + name.size();
+      if (begins && (end == source.size() || !is_part_of_a_name(source[end]))) return true;
+    }
+  return false;
+}
+
+void TextEmitter::use_extern(const std::string& name, const std::string& declaration) {
+  if (as_identifier(name) != name)
+    throw LowerError("the extern function `" + name + "` has a name that C cannot write");
+  if (is_in_math_h(name) || is_declared_by_import(name)) return;
+  const auto [known, is_new] = externs_.emplace(name, declaration);
+  if (!is_new && known->second != declaration)
+    throw LowerError("the extern function `" + name + "` is called as `" + declaration +
+                     "` and as `" + known->second + "`; in C a function has one type");
+}
+
+std::string TextEmitter::text(const std::string& manifest) const {
+  std::string result = kHead;
+  if (uses_call_types_) result += kCallTypes;
+  if (uses_runtime_) result += kRuntime;
+  for (const std::string& source : imported_)
+    result += "// Imported.\n" + source + (source.ends_with('\n') ? "\n" : "\n\n");
+  for (const auto& [name, declaration] : externs_) result += declaration + ";\n";
+  if (!externs_.empty()) result += "\n";
+  result += helpers_.text() + functions_;
+  result += "// ---- For the runtime ----\n\n";
+  if (!uses_call_types_) result += kCallTypes;
+  return result + manifest + packed_;
+}
+
+}  // namespace tenon::codegen

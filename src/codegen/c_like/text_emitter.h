@@ -1,0 +1,66 @@
+// What the functions of one text share while they are emitted: the dialect, helper functions, the
+// functions of other languages that they call, the runtime.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/c_like/dialect.h"
+#include "codegen/c_like/helpers.h"
+#include "codegen/c_like/names.h"
+#include "tenon/codegen/signature.h"
+#include "tenon/tir/function.h"
+
+namespace tenon::codegen {
+
+class TextEmitter {
+ public:
+  /// `imported` are the C sources that functions bring along; they become part of the text.
+  TextEmitter(const Dialect& dialect, std::vector<std::string> imported);
+
+  const Dialect& dialect() const { return dialect_; }
+  Helpers& helpers() { return helpers_; }
+  /// Of functions.
+  Names& names() { return names_; }
+  /// A function of another language, declared unless the text already does. Throws LowerError for a
+  /// name that is none in C, and for a call of other types than an earlier one.
+  void use_extern(const std::string& name, const std::string& declaration);
+  /// The runtime's functions, under their names without `tenon_`.
+  void use_runtime() { uses_runtime_ = true; }
+  /// DLTensor and TenonValue are used before the functions for the runtime are.
+  void use_call_types() { uses_call_types_ = true; }
+
+  /// Functions of the text, in the order in which they are added.
+  void add_function(const std::string& text) { functions_ += text + "\n"; }
+  /// What the runtime calls.
+  void add_packed(const std::string& text) { packed_ += "\n" + text; }
+  /// A declaration for the callers' header.
+  void add_declaration(const std::string& text) { declarations_ += text; }
+
+  /// The whole.
+  std::string text(const std::string& manifest) const;
+  /// The declarations of the functions for C programs.
+  const std::string& declarations() const { return declarations_; }
+
+ private:
+  bool is_declared_by_import(const std::string& name) const;
+
+  const Dialect& dialect_;
+  std::vector<std::string> imported_;
+  Helpers helpers_;
+  Names names_;
+  std::map<std::string, std::string> externs_;
+  bool uses_runtime_ = false;
+  bool uses_call_types_ = false;
+  std::string functions_, packed_, declarations_;
+};
+
+/// Emits a function: the computation, under the function's name or one like it, and the packed
+/// function under the signature's symbol. Throws LowerError for what C cannot say.
+void emit_c_function(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
+
+/// In double quotes.
+std::string c_string(const std::string& text);
+
+}  // namespace tenon::codegen

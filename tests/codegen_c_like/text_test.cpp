@@ -1,0 +1,281 @@
+// How programs look in C: what a person would write for them.
+#include "batch.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::codegen {
+namespace {
+
+using namespace tir;
+using namespace testing;
+
+std::string text_of(const PrimFunc& func) {
+  IRModule module;
+  module.functions.emplace(func.attrs.global_symbol, func);
+  return compile_to_c({{module, {}}}).source("c");
+}
+
+/// From a line that begins with these words to the next brace at the margin.
+std::string part_of(const std::string& text, const std::string& first) {
+  const std::size_t begin = text.find("\n" + first);
+  if (begin == std::string::npos) return "there is no `" + first + "` in\n" + text;
+  return text.substr(begin, text.find("\n}", begin) + 3 - begin);
+}
+
+std::string function(const Kernel& kernel, const Stmt& body) {
+  return part_of(text_of(kernel.function(body, "f")), "int32_t f(");
+}
+
+Expr at(const Buffer& buffer, const Expr& index) { return make_load(buffer, {index}); }
+Stmt put(const Buffer& buffer, const Expr& index, const Expr& value) {
+  return make_store(buffer, value, {index});
+}
+
+TEST(Text, LoopsAreLoops) {
+  Kernel k;
+  const Buffer a = k.array({8, 16}, Float(32)), b = k.array({16, 8}, Float(32)),
+               c = k.array({8, 8}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, 8, "i", [&](Var i) {
+    ib.for_range(0, 8, "j.inner", [&](Var j) {
+      ib.emit(put(c, i * 8 + j, 0.0f));
+      ib.for_range(0, 16, "k", [&](Var r) {
+        ib.emit(put(c, i * 8 + j, at(c, i * 8 + j) + at(a, i * 16 + r) * at(b, r * 8 + j)));
+      });
+    });
+  });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(const float* restrict A, const float* restrict B, float* restrict C) {
+  for (int32_t i = 0; i < 8; ++i) {
+    for (int32_t j_inner = 0; j_inner < 8; ++j_inner) {
+      C[i * 8 + j_inner] = 0.0f;
+      for (int32_t k = 0; k < 16; ++k) {
+        C[i * 8 + j_inner] = C[i * 8 + j_inner] + A[i * 16 + k] * B[k * 8 + j_inner];
+      }
+    }
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, AVectorIsALoopOverLanes) {
+  Kernel k;
+  const Buffer a = k.array({64}, Float(32)), b = k.array({64}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, 8, "i", [&](Var i) {
+    const Expr lanes = make_ramp(i * 8, 1, 8);
+    ib.emit(put(b, lanes, at(a, lanes) * make_broadcast(make_float(Float(32), 1.5), 8)));
+  });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(const float* restrict A, float* restrict B) {
+  for (int32_t i = 0; i < 8; ++i) {
+    for (int32_t lane = 0; lane < 8; ++lane) {
+      B[i * 8 + lane] = A[i * 8 + lane] * 1.5f;
+    }
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, SizesAndGuardsAreAsInTheProgram) {
+  Kernel k;
+  const Var n("n");
+  const Buffer a = k.array({n}, Int(8)), b = k.array({n}, Float(64));
+  IRBuilder ib;
+  ib.for_range(0, floordiv(n + 3, 4), "i", [&](Var i) {
+    ib.for_range(0, 4, "j", [&](Var j) {
+      ib.if_scope(likely(i * 4 + j < n), [&] {
+        ib.emit(put(b, i * 4 + j, cast(Float(64), at(a, i * 4 + j)) / make_float(Float(64), 3)));
+      });
+    });
+  });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(const int8_t* restrict A, double* restrict B, int32_t n) {
+  {
+    const int32_t i_end = (n + 3) >> 2;
+    for (int32_t i = 0; i < i_end; ++i) {
+      for (int32_t j = 0; j < 4; ++j) {
+        if (i * 4 + j < n) {
+          B[i * 4 + j] = (double)A[i * 4 + j] / 3.0;
+        }
+      }
+    }
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, SumsOfDataWrapAndSumsOfIndicesNeedNot) {
+  Kernel k;
+  const Buffer a = k.array({16}, Int(32)), b = k.array({16}, Int(32));
+  IRBuilder ib;
+  ib.for_range(0, 8, "i", [&](Var i) { ib.emit(put(b, i * 2 + 1, at(a, i * 2 + 1) * 3 + i * 5)); });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(const int32_t* restrict A, int32_t* restrict B) {
+  for (int32_t i = 0; i < 8; ++i) {
+    B[i * 2 + 1] = (int32_t)((uint32_t)A[i * 2 + 1] * 3u + (uint32_t)i * 5u);
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, OperatorsOfOneLevelKeepTheOrderOfTheProgram) {
+  Kernel k;
+  const Buffer a = k.array({4}, Float(32)), b = k.array({1}, Float(32));
+  const Expr x = at(a, 0), y = at(a, 1), z = at(a, 2), w = at(a, 3);
+  EXPECT_EQ(function(k, put(b, 0, (x + (y - z)) * w - x / (y / z))), R"(
+int32_t f(const float* restrict A, float* restrict B) {
+  B[0] = (A[0] + (A[1] - A[2])) * A[3] - A[0] / (A[1] / A[2]);
+  return 0;
+}
+)");
+}
+
+TEST(Text, WhatCHasNoOperatorForIsAFunctionBesideIt) {
+  Kernel k;
+  const Buffer a = k.array({4}, Float(32)), b = k.array({4}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, 4, "i",
+               [&](Var i) { ib.emit(put(b, i, sqrt(max(at(a, i), make_float(Float(32), 0))))); });
+  const std::string text = text_of(k.function(ib.get(), "f"));
+  EXPECT_EQ(part_of(text, "static inline float"), R"(
+static inline float max_float32(float a, float b) {
+  return a > b ? a : b;
+}
+)");
+  EXPECT_NE(text.find("    B[i] = sqrtf(max_float32(A[i], 0.0f));\n"), std::string::npos) << text;
+}
+
+TEST(Text, BuffersThatMayOverlapAreNotSaidToBeAlone) {
+  Kernel k;
+  const Buffer a = k.array({4}, Float(32)), b = k.array({4}, Float(32));
+  PrimFunc func = k.function(put(b, 0, at(a, 1)), "f");
+  func.attrs.noalias = false;
+  EXPECT_EQ(part_of(text_of(func), "int32_t f("), R"(
+int32_t f(const float* A, float* B) {
+  B[0] = A[1];
+  return 0;
+}
+)");
+}
+
+TEST(Text, TheBodyOfAParallelLoopIsAFunctionWithAClosure) {
+  Kernel k;
+  const Var n("n");
+  const Buffer a = k.array({n}, Float(32)), b = k.array({n}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, n, "i", [&](Var i) { ib.emit(put(b, i, at(a, i))); },
+               {.kind = ForKind::Parallel});
+  const std::string text = text_of(k.function(ib.get(), "f"));
+  EXPECT_EQ(part_of(text, "struct"), R"(
+struct f_i_body_closure {
+  float* B;
+  const float* A;
+};)");
+  EXPECT_EQ(part_of(text, "static int32_t f_i_body"), R"(
+static int32_t f_i_body(void* closure, int64_t begin, int64_t end) {
+  const struct f_i_body_closure* const outer = closure;
+  float* restrict B = outer->B;
+  const float* restrict A = outer->A;
+  for (int32_t i = (int32_t)begin; i < (int32_t)end; ++i) {
+    B[i] = A[i];
+  }
+  return 0;
+}
+)");
+  EXPECT_EQ(part_of(text, "int32_t f("), R"(
+int32_t f(const float* restrict A, float* restrict B, int32_t n) {
+  int32_t status = 0;
+  struct f_i_body_closure i_body_closure = {B, A};
+  status = parallel_for(f_i_body, &i_body_closure, 0, n);
+  if (status != 0) {
+    return status;
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, TemporariesOfTheirOwnSizeAreGivenBackOnEveryWayOut) {
+  Kernel k;
+  const Var n("n");
+  const Buffer a = k.array({n}, Float(32)), b = k.array({n}, Float(32));
+  const Buffer t = decl_buffer({n}, Float(32), {.name = "T"});
+  const Stmt use = make_seq({put(t, 0, at(a, 0)), put(b, 0, at(t, 0))});
+  const Stmt checked = make_stmt(Assert{Expr(n) < 100, "too \"many\"", use});
+  EXPECT_EQ(function(k, make_stmt(Allocate{t->data, Float(32), {n}, make_true(), checked})), R"(
+int32_t f(const float* restrict A, float* restrict B, int32_t n) {
+  int32_t status = 0;
+  float* restrict T = workspace_alloc(size_of_product(4, n));
+  if (!T) {
+    return 3;
+  }
+  if (!(n < 100)) {
+    set_last_error("too \"many\"");
+    status = 1;
+    goto free_T;
+  }
+  T[0] = A[0];
+  B[0] = T[0];
+free_T:
+  workspace_free(T);
+  if (status != 0) {
+    return status;
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, NamesAreThoseOfTheProgramWhereCHasThemFree) {
+  Kernel k;
+  const Buffer a = k.array({4}, Float(32), "double"), b = k.array({4}, Float(32), "B.local");
+  IRBuilder ib;
+  ib.for_range(0, 4, "B.local", [&](Var i) { ib.emit(put(b, i, at(a, i))); });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(const float* restrict double_1, float* restrict B_local) {
+  for (int32_t B_local_1 = 0; B_local_1 < 4; ++B_local_1) {
+    B_local[B_local_1] = double_1[B_local_1];
+  }
+  return 0;
+}
+)");
+}
+
+// ---- what C cannot say ----
+
+template <class ErrorType>
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ErrorType& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Refusals, NameWhatCCannotSay) {
+  Kernel k;
+  const Buffer b = k.array({8}, Float(32));
+  const auto refused = [&](const Expr& value, const std::string& words) {
+    const Expr index = value.dtype().is_vector() ? make_ramp(0, 1, value.dtype().lanes) : Expr(0);
+    const std::string text =
+        refusal<LowerError>([&] { text_of(k.function(make_store(b, value, {index}), "f")); });
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  refused(make_extern_call(Float(32, 8), "exp8", {make_load(b, {make_ramp(0, 1, 8)})}),
+          "`exp8` is called with or gives float32x8");
+  refused(make_extern_call(Float(32), "a-b", {}), "`a-b` has a name that C cannot write");
+  refused(make_extern_call(Float(32), "g", {0}) + make_extern_call(Float(32), "g", {0.5f}),
+          "`g` is called as");
+  refused(make_call(Float(32), Intrin::call_llvm_pure_intrin,
+                    {make_string("llvm.fabs"), make_int(UInt(32), 1), make_load(b, {0})}),
+          "use target llvm");
+}
+
+}  // namespace
+}  // namespace tenon::codegen
