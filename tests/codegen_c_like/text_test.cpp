@@ -79,6 +79,21 @@ int32_t f(const float* restrict A, float* restrict B) {
 )");
 }
 
+TEST(Text, ALoopOfOneIterationIsNone) {
+  Kernel k;
+  const Buffer b = k.array({4}, Float(32));
+  IRBuilder ib;
+  ib.for_range(2, 3, "i",
+               [&](Var i) { ib.for_range(0, 1, "j", [&](Var) { ib.emit(put(b, i, 1.0f)); }); });
+  EXPECT_EQ(function(k, ib.get()), R"(
+int32_t f(float* restrict A) {
+  const int32_t i = 2;
+  A[i] = 1.0f;
+  return 0;
+}
+)");
+}
+
 TEST(Text, SizesAndGuardsAreAsInTheProgram) {
   Kernel k;
   const Var n("n");

@@ -229,6 +229,11 @@ TEST_F(FunctionTest, TargetsOfOneModuleGoTogether) {
       },
       {"-system-lib", "same"}));
   EXPECT_TRUE(refuses<TargetError>([&] { build({{f, here}, {g, Target("cuda")}}); }, {"`cuda`"}));
+  EXPECT_TRUE(refuses<TargetError>(
+      [&] {
+        build({{f, here}, {g, Target("c")}});
+      },
+      {"`c`", "one kind of target"}));
   EXPECT_TRUE(refuses<LowerError>([&] { build({{f, here}, {f, here}}); }, {"`f`", "twice"}));
   EXPECT_TRUE(refuses<LowerError>([&] { build(std::vector<TargetedModule>()); }, {"no functions"}));
 }

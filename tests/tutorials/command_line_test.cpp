@@ -106,6 +106,25 @@ TEST(CommandLine, LlIsLlvmsTextAndAsmIsAssembler) {
   EXPECT_NE(run_tutorial("09_split", "--emit=asm").out.find(".text"), std::string::npos);
 }
 
+TEST(CommandLine, PrintsTheSourceInTheLanguageOfTheTarget) {
+  EXPECT_NE(run_tutorial("09_split", "--emit=source --target=c").out.find("int32_t main_compute("),
+            std::string::npos);
+  EXPECT_NE(run_tutorial("09_split", "--emit=source").out.find("define "), std::string::npos);
+}
+
+TEST(CommandLine, ChecksAndTimesCToo) {
+  const Outcome run = run_tutorial("add_relu", "--check --time --target=c --size=1000");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("(compiled for c, "), std::string::npos) << run.out;
+}
+
+TEST(CommandLine, TheSumForEveryTargetIsRight) {
+  const Outcome run = run_tutorial("targets", "--check");
+  EXPECT_EQ(run.status, 0) << run.err;
+  for (const char* target : {"llvm", "c"})
+    EXPECT_NE(run.out.find("check " + std::string(target) + ": right"), std::string::npos);
+}
+
 TEST(CommandLine, TheTargetDecidesOnTheInstructions) {
   const Outcome wide = run_tutorial(
       "13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=znver4'");

@@ -58,7 +58,8 @@ void CFunctionEmitter::block(const std::string& head, const std::function<void()
 
 std::string CFunctionEmitter::bind(const std::string& name, DataType type, const Text& value) {
   const std::string taken = names_.take(name);
-  out_.add("const " + type_of(type) + " " + taken + " = " + value.text + ";");
+  out_.add((type.is_handle() ? "void* const " : "const " + type_of(type) + " ") + taken + " = " +
+           value.text + ";");
   return taken;
 }
 
@@ -80,19 +81,21 @@ void CFunctionEmitter::emit(const Let& n) {
   const bool outer = std::exchange(index_mode_, is_index);
   const Text value = expr(n.value);
   index_mode_ = outer;
-  CVariable variable{.name = names_.take(n.var.name()), .is_index = is_index};
-  const VarNode* node = n.var.as<VarNode>();
-  if (node->pointer) variable.pointee = memory_type(module_.dialect(), node->pointer->element);
-  const std::string type =
-      node->pointer ? variable.pointee + "* const " : "const " + type_of(n.var.dtype()) + " ";
-  out_.add(type + variable.name + " = " + value.text + ";");
+  CVariable variable{.name = "", .is_index = is_index};
+  if (const auto& pointer = n.var.as<VarNode>()->pointer) {
+    variable.name = names_.take(n.var.name());
+    variable.pointee = memory_type(module_.dialect(), pointer->element);
+    out_.add(variable.pointee + "* const " + variable.name + " = " +
+             cast_to(variable.pointee + "*", value).text + ";");
+  } else {
+    variable.name = bind(n.var.name(), n.var.dtype(), value);
+  }
   define(n.var, std::move(variable));
   stmt(n.body);
 }
 
 void CFunctionEmitter::emit(const Evaluate& n) {
-  const Call* call = n.value.as<Call>();
-  if (!call || is_constant(n.value)) return;
+  if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
   // What has been emitted before the statement, or has no effect, leaves a number behind.
   if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
@@ -104,7 +107,8 @@ void CFunctionEmitter::emit(const For& n) {
   if (n.kind == ForKind::Parallel) return in_region_ ? shared_loop(n) : parallel_loop(n);
   const DataType type = n.min.dtype();
   if (is_one(n.extent)) {
-    define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});
+    if (uses_var(n.body, n.var))
+      define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});
     return stmt(n.body);
   }
   const Text begin = index(n.min);
