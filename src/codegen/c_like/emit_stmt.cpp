@@ -43,7 +43,8 @@ void CFunctionEmitter::stmt(const Stmt& s) {
       [&](const Seq& n) {
         for (const Stmt& child : n.stmts) stmt(child);
       },
-      [&](const Prefetch&) { never("a prefetch of a region"); });
+      [&](const Prefetch&) { never("a prefetch of a region"); },
+      [&](const BlockRealize&) { never("a block"); });
 }
 
 void CFunctionEmitter::block(const std::string& head, const std::function<void()>& content) {
