@@ -51,9 +51,10 @@ TEST(SavedC, CompilesAndRunsAlone) {
   const TemporaryFolder folder;
   exponentials().save(folder.file("functions.c"));
   exponentials().save(folder.file("functions.h"));
-  write_file(folder.file("main.c"), R"(
+  write_file(folder.file("main.c"),
+             "#include \"functions.h\"\n"
+             R"(
 #include <stdio.h>
-#include "functions.h"
 int main(void) {
   const float a[3] = {0, 1, 2};
   float b[3] = {0}, c[100];
@@ -111,9 +112,10 @@ TEST(SavedC, OtherSuffixesAreRefused) {
 }
 
 TEST(SavedC, PassesArgumentsAsTheRuntimeDeclares) {
-  const std::string main = R"(
+  const std::string main =
+      "#define AT(type, field) (int)offsetof(type, field)\n"
+      R"(
 #include <stdio.h>
-#define AT(type, field) (int)offsetof(type, field)
 int main(void) {
   printf("%d %d %d %d;", (int)sizeof(TenonValue), (int)sizeof(DLTensor), (int)sizeof(DLDevice),
          (int)sizeof(DLDataType));

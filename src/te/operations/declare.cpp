@@ -112,15 +112,14 @@ void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule 
   if (buffer.dtype() != tensor.dtype())
     throw TypeError(
         pair + " is " + buffer.dtype().str() + ", the tensor is " + tensor.dtype().str(), where);
-  if (given.size() != expected.size())
-    throw TypeError(pair + " has " + std::to_string(given.size()) + " dimensions, the tensor has " +
-                        std::to_string(expected.size()),
-                    where);
+  const std::string shapes =
+      pair + " has shape " + print_list(given) + ", the tensor " + print_list(expected);
+  if (given.size() != expected.size()) throw TypeError(shapes, where);
   for (std::size_t n = 0; n < given.size(); ++n) {
     const bool is_open = rule == ShapeRule::NotContradicted &&
                          !(tir::constant_int(given[n]) && tir::constant_int(expected[n]));
     if (is_open || arith::can_prove_equal(given[n], expected[n])) continue;
-    throw TypeError(pair + ": extent " + std::to_string(n) + " is " + tir::print_expr(given[n]) +
+    throw TypeError(shapes + ": extent " + std::to_string(n) + " is " + tir::print_expr(given[n]) +
                         ", that of the tensor is " + tir::print_expr(expected[n]),
                     where);
   }
