@@ -19,6 +19,7 @@ ROOMS = {
     "tir": ((), ()),
     "arith": (("tir",), ()),
     "te": (("arith", "tir"), ("boost/graph/",)),
+    "s_tir": (("arith", "tir"), ()),
     "lower": (("arith", "tir"), ()),
     "codegen": (("tir", "runtime"), ()),
     "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
@@ -26,7 +27,7 @@ ROOMS = {
     "topi": (("te", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/")),
     "driver": (
-        ("te", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi", "runtime"),
+        ("te", "s_tir", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi", "runtime"),
         (),
     ),
     "tooling": (("*",), ("boost/program_options",)),

@@ -1,0 +1,60 @@
+// What schedules ask about a block program. Everything is computed from the program when it is
+// asked: nothing is kept that a later step could make false.
+//
+// Vocabulary. A block's *instance* is one combination of values of its iterators. A *complete*
+// block has spatial iterators only, is the only writer of what it writes, and does not read it: its
+// instances may run in any order and more than once. A *reduction* block has an init, and
+// iterators of which those that reduce are in no index of what it writes. After
+// decompose_reduction the init is a block of its own and the rest an *update* of the same buffers;
+// the two together are still one reduction.
+#pragma once
+
+#include <string>
+
+#include "tenon/s_tir/program.h"
+
+namespace tenon::s_tir {
+
+enum class BlockClass : unsigned char { Complete, Reduction, ReductionInit, ReductionUpdate };
+
+/// The class of a block within its scope, or why it has none.
+struct Classified {
+  std::optional<BlockClass> block_class;
+  /// A half sentence about the block: "reads `C`, which it writes".
+  std::string reason;
+};
+Classified classify(const Program& program, int block);
+
+/// Blocks of the same scope that write what it reads, and stand before it; in the order of the
+/// text.
+std::vector<int> producers(const Program& program, int block);
+/// Blocks of the same scope that read what it writes, and stand behind it.
+std::vector<int> consumers(const Program& program, int block);
+
+/// The init that belongs to an update, or the update that belongs to an init.
+std::optional<int> other_half(const Program& program, int block);
+
+/// Whether a buffer is allocated by a block around (not a parameter, not a matched buffer): the
+/// number of that block.
+std::optional<int> allocated_by(const Program& program, const tir::Buffer& buffer, int around);
+
+/// Whether every value of every iterator comes about, by digits of the loops around it in its
+/// scope (A1 of quasi-affine bindings).
+bool has_affine_bindings(const Program& program, int block);
+
+/// Loops around the block, within its scope, of which not all iterations are told apart by the
+/// block's iterators: they run the same instances again. Loops of one iteration never do.
+std::vector<int> repeating_loops(const Program& program, int block);
+
+/// Whether two instances that differ in this spatial iterator write different elements of every
+/// buffer that the block writes.
+bool tells_writes_apart(const tir::Block& block, const tir::IterVar& iter);
+
+/// The producer writes, before the consumer reads it, all that the consumer reads of the buffer in
+/// each iteration of the loops around both; both stand in one scope. False means not proved.
+bool covers_reads(const Program& program, int producer, int consumer, const tir::Buffer& buffer);
+
+/// "`i` of block `C`": how errors name a loop or a block.
+std::string describe(const Program& program, int n);
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,135 @@
+// The primitives: each takes a program and gives a function that computes the same. What is asked
+// is checked before anything is built; what cannot be shown to be right is a ScheduleError that
+// says why and what would work. Loops and blocks are given by their numbers in the program.
+//
+//   Program program(func);
+//   int block = program.blocks_named("C").front();
+//   SplitLoop split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
+//   Program next(split_i.func);
+#pragma once
+
+#include "tenon/s_tir/program.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/fresh_copy.h"
+
+namespace tenon::s_tir {
+
+struct SplitOptions {
+  bool preserve_unit_iters = true;
+  /// Promises that the factors divide the extent: no guard is made. Refused where that is not so.
+  bool disable_predication = false;
+};
+struct FuseOptions {
+  bool preserve_unit_iters = true;
+};
+struct ComputeAtOptions {
+  /// Loops of one iteration are made as well.
+  bool preserve_unit_loops = false;
+  /// Where among the statements of the loop: -1, the last place that is possible; -2, the first;
+  /// else that position.
+  int index = -1;
+};
+
+/// New loops, outermost first, by their variables.
+struct SplitLoop {
+  tir::PrimFunc func;
+  std::vector<tir::Var> loops;
+};
+struct FusedLoop {
+  tir::PrimFunc func;
+  tir::Var loop;
+};
+/// A new block, and blocks that are another block's successor although they have no iterator in
+/// common with it.
+struct NewBlock {
+  tir::PrimFunc func;
+  BlockKey block;
+  std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
+};
+struct Renamed {
+  tir::PrimFunc func;
+  std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
+};
+
+// ---- loops --------------------------------------------------------------------------------------
+
+/// One loop as several, whose extents are the factors; at most one factor is absent and covers the
+/// rest. A guard is added where the factors' product is not the extent.
+SplitLoop split(const Program& program, int loop,
+                const std::vector<std::optional<std::int64_t>>& factors,
+                const SplitOptions& options = {},
+                SourceLocation where = SourceLocation::current());
+/// Loops, each the only statement of the one before it, as one.
+FusedLoop fuse(const Program& program, const std::vector<int>& loops,
+               const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
+/// The loops, in the places that they take now, in the order that is given.
+tir::PrimFunc reorder(const Program& program, const std::vector<int>& loops,
+                      SourceLocation where = SourceLocation::current());
+
+tir::PrimFunc parallel(const Program& program, int loop,
+                       SourceLocation where = SourceLocation::current());
+tir::PrimFunc vectorize(const Program& program, int loop,
+                        SourceLocation where = SourceLocation::current());
+tir::PrimFunc unroll(const Program& program, int loop,
+                     SourceLocation where = SourceLocation::current());
+tir::PrimFunc bind(const Program& program, int loop, const tir::ThreadTag& thread,
+                   SourceLocation where = SourceLocation::current());
+
+// ---- memory -------------------------------------------------------------------------------------
+
+/// A copy in another scope of what the block reads as its region number `read`, read by it and the
+/// other readers of the same buffer behind the copy.
+NewBlock cache_read(const Program& program, int block, int read, tir::StorageScope scope,
+                    SourceLocation where = SourceLocation::current());
+/// The block writes into another scope, from which a block behind it copies.
+NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
+                     SourceLocation where = SourceLocation::current());
+tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
+                        SourceLocation where = SourceLocation::current());
+/// The stride of dimension `axis` of what the block writes is `offset` more than a multiple of
+/// `factor`.
+tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
+                            int offset, SourceLocation where = SourceLocation::current());
+
+// ---- places of computation ----------------------------------------------------------------------
+
+/// The producer is computed below a loop of its consumers, as much as they need there.
+tir::PrimFunc compute_at(const Program& program, int block, int loop,
+                         const ComputeAtOptions& options = {},
+                         SourceLocation where = SourceLocation::current());
+/// The consumer is computed below a loop of its producers, as much as is there to read.
+tir::PrimFunc reverse_compute_at(const Program& program, int block, int loop,
+                                 const ComputeAtOptions& options = {},
+                                 SourceLocation where = SourceLocation::current());
+/// The block's value stands in its consumers instead of an element of its buffer.
+tir::PrimFunc compute_inline(const Program& program, int block,
+                             SourceLocation where = SourceLocation::current());
+/// The block's value is what its only producer writes, instead of the element that it wrote.
+tir::PrimFunc reverse_compute_inline(const Program& program, int block,
+                                     SourceLocation where = SourceLocation::current());
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+/// The init as a block of its own in front of the loop.
+NewBlock decompose_reduction(const Program& program, int block, int loop,
+                             SourceLocation where = SourceLocation::current());
+/// The inverse.
+tir::PrimFunc merge_reduction(const Program& program, int init, int update,
+                              SourceLocation where = SourceLocation::current());
+/// Partial results, one for each iteration of the loop, which the block then reduces.
+NewBlock rfactor(const Program& program, int loop, int factor_axis,
+                 SourceLocation where = SourceLocation::current());
+
+// ---- blocks -------------------------------------------------------------------------------------
+
+/// The loop and all below it as a block whose iterators are what remains outside.
+NewBlock blockize(const Program& program, int loop,
+                  SourceLocation where = SourceLocation::current());
+
+/// An integer, a text, or a list of annotations.
+tir::PrimFunc annotate(const Program& program, int block_or_loop, const std::string& key,
+                       tir::Annotation value, SourceLocation where = SourceLocation::current());
+tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::string& key,
+                         SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon::s_tir

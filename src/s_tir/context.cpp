@@ -1,0 +1,78 @@
+#include "s_tir/context.h"
+
+#include <algorithm>
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+void refuse(const Caller& caller, const std::string& sentence) {
+  throw ScheduleError(std::string(caller.primitive) + ": " + sentence, caller.where);
+}
+
+std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops) {
+  std::vector<LoopDomain> result;
+  for (const int n : loops) {
+    const For& loop = program.loop(n);
+    result.push_back({loop.var, loop.min, loop.extent});
+  }
+  return result;
+}
+
+std::vector<LoopDomain> domains_around(const Program& program, int n) {
+  return domains_of(program, program.loops_of(n));
+}
+
+void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains) {
+  for (const LoopDomain& domain : domains)
+    facts.bind(domain.var, Range::from_min_extent(domain.min, domain.extent), true);
+}
+
+void bind_iters(arith::Facts& facts, const Block& block) {
+  for (const IterVar& iter : block.iters)
+    if (iter.dom()) facts.bind(iter.var(), *iter.dom(), true);
+}
+
+std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
+  std::vector<Buffer> result;
+  for (const BufferRegion& region : regions) {
+    const bool is_known = std::any_of(result.begin(), result.end(), [&](const Buffer& buffer) {
+      return buffer.same_as(region.buffer);
+    });
+    if (!is_known) result.push_back(region.buffer);
+  }
+  return result;
+}
+
+bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
+  return std::any_of(regions.begin(), regions.end(), [&](const BufferRegion& region) {
+    return region.buffer.same_as(buffer);
+  });
+}
+
+VarMap bindings_of(const BlockRealize& realize) {
+  VarMap map;
+  for (std::size_t n = 0; n < realize.values.size(); ++n)
+    set(map, realize.block->iters[n].var(), realize.values[n]);
+  return map;
+}
+
+std::vector<Stmt> parts_of(const Stmt& s) {
+  const Seq* seq = s.as<Seq>();
+  return seq ? seq->stmts : std::vector<Stmt>{s};
+}
+
+Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {
+  if (root.same_as(old)) return with;
+  return map_children(
+      root, [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return replace_inside(child, old, with); });
+}
+
+Expr both(const Expr& condition, const Expr& other) {
+  if (is_true(condition)) return other;
+  if (is_true(other)) return condition;
+  return make_binary(BinaryOp::And, condition, other);
+}
+
+}  // namespace tenon::s_tir

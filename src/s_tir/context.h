@@ -1,0 +1,45 @@
+// What the primitives share: who called, and how a step is refused.
+#pragma once
+
+#include "s_tir/iter_map.h"
+#include "tenon/arith/facts.h"
+#include "tenon/s_tir/analysis.h"
+#include "tenon/support/error.h"
+
+namespace tenon::s_tir {
+
+struct Caller {
+  std::string_view primitive;
+  SourceLocation where;
+};
+
+/// ScheduleError: "<primitive>: <sentence>".
+[[noreturn]] void refuse(const Caller& caller, const std::string& sentence);
+
+/// The loops around a statement in its scope, outermost first.
+std::vector<LoopDomain> domains_around(const Program& program, int n);
+std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
+void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
+/// The ranges of the block's iterators.
+void bind_iters(arith::Facts& facts, const tir::Block& block);
+
+/// The buffers of regions, each once, in order.
+std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
+bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
+
+/// Iterators as the values that a realization gives them.
+tir::VarMap bindings_of(const tir::BlockRealize& realize);
+
+/// The statement as a list of those that run one after the other.
+std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
+
+/// The statement with one statement inside of it replaced, found by identity.
+tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
+
+/// `condition && other`, without what is always true.
+tir::Expr both(const tir::Expr& condition, const tir::Expr& other);
+
+/// The text that an optional reason adds.
+inline std::string quoted(const std::string& name) { return "`" + name + "`"; }
+
+}  // namespace tenon::s_tir

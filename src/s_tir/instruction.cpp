@@ -1,0 +1,166 @@
+#include "s_tir/instruction.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon::s_tir {
+
+namespace {
+
+constexpr Parameter input(std::string_view name, std::string_view later_name = {}) {
+  return {.name = name, .later_name = later_name};
+}
+constexpr Parameter positional(std::string_view name) { return {.name = name, .positional = true}; }
+constexpr Parameter attribute(std::string_view name) {
+  return {.name = name, .passed = Passed::Attribute};
+}
+constexpr Parameter flag(std::string_view name) {
+  return {.name = name, .passed = Passed::Attribute, .is_bool = true};
+}
+/// An argument that came after 0.9.0.
+constexpr Parameter newer_flag(std::string_view name, bool absent) {
+  return {.name = name,
+          .passed = Passed::Attribute,
+          .is_new = true,
+          .absent = absent,
+          .is_bool = true};
+}
+constexpr Parameter newer(std::string_view name, std::int64_t absent) {
+  return {.name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent};
+}
+
+constexpr std::array<Parameter, 0> kNone = {};
+constexpr std::array kGetBlock = {attribute("name"), attribute("func_name")};
+constexpr std::array kBlock = {input("block")};
+constexpr std::array kLoop = {input("loop")};
+constexpr std::array kChildren = {positional("block_or_loop")};
+constexpr std::array kPerfectTile = {input("loop"), attribute("n"),
+                                     attribute("max_innermost_factor")};
+constexpr std::array kCategorical = {attribute("candidates"), attribute("probs")};
+constexpr std::array kFuse = {positional("loops"), flag("preserve_unit_iters")};
+constexpr std::array kSplit = {input("loop"), input("factors"), flag("preserve_unit_iters"),
+                               newer_flag("disable_predication", false)};
+constexpr std::array kReorder = {positional("ordered_loops")};
+constexpr std::array kBind = {input("loop"), attribute("thread_axis")};
+constexpr std::array kCacheRead = {input("block"), attribute("read_buffer_index"),
+                                   attribute("storage_scope")};
+constexpr std::array kCacheWrite = {input("block"), attribute("write_buffer_index"),
+                                    attribute("storage_scope")};
+constexpr std::array kComputeAt = {input("block"), input("loop"), flag("preserve_unit_loops"),
+                                   newer("index", -1)};
+constexpr std::array kDecompose = {input("block"), input("loop")};
+constexpr std::array kMerge = {input("init"), input("update")};
+constexpr std::array kRFactor = {input("loop"), attribute("factor_axis")};
+constexpr std::array kStorageAlign = {input("block"), attribute("buffer_index"), attribute("axis"),
+                                      attribute("factor"), attribute("offset")};
+constexpr std::array kSetScope = {input("block"), attribute("buffer_index"),
+                                  attribute("storage_scope")};
+constexpr std::array kBlockize = {input("loop", "target"), newer_flag("preserve_unit_iters", true)};
+constexpr std::array kTensorize = {input("block_or_loop"), attribute("tensor_intrin"),
+                                   newer_flag("preserve_unit_iters", true)};
+constexpr std::array kTransformLayout = {input("block"), attribute("buffer_index"),
+                                         attribute("buffer_index_type"), attribute("index_map")};
+constexpr std::array kAnnotate = {input("block_or_loop"), attribute("ann_key"), input("ann_val")};
+constexpr std::array kUnannotate = {input("block_or_loop"), attribute("ann_key")};
+
+using Kind = InstructionKind;
+
+// In the order of the enumeration.
+constexpr std::array kRows = {
+    InstructionInfo{Kind::GetBlock, "get_block", "GetBlock", kGetBlock, Gives::Block, true},
+    InstructionInfo{Kind::GetLoops, "get_loops", "GetLoops", kBlock, Gives::Loops, true},
+    InstructionInfo{Kind::GetChildBlocks, "get_child_blocks", "GetChildBlocks", kChildren,
+                    Gives::Blocks, true},
+    InstructionInfo{Kind::GetProducers, "get_producers", "GetProducers", kBlock, Gives::Blocks,
+                    true},
+    InstructionInfo{Kind::GetConsumers, "get_consumers", "GetConsumers", kBlock, Gives::Blocks,
+                    true},
+    InstructionInfo{Kind::SamplePerfectTile, "sample_perfect_tile", "SamplePerfectTile",
+                    kPerfectTile, Gives::Exprs, true, true},
+    InstructionInfo{Kind::SampleCategorical, "sample_categorical", "SampleCategorical",
+                    kCategorical, Gives::Expr, true, true},
+    InstructionInfo{Kind::SampleComputeLocation, "sample_compute_location",
+                    "SampleComputeLocation", kBlock, Gives::Loop, true, true},
+    InstructionInfo{Kind::Fuse, "fuse", "Fuse", kFuse, Gives::Loop},
+    InstructionInfo{Kind::Split, "split", "Split", kSplit, Gives::Loops},
+    InstructionInfo{Kind::Reorder, "reorder", "Reorder", kReorder, Gives::Nothing},
+    InstructionInfo{Kind::Parallel, "parallel", "Parallel", kLoop, Gives::Nothing},
+    InstructionInfo{Kind::Vectorize, "vectorize", "Vectorize", kLoop, Gives::Nothing},
+    InstructionInfo{Kind::Unroll, "unroll", "Unroll", kLoop, Gives::Nothing},
+    InstructionInfo{Kind::Bind, "bind", "Bind", kBind, Gives::Nothing},
+    InstructionInfo{Kind::CacheRead, "cache_read", "CacheRead", kCacheRead, Gives::Block},
+    InstructionInfo{Kind::CacheWrite, "cache_write", "CacheWrite", kCacheWrite, Gives::Block},
+    InstructionInfo{Kind::ComputeAt, "compute_at", "ComputeAt", kComputeAt, Gives::Nothing},
+    InstructionInfo{Kind::ReverseComputeAt, "reverse_compute_at", "ReverseComputeAt", kComputeAt,
+                    Gives::Nothing},
+    InstructionInfo{Kind::ComputeInline, "compute_inline", "ComputeInline", kBlock,
+                    Gives::Nothing},
+    InstructionInfo{Kind::ReverseComputeInline, "reverse_compute_inline", "ReverseComputeInline",
+                    kBlock, Gives::Nothing},
+    InstructionInfo{Kind::DecomposeReduction, "decompose_reduction", "DecomposeReduction",
+                    kDecompose, Gives::Block},
+    InstructionInfo{Kind::MergeReduction, "merge_reduction", "MergeReduction", kMerge,
+                    Gives::Nothing},
+    InstructionInfo{Kind::RFactor, "rfactor", "RFactor", kRFactor, Gives::Block},
+    InstructionInfo{Kind::StorageAlign, "storage_align", "StorageAlign", kStorageAlign,
+                    Gives::Nothing},
+    InstructionInfo{Kind::SetScope, "set_scope", "SetScope", kSetScope, Gives::Nothing},
+    InstructionInfo{Kind::Blockize, "blockize", "Blockize", kBlockize, Gives::Block},
+    InstructionInfo{Kind::Tensorize, "tensorize", "Tensorize", kTensorize, Gives::Nothing},
+    InstructionInfo{Kind::TransformLayout, "transform_layout", "TransformLayout",
+                    kTransformLayout, Gives::Nothing},
+    InstructionInfo{Kind::Annotate, "annotate", "Annotate", kAnnotate, Gives::Nothing},
+    InstructionInfo{Kind::Unannotate, "unannotate", "Unannotate", kUnannotate, Gives::Nothing},
+    InstructionInfo{Kind::EnterPostproc, "enter_postproc", "EnterPostproc", kNone, Gives::Nothing},
+};
+
+constexpr bool is_in_order() {
+  for (std::size_t n = 0; n < kRows.size(); ++n)
+    if (static_cast<std::size_t>(kRows[n].kind) != n) return false;
+  return true;
+}
+static_assert(is_in_order());
+
+const InstructionInfo* find_row(std::string_view name,
+                                std::string_view InstructionInfo::*member) {
+  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const InstructionInfo& info) {
+    return info.*member == name;
+  });
+  return row == kRows.end() ? nullptr : &*row;
+}
+
+}  // namespace
+
+const InstructionInfo& info_of(InstructionKind kind) {
+  return kRows[static_cast<std::size_t>(kind)];
+}
+
+const InstructionInfo* find_instruction(std::string_view name) {
+  return find_row(name, &InstructionInfo::name);
+}
+
+const InstructionInfo* find_json_instruction(std::string_view name) {
+  return find_row(name, &InstructionInfo::json_name);
+}
+
+bool gives_list(Gives gives) {
+  return gives == Gives::Blocks || gives == Gives::Loops || gives == Gives::Exprs;
+}
+
+RV::Kind kind_given(Gives gives) {
+  if (gives == Gives::Block || gives == Gives::Blocks) return RV::Kind::Block;
+  if (gives == Gives::Loop || gives == Gives::Loops) return RV::Kind::Loop;
+  return RV::Kind::Expr;
+}
+
+std::size_t parameter_index(const InstructionInfo& info, std::string_view name) {
+  for (std::size_t n = 0; n < info.parameters.size(); ++n)
+    if (info.parameters[n].name == name) return n;
+  internal_error("an instruction has no such parameter");
+}
+
+TraceValue absent_value(const Parameter& parameter) {
+  return std::visit([](const auto& value) { return TraceValue{value}; }, parameter.absent);
+}
+
+}  // namespace tenon::s_tir

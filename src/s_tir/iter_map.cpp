@@ -1,0 +1,422 @@
+#include "s_tir/iter_map.h"
+
+#include <algorithm>
+
+#include "tenon/tir/walk.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+std::vector<Expr> conjuncts(const Expr& condition) {
+  std::vector<Expr> result, pending{condition};
+  while (!pending.empty()) {
+    const Expr e = pending.back();
+    pending.pop_back();
+    if (const Binary* both = as_binary(e, BinaryOp::And)) {
+      pending.push_back(both->b);
+      pending.push_back(both->a);
+    } else if (!is_true(e)) {
+      result.push_back(e);
+    }
+  }
+  return result;
+}
+
+namespace {
+
+/// number < limit
+struct Bound {
+  Expr number;
+  std::int64_t limit;
+};
+
+class Detector {
+ public:
+  Detector(const std::vector<LoopDomain>& loops, DigitForm form) : form_(form) {
+    for (const LoopDomain& loop : loops) {
+      const std::optional<std::int64_t> extent = constant_int(loop.extent);
+      loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
+      map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
+    }
+  }
+
+  std::optional<IterMap> detect(std::span<const Expr> values, const Expr& predicate) {
+    std::optional<std::vector<Bound>> bounds = bounds_of(predicate);
+    if (!bounds) return std::nullopt;
+    for (const Bound& bound : *bounds)
+      if (!constrain(bound)) return std::nullopt;
+    if (!constraints_nest()) return std::nullopt;
+    for (const Expr& value : values) {
+      std::optional<DigitSum> sum = sum_of(value);
+      if (sum && !sum->digits.empty()) sum = fused(*sum);
+      if (!sum) return std::nullopt;
+      map_.values.push_back(*sum);
+    }
+    if (!digits_are_disjoint()) return std::nullopt;
+    return std::move(map_);
+  }
+
+ private:
+  /// Digits, most significant first, and the number that they make.
+  struct Group {
+    std::vector<Digit> digits;
+    int mark;
+    bool is_constrained = false;
+  };
+
+  // ---- predicates ----
+
+  const int* loop_mark(const Expr& var) const {
+    for (const auto& [node, mark] : loops_)
+      if (node == &var.node()) return &mark;
+    return nullptr;
+  }
+  bool uses_loop(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return loop_mark(var) != nullptr; });
+  }
+
+  /// The numbers that are bounded, simple ones first: a number's parts are bounded before it. A
+  /// bound of a loop variable is the loop's extent from then on.
+  std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
+    std::vector<Bound> bounds;
+    for (const Expr& part : conjuncts(predicate)) {
+      if (!uses_loop(part)) continue;
+      const Binary* compare = part.as<Binary>();
+      if (!compare) return std::nullopt;
+      const bool is_less = compare->op == BinaryOp::Lt || compare->op == BinaryOp::Le;
+      const bool is_greater = compare->op == BinaryOp::Gt || compare->op == BinaryOp::Ge;
+      if (!is_less && !is_greater) return std::nullopt;
+      const Expr& number = is_less ? compare->a : compare->b;
+      const std::optional<std::int64_t> limit = constant_int(is_less ? compare->b : compare->a);
+      if (!limit) return std::nullopt;
+      const bool is_strict = compare->op == BinaryOp::Lt || compare->op == BinaryOp::Gt;
+      const Bound bound{number, *limit + (is_strict ? 0 : 1)};
+      if (const int* mark = loop_mark(number)) {
+        std::int64_t& extent = map_.marks[*mark].extent;
+        if (!is_zero(map_.marks[*mark].min)) return std::nullopt;
+        extent = extent == kUnknownExtent ? bound.limit : std::min(extent, bound.limit);
+      } else {
+        bounds.push_back(bound);
+      }
+    }
+    std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) {
+      return node_count(a.number) < node_count(b.number);
+    });
+    return bounds;
+  }
+
+  bool constrain(const Bound& bound) {
+    const std::optional<DigitSum> sum = sum_of(bound.number);
+    if (!sum || !is_zero(sum->base)) return false;
+    const std::optional<DigitSum> number = fused(*sum);
+    if (!number || number->digits.front().scale != 1) return false;
+    const int mark = number->digits.front().mark;
+    Mark& own = map_.marks[mark];
+    if (own.extent == kUnknownExtent) return false;
+    own.extent = std::min(own.extent, bound.limit);
+    for (Group& group : groups_)
+      if (group.mark == mark) group.is_constrained = true;
+    return own.extent > 0;
+  }
+
+  /// The digits of two bounded numbers are the same, or those of one are among those of the other,
+  /// or they have none in common.
+  bool constraints_nest() const {
+    for (const Group& a : groups_)
+      for (const Group& b : groups_) {
+        if (!a.is_constrained || !b.is_constrained || a.digits.size() > b.digits.size()) continue;
+        const auto is_common = [&](const Digit& digit) {
+          return std::find(b.digits.begin(), b.digits.end(), digit) != b.digits.end();
+        };
+        const auto count = std::count_if(a.digits.begin(), a.digits.end(), is_common);
+        if (count != 0 && count != static_cast<std::ptrdiff_t>(a.digits.size())) return false;
+      }
+    return true;
+  }
+
+  // ---- sums ----
+
+  std::optional<DigitSum> sum_of(const Expr& e) {
+    if (!uses_loop(e)) return DigitSum{{}, e};
+    if (const int* mark = loop_mark(e)) {
+      const Mark& own = map_.marks[*mark];
+      if (form_ == DigitForm::Reduced && own.extent == 1) return DigitSum{{}, own.min};
+      return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
+    }
+    const Binary* binary = e.as<Binary>();
+    if (!binary) return std::nullopt;
+    switch (binary->op) {
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+        return added(*binary);
+      case BinaryOp::Mul:
+        return scaled(*binary);
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+        return divided(*binary);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<DigitSum> added(const Binary& e) {
+    std::optional<DigitSum> a = sum_of(e.a);
+    const std::optional<DigitSum> b = sum_of(e.b);
+    if (!a || !b) return std::nullopt;
+    const int sign = e.op == BinaryOp::Sub ? -1 : 1;
+    for (const Digit& digit : b->digits) {
+      const auto same = std::find_if(a->digits.begin(), a->digits.end(), [&](const Digit& other) {
+        return other.mark == digit.mark && other.lower == digit.lower &&
+               other.extent == digit.extent;
+      });
+      if (same != a->digits.end())
+        same->scale += sign * digit.scale;
+      else
+        a->digits.push_back({digit.mark, digit.lower, digit.extent, sign * digit.scale});
+    }
+    a->base = fold(e.op, a->base, b->base);
+    return a;
+  }
+
+  std::optional<DigitSum> scaled(const Binary& e) {
+    const std::optional<std::int64_t> left = constant_int(e.a), right = constant_int(e.b);
+    if (!left && !right) return std::nullopt;
+    std::optional<DigitSum> sum = sum_of(left ? e.b : e.a);
+    if (!sum) return std::nullopt;
+    for (Digit& digit : sum->digits) digit.scale *= left ? *left : *right;
+    sum->base = fold(BinaryOp::Mul, sum->base, left ? e.a : e.b);
+    return sum;
+  }
+
+  std::optional<DigitSum> divided(const Binary& e) {
+    const std::optional<std::int64_t> divisor = constant_int(e.b);
+    std::optional<DigitSum> sum = sum_of(e.a);
+    if (!divisor || *divisor <= 0 || !sum) return std::nullopt;
+    if (sum->digits.empty())
+      return DigitSum{{}, fold(e.op, sum->base, make_int(e.b.dtype(), *divisor))};
+    if (!is_zero(sum->base)) return std::nullopt;
+    const bool is_single = e.a.as<VarNode>() != nullptr ||
+                           (sum->digits.size() == 1 && sum->digits[0].scale == 1);
+    if (!is_single) sum = fused(*sum);
+    if (!sum || sum->digits.size() != 1) return std::nullopt;
+    Digit digit = sum->digits.front();
+    const Expr zero = make_int(e.a.dtype(), 0);
+    std::int64_t by = *divisor;
+    const bool is_quotient = e.op == BinaryOp::FloorDiv;
+    if (by == 1) return is_quotient ? DigitSum{{digit}, zero} : DigitSum{{}, zero};
+    if (digit.scale != 1) {
+      if (digit.scale % by == 0) {
+        digit.scale /= by;
+        return is_quotient ? DigitSum{{digit}, zero} : DigitSum{{}, zero};
+      }
+      if (digit.scale < 0 || by % digit.scale != 0) return std::nullopt;
+      by /= digit.scale;
+      if (is_quotient) digit.scale = 1;
+    }
+    if (digit.extent == kUnknownExtent || digit.extent % by != 0) return std::nullopt;
+    if (is_quotient) {
+      digit.lower *= by;
+      digit.extent /= by;
+    } else {
+      digit.extent = by;
+    }
+    return DigitSum{{digit}, zero};
+  }
+
+  // ---- digits as one number ----
+
+  static bool same_place(const Digit& a, const Digit& b) {
+    return a.mark == b.mark && a.lower == b.lower && a.extent == b.extent;
+  }
+
+  /// The longest bounded number that ends in the digit.
+  const Group* bounded_from(const Digit& digit) const {
+    const Group* result = nullptr;
+    for (const Group& group : groups_)
+      if (group.is_constrained && same_place(digit, group.digits.back()) &&
+          (!result || result->digits.size() < group.digits.size()))
+        result = &group;
+    return result;
+  }
+
+  /// Takes the digits of the bounded number out of those left; false if one of them is not there.
+  static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
+                         std::vector<Digit>& flat) {
+    for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
+      const auto found = std::find_if(left.begin(), left.end(), [&](const Digit& other) {
+        return same_place(other, *digit) && other.scale == digit->scale * scale;
+      });
+      if (found == left.end()) return false;
+      flat.push_back(*found);
+      left.erase(found);
+    }
+    return true;
+  }
+
+  /// (x // 2 % 4) * 2 + x % 2 is x % 8.
+  static void join_neighbours(std::vector<Digit>& digits) {
+    for (std::size_t n = 0; n < digits.size(); ++n)
+      for (std::size_t m = 0; m < digits.size(); ++m) {
+        Digit& low = digits[n];
+        const Digit& high = digits[m];
+        if (low.mark != high.mark || low.extent == kUnknownExtent ||
+            high.lower != low.lower * low.extent || high.scale != low.scale * low.extent)
+          continue;
+        low.extent *= high.extent;
+        digits.erase(digits.begin() + static_cast<std::ptrdiff_t>(m));
+        n = static_cast<std::size_t>(-1);
+        break;
+      }
+  }
+
+  /// The sum as one digit of a new number, times what all digits have in common: each digit weighs
+  /// what the digits below it can count. Nullopt if the weights leave gaps or overlap.
+  std::optional<DigitSum> fused(const DigitSum& sum) {
+    std::vector<Digit> left = sum.digits;
+    if (form_ == DigitForm::Reduced) join_neighbours(left);
+    if (left.empty()) return std::nullopt;
+    const auto least = std::min_element(left.begin(), left.end(), [](const Digit& a, const Digit& b) {
+      return a.scale < b.scale;
+    });
+    const std::int64_t unit = least->scale;
+    if (unit <= 0) return std::nullopt;
+    std::int64_t expected = unit;
+    std::vector<Digit> flat, grouped;  // least significant first
+    auto next = least;
+    while (!left.empty()) {
+      if (expected == kUnknownExtent) return std::nullopt;
+      if (flat.empty() == false)
+        next = std::find_if(left.begin(), left.end(),
+                            [&](const Digit& digit) { return digit.scale == expected; });
+      if (next == left.end()) return std::nullopt;
+      std::int64_t extent = 0;
+      if (const Group* group = bounded_from(*next)) {
+        extent = map_.marks[group->mark].extent;
+        grouped.push_back({group->mark, 1, extent, expected / unit});
+        if (!take_group(*group, expected, left, flat)) return std::nullopt;
+      } else {
+        extent = next->extent;
+        flat.push_back(*next);
+        grouped.push_back(*next);
+        grouped.back().scale /= unit;
+        left.erase(next);
+      }
+      expected = extent == kUnknownExtent ? kUnknownExtent : expected * extent;
+    }
+    for (Digit& digit : flat) digit.scale /= unit;
+    std::reverse(flat.begin(), flat.end());
+    std::reverse(grouped.begin(), grouped.end());
+    const int mark = number_of(std::move(flat), std::move(grouped),
+                               expected == kUnknownExtent ? kUnknownExtent : expected / unit);
+    return DigitSum{{{mark, 1, map_.marks[mark].extent, unit}}, sum.base};
+  }
+
+  int number_of(std::vector<Digit> flat, std::vector<Digit> grouped, std::int64_t extent) {
+    for (const Group& group : groups_)
+      if (group.digits == flat) return group.mark;
+    const int mark = static_cast<int>(map_.marks.size());
+    map_.marks.push_back({DigitSum{std::move(grouped), 0}, extent});
+    groups_.push_back({std::move(flat), mark});
+    return mark;
+  }
+
+  // ---- digits of the same source ----
+
+  bool digits_are_disjoint() const {
+    std::vector<std::vector<Digit>> digits(map_.marks.size());
+    std::vector<bool> is_visited(map_.marks.size(), false);
+    std::vector<int> pending;
+    const auto collect = [&](const DigitSum& sum) {
+      for (const Digit& digit : sum.digits) {
+        digits[digit.mark].push_back(digit);
+        if (!is_visited[digit.mark]) pending.push_back(digit.mark);
+        is_visited[digit.mark] = true;
+      }
+    };
+    for (const DigitSum& value : map_.values) collect(value);
+    while (!pending.empty()) {
+      const Mark& mark = map_.marks[pending.back()];
+      pending.pop_back();
+      if (const DigitSum* sum = std::get_if<DigitSum>(&mark.source)) collect(*sum);
+    }
+    for (std::size_t n = 0; n < digits.size(); ++n)
+      if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
+    return true;
+  }
+
+  static bool are_disjoint(std::vector<Digit> digits, std::int64_t extent) {
+    if (extent == kUnknownExtent) return digits.size() == 1;
+    std::stable_sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
+      return std::pair(a.lower, a.extent) < std::pair(b.lower, b.extent);
+    });
+    std::int64_t below = 1;
+    for (const Digit& digit : digits) {
+      if (digit.lower % below != 0) return false;
+      below = digit.lower * digit.extent;
+    }
+    return extent % below == 0;
+  }
+
+  DigitForm form_;
+  IterMap map_;
+  std::vector<std::pair<const ExprNode*, int>> loops_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::optional<IterMap> find_iter_map(std::span<const Expr> values,
+                                     const std::vector<LoopDomain>& loops, const Expr& predicate,
+                                     DigitForm form) {
+  return Detector(loops, form).detect(values, predicate);
+}
+
+std::vector<std::int64_t> told_apart(const IterMap& map) {
+  std::vector<std::int64_t> result(map.marks.size(), 1);
+  std::vector<bool> is_visited(map.marks.size(), false);
+  std::vector<const DigitSum*> pending;
+  for (const DigitSum& value : map.values) pending.push_back(&value);
+  while (!pending.empty()) {
+    const DigitSum& sum = *pending.back();
+    pending.pop_back();
+    for (const Digit& digit : sum.digits) {
+      std::int64_t& count = result[digit.mark];
+      count = digit.extent == kUnknownExtent ? kUnknownExtent : count * digit.extent;
+      if (is_visited[digit.mark]) continue;
+      is_visited[digit.mark] = true;
+      if (const auto* below = std::get_if<DigitSum>(&map.marks[digit.mark].source))
+        pending.push_back(below);
+    }
+  }
+  return result;
+}
+
+Expr to_expr(const IterMap& map, const Digit& digit) {
+  const Mark& mark = map.marks[digit.mark];
+  Expr source = 0;
+  if (const Var* var = std::get_if<Var>(&mark.source))
+    source = fold(BinaryOp::Sub, *var, cast(var->dtype(), mark.min));
+  else
+    source = to_expr(map, std::get<DigitSum>(mark.source));
+  const auto number = [&](std::int64_t value) { return make_int(source.dtype(), value); };
+  const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
+  if (!is_whole) {
+    if (digit.lower * digit.extent != mark.extent)
+      source = fold(BinaryOp::FloorMod, source, number(digit.lower * digit.extent));
+    source = fold(BinaryOp::FloorDiv, source, number(digit.lower));
+  }
+  return fold(BinaryOp::Mul, source, number(digit.scale));
+}
+
+Expr to_expr(const IterMap& map, const DigitSum& sum) {
+  std::optional<Expr> result;
+  for (const Digit& digit : sum.digits) {
+    const Expr e = to_expr(map, digit);
+    result = result ? *result + e : e;
+  }
+  if (!result) return sum.base;
+  return is_zero(sum.base) ? *result : *result + sum.base;
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,421 @@
+#include <algorithm>
+
+#include "s_tir/primitives/loops.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/primitives.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+/// A value of an iterator as outer * (number of inner values) + inner.
+struct Division {
+  Expr outer = 0, inner = 0;
+  Expr outer_extent = 1, inner_extent = 1;
+  bool is_all_outer() const { return is_one(inner_extent); }
+  bool is_all_inner() const { return is_one(outer_extent); }
+};
+
+/// Divides digits into those of loops outside and those of loops inside.
+class Divider {
+ public:
+  Divider(const IterMap& map, std::vector<bool> is_inner) : map_(map), is_inner_(std::move(is_inner)) {}
+
+  Expr outer_predicate = make_true(), inner_predicate = make_true();
+
+  std::optional<Division> divide(const DigitSum& sum) {
+    if (sum.digits.empty()) {
+      Division result;
+      result.inner = sum.base;
+      return result;
+    }
+    if (sum.digits.size() > 1 || sum.digits.front().scale != 1) return std::nullopt;
+    std::optional<Division> result = divide(sum.digits.front());
+    if (result && !is_zero(sum.base)) result->inner = result->inner + sum.base;
+    return result;
+  }
+
+ private:
+  std::optional<Division> divide(const Digit& digit) {
+    const Mark& mark = map_.marks[digit.mark];
+    Digit plain = digit;
+    plain.scale = 1;
+    const Expr extent = digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
+    if (std::holds_alternative<Var>(mark.source)) {
+      if (digit.extent == kUnknownExtent) return std::nullopt;
+      Division result;
+      const bool is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
+      (is_inner ? result.inner : result.outer) = to_expr(map_, plain);
+      (is_inner ? result.inner_extent : result.outer_extent) = extent;
+      return result;
+    }
+    const DigitSum& sum = std::get<DigitSum>(mark.source);
+    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
+    const std::optional<Division> whole = divide_number(sum, mark.extent);
+    if (!whole || is_whole) return whole;
+    // A part of a number is outside or inside as a whole.
+    Division result;
+    if (whole->is_all_outer()) {
+      result.outer = to_expr(map_, plain);
+      result.outer_extent = extent;
+      return result;
+    }
+    if (whole->is_all_inner()) {
+      result.inner = to_expr(map_, plain);
+      result.inner_extent = extent;
+      return result;
+    }
+    return std::nullopt;
+  }
+
+  /// Digits outside come before digits inside.
+  std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
+    std::vector<Division> parts;
+    for (const Digit& digit : sum.digits) {
+      const std::optional<Division> part = divide(digit);
+      if (!part) return std::nullopt;
+      parts.push_back(*part);
+    }
+    Division result;
+    bool is_inner_run = true;
+    std::int64_t inner = 1, outer = 1;
+    std::vector<std::pair<Expr, std::int64_t>> inner_terms, outer_terms;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      if (part->is_all_inner() && (is_inner_run || !part->is_all_outer())) {
+        if (!is_inner_run) return std::nullopt;
+        inner_terms.emplace_back(part->inner, inner);
+        inner *= constant_int(part->inner_extent).value_or(0);
+      } else if (part->is_all_outer()) {
+        is_inner_run = false;
+        outer_terms.emplace_back(part->outer, outer);
+        outer *= constant_int(part->outer_extent).value_or(0);
+      } else {
+        return std::nullopt;
+      }
+    }
+    const auto total = [](const std::vector<std::pair<Expr, std::int64_t>>& terms) {
+      std::optional<Expr> sum_of_terms;
+      for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+        const Expr e =
+            fold(BinaryOp::Mul, term->first, make_int(term->first.dtype(), term->second));
+        sum_of_terms = sum_of_terms ? fold(BinaryOp::Add, *sum_of_terms, e) : e;
+      }
+      return sum_of_terms.value_or(Expr(0));
+    };
+    result.inner = total(inner_terms);
+    result.outer = total(outer_terms);
+    result.inner_extent = inner;
+    result.outer_extent = outer;
+    if (inner * outer == number_extent) return result;
+    // A bounded number is outside or inside as a whole, and takes its bound with it.
+    if (inner_terms.empty()) {
+      outer_predicate = and_also(outer_predicate, result.outer < Expr(number_extent));
+      result.outer_extent = number_extent;
+      return result;
+    }
+    if (outer_terms.empty()) {
+      inner_predicate = and_also(inner_predicate, result.inner < Expr(number_extent));
+      result.inner_extent = number_extent;
+      return result;
+    }
+    return std::nullopt;
+  }
+
+  static Expr and_also(const Expr& condition, const Expr& other) {
+    for (const Expr& part : conjuncts(condition))
+      if (structural_equal(part, other)) return condition;
+    return both(condition, other);
+  }
+
+  const IterMap& map_;
+  std::vector<bool> is_inner_;
+};
+
+struct Blockizing {
+  const Program& program;
+  Caller caller;
+  int block;
+  std::vector<int> outer, inner;
+  const BlockRealize& realize() const { return program.realize(block); }
+  const Block& own() const { return *realize().block; }
+};
+
+/// Where the values use loops outside only or inside only, they need be no digits.
+std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
+  if (!is_true(b.realize().predicate)) return std::nullopt;
+  std::vector<Division> result;
+  for (std::size_t i = 0; i < b.realize().values.size(); ++i) {
+    const Expr& value = b.realize().values[i];
+    const Expr& extent = b.own().iters[i].dom()->extent;
+    const auto uses = [&](const std::vector<int>& loops) {
+      return std::any_of(loops.begin(), loops.end(),
+                         [&](int n) { return uses_var(value, b.program.loop(n).var); });
+    };
+    const bool is_outer = uses(b.outer), is_inner = uses(b.inner);
+    if (is_outer && is_inner) return std::nullopt;
+    Division division;
+    if (is_outer) {
+      division.outer = value;
+      division.outer_extent = extent;
+    } else if (is_inner) {
+      division.inner = value;
+      division.inner_extent = extent;
+    } else if (!is_zero(value)) {
+      division.outer = value;
+      division.outer_extent = extent;
+    }
+    result.push_back(division);
+  }
+  return result;
+}
+
+struct Divided {
+  std::vector<Division> values;
+  Expr outer_predicate, inner_predicate;
+};
+
+Divided divide(const Blockizing& b) {
+  std::vector<int> loops = b.outer;
+  loops.insert(loops.end(), b.inner.begin(), b.inner.end());
+  const std::vector<LoopDomain> domains = domains_of(b.program, loops);
+  const auto map = find_iter_map(b.realize().values, domains, b.realize().predicate,
+                                 DigitForm::AsWritten);
+  if (map) {
+    std::vector<bool> is_inner(loops.size(), false);
+    for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
+    Divider divider(*map, std::move(is_inner));
+    Divided result{{}, make_true(), make_true()};
+    for (const DigitSum& value : map->values) {
+      const std::optional<Division> division = divider.divide(value);
+      if (!division) break;
+      result.values.push_back(*division);
+    }
+    // Bounds of numbers that no value uses stay where their loops are.
+    if (result.values.size() == map->values.size()) {
+      result.outer_predicate = divider.outer_predicate;
+      result.inner_predicate = divider.inner_predicate;
+      return result;
+    }
+  }
+  if (const auto trivial = divide_trivially(b)) return {*trivial, make_true(), make_true()};
+  refuse(b.caller, "the values of the iterators of " + describe(b.program, b.block) +
+                       " cannot be divided into a part outside of " +
+                       describe(b.program, b.inner.front()) + " and a part inside");
+}
+
+class InnerBody {
+ public:
+  InnerBody(VarMap map, const arith::Facts& facts) : map_(std::move(map)), facts_(facts) {}
+  Expr expr(const Expr& e) const {
+    const Expr result = substitute(e, map_);
+    return result.same_as(e) ? e : arith::simplify(result, facts_);
+  }
+  Stmt stmt(const Stmt& s) const {
+    return map_children(
+        s, [&](const Expr& e) { return value(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+  BufferRegion region(BufferRegion own) const {
+    for (Range& range : own.region)
+      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+    return own;
+  }
+
+ private:
+  /// Only indices are simplified: arithmetic on elements stays as it is.
+  Expr value(const Expr& e) const {
+    if (e.dtype().is_index() || e.dtype().is_bool()) return expr(e);
+    return map_children(e, [&](const Expr& child) { return value(child); });
+  }
+  VarMap map_;
+  const arith::Facts& facts_;
+};
+
+/// The init as a block of its own inside of the outer block's init, under the loops of its
+/// elements.
+Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<Expr>& values,
+                    const Expr& predicate) {
+  Block init{.iters = {},
+             .reads = {},
+             .writes = inner.writes,
+             .name = inner.name + "_init",
+             .init = std::nullopt,
+             .body = *inner.init};
+  std::vector<Expr> own_values;
+  VarMap map;
+  for (std::size_t i = 0; i < inner.iters.size(); ++i) {
+    const IterVar& iter = inner.iters[i];
+    if (iter.kind() != IterKind::DataParallel || !uses_var(*inner.init, iter.var())) continue;
+    const Var fresh = iter.var().fresh(iter.name() + "_init");
+    set(map, iter.var(), fresh);
+    init.iters.emplace_back(iter.dom(), fresh, iter.kind());
+    own_values.push_back(values[i]);
+  }
+  std::vector<int> loops;
+  std::vector<Var> dropped;
+  for (const int n : b.inner) {
+    const Var& var = b.program.loop(n).var;
+    const bool is_used = std::any_of(own_values.begin(), own_values.end(),
+                                     [&](const Expr& value) { return uses_var(value, var); });
+    if (is_used)
+      loops.push_back(n);
+    else
+      dropped.push_back(var);
+  }
+  Expr kept = make_true();
+  for (const Expr& part : conjuncts(predicate)) {
+    const bool is_reduced = std::any_of(dropped.begin(), dropped.end(),
+                                        [&](const Var& var) { return uses_var(part, var); });
+    if (!is_reduced) kept = both(kept, part);
+    if (is_reduced)
+      for (const int n : loops)
+        if (uses_var(part, b.program.loop(n).var))
+          refuse(b.caller, "the predicate " + tir_text(part) + " of " +
+                               describe(b.program, b.block) +
+                               " is about loops of the reduction and of the elements at once");
+  }
+  const Block block = [&] {
+    Block result = init;
+    result.body = substitute(init.body, map);
+    for (BufferRegion& write : result.writes)
+      for (Range& range : write.region) range = substitute(range, map);
+    return result;
+  }();
+  VarMap loop_map;
+  std::vector<Var> fresh;
+  for (const int n : loops) {
+    fresh.push_back(b.program.loop(n).var.fresh());
+    set(loop_map, b.program.loop(n).var, fresh.back());
+  }
+  for (Expr& value : own_values) value = substitute(value, loop_map);
+  Stmt nest = make_block(own_values, substitute(kept, loop_map), block);
+  for (std::size_t n = loops.size(); n-- > 0;) {
+    For loop = b.program.loop(loops[n]);
+    loop.var = fresh[n];
+    loop.body = nest;
+    nest = make_stmt(std::move(loop));
+  }
+  return nest;
+}
+
+BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap& relaxed,
+                            const arith::Facts& facts) {
+  BufferRegion result = region;
+  for (std::size_t d = 0; d < region.region.size(); ++d) {
+    const Range& own = region.region[d];
+    const arith::Interval low = arith::values_of(own.min, relaxed, facts);
+    const arith::Interval high = is_one(own.extent)
+                                     ? low
+                                     : arith::values_of(own.min + own.extent - 1, relaxed, facts);
+    const Expr size = region.buffer->shape[d];
+    const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+    if (low.min() && high.max())
+      result.region[d] = arith::Interval::of(*low.min(), *high.max()).to_range(whole, facts);
+    else
+      result.region[d] = whole;
+  }
+  return result;
+}
+
+Blockizing collect(const Caller& caller, const Program& program, int loop) {
+  const std::vector<int> blocks = program.child_blocks(loop);
+  if (blocks.size() != 1)
+    refuse(caller, describe(program, loop) + " is around " + std::to_string(blocks.size()) +
+                       " blocks; only a loop around one block can become a block");
+  Blockizing b{program, caller, blocks.front(), {}, {}};
+  for (const int n : program.loops_of(b.block)) {
+    (n < loop ? b.outer : b.inner).push_back(n);
+    if (n >= loop && parts_of(program.loop(n).body).size() != 1)
+      refuse(caller, describe(program, n) + " is around other statements as well");
+  }
+  return b;
+}
+
+}  // namespace
+
+NewBlock blockize(const Program& program, int loop, SourceLocation where) {
+  const Caller caller{"blockize", where};
+  const Blockizing b = collect(caller, program, loop);
+  const Block& own = b.own();
+  const Divided divided = divide(b);
+  std::vector<IterVar> outer_iters, inner_iters;
+  std::vector<Expr> outer_values, inner_values;
+  VarMap map;
+  arith::Facts facts;
+  arith::IntervalMap relaxed;
+  bool reduces_outside = false;
+  for (std::size_t i = 0; i < own.iters.size(); ++i) {
+    const IterVar& iter = own.iters[i];
+    const Division& division = divided.values[i];
+    outer_values.push_back(division.outer);
+    if (division.is_all_outer()) {
+      // Nothing of it is inside, but perhaps what does not change.
+      outer_values.back() = fold(BinaryOp::Add, division.outer, division.inner);
+      outer_iters.push_back(iter);
+      reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
+      facts.bind(iter.var(), *iter.dom());
+      continue;
+    }
+    const DataType type = iter.var().dtype();
+    const auto number = [&](const Expr& e) { return cast(type, e); };
+    const Var outside = iter.var().fresh(iter.name() + "_o");
+    outer_iters.emplace_back(
+        Range::from_min_extent(make_int(type, 0), number(division.outer_extent)), outside,
+        iter.kind());
+    reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
+    const Range range = Range::from_min_extent(make_int(type, 0), number(division.inner_extent));
+    const Var inside = iter.var().fresh();
+    inner_iters.emplace_back(range, inside, iter.kind(), iter.thread());
+    inner_values.push_back(number(division.inner));
+    facts.bind(inside, range);
+    facts.bind(outside, *outer_iters.back().dom());
+    relaxed.set(inside, arith::Interval::from_range(range));
+    const Expr base = is_one(division.outer_extent)
+                          ? make_int(type, 0)
+                          : outside * number(division.inner_extent);
+    set(map, iter.var(), fold(BinaryOp::Add, base, inside));
+  }
+  const InnerBody body(map, facts);
+  Block inner = own;
+  inner.iters = inner_iters;
+  inner.body = body.stmt(own.body);
+  if (own.init) inner.init = body.stmt(*own.init);
+  for (BufferRegion& region : inner.reads) region = body.region(region);
+  for (BufferRegion& region : inner.writes) region = body.region(region);
+  for (MatchBuffer& match : inner.match_buffers) match.source = body.region(match.source);
+  Block outer{.iters = outer_iters,
+              .reads = {},
+              .writes = {},
+              .name = own.name + "_o",
+              .init = std::nullopt,
+              .body = make_nop()};
+  for (const BufferRegion& region : inner.reads)
+    outer.reads.push_back(relaxed_region(region, relaxed, facts));
+  for (const BufferRegion& region : inner.writes)
+    outer.writes.push_back(relaxed_region(region, relaxed, facts));
+  if (own.init) {
+    outer.init = blockized_init(b, inner, inner_values, divided.inner_predicate);
+    inner.init = std::nullopt;
+    std::vector<BufferRegion> reads = inner.writes;
+    reads.insert(reads.end(), inner.reads.begin(), inner.reads.end());
+    inner.reads = std::move(reads);
+  }
+  const BlockKey inner_key = inner.iters.empty() ? BlockKey{BlockKey::Plain{inner.name, 0}}
+                                                 : BlockKey{inner.iters.front().var()};
+  Stmt nest = make_block(inner_values, divided.inner_predicate, inner);
+  for (std::size_t n = b.inner.size(); n-- > 0;) {
+    For next = program.loop(b.inner[n]);
+    next.body = nest;
+    nest = make_stmt(std::move(next));
+  }
+  outer.body = nest;
+  const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
+                                                 : BlockKey{outer.iters.front().var()};
+  PrimFunc func = program.with(loop, make_block(outer_values, divided.outer_predicate, outer));
+  return {std::move(func), outer_key, {{program.key_of(b.block), inner_key}}};
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,190 @@
+#include <algorithm>
+
+#include "s_tir/order_checks.h"
+#include "s_tir/primitives/loops.h"
+#include "tenon/s_tir/primitives.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+void check(const Caller& caller, const Program& program, int n, int loop) {
+  const Classified classified = classify(program, n);
+  if (classified.block_class != BlockClass::Reduction)
+    refuse(caller, describe(program, n) + " is no reduction: " +
+                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  const std::vector<int> loops = program.loops_of(n);
+  if (std::find(loops.begin(), loops.end(), loop) == loops.end())
+    refuse(caller, describe(program, loop) + " is not around " + describe(program, n));
+  const BlockRealize& realize = program.realize(n);
+  for (std::size_t i = 0; i < realize.values.size(); ++i)
+    for (const int outer : loops)
+      if (outer < loop && realize.block->iters[i].kind() == IterKind::Reduce &&
+          uses_var(realize.values[i], program.loop(outer).var))
+        refuse(caller, describe(program, loop) + " is inside of loop `" +
+                           program.loop(outer).var.name() + "`, which runs over the reduction iterator `" +
+                           realize.block->iters[i].name() +
+                           "`: the init would run again in the middle of the sum; name that loop "
+                           "or one outside of it");
+  if (!has_affine_bindings(program, n))
+    refuse(caller, "the values of the iterators of " + describe(program, n) +
+                       " are no digits of its loops, so that its instances cannot be counted");
+}
+
+/// Parts of the predicate that the init needs: those on loops that it has.
+Expr init_predicate(const Caller& caller, const Program& program, int n,
+                    const std::vector<Var>& dropped, const std::vector<Var>& kept) {
+  Expr result = make_true();
+  for (const Expr& part : conjuncts(program.realize(n).predicate)) {
+    const auto uses = [&](const std::vector<Var>& vars) {
+      return std::any_of(vars.begin(), vars.end(),
+                         [&](const Var& var) { return uses_var(part, var); });
+    };
+    if (!uses(dropped)) {
+      result = both(result, part);
+    } else if (uses(kept)) {
+      refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
+                         " is about loops of the reduction and of the elements at once");
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLocation where) {
+  const Caller caller{"decompose_reduction", where};
+  check(caller, program, n, loop);
+  const BlockRealize& realize = program.realize(n);
+  const Block& block = *realize.block;
+  Block init{.iters = {},
+             .reads = {},
+             .writes = {},
+             .name = block.name + "_init",
+             .init = std::nullopt,
+             .body = *block.init,
+             .annotations = block.annotations};
+  std::vector<Expr> values;
+  VarMap iter_map;
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    const IterVar& iter = block.iters[i];
+    if (iter.kind() != IterKind::DataParallel) continue;
+    const Var fresh = iter.var().fresh();
+    init.iters.emplace_back(iter.dom(), fresh, iter.kind(), iter.thread());
+    set(iter_map, iter.var(), fresh);
+    values.push_back(realize.values[i]);
+  }
+  init.body = fresh_copy(*block.init, iter_map);
+  for (const BufferRegion& write : block.writes) {
+    BufferRegion region = write;
+    for (Range& range : region.region) range = substitute(range, iter_map);
+    init.writes.push_back(std::move(region));
+  }
+  // Of the loops from the one that is named inwards, the init has those of its elements.
+  std::vector<int> chosen;
+  std::vector<Var> dropped, kept;
+  for (const int own : program.loops_of(n)) {
+    const Var& var = program.loop(own).var;
+    const bool is_used = std::any_of(values.begin(), values.end(),
+                                     [&](const Expr& value) { return uses_var(value, var); });
+    if (own < loop || is_used)
+      kept.push_back(var);
+    else
+      dropped.push_back(var);
+    if (own >= loop && is_used) chosen.push_back(own);
+  }
+  VarMap loop_map;
+  std::vector<Var> fresh;
+  for (const int own : chosen) {
+    const Var& var = program.loop(own).var;
+    fresh.push_back(var.fresh(var.name() + "_init"));
+    set(loop_map, var, fresh.back());
+  }
+  const BlockKey key = init.iters.empty() ? BlockKey{BlockKey::Plain{init.name, 0}}
+                                          : BlockKey{init.iters.front().var()};
+  const Expr predicate = init_predicate(caller, program, n, dropped, kept);
+  for (Expr& value : values) value = substitute(value, loop_map);
+  Stmt nest = make_block(std::move(values), substitute(predicate, loop_map), std::move(init));
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    For own = program.loop(chosen[i]);
+    LoopTraits traits = traits_of(own);
+    traits.annotations.clear();
+    own.var = fresh[i];
+    own.body = nest;
+    nest = make_stmt(with_traits(std::move(own), std::move(traits)));
+  }
+  Block update = block;
+  update.init = std::nullopt;
+  update.name = block.name + "_update";
+  std::vector<BufferRegion> reads;
+  for (const BufferRegion& write : block.writes)
+    if (!mentions(block.reads, write.buffer)) reads.push_back(write);
+  reads.insert(reads.end(), block.reads.begin(), block.reads.end());
+  update.reads = std::move(reads);
+  const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n),
+                                   make_block(realize.values, realize.predicate, update));
+  PrimFunc func = program.with(loop, make_seq({nest, rest}));
+  if (func.body.as<BlockRealize>()) {
+    const Program after(func);
+    const std::optional<int> own = block.iters.empty()
+                                       ? std::nullopt
+                                       : after.find_block({block.iters.front().var()});
+    if (own)
+      if (const auto reason = sums_twice(after, *own))
+        refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
+  }
+  return {std::move(func), key};
+}
+
+PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
+  const Caller caller{"merge_reduction", where};
+  if (classify(program, init).block_class != BlockClass::ReductionInit ||
+      other_half(program, init) != update)
+    refuse(caller, describe(program, init) + " and " + describe(program, update) +
+                       " are not the init and the update of one reduction");
+  const BlockRealize &first = program.realize(init), &second = program.realize(update);
+  std::vector<const IterVar*> spatial;
+  for (const IterVar& iter : second.block->iters)
+    if (iter.kind() == IterKind::DataParallel) spatial.push_back(&iter);
+  if (spatial.size() != first.block->iters.size())
+    refuse(caller, describe(program, init) + " and " + describe(program, update) +
+                       " do not have the same spatial iterators");
+  VarMap map;
+  for (std::size_t i = 0; i < spatial.size(); ++i) set(map, first.block->iters[i].var(), spatial[i]->var());
+  for (std::size_t w = 0; w < first.block->writes.size(); ++w)
+    for (std::size_t d = 0; d < first.block->writes[w].region.size(); ++d) {
+      const Range own = substitute(first.block->writes[w].region[d], map);
+      const Range& other = second.block->writes[w].region[d];
+      if (!first.block->writes[w].buffer.same_as(second.block->writes[w].buffer) ||
+          !structural_equal(own.min, other.min) || !structural_equal(own.extent, other.extent))
+        refuse(caller, describe(program, init) + " and " + describe(program, update) +
+                           " do not write the same elements in the same order of iterators");
+    }
+  for (const Buffer& buffer : buffers_of(second.block->writes))
+    if (!covers_reads(program, init, update, buffer))
+      refuse(caller, "not all that " + describe(program, update) +
+                         " adds to is filled by " + describe(program, init) +
+                         " in the same iteration");
+  Block merged = *second.block;
+  merged.init = fresh_copy(first.block->body, map);
+  const std::string suffix = "_update";
+  if (merged.name.size() > suffix.size() && merged.name.ends_with(suffix))
+    merged.name.resize(merged.name.size() - suffix.size());
+  std::erase_if(merged.reads, [&](const BufferRegion& read) {
+    return mentions(second.block->writes, read.buffer);
+  });
+  const PrimFunc func = program.with(update, make_block(second.values, second.predicate, merged));
+  const Program after(func);
+  PrimFunc result = after.with_body(without(after, init));
+  const Program final(result);
+  if (const auto block = merged.iters.empty() ? std::nullopt
+                                              : final.find_block({merged.iters.front().var()}))
+    if (const auto reason = sums_twice(final, *block))
+      refuse(caller, "with the init inside of " + describe(program, update) + ", " + *reason);
+  return result;
+}
+
+}  // namespace tenon::s_tir

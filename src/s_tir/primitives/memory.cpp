@@ -1,0 +1,382 @@
+#include <algorithm>
+
+#include "s_tir/primitives/buffers.h"
+#include "s_tir/primitives/loops.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/primitives.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+Buffer in_scope(const Buffer& buffer, const std::string& name, StorageScope scope) {
+  BufferOptions options;
+  options.name = name;
+  options.scope = std::string(to_string(scope));
+  return decl_buffer(buffer->shape, buffer->dtype, options);
+}
+
+std::vector<BufferRegion> with_buffer(std::vector<BufferRegion> regions, const Buffer& old,
+                                      const Buffer& with) {
+  for (BufferRegion& region : regions)
+    if (region.buffer.same_as(old)) region.buffer = with;
+  return regions;
+}
+
+namespace {
+Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
+  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+    if (!load.buffer.same_as(old)) return std::nullopt;
+    return make_load(with, load.indices);
+  });
+}
+}  // namespace
+
+Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
+  const auto expr = [&](const Expr& e) { return with_buffer(e, old, with); };
+  const auto stmt = [&](const Stmt& child) { return with_buffer(child, old, with); };
+  Stmt result = map_children(s, expr, stmt);
+  if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old)) {
+    Store next = *store;
+    next.buffer = with;
+    return make_stmt(std::move(next));
+  }
+  const BlockRealize* realize = result.as<BlockRealize>();
+  if (!realize) return result;
+  Block block = *realize->block;
+  block.reads = with_buffer(std::move(block.reads), old, with);
+  block.writes = with_buffer(std::move(block.writes), old, with);
+  bool is_changed =
+      mentions(realize->block->reads, old) || mentions(realize->block->writes, old);
+  for (MatchBuffer& match : block.match_buffers)
+    if (match.source.buffer.same_as(old)) {
+      match.source.buffer = with;
+      is_changed = true;
+    }
+  for (Buffer& own : block.alloc_buffers)
+    if (own.same_as(old)) {
+      own = with;
+      is_changed = true;
+    }
+  if (!is_changed) return result;
+  return make_block(realize->values, realize->predicate, std::move(block));
+}
+
+const BufferRegion& region_at(const Caller& caller, const Program& program, int n,
+                              const std::vector<BufferRegion>& regions, int index,
+                              const char* verb) {
+  const int count = static_cast<int>(regions.size());
+  if (index < 0 || index >= count)
+    refuse(caller, describe(program, n) + " " + verb + " " + std::to_string(count) +
+                       (count == 1 ? " region" : " regions") + "; there is none with number " +
+                       std::to_string(index));
+  return regions[static_cast<std::size_t>(index)];
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Where a copy is put: among the parts of the scope's or a loop's body.
+struct Place {
+  /// The block or loop.
+  int at;
+  /// In front of that part.
+  std::size_t position;
+};
+
+bool uses_buffer(const Block& block, const Buffer& buffer, bool reads) {
+  return mentions(reads ? block.reads : block.writes, buffer);
+}
+
+Stmt body_of(const Program& program, int n) {
+  return program.is_loop(n) ? program.loop(n).body : program.block(n).body;
+}
+
+/// Behind what contains the writer, in the innermost loop or block around it and its first reader.
+Place behind_writer(const Program& program, int scope, int writer,
+                    const std::vector<int>& readers) {
+  if (readers.empty()) return {scope, parts_of(program.block(scope).body).size()};
+  int common = program.common(writer, readers.front());
+  for (const int reader : readers) common = std::max(common, program.common(writer, reader));
+  int at = common;
+  while (!program.is_loop(at) && !program.is_block(at)) at = *program.parent(at);
+  const std::vector<Stmt> parts = parts_of(body_of(program, at));
+  std::size_t position = parts.size();
+  for (int n = writer; n != at; n = *program.parent(n))
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].same_as(program.stmt(n))) position = i + 1;
+  return {at, position};
+}
+
+/// What a block touches of the buffer in one iteration of the loops outside of `top`.
+std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
+  arith::Facts facts;
+  bind_domains(facts, domains_around(program, block));
+  if (const auto scope = program.scope(block)) bind_iters(facts, program.block(*scope));
+  arith::IntervalMap relaxed;
+  for (const int n : program.loops_of(block))
+    if (n > top) {
+      const For& loop = program.loop(n);
+      relaxed.set(loop.var,
+                  arith::Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+    }
+  const VarMap bindings = bindings_of(program.realize(block));
+  std::vector<Range> result;
+  for (std::size_t d = 0; d < region.region.size(); ++d) {
+    const Range whole = Range::from_min_extent(make_int(region.buffer->shape[d].dtype(), 0),
+                                               region.buffer->shape[d]);
+    const Range own = substitute(region.region[d], bindings);
+    const arith::Interval low = arith::values_of(own.min, relaxed, facts);
+    const arith::Interval high = arith::values_of(own.min + own.extent - 1, relaxed, facts);
+    if (!low.min() || !high.max()) {
+      result.push_back(whole);
+      continue;
+    }
+    const Expr begin = arith::simplify(*low.min(), facts);
+    result.push_back(Range::from_min_extent(
+        begin, arith::simplify(*high.max() - begin + 1, facts)));
+  }
+  return result;
+}
+
+/// for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
+Stmt copy_nest(const std::vector<Range>& region, const Buffer& from, const Buffer& to,
+               const std::string& name, const arith::Facts& outer, BlockKey& key) {
+  std::vector<Var> loops;
+  std::vector<Expr> values, indices;
+  std::vector<IterVar> iters;
+  std::vector<Range> element;
+  Expr predicate = make_true();
+  arith::Facts facts;
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const DataType type = region[d].extent.dtype();
+    loops.emplace_back("ax" + std::to_string(d), type);
+    values.push_back(region[d].min + loops.back());
+    const Expr size = from->shape[d];
+    iters.emplace_back(Range::from_min_extent(make_int(size.dtype(), 0), size),
+                       Var("v" + std::to_string(d), size.dtype()), IterKind::DataParallel);
+    indices.push_back(iters.back().var());
+    element.push_back(Range::from_min_extent(indices.back(), make_int(size.dtype(), 1)));
+  }
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const Expr& size = from->shape[d];
+    const Expr end = region[d].min + region[d].extent;
+    if (!arith::can_prove(end <= size, outer)) predicate = both(predicate, values[d] < size);
+    if (!arith::can_prove(region[d].min >= 0, outer)) predicate = both(predicate, values[d] >= 0);
+  }
+  Block block{.iters = iters,
+              .reads = {{from, element}},
+              .writes = {{to, element}},
+              .name = name,
+              .init = std::nullopt,
+              .body = make_store(to, make_load(from, indices), indices)};
+  key = iters.empty() ? BlockKey{BlockKey::Plain{name, 0}} : BlockKey{iters.front().var()};
+  Stmt body = make_block(values, predicate, std::move(block));
+  for (std::size_t d = region.size(); d-- > 0;)
+    body = make_stmt(For{loops[d], make_int(loops[d].dtype(), 0), region[d].extent,
+                         ForKind::Serial, body});
+  return body;
+}
+
+arith::Facts facts_at(const Program& program, int n) {
+  arith::Facts facts;
+  std::vector<LoopDomain> domains = domains_around(program, n);
+  if (program.is_loop(n)) {
+    const For& loop = program.loop(n);
+    domains.push_back({loop.var, loop.min, loop.extent});
+  }
+  bind_domains(facts, domains);
+  const std::optional<int> scope = program.is_block(n) ? std::optional<int>(n) : program.scope(n);
+  if (scope) bind_iters(facts, program.block(*scope));
+  return facts;
+}
+
+Stmt with_body(const Stmt& s, Stmt body) {
+  if (const For* loop = s.as<For>()) {
+    For next = *loop;
+    next.body = std::move(body);
+    return make_stmt(std::move(next));
+  }
+  const BlockRealize& realize = *s.as<BlockRealize>();
+  Block block = *realize.block;
+  block.body = std::move(body);
+  return make_block(realize.values, realize.predicate, std::move(block));
+}
+
+Stmt with_allocated(const Stmt& s, const Buffer& buffer) {
+  const BlockRealize& realize = *s.as<BlockRealize>();
+  Block block = *realize.block;
+  block.alloc_buffers.push_back(buffer);
+  return make_block(realize.values, realize.predicate, std::move(block));
+}
+
+/// Inserts the copy, with `rewrite_part` applied to every part (and whether it stands behind the
+/// copy).
+PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
+                     const Buffer& allocated,
+                     const std::function<Stmt(const Stmt&, bool)>& rewrite_part) {
+  std::vector<Stmt> parts;
+  const std::vector<Stmt> old = parts_of(body_of(program, place.at));
+  for (std::size_t i = 0; i <= old.size(); ++i) {
+    if (i == place.position) parts.push_back(copy);
+    if (i < old.size()) parts.push_back(rewrite_part(old[i], i >= place.position));
+  }
+  const Stmt changed = with_body(program.stmt(place.at), make_seq(std::move(parts)));
+  const PrimFunc inserted = program.with(place.at, changed);
+  const Program after(inserted);
+  return after.with(scope, with_allocated(after.stmt(scope), allocated));
+}
+
+std::vector<int> writers_in(const Program& program, int scope, const Buffer& buffer) {
+  std::vector<int> result;
+  for (const int n : program.child_blocks(scope))
+    if (uses_buffer(program.block(n), buffer, false)) result.push_back(n);
+  return result;
+}
+
+int scope_of(const Caller& caller, const Program& program, int n) {
+  const std::optional<int> scope = program.scope(n);
+  if (!scope) refuse(caller, describe(program, n) + " is the root of the function");
+  return *scope;
+}
+
+void require_one_writer(const Caller& caller, const Program& program,
+                        const std::vector<int>& writers, const Buffer& buffer) {
+  if (writers.size() < 2) return;
+  refuse(caller, "buffer `" + buffer->name + "` is written by " + std::to_string(writers.size()) +
+                     " blocks, `" + program.block(writers[0]).name + "` and `" +
+                     program.block(writers[1]).name +
+                     "`; cache it before its reduction is decomposed");
+}
+
+}  // namespace
+
+NewBlock cache_read(const Program& program, int n, int index, StorageScope scope_kind,
+                    SourceLocation where) {
+  const Caller caller{"cache_read", where};
+  const int scope = scope_of(caller, program, n);
+  const BufferRegion& read =
+      region_at(caller, program, n, program.block(n).reads, index, "reads");
+  const Buffer& buffer = read.buffer;
+  const std::vector<int> writers = writers_in(program, scope, buffer);
+  require_one_writer(caller, program, writers, buffer);
+  const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
+  const Buffer cache = in_scope(buffer, name, scope_kind);
+  Place place{scope, 0};
+  std::vector<Range> region;
+  if (writers.empty()) {
+    for (const Expr& size : buffer->shape)
+      region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
+  } else {
+    if (writers.front() == n)
+      refuse(caller, describe(program, n) + " reads `" + buffer->name +
+                         "` and writes it; what a block updates cannot be read from a copy");
+    if (writers.front() > n)
+      refuse(caller, describe(program, n) + " reads `" + buffer->name +
+                         "` before block `" + program.block(writers.front()).name + "` writes it");
+    place = behind_writer(program, scope, writers.front(),
+                          consumers(program, writers.front()));
+    region = touched(program, writers.front(), place.at, program.block(writers.front()).writes.front());
+    for (const BufferRegion& write : program.block(writers.front()).writes)
+      if (write.buffer.same_as(buffer))
+        region = touched(program, writers.front(), place.at, write);
+  }
+  BlockKey key{BlockKey::Plain{name, 0}};
+  const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
+  const Stmt* writer = writers.empty() ? nullptr : &program.stmt(writers.front());
+  const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
+    if (writer && s.same_as(*writer)) return s;
+    if (s.as<BlockRealize>()) return with_buffer(s, buffer, cache);
+    return map_children(s, [](const Expr& e) { return e; }, replace);
+  };
+  PrimFunc func = insert_copy(program, scope, place, copy, cache,
+                              [&](const Stmt& s, bool) { return replace(s); });
+  return {std::move(func), key};
+}
+
+NewBlock cache_write(const Program& program, int n, int index, StorageScope scope_kind,
+                     SourceLocation where) {
+  const Caller caller{"cache_write", where};
+  const int scope = scope_of(caller, program, n);
+  const BufferRegion& write =
+      region_at(caller, program, n, program.block(n).writes, index, "writes");
+  const Buffer& buffer = write.buffer;
+  require_one_writer(caller, program, writers_in(program, scope, buffer), buffer);
+  const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
+  const Buffer cache = in_scope(buffer, name, scope_kind);
+  const Place place = behind_writer(program, scope, n, consumers(program, n));
+  const std::vector<Range> region = touched(program, n, place.at, write);
+  BlockKey key{BlockKey::Plain{name, 0}};
+  const Stmt copy = copy_nest(region, cache, buffer, name, facts_at(program, place.at), key);
+  const Stmt& writer = program.stmt(n);
+  const Stmt rewritten = with_buffer(writer, buffer, cache);
+  PrimFunc func = insert_copy(program, scope, place, copy, cache, [&](const Stmt& s, bool) {
+    return replace_inside(s, writer, rewritten);
+  });
+  return {std::move(func), key};
+}
+
+// ---- properties of buffers ----------------------------------------------------------------------
+
+namespace {
+
+int require_allocated(const Caller& caller, const Program& program, int n, const Buffer& buffer) {
+  const std::optional<int> block = allocated_by(program, buffer, n);
+  if (!block)
+    refuse(caller, "buffer `" + buffer->name + "`, which " + describe(program, n) +
+                       " writes, is allocated by no block: it is a parameter of the function or a "
+                       "matched buffer; cache_write gives a buffer whose memory is free to choose");
+  return *block;
+}
+
+}  // namespace
+
+PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_kind,
+                   SourceLocation where) {
+  const Caller caller{"set_scope", where};
+  const Buffer buffer =
+      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  const int block = require_allocated(caller, program, n, buffer);
+  if (buffer.scope() == scope_kind) return program.func();
+  const Buffer next = in_scope(buffer, buffer->name, scope_kind);
+  return program.with(block, with_buffer(program.stmt(block), buffer, next));
+}
+
+PrimFunc storage_align(const Program& program, int n, int index, int axis, int factor, int offset,
+                       SourceLocation where) {
+  const Caller caller{"storage_align", where};
+  const Buffer& buffer =
+      region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
+  require_allocated(caller, program, n, buffer);
+  const int rank = buffer->rank();
+  if (axis < -rank || axis >= rank)
+    refuse(caller, "buffer `" + buffer->name + "` has " + std::to_string(rank) +
+                       " dimensions; there is no axis " + std::to_string(axis));
+  if (factor <= 0) refuse(caller, "the factor is " + std::to_string(factor) + ", not 1 or more");
+  if (axis < 0) axis += rank;
+  const BlockRealize& realize = program.realize(n);
+  Block block = *realize.block;
+  std::vector<Annotation> list;
+  if (const auto own = block.annotations.find("buffer_dim_align"); own != block.annotations.end())
+    if (const auto* known = std::get_if<std::vector<Annotation>>(&own->second.value)) list = *known;
+  const auto number = [](int value) { return Annotation{Expr(value)}; };
+  Annotation entry{std::vector<Annotation>{number(index), number(axis), number(factor),
+                                           number(offset)}};
+  const auto same = std::find_if(list.begin(), list.end(), [&](const Annotation& other) {
+    const auto* parts = std::get_if<std::vector<Annotation>>(&other.value);
+    return parts && parts->size() == 4 && annotation_int((*parts)[0]) == index &&
+           annotation_int((*parts)[1]) == axis;
+  });
+  if (same != list.end())
+    *same = std::move(entry);
+  else
+    list.push_back(std::move(entry));
+  block.annotations.insert_or_assign("buffer_dim_align", Annotation{std::move(list)});
+  return program.with(n, make_block(realize.values, realize.predicate, std::move(block)));
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "s_tir/order_checks.h"
+#include "s_tir/primitives/loops.h"
+#include "tenon/s_tir/primitives.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+std::string tir_text(const Expr& e) { return print_expr(e); }
+
+namespace {
+
+/// The loops from the outermost to the innermost of those given, each the only statement of the one
+/// before it.
+std::vector<int> chain_of(const Caller& caller, const Program& program,
+                          const std::vector<int>& loops) {
+  const int bottom = *std::max_element(loops.begin(), loops.end());
+  const int top = *std::min_element(loops.begin(), loops.end());
+  std::vector<int> chain{bottom};
+  while (chain.back() != top) {
+    const std::optional<int> outer = program.outer(chain.back());
+    if (!outer || !program.is_loop(*outer) || *outer < top)
+      refuse(caller, describe(program, bottom) + " is not below " + describe(program, top) +
+                         ": the loops must be around the same block");
+    if (!program.loop(*outer).body.same_as(program.stmt(chain.back())))
+      refuse(caller, describe(program, *outer) + " has other statements beside " +
+                         describe(program, chain.back()) +
+                         ": between the loops there must be nothing else");
+    chain.push_back(*outer);
+  }
+  std::reverse(chain.begin(), chain.end());
+  for (const int loop : loops)
+    if (std::find(chain.begin(), chain.end(), loop) == chain.end())
+      refuse(caller, describe(program, loop) + " is not around " + describe(program, bottom) +
+                         ": the loops must be around the same block");
+  return chain;
+}
+
+}  // namespace
+
+PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLocation where) {
+  const Caller caller{"reorder", where};
+  if (loops.empty()) refuse(caller, "no loops are given");
+  for (std::size_t n = 0; n < loops.size(); ++n)
+    if (std::count(loops.begin(), loops.end(), loops[n]) > 1)
+      refuse(caller, describe(program, loops[n]) + " is given twice");
+  const std::vector<int> chain = chain_of(caller, program, loops);
+  std::vector<int> order;
+  auto next = loops.begin();
+  for (const int loop : chain) {
+    const bool is_moved = std::find(loops.begin(), loops.end(), loop) != loops.end();
+    order.push_back(is_moved ? *next++ : loop);
+  }
+  if (order == chain) return program.func();
+  for (std::size_t n = 0; n < order.size(); ++n)
+    for (std::size_t m = n + 1; m < order.size(); ++m) {
+      const For &outer = program.loop(order[n]), &inner = program.loop(order[m]);
+      if (uses_var(outer.extent, inner.var) || uses_var(outer.min, inner.var))
+        refuse(caller, "the range of loop `" + outer.var.name() + "` depends on loop `" +
+                           inner.var.name() + "`, which would be inside of it");
+    }
+  for (const int block : program.child_blocks(chain.front()))
+    require_free_order(program, block, caller, describe(program, chain.front()));
+  if (const auto reason = reads_other_iterations(program, chain.back()))
+    refuse(caller, describe(program, chain.back()) + ": " + *reason);
+  Stmt body = program.loop(chain.back()).body;
+  for (std::size_t n = order.size(); n-- > 0;) {
+    For loop = program.loop(order[n]);
+    loop.body = body;
+    body = make_stmt(std::move(loop));
+  }
+  PrimFunc result = program.with(chain.front(), body);
+  const Program after(result);
+  for (const int block : after.child_blocks(chain.front()))
+    if (const auto reason = sums_twice(after, block))
+      refuse(caller, describe(program, chain.front()) + ": in that order, " + *reason);
+  return result;
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,275 @@
+#include <algorithm>
+
+#include "s_tir/order_checks.h"
+#include "s_tir/primitives/buffers.h"
+#include "s_tir/primitives/loops.h"
+#include "s_tir/reducer.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/primitives.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+/// A reduction that is to be factored at a loop.
+struct Factoring {
+  const Program& program;
+  Caller caller;
+  int loop;
+  int block;
+  std::vector<int> loops;
+  const BlockRealize& realize() const { return program.realize(block); }
+  const Block& own() const { return *realize().block; }
+  const Var& factor() const { return program.loop(loop).var; }
+
+  bool is_used_by(IterKind kind, int n) const {
+    for (std::size_t i = 0; i < own().iters.size(); ++i)
+      if (own().iters[i].kind() == kind && uses_var(realize().values[i], program.loop(n).var))
+        return true;
+    return false;
+  }
+};
+
+Factoring check(const Caller& caller, const Program& program, int loop) {
+  const std::vector<int> blocks = program.child_blocks(loop);
+  if (blocks.size() != 1)
+    refuse(caller, describe(program, loop) + " is around " + std::to_string(blocks.size()) +
+                       " blocks; it must be around the reduction alone");
+  Factoring f{program, caller, loop, blocks.front(), program.loops_of(blocks.front())};
+  const std::string what = describe(program, f.block);
+  const Classified classified = classify(program, f.block);
+  if (classified.block_class != BlockClass::Reduction)
+    refuse(caller, what + " is no reduction: " +
+                       (classified.reason.empty() ? "it has no init" : classified.reason));
+  if (program.loop(loop).kind != ForKind::Serial)
+    refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
+  if (f.is_used_by(IterKind::DataParallel, loop))
+    refuse(caller, describe(program, loop) + " counts a spatial iterator of " + what +
+                       "; factor at a loop of the reduction");
+  if (!f.is_used_by(IterKind::Reduce, loop))
+    refuse(caller, describe(program, loop) + " counts no iterator of " + what);
+  if (!has_affine_bindings(program, f.block))
+    refuse(caller, "the values of the iterators of " + what +
+                       " are no digits of its loops, so that its instances cannot be counted");
+  for (const int n : f.loops) {
+    if (f.is_used_by(IterKind::DataParallel, n) && f.is_used_by(IterKind::Reduce, n))
+      refuse(caller, "loop `" + program.loop(n).var.name() +
+                         "` counts spatial iterators and iterators that reduce at once");
+    const std::vector<Stmt> parts = parts_of(program.loop(n).body);
+    if (parts.size() != 1)
+      refuse(caller, "loop `" + program.loop(n).var.name() + "` is around more than " + what);
+  }
+  const std::vector<int> repeating = repeating_loops(program, f.block);
+  if (!repeating.empty())
+    refuse(caller, "loop `" + program.loop(repeating.front()).var.name() +
+                       "` runs instances of " + what + " more than once");
+  if (!find_combination(f.own()))
+    refuse(caller, what + " is no sum, product, minimum or maximum that starts from its identity");
+  return f;
+}
+
+/// The predicate must leave at least one element of every partial result, and in the final
+/// reduction no partial result that was never begun.
+void check_predicate(const Factoring& f) {
+  arith::Facts facts;
+  bind_domains(facts, domains_of(f.program, f.loops));
+  VarMap first;
+  for (const int n : f.loops) {
+    const For& loop = f.program.loop(n);
+    if (n != f.loop && f.is_used_by(IterKind::Reduce, n)) set(first, loop.var, loop.min);
+  }
+  for (const Expr& part : conjuncts(f.realize().predicate)) {
+    bool is_reduced = false, is_spatial = false;
+    for (const int n : f.loops) {
+      if (!uses_var(part, f.program.loop(n).var)) continue;
+      (f.is_used_by(IterKind::Reduce, n) ? is_reduced : is_spatial) = true;
+    }
+    if (is_reduced && is_spatial)
+      refuse(f.caller, "the predicate " + tir_text(part) + " of " +
+                           describe(f.program, f.block) +
+                           " is about loops of the reduction and of the elements at once");
+    if (is_reduced && !arith::can_prove(substitute_folding(part, first), facts))
+      refuse(f.caller, "with the predicate " + tir_text(part) + ", some iterations of " +
+                           describe(f.program, f.loop) +
+                           " have nothing to reduce, so that their partial result is never "
+                           "begun; split so that the factors divide");
+  }
+}
+
+struct Parts {
+  Stmt nest;
+  std::vector<IterVar> iters;
+  std::vector<Range> element;
+};
+
+Expr cast_index(const Expr& e, DataType type) { return cast(type, e); }
+
+/// for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
+Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& key) {
+  const Block& own = f.own();
+  const For& loop = f.program.loop(f.loop);
+  std::vector<Expr> values;
+  std::vector<IterVar> iters;
+  VarMap iter_map, of_loop;
+  const auto iter_of_loop = [&](const For& from, IterKind kind) {
+    const Var var("v" + from.var.name(), from.var.dtype());
+    iters.emplace_back(Range::from_min_extent(from.min, from.extent), var, kind);
+    values.push_back(from.var);
+    set(of_loop, from.var, var);
+    return var;
+  };
+  const Var factor = iter_of_loop(loop, IterKind::DataParallel);
+  for (std::size_t i = 0; i < own.iters.size(); ++i) {
+    const IterVar& iter = own.iters[i];
+    const Expr& value = f.realize().values[i];
+    if (iter.kind() == IterKind::DataParallel || !uses_var(value, loop.var)) {
+      const Var fresh = iter.var().fresh();
+      iters.emplace_back(iter.dom(), fresh, iter.kind());
+      values.push_back(value);
+      set(iter_map, iter.var(), fresh);
+      continue;
+    }
+    for (const Var& var : free_vars(value))
+      if (!of_loop.contains(&var.node()))
+        if (const auto n = f.program.find_loop(var))
+          iter_of_loop(f.program.loop(*n), IterKind::Reduce);
+    set(iter_map, iter.var(), substitute(value, of_loop));
+  }
+  const auto element = [&](std::vector<Expr> indices) {
+    for (Expr& index : indices) index = substitute(index, iter_map);
+    const DataType type = indices.empty() ? Int(32) : indices.front().dtype();
+    indices.insert(indices.begin() + axis, cast_index(factor, type));
+    return indices;
+  };
+  const Store& init = *own.init->as<Store>();
+  const Store& update = *own.body.as<Store>();
+  const Combination combination = *find_combination(own);
+  const std::vector<Expr> indices = element(update.indices);
+  const Expr old = make_load(partial, indices), value = substitute(combination.value, iter_map);
+  Block block{.iters = iters,
+              .reads = {},
+              .writes = {},
+              .name = own.name + "_rf",
+              .init = make_store(partial, init.value, indices),
+              .body = make_store(partial,
+                                 make_binary(combination.op,
+                                             combination.element_is_left ? old : value,
+                                             combination.element_is_left ? value : old),
+                                 indices),
+              .annotations = own.annotations};
+  for (BufferRegion region : own.reads) {
+    for (Range& range : region.region) range = substitute(range, iter_map);
+    block.reads.push_back(std::move(region));
+  }
+  std::vector<Range> written;
+  for (const Expr& index : indices)
+    written.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  block.writes.push_back({partial, std::move(written)});
+  key = {factor};
+  Stmt nest = make_block(std::move(values), f.realize().predicate, std::move(block));
+  for (std::size_t n = f.loops.size(); n-- > 0;) {
+    For next = f.program.loop(f.loops[n]);
+    next.body = nest;
+    nest = make_stmt(std::move(next));
+  }
+  // The loops themselves stay around the block that was there.
+  return fresh_copy(nest);
+}
+
+/// for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+) partial[..].
+Stmt final_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& key) {
+  const Block& own = f.own();
+  const For& loop = f.program.loop(f.loop);
+  const Var factor("v" + loop.var.name(), loop.var.dtype());
+  std::vector<IterVar> iters{
+      {Range::from_min_extent(loop.min, loop.extent), factor, IterKind::Reduce}};
+  std::vector<Expr> values{loop.var};
+  for (std::size_t i = 0; i < own.iters.size(); ++i) {
+    if (own.iters[i].kind() != IterKind::DataParallel) continue;
+    iters.push_back(own.iters[i]);
+    values.push_back(f.realize().values[i]);
+  }
+  const Store& update = *own.body.as<Store>();
+  std::vector<Expr> indices = update.indices;
+  indices.insert(indices.begin() + axis,
+                 cast_index(factor, indices.empty() ? Int(32) : indices.front().dtype()));
+  const Combination combination = *find_combination(own);
+  const Expr old = make_load(update.buffer, update.indices), value = make_load(partial, indices);
+  std::vector<Range> read;
+  for (const Expr& index : indices)
+    read.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  Block block{.iters = std::move(iters),
+              .reads = {{partial, std::move(read)}},
+              .writes = own.writes,
+              .name = own.name,
+              .init = own.init,
+              .body = make_store(update.buffer,
+                                 make_binary(combination.op,
+                                             combination.element_is_left ? old : value,
+                                             combination.element_is_left ? value : old),
+                                 update.indices),
+              .annotations = own.annotations};
+  key = {factor};
+  // Of the predicate, what the loops that are left count.
+  Expr predicate = make_true();
+  for (const Expr& part : conjuncts(f.realize().predicate)) {
+    bool is_reduced = false;
+    for (const int n : f.loops)
+      if (uses_var(part, f.program.loop(n).var) && f.is_used_by(IterKind::Reduce, n))
+        is_reduced = true;
+    if (!is_reduced) predicate = both(predicate, part);
+  }
+  Stmt nest = make_block(std::move(values), predicate, std::move(block));
+  for (std::size_t n = f.loops.size(); n-- > 0;) {
+    if (f.loops[n] != f.loop && f.is_used_by(IterKind::Reduce, f.loops[n])) continue;
+    For next = f.program.loop(f.loops[n]);
+    next.body = nest;
+    nest = make_stmt(std::move(next));
+  }
+  return nest;
+}
+
+}  // namespace
+
+NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocation where) {
+  const Caller caller{"rfactor", where};
+  const Factoring f = check(caller, program, loop);
+  check_predicate(f);
+  const Buffer& whole = f.own().body.as<Store>()->buffer;
+  const int rank = whole->rank();
+  if (factor_axis < -(rank + 1) || factor_axis > rank)
+    refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
+                       "` has " + std::to_string(rank) + " dimensions, so that it is " +
+                       std::to_string(-(rank + 1)) + " to " + std::to_string(rank));
+  const int axis = factor_axis < 0 ? factor_axis + rank + 1 : factor_axis;
+  std::vector<Expr> shape = whole->shape;
+  shape.insert(shape.begin() + axis, program.loop(loop).extent);
+  BufferOptions options;
+  options.name = whole->name + "_rf";
+  options.scope = std::string(to_string(whole.scope()));
+  const Buffer partial = decl_buffer(shape, whole->dtype, options);
+  BlockKey partial_key{BlockKey::Plain{"", 0}}, final_key = partial_key;
+  const Stmt first = partial_nest(f, partial, axis, partial_key);
+  const Stmt second = final_nest(f, partial, axis, final_key);
+  const int top = f.loops.front();
+  const PrimFunc replaced = program.with(top, make_seq({first, second}));
+  const int scope = *program.scope(f.block);
+  const Program after(replaced);
+  const BlockRealize& realize = after.realize(scope);
+  Block block = *realize.block;
+  block.alloc_buffers.push_back(partial);
+  PrimFunc func = after.with(scope, make_block(realize.values, realize.predicate, block));
+  // fresh_copy has redefined the iterators of the partial block: it is the first one there.
+  const Program final(func);
+  const int found = final.child_blocks(scope + 0).empty() ? scope : [&] {
+    for (const int n : final.child_blocks(scope))
+      if (final.block(n).name == f.own().name + "_rf" && mentions(final.block(n).writes, partial))
+        return n;
+    return scope;
+  }();
+  return {std::move(func), final.key_of(found), {{program.key_of(f.block), final_key}}};
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include "s_tir/context.h"
+#include "s_tir/primitives/loops.h"
+#include "s_tir/simplify_bindings.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/primitives.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+/// With the absent factor: as many as the extent needs.
+std::vector<Expr> complete_factors(const Caller& caller, const Program& program, int n,
+                                   const std::vector<std::optional<std::int64_t>>& factors) {
+  const For& loop = program.loop(n);
+  std::int64_t product = 1;
+  int absent = 0;
+  for (const std::optional<std::int64_t>& factor : factors) {
+    if (!factor) {
+      ++absent;
+      continue;
+    }
+    if (*factor <= 0)
+      refuse(caller, describe(program, n) + ": a factor is " + std::to_string(*factor) +
+                         "; factors are 1 or more");
+    if (__builtin_mul_overflow(product, *factor, &product))
+      refuse(caller, describe(program, n) + ": the product of the factors is beyond 64 bits");
+  }
+  if (factors.empty()) refuse(caller, describe(program, n) + ": no factors are given");
+  if (absent > 1)
+    refuse(caller, describe(program, n) + ": " + std::to_string(absent) +
+                       " factors are left open; at most one may be");
+  std::vector<Expr> result;
+  const DataType type = loop.var.dtype();
+  for (const std::optional<std::int64_t>& factor : factors)
+    result.push_back(factor ? make_int(type, *factor)
+                            : arith::simplify(floordiv(loop.extent + (product - 1),
+                                                       make_int(type, product))));
+  return result;
+}
+
+}  // namespace
+
+void require_plain_loop(const Caller& caller, const Program& program, int n) {
+  const For& loop = program.loop(n);
+  const LoopTraits& traits = traits_of(loop);
+  if (traits.thread)
+    refuse(caller, describe(program, n) + " is bound to " + traits.thread->str() + "; " +
+                       std::string(caller.primitive) + " it before it is bound");
+  if (!traits.annotations.empty())
+    refuse(caller, describe(program, n) + " has the annotation `" +
+                       traits.annotations.begin()->first + "`, which would be lost; " +
+                       std::string(caller.primitive) + " it before it is annotated");
+  if (!is_zero(loop.min))
+    refuse(caller, describe(program, n) + " does not start at 0");
+}
+
+SplitLoop split(const Program& program, int n,
+                const std::vector<std::optional<std::int64_t>>& factors,
+                const SplitOptions& options, SourceLocation where) {
+  const Caller caller{"split", where};
+  require_plain_loop(caller, program, n);
+  const For& loop = program.loop(n);
+  const std::vector<Expr> extents = complete_factors(caller, program, n, factors);
+  arith::Facts facts;
+  std::vector<Var> vars;
+  Expr value = make_int(loop.var.dtype(), 0), product = make_int(loop.var.dtype(), 1);
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    vars.push_back(loop.var.fresh(loop.var.name() + "_" + std::to_string(i)));
+    value = value * extents[i] + vars.back();
+    product = product * extents[i];
+    facts.bind(vars.back(), Range::from_min_extent(make_int(loop.var.dtype(), 0), extents[i]));
+  }
+  if (!arith::can_prove(product >= loop.extent))
+    refuse(caller, describe(program, n) + " has " + tir_text(loop.extent) +
+                       " iterations, and the product of the factors is only " +
+                       tir_text(arith::simplify(product)));
+  VarMap map;
+  set(map, loop.var, value);
+  Stmt body = substitute(loop.body, map);
+  const Expr guard = value < loop.extent;
+  if (!arith::can_prove(guard, facts)) {
+    if (options.disable_predication)
+      refuse(caller, describe(program, n) +
+                         ": the factors do not divide the extent, so that it cannot go without a "
+                         "guard (disable_predication)");
+    body = add_predicate(body, guard);
+  }
+  for (std::size_t i = extents.size(); i-- > 0;)
+    body = make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
+  body = simplify_bindings(body, domains_around(program, n));
+  return {program.with(n, body), std::move(vars)};
+}
+
+FusedLoop fuse(const Program& program, const std::vector<int>& loops, const FuseOptions&,
+               SourceLocation where) {
+  const Caller caller{"fuse", where};
+  if (loops.empty()) refuse(caller, "no loops are given");
+  for (const int n : loops) require_plain_loop(caller, program, n);
+  for (std::size_t i = 1; i < loops.size(); ++i) {
+    const For &outer = program.loop(loops[i - 1]), &inner = program.loop(loops[i]);
+    if (!outer.body.same_as(program.stmt(loops[i])))
+      refuse(caller, describe(program, loops[i]) + " is not the only statement of " +
+                         describe(program, loops[i - 1]) +
+                         "; loops are fused with the one directly below, which is all of their "
+                         "body");
+    if (uses_var(inner.extent, outer.var))
+      refuse(caller, "the extent of " + describe(program, loops[i]) + " depends on loop `" +
+                         outer.var.name() + "`");
+  }
+  std::string name;
+  const For &first = program.loop(loops.front()), &last = program.loop(loops.back());
+  DataType type = first.var.dtype();
+  for (const int n : loops) {
+    name += program.loop(n).var.name() + "_";
+    if (program.loop(n).var.dtype().bits > type.bits) type = program.loop(n).var.dtype();
+  }
+  const Var fused(name + "fused", type);
+  VarMap map;
+  Expr lower = make_int(type, 1);
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    const For& loop = program.loop(loops[i]);
+    const Expr upper = lower * loop.extent;
+    const Expr digits = i == 0 ? Expr(fused) : floormod(fused, upper);
+    set(map, loop.var,
+        is_one(loop.extent) ? make_int(type, 0) : cast(loop.var.dtype(), floordiv(digits, lower)));
+    lower = upper;
+  }
+  const Expr extent = arith::simplify(lower);
+  Stmt body = make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial,
+                            substitute(last.body, map)});
+  body = simplify_bindings(body, domains_around(program, loops.front()));
+  return {program.with(loops.front(), body), fused};
+}
+
+}  // namespace tenon::s_tir

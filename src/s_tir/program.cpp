@@ -1,0 +1,119 @@
+#include "tenon/s_tir/program.h"
+
+#include <algorithm>
+
+#include "tenon/tir/walk.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+Program::Program(PrimFunc func) : func_(std::move(func)) {
+  internal_check(func_.body.as<BlockRealize>() != nullptr,
+                 "a schedule is made of a function that is no block program");
+  add(func_.body, -1, -1, -1, false);
+}
+
+void Program::add(const Stmt& s, int parent, int outer, int scope, bool in_init) {
+  const int n = size();
+  nodes_.push_back({s, parent, outer, scope, n, in_init});
+  const auto* realize = s.as<BlockRealize>();
+  const auto* loop = s.as<For>();
+  if (loop) loops_.insert_or_assign(&loop->var.node(), n);
+  if (realize)
+    for (const IterVar& iter : realize->block->iters)
+      blocks_.insert_or_assign(&iter.var().node(), n);
+  const int outer_of_children = loop || realize ? n : outer;
+  const int scope_of_children = realize ? n : scope;
+  for_each_child(
+      s, [](const Expr&) {},
+      [&](const Stmt& child) {
+        const bool is_init = realize && realize->block->init && child.same_as(*realize->block->init);
+        add(child, n, outer_of_children, scope_of_children, realize ? is_init : in_init);
+      });
+  nodes_[n].end = size();
+}
+
+std::optional<int> Program::find_loop(const Var& var) const {
+  const auto entry = loops_.find(&var.node());
+  return entry == loops_.end() ? std::nullopt : std::optional<int>(entry->second);
+}
+
+std::optional<int> Program::find_block(const BlockKey& key) const {
+  if (const Var* var = std::get_if<Var>(&key.key)) {
+    const auto entry = blocks_.find(&var->node());
+    return entry == blocks_.end() ? std::nullopt : std::optional<int>(entry->second);
+  }
+  const auto& plain = std::get<BlockKey::Plain>(key.key);
+  int ordinal = 0;
+  for (int n = 0; n < size(); ++n)
+    if (is_block(n) && block(n).iters.empty() && block(n).name == plain.name &&
+        ordinal++ == plain.ordinal)
+      return n;
+  return std::nullopt;
+}
+
+BlockKey Program::key_of(int n) const {
+  const Block& own = block(n);
+  if (!own.iters.empty()) return {own.iters.front().var()};
+  int ordinal = 0;
+  for (int other = 0; other < n; ++other)
+    if (is_block(other) && block(other).iters.empty() && block(other).name == own.name) ++ordinal;
+  return {BlockKey::Plain{own.name, ordinal}};
+}
+
+std::vector<int> Program::blocks_named(const std::string& name) const {
+  std::vector<int> result;
+  for (int n = 0; n < size(); ++n)
+    if (is_block(n) && block(n).name == name) result.push_back(n);
+  return result;
+}
+
+namespace {
+std::optional<int> known(int n) { return n < 0 ? std::nullopt : std::optional<int>(n); }
+}  // namespace
+
+std::optional<int> Program::parent(int n) const { return known(nodes_[n].parent); }
+std::optional<int> Program::outer(int n) const { return known(nodes_[n].outer); }
+std::optional<int> Program::scope(int n) const { return known(nodes_[n].scope); }
+
+std::vector<int> Program::loops_of(int n) const {
+  std::vector<int> result;
+  for (std::optional<int> at = outer(n); at && is_loop(*at); at = outer(*at)) result.push_back(*at);
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<int> Program::child_blocks(int n) const {
+  std::vector<int> result;
+  for (int at = n + 1; at < nodes_[n].end; ++at) {
+    if (!is_block(at)) continue;
+    result.push_back(at);
+    at = nodes_[at].end - 1;
+  }
+  return result;
+}
+
+int Program::common(int a, int b) const {
+  while (a != b) (a > b ? a : b) = nodes_[std::max(a, b)].parent;
+  return a;
+}
+
+PrimFunc Program::with(int n, const Stmt& replacement) const {
+  Stmt current = replacement;
+  for (int at = n; at != 0; at = nodes_[at].parent) {
+    const Stmt& old = stmt(at);
+    current = map_children(
+        stmt(nodes_[at].parent), [](const Expr& e) { return e; },
+        [&](const Stmt& child) { return child.same_as(old) ? current : child; });
+  }
+  return with_body(std::move(current));
+}
+
+PrimFunc Program::with_body(Stmt body) const {
+  PrimFunc func = func_;
+  func.body = std::move(body);
+  return func;
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,53 @@
+#include "s_tir/reducer.h"
+
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+bool is_identity(const Expr& e, BinaryOp op) {
+  const DataType type = e.dtype();
+  switch (op) {
+    case BinaryOp::Add:
+      return structural_equal(e, make_const(type, 0));
+    case BinaryOp::Mul:
+      return structural_equal(e, make_const(type, 1));
+    case BinaryOp::Min:
+      return structural_equal(e, max_value(type)) ||
+             (type.is_float() && structural_equal(e, infinity(type)));
+    case BinaryOp::Max:
+      return structural_equal(e, min_value(type)) ||
+             (type.is_float() && structural_equal(e, infinity(type) * -1));
+    default:
+      return false;
+  }
+}
+
+bool is_element(const Expr& e, const Store& store) {
+  const Load* load = e.as<Load>();
+  if (!load || !load->buffer.same_as(store.buffer)) return false;
+  for (std::size_t d = 0; d < store.indices.size(); ++d)
+    if (!structural_equal(load->indices[d], store.indices[d])) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Combination> find_combination(const Block& block) {
+  if (!block.init) return std::nullopt;
+  const Store *init = block.init->as<Store>(), *update = block.body.as<Store>();
+  if (!init || !update || !init->buffer.same_as(update->buffer)) return std::nullopt;
+  for (std::size_t d = 0; d < update->indices.size(); ++d)
+    if (!structural_equal(init->indices[d], update->indices[d])) return std::nullopt;
+  const Binary* binary = update->value.as<Binary>();
+  if (!binary || !is_identity(init->value, binary->op)) return std::nullopt;
+  const bool is_left = is_element(binary->a, *update);
+  if (!is_left && !is_element(binary->b, *update)) return std::nullopt;
+  return Combination{binary->op, is_left ? binary->b : binary->a, is_left};
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,21 @@
+// The combination that a reduction block makes: `out = out (+) value`, starting from the identity.
+#pragma once
+
+#include "tenon/tir/block.h"
+
+namespace tenon::s_tir {
+
+struct Combination {
+  /// Add, Mul, Min or Max.
+  tir::BinaryOp op;
+  /// What is combined with the element.
+  tir::Expr value;
+  /// Whether the element is the left operand.
+  bool element_is_left;
+};
+
+/// Nullopt unless the block's body is one store of that form, and its init the identity of the
+/// operator in the element's type.
+std::optional<Combination> find_combination(const tir::Block& block);
+
+}  // namespace tenon::s_tir

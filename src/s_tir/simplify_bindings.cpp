@@ -1,0 +1,39 @@
+#include "s_tir/simplify_bindings.h"
+
+#include "s_tir/context.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around) {
+  if (const BlockRealize* realize = s.as<BlockRealize>()) {
+    const auto map =
+        find_iter_map(realize->values, around, realize->predicate, DigitForm::AsWritten);
+    if (!map) return s;
+    BlockRealize next = *realize;
+    for (std::size_t n = 0; n < next.values.size(); ++n) {
+      const Expr value = to_expr(*map, map->values[n]);
+      if (!structural_equal(value, next.values[n])) next.values[n] = value;
+    }
+    return make_stmt(std::move(next));
+  }
+  if (const For* loop = s.as<For>()) around.push_back({loop->var, loop->min, loop->extent});
+  return map_children(
+      s, [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return simplify_bindings(child, around); });
+}
+
+Stmt add_predicate(const Stmt& s, const Expr& condition) {
+  if (const BlockRealize* realize = s.as<BlockRealize>()) {
+    BlockRealize next = *realize;
+    next.predicate = both(next.predicate, condition);
+    return make_stmt(std::move(next));
+  }
+  return map_children(
+      s, [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return add_predicate(child, condition); });
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,16 @@
+// Values of iterators in the form that the reference gives them after loops were split or fused:
+// the digits of what the loops count, most significant first, wherever they are such digits.
+#pragma once
+
+#include "s_tir/iter_map.h"
+#include "tenon/tir/block.h"
+
+namespace tenon::s_tir {
+
+/// Of the blocks below the statement, not of those inside of them. `around`: the loops outside.
+tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around);
+
+/// The statement with a condition added to the predicates of the blocks directly below it.
+tir::Stmt add_predicate(const tir::Stmt& s, const tir::Expr& condition);
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,227 @@
+#include "tenon/s_tir/trace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "s_tir/instruction.h"
+
+namespace tenon::s_tir {
+
+namespace {
+
+char letter(RV::Kind kind) {
+  switch (kind) {
+    case RV::Kind::Block:
+      return 'b';
+    case RV::Kind::Loop:
+      return 'l';
+    case RV::Kind::Expr:
+      return 'v';
+  }
+  internal_error("unknown kind of random variable");
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
+/// With the digits that give the same double again, as the reference writes it.
+std::string number_text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.17g", value);
+  return buffer;
+}
+
+/// Random variables by the order in which the text mentions them first as outputs.
+class Names {
+ public:
+  std::string define(RV rv) {
+    const auto [entry, is_new] = numbers_.try_emplace(rv.number, next_);
+    if (is_new) ++next_;
+    return name(rv.kind, entry->second);
+  }
+  std::string use(RV rv) const {
+    const auto entry = numbers_.find(rv.number);
+    internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
+    return name(rv.kind, entry->second);
+  }
+
+ private:
+  static std::string name(RV::Kind kind, int number) {
+    return letter(kind) + std::to_string(number);
+  }
+  std::map<int, int> numbers_;
+  int next_ = 0;
+};
+
+/// One value, as Python and as JSON write it.
+class ValueWriter {
+ public:
+  ValueWriter(const Names& names, bool is_json) : names_(names), is_json_(is_json) {}
+
+  std::string operator()(const TraceValue& value) const {
+    return std::visit(*this, value.value);
+  }
+  std::string operator()(std::monostate) const { return is_json_ ? "\"None\"" : "None"; }
+  std::string operator()(bool value) const {
+    if (is_json_) return value ? "1" : "0";
+    return value ? "True" : "False";
+  }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const {
+    const std::string text = number_text(value);
+    const bool is_integral = text.find_first_of(".en") == std::string::npos;
+    return is_json_ && is_integral ? text + ".0" : text;
+  }
+  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const RV& rv) const {
+    return is_json_ ? quoted(names_.use(rv)) : names_.use(rv);
+  }
+  std::string operator()(const TraceValue::List& list) const { return "[" + joined(list) + "]"; }
+
+  std::string joined(const TraceValue::List& list) const {
+    std::string result;
+    for (const TraceValue& value : list) {
+      if (!result.empty()) result += ", ";
+      result += (*this)(value);
+    }
+    return result;
+  }
+
+ private:
+  const Names& names_;
+  bool is_json_;
+};
+
+std::string call_text(const Instruction& step, const InstructionInfo& info, const Names& names,
+                      TraceStyle style) {
+  const ValueWriter write(names, false);
+  std::string text = "sch." + std::string(info.name) + "(";
+  const char* separator = "";
+  const auto add = [&](const std::string& argument) {
+    text += separator + argument;
+    separator = ", ";
+  };
+  for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+    const Parameter& parameter = info.parameters[n];
+    const TraceValue& value = step.arguments[n];
+    const bool is_v09 = style == TraceStyle::V09;
+    // An argument that 0.9.0 does not know is left out where it says nothing.
+    if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
+    const auto* list = std::get_if<TraceValue::List>(&value.value);
+    if (parameter.positional && list) {
+      add(write.joined(*list));
+    } else if (parameter.positional) {
+      add(write(value));
+    } else {
+      const bool has_later_name = !is_v09 && !parameter.later_name.empty();
+      add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" +
+          write(value));
+    }
+  }
+  if (step.decision) add("decision=" + write(*step.decision));
+  return text + ")";
+}
+
+std::string line_text(const Instruction& step, Names& names, TraceStyle style) {
+  const InstructionInfo& info = info_of(step.kind);
+  const std::string call = call_text(step, info, names, style);
+  std::string left;
+  for (const RV& rv : step.outputs) {
+    if (!left.empty()) left += ", ";
+    left += names.define(rv);
+  }
+  if (left.empty()) return call;
+  const bool is_list_of_one = gives_list(info.gives) && step.outputs.size() == 1;
+  return left + (is_list_of_one ? ", = " : " = ") + call;
+}
+
+template <class F>
+void for_each_use(const TraceValue& value, F&& f) {
+  if (const RV* rv = std::get_if<RV>(&value.value)) f(*rv);
+  if (const auto* list = std::get_if<TraceValue::List>(&value.value))
+    for (const TraceValue& element : *list) for_each_use(element, f);
+}
+
+}  // namespace
+
+std::string Trace::text(TraceStyle style) const {
+  std::string text;
+  if (style == TraceStyle::V17)
+    text = "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:\n";
+  const std::string indent = style == TraceStyle::V17 ? "  " : "";
+  if (steps.empty()) return text + (style == TraceStyle::V17 ? "  pass" : "");
+  Names names;
+  for (const Instruction& step : steps) text += indent + line_text(step, names, style) + "\n";
+  text.pop_back();
+  return text;
+}
+
+std::string Trace::json() const {
+  Names names;
+  const ValueWriter write(names, true);
+  std::string instructions, decisions;
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    const Instruction& step = steps[at];
+    const InstructionInfo& info = info_of(step.kind);
+    std::string inputs, attributes, outputs;
+    const auto add = [](std::string& list, const std::string& item) {
+      if (item.empty()) return;
+      list += list.empty() ? item : ", " + item;
+    };
+    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+      const Parameter& parameter = info.parameters[n];
+      const TraceValue& value = step.arguments[n];
+      if (parameter.is_new && value == absent_value(parameter)) continue;
+      const auto* list = std::get_if<TraceValue::List>(&value.value);
+      const auto* text = std::get_if<std::string>(&value.value);
+      if (parameter.passed == Passed::Attribute)
+        add(attributes, write(value));
+      else if (text)  // A text among the inputs is written with quotes of its own.
+        add(inputs, quoted(quoted(*text)));
+      else
+        add(inputs, list ? write.joined(*list) : write(value));
+    }
+    for (const RV& rv : step.outputs) add(outputs, quoted(names.define(rv)));
+    add(instructions, "[\"" + std::string(info.json_name) + "\", [" + inputs + "], [" +
+                          attributes + "], [" + outputs + "]]");
+    if (step.decision)
+      add(decisions, "[" + std::to_string(at) + ", " + write(*step.decision) + "]");
+  }
+  return "[[" + instructions + "], [" + decisions + "]]";
+}
+
+Trace Trace::simplified(bool remove_postproc) const {
+  auto end = steps.end();
+  if (remove_postproc)
+    end = std::find_if(steps.begin(), steps.end(), [](const Instruction& step) {
+      return step.kind == InstructionKind::EnterPostproc;
+    });
+  std::set<int> used;
+  Trace result;
+  for (auto step = std::make_reverse_iterator(end); step != steps.rend(); ++step) {
+    const bool is_used = std::any_of(step->outputs.begin(), step->outputs.end(),
+                                     [&](const RV& rv) { return used.contains(rv.number); });
+    if (info_of(step->kind).is_pure && !is_used) continue;
+    for (const TraceValue& argument : step->arguments)
+      for_each_use(argument, [&](const RV& rv) { used.insert(rv.number); });
+    result.steps.push_back(*step);
+  }
+  std::reverse(result.steps.begin(), result.steps.end());
+  return result;
+}
+
+std::ostream& operator<<(std::ostream& out, const Trace& trace) { return out << trace.text(); }
+
+}  // namespace tenon::s_tir
