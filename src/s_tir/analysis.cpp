@@ -5,6 +5,7 @@
 #include "s_tir/context.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::s_tir {
 
@@ -127,6 +128,39 @@ std::vector<int> consumers(const Program& program, int block) {
   return result;
 }
 
+namespace {
+
+/// Of two blocks of which the first stands first: one entry per buffer for each of read after
+/// write, write after write, write after read.
+int dependences(const Block& first, const Block& second) {
+  int count = 0;
+  for (const BufferRegion& read : second.reads)
+    if (mentions(first.writes, read.buffer)) ++count;
+  for (const BufferRegion& write : second.writes) {
+    if (mentions(first.writes, write.buffer)) ++count;
+    if (mentions(first.reads, write.buffer)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<int> dependence_sources(const Program& program, int block) {
+  std::vector<int> result;
+  for (const int other : siblings(program, block))
+    if (other < block)
+      result.insert(result.end(), dependences(program.block(other), program.block(block)), other);
+  return result;
+}
+
+std::vector<int> dependence_targets(const Program& program, int block) {
+  std::vector<int> result;
+  for (const int other : siblings(program, block))
+    if (other > block)
+      result.insert(result.end(), dependences(program.block(block), program.block(other)), other);
+  return result;
+}
+
 std::optional<int> other_half(const Program& program, int block) {
   const std::optional<BlockClass> block_class = classify(program, block).block_class;
   if (block_class != BlockClass::ReductionInit && block_class != BlockClass::ReductionUpdate)
@@ -194,51 +228,96 @@ bool tells_writes_apart(const Block& block, const IterVar& iter) {
 
 namespace {
 
-/// What is written in one iteration of the loops above `top`: exactly this box, if any is known.
-std::optional<std::vector<Range>> written_box(const Program& program, int block, int top,
-                                              const BufferRegion& write) {
-  std::vector<int> below;
-  for (const int loop : program.loops_of(block))
-    if (loop > top) below.push_back(loop);
-  const BlockRealize& realize = program.realize(block);
-  const VarMap bindings = bindings_of(realize);
-  std::vector<Expr> begins;
-  for (const Range& range : write.region) begins.push_back(substitute(range.min, bindings));
-  const std::optional<IterMap> map =
-      find_iter_map(begins, domains_of(program, below), realize.predicate);
-  if (!map) return std::nullopt;
-  // Conditions on loops outside would cut the box where they fail.
-  for (const Expr& part : conjuncts(realize.predicate)) {
-    const std::vector<Var> vars = free_vars(part);
-    const bool is_inner = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
-      const std::optional<int> loop = program.find_loop(var);
-      return loop && std::find(below.begin(), below.end(), *loop) != below.end();
-    });
-    if (!is_inner) return std::nullopt;
-  }
-  std::vector<Range> box;
-  for (std::size_t d = 0; d < begins.size(); ++d) {
-    const DigitSum& value = map->values[d];
-    Expr extent = substitute(write.region[d].extent, bindings);
-    if (!value.digits.empty()) {
-      const Digit& digit = value.digits.front();
-      const std::optional<std::int64_t> width = constant_int(extent);
-      if (!width || *width < digit.scale) return std::nullopt;
-      if (digit.extent == kUnknownExtent) {
-        const auto* loop = std::get_if<Var>(&map->marks[digit.mark].source);
-        const auto* number = std::get_if<DigitSum>(&map->marks[digit.mark].source);
-        if (number && number->digits.size() == 1)
-          loop = std::get_if<Var>(&map->marks[number->digits[0].mark].source);
-        if (!loop || digit.scale != 1) return std::nullopt;
-        extent = program.loop(*program.find_loop(*loop)).extent + (*width - 1);
-      } else {
-        extent = make_int(begins[d].dtype(), digit.scale * (digit.extent - 1) + *width);
-      }
+/// What a block writes of a buffer in one iteration of the loops above `top`, when those instances
+/// of a reader run whose predicate is given.
+class WrittenBox {
+ public:
+  WrittenBox(const Program& program, int block, int top, const BufferRegion& write,
+             const Expr& reader_predicate)
+      : program_(program), realize_(program.realize(block)), write_(write) {
+    for (const int loop : program.loops_of(block))
+      if (loop > top) below_.push_back(loop);
+    const VarMap bindings = bindings_of(realize_);
+    for (const Range& range : write.region) {
+      begins_.push_back(substitute(range.min, bindings));
+      extents_.push_back(substitute(range.extent, bindings));
     }
-    box.push_back(Range::from_min_extent(value.base, extent));
+    reader_ = conjuncts(reader_predicate);
   }
-  return box;
-}
+
+  /// Exactly this box, if any is known.
+  std::optional<std::vector<Range>> find() const {
+    const std::optional<Expr> predicate = inner_predicate();
+    if (!predicate) return std::nullopt;
+    const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
+    if (!map) return std::nullopt;
+    std::vector<Range> box;
+    for (std::size_t d = 0; d < begins_.size(); ++d) {
+      const std::optional<Range> side = side_of(*map, d);
+      if (!side) return std::nullopt;
+      box.push_back(*side);
+    }
+    return box;
+  }
+
+ private:
+  /// The conditions on loops below. Nullopt if one that is about loops outside may fail: it cuts
+  /// the box, unless it holds where the reader runs, or only keeps an index inside of the buffer.
+  std::optional<Expr> inner_predicate() const {
+    Expr result = make_true();
+    for (const Expr& part : conjuncts(realize_.predicate)) {
+      const std::vector<Var> vars = free_vars(part);
+      const bool is_inner = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+        const std::optional<int> loop = program_.find_loop(var);
+        return loop && std::find(below_.begin(), below_.end(), *loop) != below_.end();
+      });
+      if (is_inner)
+        result = both(result, part);
+      else if (!holds_for_reader(part) && !keeps_inside(part))
+        return std::nullopt;
+    }
+    return result;
+  }
+
+  bool holds_for_reader(const Expr& part) const {
+    return std::any_of(reader_.begin(), reader_.end(),
+                       [&](const Expr& other) { return structural_equal(part, other); });
+  }
+
+  bool keeps_inside(const Expr& part) const {
+    const Binary* less = as_binary(part, BinaryOp::Lt);
+    if (!less) return false;
+    for (std::size_t d = 0; d < begins_.size(); ++d)
+      if (arith::can_prove_equal(begins_[d], less->a) &&
+          arith::can_prove(less->b >= write_.buffer->shape[d]))
+        return true;
+    return false;
+  }
+
+  std::optional<Range> side_of(const IterMap& map, std::size_t d) const {
+    const DigitSum& value = map.values[d];
+    if (value.digits.empty()) return Range::from_min_extent(value.base, extents_[d]);
+    const Digit& digit = value.digits.front();
+    const std::optional<std::int64_t> width = constant_int(extents_[d]);
+    if (!width || *width < digit.scale) return std::nullopt;
+    if (digit.extent != kUnknownExtent)
+      return Range::from_min_extent(
+          value.base,
+          make_int(begins_[d].dtype(), digit.scale * (digit.extent - 1) + *width));
+    const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
+    if (!number || number->digits.size() != 1 || digit.scale != 1) return std::nullopt;
+    const auto* loop = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
+    if (!loop) return std::nullopt;
+    return Range::from_min_extent(
+        value.base, program_.loop(*program_.find_loop(*loop)).extent + (*width - 1));
+  }
+
+  const Program& program_;
+  const BlockRealize& realize_;
+  const BufferRegion& write_;
+  std::vector<int> below_;
+  std::vector<Expr> begins_, extents_, reader_;
+};
 
 bool contains(const Range& outer, const arith::Interval& inner, const Expr& size,
               const arith::Facts& facts) {
@@ -259,6 +338,7 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const BlockRealize& reader = program.realize(consumer);
   arith::Facts facts;
   bind_domains(facts, domains_around(program, consumer));
+  const auto runs = facts.assume(reader.predicate);
   arith::IntervalMap relaxed;
   for (const int loop : program.loops_of(consumer))
     if (loop > top) {
@@ -268,7 +348,7 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const VarMap bindings = bindings_of(reader);
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
-    const auto box = written_box(program, producer, top, write);
+    const auto box = WrittenBox(program, producer, top, write, reader.predicate).find();
     if (!box) return false;
     for (const BufferRegion& read : reader.block->reads) {
       if (!read.buffer.same_as(buffer)) continue;

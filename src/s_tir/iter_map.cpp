@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
@@ -138,10 +139,10 @@ class Detector {
   // ---- sums ----
 
   std::optional<DigitSum> sum_of(const Expr& e) {
-    if (!uses_loop(e)) return DigitSum{{}, e};
+    if (!uses_loop(e)) return DigitSum{{}, e.as<Binary>() ? arith::simplify(e) : e};
     if (const int* mark = loop_mark(e)) {
       const Mark& own = map_.marks[*mark];
-      if (form_ == DigitForm::Reduced && own.extent == 1) return DigitSum{{}, own.min};
+      if (form_ != DigitForm::AsWritten && own.extent == 1) return DigitSum{{}, own.min};
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
     const Binary* binary = e.as<Binary>();

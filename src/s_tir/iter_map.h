@@ -55,10 +55,11 @@ struct LoopDomain {
   tir::Expr extent;
 };
 
-/// AsWritten: the digits as the expressions have them; what the reference prints is made of these.
-/// Reduced: loops of one iteration are no digits, and neighbouring digits of one source are one
-/// digit again ((x // 2) * 2 + x % 2 is x), so that more is recognised.
-enum class DigitForm : unsigned char { AsWritten, Reduced };
+/// AsWritten: the digits as the expressions have them; what the reference prints after split and
+/// fuse is made of these. WithoutUnits: loops of one iteration are no digits; what it prints after
+/// blockize. Reduced: neighbouring digits of one source are one digit again as well
+/// ((x // 2) * 2 + x % 2 is x), so that most is recognised.
+enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
 /// Nullopt unless each value is such a number and the digits of every source are disjoint: then any
 /// combination of values comes about. The predicate is a conjunction of bounds of such numbers. Not

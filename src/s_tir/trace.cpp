@@ -10,6 +10,15 @@
 
 namespace tenon::s_tir {
 
+TraceValue::TraceValue() = default;
+TraceValue::TraceValue(Variant v) : value(std::move(v)) {}
+TraceValue::TraceValue(const TraceValue& other) = default;
+TraceValue::TraceValue(TraceValue&& other) noexcept = default;
+TraceValue& TraceValue::operator=(const TraceValue& other) = default;
+TraceValue& TraceValue::operator=(TraceValue&& other) noexcept = default;
+TraceValue::~TraceValue() = default;
+bool operator==(const TraceValue& a, const TraceValue& b) { return a.value == b.value; }
+
 namespace {
 
 char letter(RV::Kind kind) {

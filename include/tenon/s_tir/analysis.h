@@ -31,6 +31,11 @@ std::vector<int> producers(const Program& program, int block);
 /// Blocks of the same scope that read what it writes, and stand behind it.
 std::vector<int> consumers(const Program& program, int block);
 
+/// As the reference lists producers and consumers: a block stands there once for each dependence
+/// on it (read after write, write after write, write after read).
+std::vector<int> dependence_sources(const Program& program, int block);
+std::vector<int> dependence_targets(const Program& program, int block);
+
 /// The init that belongs to an update, or the update that belongs to an init.
 std::optional<int> other_half(const Program& program, int block);
 

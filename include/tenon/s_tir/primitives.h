@@ -126,7 +126,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis,
 NewBlock blockize(const Program& program, int loop,
                   SourceLocation where = SourceLocation::current());
 
-/// An integer, a text, or a list of annotations.
+/// Notes a value under a key. A key that is there already keeps its value: unannotate it first.
 tir::PrimFunc annotate(const Program& program, int block_or_loop, const std::string& key,
                        tir::Annotation value, SourceLocation where = SourceLocation::current());
 tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::string& key,

@@ -61,9 +61,20 @@ class ExprRV {
 /// An argument, an attribute or a decision. `std::monostate` is None.
 struct TraceValue {
   using List = std::vector<TraceValue>;
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, RV, List> value;
+  using Variant = std::variant<std::monostate, bool, std::int64_t, double, std::string, RV, List>;
 
-  friend bool operator==(const TraceValue&, const TraceValue&) = default;
+  TraceValue();
+  TraceValue(Variant v);  // NOLINT(google-explicit-constructor)
+  // In the source file: inlined, GCC 12 takes the parts of the variant for uninitialized.
+  TraceValue(const TraceValue& other);
+  TraceValue(TraceValue&& other) noexcept;
+  TraceValue& operator=(const TraceValue& other);
+  TraceValue& operator=(TraceValue&& other) noexcept;
+  ~TraceValue();
+
+  Variant value;
+
+  friend bool operator==(const TraceValue& a, const TraceValue& b);
 };
 
 enum class InstructionKind : unsigned char {

@@ -31,7 +31,7 @@ PrimFunc annotate(const Program& program, int n, const std::string& key, Annotat
   const Caller caller{"annotate", where};
   if (key.empty()) refuse(caller, describe(program, n) + ": the key is empty");
   Annotations annotations = annotations_of(program, n);
-  annotations.insert_or_assign(key, std::move(value));
+  annotations.try_emplace(key, std::move(value));
   return with_annotations(program, n, std::move(annotations));
 }
 

@@ -30,12 +30,14 @@ class Divider {
   std::optional<Division> divide(const DigitSum& sum) {
     if (sum.digits.empty()) {
       Division result;
-      result.inner = sum.base;
+      result.outer = sum.base;
       return result;
     }
     if (sum.digits.size() > 1 || sum.digits.front().scale != 1) return std::nullopt;
     std::optional<Division> result = divide(sum.digits.front());
-    if (result && !is_zero(sum.base)) result->inner = result->inner + sum.base;
+    if (!result || is_zero(sum.base)) return result;
+    Expr& part = result->is_all_outer() ? result->outer : result->inner;
+    part = fold(BinaryOp::Add, part, sum.base);
     return result;
   }
 
@@ -183,7 +185,7 @@ Divided divide(const Blockizing& b) {
   loops.insert(loops.end(), b.inner.begin(), b.inner.end());
   const std::vector<LoopDomain> domains = domains_of(b.program, loops);
   const auto map = find_iter_map(b.realize().values, domains, b.realize().predicate,
-                                 DigitForm::AsWritten);
+                                 DigitForm::WithoutUnits);
   if (map) {
     std::vector<bool> is_inner(loops.size(), false);
     for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
@@ -352,11 +354,8 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     const Division& division = divided.values[i];
     outer_values.push_back(division.outer);
     if (division.is_all_outer()) {
-      // Nothing of it is inside, but perhaps what does not change.
-      outer_values.back() = fold(BinaryOp::Add, division.outer, division.inner);
       outer_iters.push_back(iter);
       reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
-      facts.bind(iter.var(), *iter.dom());
       continue;
     }
     const DataType type = iter.var().dtype();
@@ -371,7 +370,6 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     inner_iters.emplace_back(range, inside, iter.kind(), iter.thread());
     inner_values.push_back(number(division.inner));
     facts.bind(inside, range);
-    facts.bind(outside, *outer_iters.back().dom());
     relaxed.set(inside, arith::Interval::from_range(range));
     const Expr base = is_one(division.outer_extent)
                           ? make_int(type, 0)

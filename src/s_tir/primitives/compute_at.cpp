@@ -79,10 +79,11 @@ void check(const Move& move) {
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
-      if (!allocated_by(program, write.buffer, *program.scope(move.block)))
+      if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
         refuse(move.caller, move.what() + " writes `" + write.buffer->name +
-                                "`, an output of the function: all of it is needed, not only what "
-                                "the loop's blocks read");
+                                "`, an output of " +
+                                describe(program, *program.scope(move.block)) +
+                                ": all of it is needed, not only what the loop's blocks read");
 }
 
 /// Blocks that read from, or write for, the one that moves, and where among the loop's statements
@@ -128,7 +129,6 @@ Neighbours find_neighbours(const Move& move) {
   const int index = move.options.index;
   std::size_t position = move.is_producer() ? last : first;
   if (index == -2) position = first;
-  if (index == -1 && !move.is_producer()) position = last == parts.size() ? first : first;
   if (index >= 0) {
     position = static_cast<std::size_t>(index);
     if (position < first || position > last)
@@ -337,6 +337,12 @@ bool runs_all_instances(const Program& program, int block) {
   return true;
 }
 
+[[noreturn]] void refuse_order(const Move& move, int other) {
+  refuse(move.caller, describe(move.program, move.loop) + " is on the other side of " +
+                          describe(move.program, other) + ", which depends on " + move.what() +
+                          " or on which that depends");
+}
+
 void check_after(const Move& move, const Program& after) {
   const std::optional<int> n = after.find_block(move.program.key_of(move.block));
   internal_check(n.has_value(), "a block that was moved is gone");
@@ -349,10 +355,17 @@ void check_after(const Move& move, const Program& after) {
                                 buffer->name + "` before " + describe(after, producer) +
                                 " writes them");
   };
-  for (const int producer : producers(after, *n))
-    if (move.is_producer()) check_pair(producer, *n);
-  for (const int consumer : consumers(after, *n))
-    if (!move.is_producer()) check_pair(*n, consumer);
+  // What wrote for the block still does so before it, and what reads from it still comes behind it.
+  for (const int old : producers(move.program, move.block)) {
+    const std::optional<int> producer = after.find_block(move.program.key_of(old));
+    if (!producer || *producer > *n) refuse_order(move, old);
+    if (move.is_producer()) check_pair(*producer, *n);
+  }
+  for (const int old : consumers(move.program, move.block)) {
+    const std::optional<int> consumer = after.find_block(move.program.key_of(old));
+    if (!consumer || *consumer < *n) refuse_order(move, old);
+    if (!move.is_producer()) check_pair(*n, *consumer);
+  }
   if (!move.is_producer() && !runs_all_instances(after, *n))
     refuse(move.caller, "below " + describe(move.program, move.loop) +
                             ", not all instances of " + move.what() + " would surely run");

@@ -38,7 +38,10 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
 Expr init_predicate(const Caller& caller, const Program& program, int n,
                     const std::vector<Var>& dropped, const std::vector<Var>& kept) {
   Expr result = make_true();
-  for (const Expr& part : conjuncts(program.realize(n).predicate)) {
+  // Last part first, as the reference writes it.
+  const std::vector<Expr> parts = conjuncts(program.realize(n).predicate);
+  for (auto at = parts.rbegin(); at != parts.rend(); ++at) {
+    const Expr& part = *at;
     const auto uses = [&](const std::vector<Var>& vars) {
       return std::any_of(vars.begin(), vars.end(),
                          [&](const Var& var) { return uses_var(part, var); });

@@ -35,12 +35,11 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
   return *store;
 }
 
-int require_inlinable(const Caller& caller, const Program& program, int n, const Buffer& buffer) {
-  const std::optional<int> block = allocated_by(program, buffer, *program.scope(n));
-  if (!block)
-    refuse(caller, describe(program, n) + " writes `" + buffer->name +
-                       "`, an output of the function, which must be computed");
-  return *block;
+void require_inlinable(const Caller& caller, const Program& program, int n, const Buffer& buffer) {
+  const int scope = *program.scope(n);
+  if (allocated_by(program, buffer, n) != scope)
+    refuse(caller, describe(program, n) + " writes `" + buffer->name + "`, an output of " +
+                       describe(program, scope) + ", which must be computed");
 }
 
 /// The body without one of the buffers that a block allocates.
@@ -183,22 +182,18 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const Store& store = require_store(caller, program, n);
   const std::vector<int> writers = producers(program, n);
   const Block& block = program.block(n);
-  if (block.reads.size() != 1)
-    refuse(caller, describe(program, n) + " reads " + std::to_string(block.reads.size()) +
-                       " regions; it can only become part of a producer if that is all it reads");
-  const Buffer buffer = block.reads.front().buffer;
   if (writers.size() != 1 || consumers(program, writers.front()).size() != 1)
-    refuse(caller, describe(program, n) +
-                       " is not the only reader of one producer: " +
-                       std::to_string(writers.size()) + " blocks write what it reads" +
-                       (writers.size() == 1 ? ", and that one has other readers" : ""));
+    refuse(caller, describe(program, n) + " is not the only reader of one producer: " +
+                       std::to_string(writers.size()) +
+                       (writers.size() == 1 ? " block writes what it reads, and has other readers"
+                                            : " blocks write what it reads"));
   const int producer = writers.front();
   if (classify(program, producer).block_class != BlockClass::Complete)
     refuse(caller, describe(program, producer) +
                        " is not complete: its value is final only when all of it has run");
   const Store* source = program.block(producer).body.as<Store>();
-  if (!source || !source->buffer.same_as(buffer))
-    refuse(caller, describe(program, producer) + " is more than one store");
+  if (!source) refuse(caller, describe(program, producer) + " is more than one store");
+  const Buffer buffer = source->buffer;
   require_inlinable(caller, program, producer, buffer);
   std::optional<std::vector<Expr>> read;
   bool is_same = true;

@@ -44,7 +44,6 @@ void require_own_writes(const Caller& caller, const Program& program, int loop, 
 /// well: the threads reduce together.
 void require_independent(const Caller& caller, const Program& program, int loop, bool threads) {
   const For& own = program.loop(loop);
-  if (is_one(own.extent)) return;
   for (const int n : program.child_blocks(loop)) {
     const Classified classified = classify(program, n);
     const Block& block = program.block(n);
@@ -61,8 +60,9 @@ void require_independent(const Caller& caller, const Program& program, int loop,
                          "`; rfactor it first" +
                          (caller.primitive == "bind" ? ", or bind it to threadIdx" : ""));
     }
-    require_own_writes(caller, program, loop, n);
+    if (!is_one(own.extent)) require_own_writes(caller, program, loop, n);
   }
+  if (is_one(own.extent)) return;
   if (const auto reason = reads_other_iterations(program, loop))
     refuse(caller, describe(program, loop) + ": " + *reason);
 }

@@ -36,7 +36,9 @@ Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
 }  // namespace
 
 Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
-  const auto expr = [&](const Expr& e) { return with_buffer(e, old, with); };
+  // Indices in the regions of a block's header stay as they are, as in the reference.
+  const bool is_block = s.as<BlockRealize>() != nullptr;
+  const auto expr = [&](const Expr& e) { return is_block ? e : with_buffer(e, old, with); };
   const auto stmt = [&](const Stmt& child) { return with_buffer(child, old, with); };
   Stmt result = map_children(s, expr, stmt);
   if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old)) {
@@ -112,33 +114,46 @@ Place behind_writer(const Program& program, int scope, int writer,
   return {at, position};
 }
 
-/// What a block touches of the buffer in one iteration of the loops outside of `top`.
+/// What a block touches of the buffer in one iteration of the loops outside of `top`: exactly,
+/// with what its predicate leaves, where the indices are digits of the loops, else a box around it.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
-  arith::Facts facts;
-  bind_domains(facts, domains_around(program, block));
-  if (const auto scope = program.scope(block)) bind_iters(facts, program.block(*scope));
-  arith::IntervalMap relaxed;
+  std::vector<int> below;
   for (const int n : program.loops_of(block))
-    if (n > top) {
-      const For& loop = program.loop(n);
-      relaxed.set(loop.var,
-                  arith::Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
-    }
-  const VarMap bindings = bindings_of(program.realize(block));
+    if (n > top) below.push_back(n);
+  const std::vector<LoopDomain> domains = domains_of(program, below);
+  arith::IntervalMap relaxed;
+  for (const LoopDomain& loop : domains)
+    relaxed.set(loop.var,
+                arith::Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+  const BlockRealize& realize = program.realize(block);
+  const VarMap bindings = bindings_of(realize);
+  std::vector<Expr> begins;
+  for (const Range& range : region.region) begins.push_back(substitute(range.min, bindings));
+  const auto map = find_iter_map(begins, domains, realize.predicate);
   std::vector<Range> result;
   for (std::size_t d = 0; d < region.region.size(); ++d) {
-    const Range whole = Range::from_min_extent(make_int(region.buffer->shape[d].dtype(), 0),
-                                               region.buffer->shape[d]);
-    const Range own = substitute(region.region[d], bindings);
-    const arith::Interval low = arith::values_of(own.min, relaxed, facts);
-    const arith::Interval high = arith::values_of(own.min + own.extent - 1, relaxed, facts);
+    const Expr& size = region.buffer->shape[d];
+    const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+    const Expr extent = substitute(region.region[d].extent, bindings);
+    const arith::Interval low = arith::values_of(begins[d], relaxed);
+    const arith::Interval high = arith::values_of(begins[d] + extent - 1, relaxed);
     if (!low.min() || !high.max()) {
       result.push_back(whole);
       continue;
     }
-    const Expr begin = arith::simplify(*low.min(), facts);
-    result.push_back(Range::from_min_extent(
-        begin, arith::simplify(*high.max() - begin + 1, facts)));
+    const Expr begin = arith::simplify(*low.min());
+    Expr length = arith::simplify(*high.max() - begin + 1);
+    const auto least = [&](const Expr& other) {
+      const auto a = constant_int(length), b = constant_int(other);
+      if (a && b && *b < *a) length = other;
+    };
+    if (map && is_one(extent) && !map->values[d].digits.empty()) {
+      const Digit& digit = map->values[d].digits.front();
+      if (digit.extent != kUnknownExtent)
+        least(make_int(length.dtype(), digit.scale * (digit.extent - 1) + 1));
+    }
+    if (is_zero(begin)) least(size);
+    result.push_back(Range::from_min_extent(begin, length));
   }
   return result;
 }
@@ -262,7 +277,9 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const BufferRegion& read =
       region_at(caller, program, n, program.block(n).reads, index, "reads");
   const Buffer& buffer = read.buffer;
-  const std::vector<int> writers = writers_in(program, scope, buffer);
+  std::vector<int> writers = writers_in(program, scope, buffer);
+  // What an outer block's init fills is complete behind the update.
+  std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
   require_one_writer(caller, program, writers, buffer);
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
@@ -272,9 +289,6 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     for (const Expr& size : buffer->shape)
       region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
   } else {
-    if (writers.front() == n)
-      refuse(caller, describe(program, n) + " reads `" + buffer->name +
-                         "` and writes it; what a block updates cannot be read from a copy");
     if (writers.front() > n)
       refuse(caller, describe(program, n) + " reads `" + buffer->name +
                          "` before block `" + program.block(writers.front()).name + "` writes it");
@@ -342,7 +356,8 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
       region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
   const int block = require_allocated(caller, program, n, buffer);
   if (buffer.scope() == scope_kind) return program.func();
-  const Buffer next = in_scope(buffer, buffer->name, scope_kind);
+  const Buffer next =
+      in_scope(buffer, buffer->name + "_" + std::string(to_string(scope_kind)), scope_kind);
   return program.with(block, with_buffer(program.stmt(block), buffer, next));
 }
 

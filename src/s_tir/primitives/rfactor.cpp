@@ -58,8 +58,13 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
       refuse(caller, "loop `" + program.loop(n).var.name() +
                          "` counts spatial iterators and iterators that reduce at once");
     const std::vector<Stmt> parts = parts_of(program.loop(n).body);
-    if (parts.size() != 1)
+    if (parts.size() == 1) continue;
+    if (f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() + "` is around more than " + what);
+    // The partial results are computed in front of all of it.
+    if (program.child_blocks(f.loops.front()).front() != f.block)
+      refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
+                         ", in front of which its partial results would be computed");
   }
   const std::vector<int> repeating = repeating_loops(program, f.block);
   if (!repeating.empty())
@@ -148,6 +153,9 @@ Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey&
   const Combination combination = *find_combination(own);
   const std::vector<Expr> indices = element(update.indices);
   const Expr old = make_load(partial, indices), value = substitute(combination.value, iter_map);
+  const bool is_reduction = std::any_of(iters.begin(), iters.end(), [](const IterVar& iter) {
+    return iter.kind() == IterKind::Reduce;
+  });
   Block block{.iters = iters,
               .reads = {},
               .writes = {},
@@ -159,6 +167,11 @@ Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey&
                                              combination.element_is_left ? value : old),
                                  indices),
               .annotations = own.annotations};
+  // One value each is its own partial result.
+  if (!is_reduction) {
+    block.init = std::nullopt;
+    block.body = make_store(partial, value, indices);
+  }
   for (BufferRegion region : own.reads) {
     for (Range& range : region.region) range = substitute(range, iter_map);
     block.reads.push_back(std::move(region));
@@ -176,6 +189,20 @@ Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey&
   }
   // The loops themselves stay around the block that was there.
   return fresh_copy(nest);
+}
+
+/// The statement with the block replaced, without the loops that only reduce.
+Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
+  if (n == f.block) return block;
+  int next = f.block;
+  while (*f.program.parent(next) != n) next = *f.program.parent(next);
+  const Stmt inner = in_place_of(f, next, block);
+  const bool is_dropped = f.program.is_loop(n) && n != f.loop && f.is_used_by(IterKind::Reduce, n);
+  if (is_dropped) return inner;
+  const Stmt& old = f.program.stmt(next);
+  return map_children(
+      f.program.stmt(n), [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return child.same_as(old) ? inner : child; });
 }
 
 /// for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+) partial[..].
@@ -221,14 +248,8 @@ Stmt final_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& k
         is_reduced = true;
     if (!is_reduced) predicate = both(predicate, part);
   }
-  Stmt nest = make_block(std::move(values), predicate, std::move(block));
-  for (std::size_t n = f.loops.size(); n-- > 0;) {
-    if (f.loops[n] != f.loop && f.is_used_by(IterKind::Reduce, f.loops[n])) continue;
-    For next = f.program.loop(f.loops[n]);
-    next.body = nest;
-    nest = make_stmt(std::move(next));
-  }
-  return nest;
+  return in_place_of(f, f.loops.front(),
+                     make_block(std::move(values), predicate, std::move(block)));
 }
 
 }  // namespace
@@ -247,7 +268,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   std::vector<Expr> shape = whole->shape;
   shape.insert(shape.begin() + axis, program.loop(loop).extent);
   BufferOptions options;
-  options.name = whole->name + "_rf";
+  options.name = whole->name + ".rf";
   options.scope = std::string(to_string(whole.scope()));
   const Buffer partial = decl_buffer(shape, whole->dtype, options);
   BlockKey partial_key{BlockKey::Plain{"", 0}}, final_key = partial_key;

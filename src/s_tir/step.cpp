@@ -1,0 +1,141 @@
+#include "s_tir/step.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+std::string rv_name(RV rv) {
+  const char* letters[] = {"b", "l", "v"};
+  return letters[static_cast<int>(rv.kind)] + std::to_string(rv.number);
+}
+
+}  // namespace
+
+Step& Step::with_value(TraceValue value) {
+  instruction_.arguments.push_back(std::move(value));
+  return *this;
+}
+Step& Step::with(RV rv) {
+  instruction_.arguments.emplace_back().value = rv;
+  return *this;
+}
+Step& Step::with(bool flag) {
+  instruction_.arguments.emplace_back().value = flag;
+  return *this;
+}
+Step& Step::with(int number) {
+  instruction_.arguments.emplace_back().value = std::int64_t{number};
+  return *this;
+}
+Step& Step::with(const std::string& text) {
+  instruction_.arguments.emplace_back().value = text;
+  return *this;
+}
+Step& Step::with(const std::vector<LoopRV>& loops) {
+  TraceValue::List list;
+  for (const LoopRV& loop : loops) list.emplace_back().value = RV(loop);
+  instruction_.arguments.emplace_back().value = std::move(list);
+  return *this;
+}
+void Step::decide(TraceValue decision) { instruction_.decision = std::move(decision); }
+
+const Meaning& Step::meaning(RV rv) const {
+  if (rv.number < 0 || rv.number >= static_cast<int>(state_.meanings.size()))
+    refuse(caller_, "`" + rv_name(rv) + "` is no handle of this schedule");
+  return state_.meanings[static_cast<std::size_t>(rv.number)];
+}
+
+const Program& Step::program(const std::string& function) const {
+  std::shared_ptr<const Program>& program = state_.programs[function];
+  if (!program) program = std::make_shared<const Program>(state_.mod.functions.at(function));
+  return *program;
+}
+
+Step::Place Step::block(BlockRV rv) const {
+  const auto* handle = std::get_if<BlockHandle>(&meaning(rv));
+  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is no block");
+  const Program& own = program(handle->function);
+  const std::optional<int> n = own.find_block(handle->key);
+  if (!n)
+    refuse(caller_, "block `" + rv_name(rv) + "` is no longer in function `" + handle->function +
+                        "`: an earlier step has inlined it");
+  return {handle->function, own, *n};
+}
+
+Step::Place Step::loop(LoopRV rv) const {
+  const Meaning& own = meaning(rv);
+  if (std::holds_alternative<NoLoop>(own))
+    refuse(caller_, "`" + rv_name(rv) + "` is the root and no loop");
+  const auto* handle = std::get_if<LoopHandle>(&own);
+  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is no loop");
+  const Program& of = program(handle->function);
+  const std::optional<int> n = of.find_loop(handle->var);
+  if (!n)
+    refuse(caller_, "loop `" + handle->var.name() + "` (" + rv_name(rv) +
+                        ") is no longer in function `" + handle->function +
+                        "`: an earlier step has split, fused or moved it; get_loops gives the "
+                        "loops as they are now");
+  return {handle->function, of, *n};
+}
+
+Step::Place Step::block_or_loop(RV rv) const {
+  return rv.kind == RV::Kind::Block ? block(BlockRV(rv.number)) : loop(LoopRV(rv.number));
+}
+
+std::vector<int> Step::loops(const std::vector<LoopRV>& rvs, std::string& function) const {
+  std::vector<int> result;
+  for (const LoopRV& rv : rvs) {
+    const Place place = loop(rv);
+    if (!function.empty() && place.function != function)
+      refuse(caller_, "the loops are of different functions");
+    function = place.function;
+    result.push_back(place.n);
+  }
+  if (function.empty()) refuse(caller_, "no loops are given");
+  return result;
+}
+
+std::int64_t Step::number(ExprRV rv) const {
+  const auto* value = std::get_if<std::int64_t>(&meaning(rv));
+  if (!value) refuse(caller_, "`" + rv_name(rv) + "` is no number");
+  return *value;
+}
+
+void Step::replace(const std::string& function, PrimFunc func,
+                   const std::vector<std::pair<BlockKey, BlockKey>>& renamed) {
+  const Program& before = program(function);
+  for (Meaning& own : state_.meanings) {
+    auto* handle = std::get_if<BlockHandle>(&own);
+    if (renamed.empty() || !handle || handle->function != function) continue;
+    const std::optional<int> n = before.find_block(handle->key);
+    for (const auto& [from, to] : renamed)
+      if (n && before.find_block(from) == n) {
+        handle->key = to;
+        break;
+      }
+  }
+  state_.mod.functions.at(function) = func;
+  state_.programs[function] = std::make_shared<const Program>(std::move(func));
+}
+
+RV Step::give(RV::Kind kind, Meaning own) {
+  const RV rv{kind, static_cast<int>(state_.meanings.size())};
+  state_.meanings.push_back(std::move(own));
+  instruction_.outputs.push_back(rv);
+  return rv;
+}
+BlockRV Step::give_block(const std::string& function, const BlockKey& key) {
+  return BlockRV(give(RV::Kind::Block, BlockHandle{function, key}).number);
+}
+LoopRV Step::give_loop(const std::string& function, const Var& var) {
+  return LoopRV(give(RV::Kind::Loop, LoopHandle{function, var}).number);
+}
+ExprRV Step::give_number(std::int64_t value) {
+  return ExprRV(give(RV::Kind::Expr, value).number);
+}
+
+void Step::record() { state_.trace.steps.push_back(std::move(instruction_)); }
+
+}  // namespace tenon::s_tir

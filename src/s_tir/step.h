@@ -1,0 +1,63 @@
+// One step of a schedule under way: looks handles up, and in the end records what was done.
+//
+// Everything that can fail runs before anything is changed: a step that throws leaves all as it
+// was.
+#pragma once
+
+#include "s_tir/context.h"
+#include "s_tir/schedule_state.h"
+
+namespace tenon::s_tir {
+
+class Step {
+ public:
+  Step(Schedule::State& state, InstructionKind kind, std::string_view primitive,
+       SourceLocation where)
+      : state_(state), caller_{primitive, where}, instruction_{kind, {}, {}, {}} {}
+
+  // Arguments, in the order of the table.
+  Step& with(RV rv);
+  Step& with(bool flag);
+  Step& with(int number);
+  Step& with(const std::string& text);
+  Step& with(const std::vector<LoopRV>& loops);
+  Step& with_value(TraceValue value);
+  void decide(TraceValue decision);
+  const Caller& caller() const { return caller_; }
+
+  // ---- what handles stand for ----
+
+  struct Place {
+    std::string function;
+    const Program& program;
+    int n;
+  };
+  const Meaning& meaning(RV rv) const;
+  const Program& program(const std::string& function) const;
+  Place block(BlockRV rv) const;
+  Place loop(LoopRV rv) const;
+  Place block_or_loop(RV rv) const;
+  /// Loops of one function, which is told as well.
+  std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
+  std::int64_t number(ExprRV rv) const;
+  Dice& dice() { return state_.dice; }
+
+  // ---- results ----
+
+  /// The next version of a function. `renamed`: blocks whose handles follow another block.
+  void replace(const std::string& function, tir::PrimFunc func,
+               const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});
+  RV give(RV::Kind kind, Meaning own);
+  BlockRV give_block(const std::string& function, const BlockKey& key);
+  LoopRV give_loop(const std::string& function, const tir::Var& var);
+  ExprRV give_number(std::int64_t value);
+
+  void record();
+
+ private:
+  Schedule::State& state_;
+  Caller caller_;
+  Instruction instruction_;
+};
+
+}  // namespace tenon::s_tir
