@@ -27,7 +27,8 @@ ROOMS = {
     "topi": (("te", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/")),
     "driver": (
-        ("te", "s_tir", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi", "runtime"),
+        ("te", "s_tir", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi",
+         "runtime"),
         (),
     ),
     "tooling": (("*",), ("boost/program_options",)),

@@ -54,8 +54,8 @@ Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
-  const std::string shared = quoted(buffer->name) + " is written by `" +
-                             program.block(others.front()).name + "` as well";
+  const std::string shared =
+      quoted(buffer->name) + " is written by `" + program.block(others.front()).name + "` as well";
   if (others.size() > 1 || own.init) return reason(shared);
   const int other = others.front();
   const Block& half = program.block(other);
@@ -105,10 +105,9 @@ std::vector<int> producers(const Program& program, int block) {
   for (const int other : siblings(program, block)) {
     if (other >= block) break;
     const std::vector<BufferRegion>& reads = program.block(block).reads;
-    const bool writes_it = std::any_of(
-        reads.begin(), reads.end(), [&](const BufferRegion& read) {
-          return mentions(program.block(other).writes, read.buffer);
-        });
+    const bool writes_it = std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& read) {
+      return mentions(program.block(other).writes, read.buffer);
+    });
     if (writes_it) result.push_back(other);
   }
   return result;
@@ -119,10 +118,9 @@ std::vector<int> consumers(const Program& program, int block) {
   for (const int other : siblings(program, block)) {
     if (other <= block) continue;
     const std::vector<BufferRegion>& reads = program.block(other).reads;
-    const bool reads_it = std::any_of(
-        reads.begin(), reads.end(), [&](const BufferRegion& read) {
-          return mentions(program.block(block).writes, read.buffer);
-        });
+    const bool reads_it = std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& read) {
+      return mentions(program.block(block).writes, read.buffer);
+    });
     if (reads_it) result.push_back(other);
   }
   return result;
@@ -302,14 +300,13 @@ class WrittenBox {
     if (!width || *width < digit.scale) return std::nullopt;
     if (digit.extent != kUnknownExtent)
       return Range::from_min_extent(
-          value.base,
-          make_int(begins_[d].dtype(), digit.scale * (digit.extent - 1) + *width));
+          value.base, make_int(begins_[d].dtype(), digit.scale * (digit.extent - 1) + *width));
     const auto* number = std::get_if<DigitSum>(&map.marks[digit.mark].source);
     if (!number || number->digits.size() != 1 || digit.scale != 1) return std::nullopt;
     const auto* loop = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
     if (!loop) return std::nullopt;
-    return Range::from_min_extent(
-        value.base, program_.loop(*program_.find_loop(*loop)).extent + (*width - 1));
+    return Range::from_min_extent(value.base,
+                                  program_.loop(*program_.find_loop(*loop)).extent + (*width - 1));
   }
 
   const Program& program_;
@@ -326,7 +323,8 @@ bool contains(const Range& outer, const arith::Interval& inner, const Expr& size
     return arith::can_prove(a <= b, facts);
   };
   const Expr end = outer.min + outer.extent;
-  const bool begins = at_most(outer.min, Expr(0)) || (inner.min() && at_most(outer.min, *inner.min()));
+  const bool begins =
+      at_most(outer.min, Expr(0)) || (inner.min() && at_most(outer.min, *inner.min()));
   const bool ends = at_most(size, end) || (inner.max() && at_most(*inner.max() + 1, end));
   return begins && ends;
 }
@@ -343,7 +341,8 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   for (const int loop : program.loops_of(consumer))
     if (loop > top) {
       const For& own = program.loop(loop);
-      relaxed.set(own.var, arith::Interval::from_range(Range::from_min_extent(own.min, own.extent)));
+      relaxed.set(own.var,
+                  arith::Interval::from_range(Range::from_min_extent(own.min, own.extent)));
     }
   const VarMap bindings = bindings_of(reader);
   for (const BufferRegion& write : program.block(producer).writes) {

@@ -45,9 +45,8 @@ std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
 }
 
 bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(), [&](const BufferRegion& region) {
-    return region.buffer.same_as(buffer);
-  });
+  return std::any_of(regions.begin(), regions.end(),
+                     [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
 }
 
 VarMap bindings_of(const BlockRealize& realize) {
@@ -73,6 +72,25 @@ Expr both(const Expr& condition, const Expr& other) {
   if (is_true(condition)) return other;
   if (is_true(other)) return condition;
   return make_binary(BinaryOp::And, condition, other);
+}
+
+Stmt without(const Program& program, int block) {
+  int at = block;
+  // Loops around nothing else go with it.
+  for (;;) {
+    const int parent = *program.parent(at);
+    if (!program.is_loop(parent)) break;
+    at = parent;
+  }
+  const int parent = *program.parent(at);
+  const Stmt& old = program.stmt(at);
+  if (const Seq* seq = program.stmt(parent).as<Seq>()) {
+    std::vector<Stmt> rest;
+    for (const Stmt& part : seq->stmts)
+      if (!part.same_as(old)) rest.push_back(part);
+    return program.with(parent, make_seq(std::move(rest))).body;
+  }
+  return program.with(at, make_nop()).body;
 }
 
 }  // namespace tenon::s_tir

@@ -36,10 +36,12 @@ std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 /// The statement with one statement inside of it replaced, found by identity.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 
+/// The function's body without a block, and without the loops that were around nothing else.
+tir::Stmt without(const Program& program, int block);
+
 /// `condition && other`, without what is always true.
 tir::Expr both(const tir::Expr& condition, const tir::Expr& other);
 
-/// The text that an optional reason adds.
 inline std::string quoted(const std::string& name) { return "`" + name + "`"; }
 
 }  // namespace tenon::s_tir

@@ -19,11 +19,8 @@ constexpr Parameter flag(std::string_view name) {
 }
 /// An argument that came after 0.9.0.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
-  return {.name = name,
-          .passed = Passed::Attribute,
-          .is_new = true,
-          .absent = absent,
-          .is_bool = true};
+  return {
+      .name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent, .is_bool = true};
 }
 constexpr Parameter newer(std::string_view name, std::int64_t absent) {
   return {.name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent};
@@ -79,8 +76,8 @@ constexpr std::array kRows = {
                     kPerfectTile, Gives::Exprs, true, true},
     InstructionInfo{Kind::SampleCategorical, "sample_categorical", "SampleCategorical",
                     kCategorical, Gives::Expr, true, true},
-    InstructionInfo{Kind::SampleComputeLocation, "sample_compute_location",
-                    "SampleComputeLocation", kBlock, Gives::Loop, true, true},
+    InstructionInfo{Kind::SampleComputeLocation, "sample_compute_location", "SampleComputeLocation",
+                    kBlock, Gives::Loop, true, true},
     InstructionInfo{Kind::Fuse, "fuse", "Fuse", kFuse, Gives::Loop},
     InstructionInfo{Kind::Split, "split", "Split", kSplit, Gives::Loops},
     InstructionInfo{Kind::Reorder, "reorder", "Reorder", kReorder, Gives::Nothing},
@@ -93,8 +90,7 @@ constexpr std::array kRows = {
     InstructionInfo{Kind::ComputeAt, "compute_at", "ComputeAt", kComputeAt, Gives::Nothing},
     InstructionInfo{Kind::ReverseComputeAt, "reverse_compute_at", "ReverseComputeAt", kComputeAt,
                     Gives::Nothing},
-    InstructionInfo{Kind::ComputeInline, "compute_inline", "ComputeInline", kBlock,
-                    Gives::Nothing},
+    InstructionInfo{Kind::ComputeInline, "compute_inline", "ComputeInline", kBlock, Gives::Nothing},
     InstructionInfo{Kind::ReverseComputeInline, "reverse_compute_inline", "ReverseComputeInline",
                     kBlock, Gives::Nothing},
     InstructionInfo{Kind::DecomposeReduction, "decompose_reduction", "DecomposeReduction",
@@ -107,8 +103,8 @@ constexpr std::array kRows = {
     InstructionInfo{Kind::SetScope, "set_scope", "SetScope", kSetScope, Gives::Nothing},
     InstructionInfo{Kind::Blockize, "blockize", "Blockize", kBlockize, Gives::Block},
     InstructionInfo{Kind::Tensorize, "tensorize", "Tensorize", kTensorize, Gives::Nothing},
-    InstructionInfo{Kind::TransformLayout, "transform_layout", "TransformLayout",
-                    kTransformLayout, Gives::Nothing},
+    InstructionInfo{Kind::TransformLayout, "transform_layout", "TransformLayout", kTransformLayout,
+                    Gives::Nothing},
     InstructionInfo{Kind::Annotate, "annotate", "Annotate", kAnnotate, Gives::Nothing},
     InstructionInfo{Kind::Unannotate, "unannotate", "Unannotate", kUnannotate, Gives::Nothing},
     InstructionInfo{Kind::EnterPostproc, "enter_postproc", "EnterPostproc", kNone, Gives::Nothing},
@@ -121,11 +117,9 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order());
 
-const InstructionInfo* find_row(std::string_view name,
-                                std::string_view InstructionInfo::*member) {
-  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const InstructionInfo& info) {
-    return info.*member == name;
-  });
+const InstructionInfo* find_row(std::string_view name, std::string_view InstructionInfo::*member) {
+  const auto row = std::find_if(kRows.begin(), kRows.end(),
+                                [&](const InstructionInfo& info) { return info.*member == name; });
   return row == kRows.end() ? nullptr : &*row;
 }
 

@@ -48,8 +48,7 @@ void require_free_order(const Program& program, int block, const Caller& caller,
     refuse(caller, step + ": block `" + program.block(block).name +
                        "` is neither complete nor a reduction: " + classified.reason);
   for (const IterVar& iter : program.block(block).iters)
-    if (iter.kind() == IterKind::DataParallel &&
-        !tells_writes_apart(program.block(block), iter))
+    if (iter.kind() == IterKind::DataParallel && !tells_writes_apart(program.block(block), iter))
       refuse(caller, step + ": spatial iterator `" + iter.name() + "` of block `" +
                          program.block(block).name +
                          "` does not tell apart the elements that the block writes, so that its "

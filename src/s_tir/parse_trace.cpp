@@ -3,118 +3,11 @@
 #include <map>
 
 #include "s_tir/instruction.h"
+#include "s_tir/trace_lexer.h"
 
 namespace tenon::s_tir {
 
 namespace {
-
-struct Token {
-  enum class Kind : unsigned char { Name, Number, String, Sign, EndOfLine, End };
-  Kind kind;
-  std::string text;
-  int line;
-  int column;
-};
-
-[[noreturn]] void syntax_error(const Token& at, const std::string& what) {
-  throw TypeError("trace, line " + std::to_string(at.line) + ", column " +
-                  std::to_string(at.column) + ": " + what);
-}
-
-std::string shown(const Token& token) {
-  if (token.kind == Token::Kind::End) return "the end";
-  if (token.kind == Token::Kind::EndOfLine) return "the end of the line";
-  return "`" + token.text + "`";
-}
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  std::vector<Token> tokens() {
-    while (at_ < text_.size()) next();
-    add(Token::Kind::EndOfLine, "");
-    add(Token::Kind::End, "");
-    return std::move(tokens_);
-  }
-
- private:
-  void next() {
-    const char c = text_[at_];
-    if (c == '\n') {
-      if (!tokens_.empty() && tokens_.back().kind != Token::Kind::EndOfLine)
-        add(Token::Kind::EndOfLine, "");
-      ++at_, ++line_, line_begin_ = at_;
-    } else if (c == ' ' || c == '\t' || c == '\r') {
-      ++at_;
-    } else if (c == '#') {
-      while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-    } else if (c == '"' || c == '\'') {
-      string(c);
-    } else if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.') {
-      number_or_sign();
-    } else if (is_name_character(c)) {
-      std::size_t end = at_;
-      while (end < text_.size() && is_name_character(text_[end])) ++end;
-      take(Token::Kind::Name, end);
-    } else {
-      take(Token::Kind::Sign, at_ + 1);
-    }
-  }
-
-  void number_or_sign() {
-    std::size_t end = at_ + 1;
-    const auto is_part = [&](char c) {
-      const bool follows_exponent = (c == '-' || c == '+') &&
-                                    (text_[end - 1] == 'e' || text_[end - 1] == 'E');
-      return is_name_character(c) || c == '.' || follows_exponent;
-    };
-    while (end < text_.size() && is_part(text_[end])) ++end;
-    const std::string_view word = text_.substr(at_, end - at_);
-    const bool is_number =
-        std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-        !(word[0] == '.' && word.size() > 1 && !(word[1] >= '0' && word[1] <= '9'));
-    if (is_number)
-      take(Token::Kind::Number, end);
-    else
-      take(Token::Kind::Sign, at_ + 1);
-  }
-
-  void string(char quote) {
-    Token token{Token::Kind::String, "", line_, column()};
-    ++at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
-        ++at_;
-        token.text += text_[at_] == 'n' ? '\n' : text_[at_];
-      } else {
-        token.text += text_[at_];
-      }
-      ++at_;
-    }
-    if (at_ == text_.size() || text_[at_] != quote) syntax_error(token, "a text without an end");
-    ++at_;
-    tokens_.push_back(std::move(token));
-  }
-
-  int column() const { return static_cast<int>(at_ - line_begin_) + 1; }
-  void add(Token::Kind kind, std::string text) {
-    tokens_.push_back({kind, std::move(text), line_, column()});
-  }
-  void take(Token::Kind kind, std::size_t end) {
-    add(kind, std::string(text_.substr(at_, end - at_)));
-    at_ = end;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0, line_begin_ = 0;
-  int line_ = 1;
-  std::vector<Token> tokens_;
-};
 
 TraceValue number_value(const Token& token) {
   const std::string& text = token.text;
@@ -133,7 +26,7 @@ TraceValue number_value(const Token& token) {
 /// What both forms share: tokens, and the names that instructions have given.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : tokens_(Lexer(text).tokens()) {}
+  explicit Reader(std::string_view text) : tokens_(trace_tokens(text)) {}
 
  protected:
   const Token& token() const { return tokens_[at_]; }
@@ -167,8 +60,7 @@ class Reader {
   }
   RV used(const Token& name) const {
     const auto entry = names_.find(name.text);
-    if (entry == names_.end())
-      syntax_error(name, "no step above gives `" + name.text + "`");
+    if (entry == names_.end()) syntax_error(name, "no step above gives `" + name.text + "`");
     return entry->second;
   }
 
@@ -195,15 +87,13 @@ void complete(Instruction& step, std::vector<bool>& is_given, const Token& at) {
               : parameter.is_bool ? TraceValue{parameter.name == "preserve_unit_iters"}
                                   : value;
     }
-    if (const auto* integer = std::get_if<std::int64_t>(&value.value);
-        integer && parameter.is_bool)
+    if (const auto* integer = std::get_if<std::int64_t>(&value.value); integer && parameter.is_bool)
       value = TraceValue{*integer != 0};
   }
   const bool gives_one = info.gives != Gives::Nothing && !gives_list(info.gives);
   if (info.gives == Gives::Nothing ? !step.outputs.empty() : gives_one && step.outputs.size() != 1)
-    syntax_error(at, std::string(info.name) + " gives " +
-                         (gives_one ? "one thing" : "nothing") + ", and " +
-                         std::to_string(step.outputs.size()) + " are named");
+    syntax_error(at, std::string(info.name) + " gives " + (gives_one ? "one thing" : "nothing") +
+                         ", and " + std::to_string(step.outputs.size()) + " are named");
 }
 
 class TextReader : Reader {
@@ -295,8 +185,8 @@ class TextReader : Reader {
   void positional_argument(Instruction& step, const InstructionInfo& info) {
     const Token at = token();
     TraceValue given = value();
-    const bool takes_list = info.kind == InstructionKind::Fuse ||
-                            info.kind == InstructionKind::Reorder;
+    const bool takes_list =
+        info.kind == InstructionKind::Fuse || info.kind == InstructionKind::Reorder;
     if (takes_list && !std::holds_alternative<TraceValue::List>(given.value)) {
       if (!is_given_[0]) step.arguments[0] = TraceValue{TraceValue::List{}};
       is_given_[0] = true;
@@ -350,8 +240,7 @@ class JsonReader : Reader {
       const Token at = expect(Token::Kind::Number, "the position of a step");
       const TraceValue number = number_value(at);
       const auto* position = std::get_if<std::int64_t>(&number.value);
-      if (!position || *position < 0 ||
-          *position >= static_cast<std::int64_t>(result.steps.size()))
+      if (!position || *position < 0 || *position >= static_cast<std::int64_t>(result.steps.size()))
         syntax_error(at, "there is no step " + at.text);
       next();
       result.steps[static_cast<std::size_t>(*position)].decision = value(false);
@@ -420,8 +309,7 @@ class JsonReader : Reader {
         is_given[n] = true;
       }
     }
-    if (item != items.end())
-      syntax_error(at, std::string(info.name) + " has no further argument");
+    if (item != items.end()) syntax_error(at, std::string(info.name) + " has no further argument");
   }
 
   TraceValue value(bool is_input) {

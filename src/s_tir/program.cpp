@@ -28,7 +28,8 @@ void Program::add(const Stmt& s, int parent, int outer, int scope, bool in_init)
   for_each_child(
       s, [](const Expr&) {},
       [&](const Stmt& child) {
-        const bool is_init = realize && realize->block->init && child.same_as(*realize->block->init);
+        const bool is_init =
+            realize && realize->block->init && child.same_as(*realize->block->init);
         add(child, n, outer_of_children, scope_of_children, realize ? is_init : in_init);
       });
   nodes_[n].end = size();

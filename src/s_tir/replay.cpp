@@ -31,9 +31,7 @@ class Replayer {
     throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
                     "` has the wrong type");
   }
-  int integer(std::string_view name) const {
-    return static_cast<int>(value<std::int64_t>(name));
-  }
+  int integer(std::string_view name) const { return static_cast<int>(value<std::int64_t>(name)); }
   RV known(const RV& rv) const {
     const auto entry = handles_.find(rv.number);
     internal_check(entry != handles_.end(), "a trace uses what none of its steps gives");
@@ -111,6 +109,13 @@ class Replayer {
   }
   ComputeAtOptions compute_at_options() const {
     return {.preserve_unit_loops = value<bool>("preserve_unit_loops"), .index = integer("index")};
+  }
+
+  StorageAlignOptions storage_align_options() const {
+    return {.buffer_index = integer("buffer_index"),
+            .axis = integer("axis"),
+            .factor = integer("factor"),
+            .offset = integer("offset")};
   }
 
   // ---- results ----
@@ -210,12 +215,7 @@ void Replayer::apply() {
     case Kind::RFactor:
       return give(RV(schedule_.rfactor(loop(), integer("factor_axis"), where_)));
     case Kind::StorageAlign:
-      return schedule_.storage_align(block(),
-                                     {.buffer_index = integer("buffer_index"),
-                                      .axis = integer("axis"),
-                                      .factor = integer("factor"),
-                                      .offset = integer("offset")},
-                                     where_);
+      return schedule_.storage_align(block(), storage_align_options(), where_);
     case Kind::SetScope:
       return schedule_.set_scope(block(), integer("buffer_index"),
                                  value<std::string>("storage_scope"), where_);

@@ -101,9 +101,7 @@ void Schedule::bind(LoopRV loop, const Name& thread_axis, Where where) {
 BlockRV Schedule::cache_read(BlockRV block, int read_buffer_index, const Name& storage_scope,
                              Where where) {
   Step step(own(), InstructionKind::CacheRead, "cache_read", where);
-  step.with(RV(block))
-      .with(read_buffer_index)
-      .with(storage_scope);
+  step.with(RV(block)).with(read_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
   const Step::Place place = step.block(block);
   const std::string function = place.function;
@@ -117,9 +115,7 @@ BlockRV Schedule::cache_read(BlockRV block, int read_buffer_index, const Name& s
 BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name& storage_scope,
                               Where where) {
   Step step(own(), InstructionKind::CacheWrite, "cache_write", where);
-  step.with(RV(block))
-      .with(write_buffer_index)
-      .with(storage_scope);
+  step.with(RV(block)).with(write_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
   const Step::Place place = step.block(block);
   const std::string function = place.function;
@@ -130,8 +126,7 @@ BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name&
   return copy;
 }
 
-void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope,
-                         Where where) {
+void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
   Step step(own(), InstructionKind::SetScope, "set_scope", where);
   step.with(RV(block)).with(buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
@@ -160,10 +155,7 @@ void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, 
 void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                           Where where) {
   Step step(own(), InstructionKind::ComputeAt, "compute_at", where);
-  step.with(RV(block))
-      .with(RV(loop))
-      .with(options.preserve_unit_loops)
-      .with(options.index);
+  step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
     // A drawn location may be where the block is, or none at all.
@@ -175,18 +167,14 @@ void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& op
   const Step::Place target = step.loop(loop);
   if (target.function != place.function)
     refuse(step.caller(), "the block and the loop are of different functions");
-  step.replace(place.function,
-               s_tir::compute_at(place.program, place.n, target.n, options, where));
+  step.replace(place.function, s_tir::compute_at(place.program, place.n, target.n, options, where));
   step.record();
 }
 
 void Schedule::reverse_compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                                   Where where) {
   Step step(own(), InstructionKind::ReverseComputeAt, "reverse_compute_at", where);
-  step.with(RV(block))
-      .with(RV(loop))
-      .with(options.preserve_unit_loops)
-      .with(options.index);
+  step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
     if (*none == NoLoop::Inline)

@@ -41,7 +41,8 @@ Schedule::State& Schedule::own() {
   return *state_;
 }
 
-// ---- what is there -------------------------------------------------------------------------------
+// ---- what is there
+// -------------------------------------------------------------------------------
 
 BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where) {
   Step step(own(), InstructionKind::GetBlock, "get_block", where);
@@ -57,12 +58,10 @@ BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where
   if (found.size() != 1) {
     std::string known;
     for (int n = 0; n < program.size(); ++n)
-      if (program.is_block(n))
-        known += (known.empty() ? "`" : ", `") + program.block(n).name + "`";
-    refuse(step.caller(),
-           (found.empty() ? "no block" : std::to_string(found.size()) + " blocks") +
-               (found.size() > 1 ? " are" : " is") + " called `" + name + "` in function `" +
-               func_name + "`; its blocks are " + known);
+      if (program.is_block(n)) known += (known.empty() ? "`" : ", `") + program.block(n).name + "`";
+    refuse(step.caller(), (found.empty() ? "no block" : std::to_string(found.size()) + " blocks") +
+                              (found.size() > 1 ? " are" : " is") + " called `" + name +
+                              "` in function `" + func_name + "`; its blocks are " + known);
   }
   const BlockRV result = step.give_block(func_name, program.key_of(found.front()));
   step.record();

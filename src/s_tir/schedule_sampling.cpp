@@ -8,17 +8,29 @@ using namespace tir;
 
 namespace {
 
-/// All lists of n factors of the extent whose last is at most the limit.
+/// Ascending.
+std::vector<std::int64_t> divisors(std::int64_t number) {
+  std::vector<std::int64_t> low, high;
+  for (std::int64_t d = 1; d <= number / d; ++d) {
+    if (number % d != 0) continue;
+    low.push_back(d);
+    if (d != number / d) high.push_back(number / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+/// All lists of n factors of the extent whose last is at most the limit; `tail`: the last ones so
+/// far, the last of all first.
 void tilings(std::int64_t extent, int n, std::int64_t limit, std::vector<std::int64_t>& tail,
              std::vector<std::vector<std::int64_t>>& result) {
-  if (n == 1 && (!tail.empty() || extent <= limit)) {
+  if (n == 1) {
+    if (tail.empty() && extent > limit) return;
     result.emplace_back(tail.rbegin(), tail.rend());
     result.back().insert(result.back().begin(), extent);
     return;
   }
-  if (n <= 1) return;
-  for (std::int64_t factor = 1; factor <= extent; ++factor) {
-    if (extent % factor != 0) continue;
+  for (const std::int64_t factor : divisors(extent)) {
     if (tail.empty() && factor > limit) break;
     tail.push_back(factor);
     tilings(extent / factor, n - 1, limit, tail, result);
@@ -45,9 +57,7 @@ std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t 
 std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options,
                                                   Where where) {
   Step step(own(), InstructionKind::SamplePerfectTile, "sample_perfect_tile", where);
-  step.with(RV(loop))
-      .with(options.n)
-      .with(options.max_innermost_factor);
+  step.with(RV(loop)).with(options.n).with(options.max_innermost_factor);
   const Step::Place place = step.loop(loop);
   const std::optional<std::int64_t> extent = constant_int(place.program.loop(place.n).extent);
   if (options.n < 1) refuse(step.caller(), "n is " + std::to_string(options.n) + ", not 1 or more");
@@ -138,9 +148,9 @@ LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOpt
     index = static_cast<int>(step.dice().below(static_cast<std::uint64_t>(count) + 1)) - 1;
   step.decide({std::int64_t{index}});
   const LoopRV result =
-      index < 0 ? LoopRV(step.give(RV::Kind::Loop, index == -1 ? NoLoop::Root : NoLoop::Inline)
-                             .number)
-                : step.give_loop(place.function, place.program.loop(locations[index]).var);
+      index < 0
+          ? LoopRV(step.give(RV::Kind::Loop, index == -1 ? NoLoop::Root : NoLoop::Inline).number)
+          : step.give_loop(place.function, place.program.loop(locations[index]).var);
   step.record();
   return result;
 }

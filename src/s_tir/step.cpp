@@ -132,9 +132,7 @@ BlockRV Step::give_block(const std::string& function, const BlockKey& key) {
 LoopRV Step::give_loop(const std::string& function, const Var& var) {
   return LoopRV(give(RV::Kind::Loop, LoopHandle{function, var}).number);
 }
-ExprRV Step::give_number(std::int64_t value) {
-  return ExprRV(give(RV::Kind::Expr, value).number);
-}
+ExprRV Step::give_number(std::int64_t value) { return ExprRV(give(RV::Kind::Expr, value).number); }
 
 void Step::record() { state_.trace.steps.push_back(std::move(instruction_)); }
 

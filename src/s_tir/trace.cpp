@@ -79,9 +79,7 @@ class ValueWriter {
  public:
   ValueWriter(const Names& names, bool is_json) : names_(names), is_json_(is_json) {}
 
-  std::string operator()(const TraceValue& value) const {
-    return std::visit(*this, value.value);
-  }
+  std::string operator()(const TraceValue& value) const { return std::visit(*this, value.value); }
   std::string operator()(std::monostate) const { return is_json_ ? "\"None\"" : "None"; }
   std::string operator()(bool value) const {
     if (is_json_) return value ? "1" : "0";
@@ -135,8 +133,7 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
       add(write(value));
     } else {
       const bool has_later_name = !is_v09 && !parameter.later_name.empty();
-      add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" +
-          write(value));
+      add(std::string(has_later_name ? parameter.later_name : parameter.name) + "=" + write(value));
     }
   }
   if (step.decision) add("decision=" + write(*step.decision));
@@ -203,8 +200,8 @@ std::string Trace::json() const {
         add(inputs, list ? write.joined(*list) : write(value));
     }
     for (const RV& rv : step.outputs) add(outputs, quoted(names.define(rv)));
-    add(instructions, "[\"" + std::string(info.json_name) + "\", [" + inputs + "], [" +
-                          attributes + "], [" + outputs + "]]");
+    add(instructions, "[\"" + std::string(info.json_name) + "\", [" + inputs + "], [" + attributes +
+                          "], [" + outputs + "]]");
     if (step.decision)
       add(decisions, "[" + std::to_string(at) + ", " + write(*step.decision) + "]");
   }

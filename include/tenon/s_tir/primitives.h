@@ -57,8 +57,7 @@ struct Renamed {
 /// rest. A guard is added where the factors' product is not the extent.
 SplitLoop split(const Program& program, int loop,
                 const std::vector<std::optional<std::int64_t>>& factors,
-                const SplitOptions& options = {},
-                SourceLocation where = SourceLocation::current());
+                const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Loops, each the only statement of the one before it, as one.
 FusedLoop fuse(const Program& program, const std::vector<int>& loops,
                const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());

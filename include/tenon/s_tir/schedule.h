@@ -27,10 +27,10 @@ struct ScheduleOptions {
 /// A factor of a split: a number, a sampled number, or none for the rest.
 class Factor {
  public:
-  Factor(std::nullopt_t) {}                       // NOLINT(google-explicit-constructor)
+  Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   Factor(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT
-  Factor(ExprRV value) : value_(value) {}         // NOLINT(google-explicit-constructor)
+  Factor(ExprRV value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   const std::variant<std::monostate, std::int64_t, ExprRV>& value() const { return value_; }
 
  private:
@@ -39,7 +39,7 @@ class Factor {
 class Factors : public std::vector<Factor> {
  public:
   Factors(std::initializer_list<Factor> factors) : vector(factors) {}
-  Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}  // NOLINT
+  Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}                     // NOLINT
   Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}  // NOLINT
 };
 
@@ -115,8 +115,7 @@ class Schedule {
                                           Where where = Where::current());
   ExprRV sample_categorical(const std::vector<std::int64_t>& candidates,
                             const std::vector<double>& probs,
-                            const CategoricalOptions& options = {},
-                            Where where = Where::current());
+                            const CategoricalOptions& options = {}, Where where = Where::current());
   LoopRV sample_compute_location(BlockRV block, const ComputeLocationOptions& options = {},
                                  Where where = Where::current());
 

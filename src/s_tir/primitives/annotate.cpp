@@ -8,8 +8,7 @@ using namespace tir;
 namespace {
 
 Annotations annotations_of(const Program& program, int n) {
-  return program.is_loop(n) ? traits_of(program.loop(n)).annotations
-                            : program.block(n).annotations;
+  return program.is_loop(n) ? traits_of(program.loop(n)).annotations : program.block(n).annotations;
 }
 
 PrimFunc with_annotations(const Program& program, int n, Annotations annotations) {

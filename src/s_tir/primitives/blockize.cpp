@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "s_tir/divide_values.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -11,131 +12,6 @@ namespace tenon::s_tir {
 using namespace tir;
 
 namespace {
-
-/// A value of an iterator as outer * (number of inner values) + inner.
-struct Division {
-  Expr outer = 0, inner = 0;
-  Expr outer_extent = 1, inner_extent = 1;
-  bool is_all_outer() const { return is_one(inner_extent); }
-  bool is_all_inner() const { return is_one(outer_extent); }
-};
-
-/// Divides digits into those of loops outside and those of loops inside.
-class Divider {
- public:
-  Divider(const IterMap& map, std::vector<bool> is_inner) : map_(map), is_inner_(std::move(is_inner)) {}
-
-  Expr outer_predicate = make_true(), inner_predicate = make_true();
-
-  std::optional<Division> divide(const DigitSum& sum) {
-    if (sum.digits.empty()) {
-      Division result;
-      result.outer = sum.base;
-      return result;
-    }
-    if (sum.digits.size() > 1 || sum.digits.front().scale != 1) return std::nullopt;
-    std::optional<Division> result = divide(sum.digits.front());
-    if (!result || is_zero(sum.base)) return result;
-    Expr& part = result->is_all_outer() ? result->outer : result->inner;
-    part = fold(BinaryOp::Add, part, sum.base);
-    return result;
-  }
-
- private:
-  std::optional<Division> divide(const Digit& digit) {
-    const Mark& mark = map_.marks[digit.mark];
-    Digit plain = digit;
-    plain.scale = 1;
-    const Expr extent = digit.extent == kUnknownExtent ? Expr(0) : Expr(digit.extent);
-    if (std::holds_alternative<Var>(mark.source)) {
-      if (digit.extent == kUnknownExtent) return std::nullopt;
-      Division result;
-      const bool is_inner = is_inner_[static_cast<std::size_t>(digit.mark)];
-      (is_inner ? result.inner : result.outer) = to_expr(map_, plain);
-      (is_inner ? result.inner_extent : result.outer_extent) = extent;
-      return result;
-    }
-    const DigitSum& sum = std::get<DigitSum>(mark.source);
-    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
-    const std::optional<Division> whole = divide_number(sum, mark.extent);
-    if (!whole || is_whole) return whole;
-    // A part of a number is outside or inside as a whole.
-    Division result;
-    if (whole->is_all_outer()) {
-      result.outer = to_expr(map_, plain);
-      result.outer_extent = extent;
-      return result;
-    }
-    if (whole->is_all_inner()) {
-      result.inner = to_expr(map_, plain);
-      result.inner_extent = extent;
-      return result;
-    }
-    return std::nullopt;
-  }
-
-  /// Digits outside come before digits inside.
-  std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
-    std::vector<Division> parts;
-    for (const Digit& digit : sum.digits) {
-      const std::optional<Division> part = divide(digit);
-      if (!part) return std::nullopt;
-      parts.push_back(*part);
-    }
-    Division result;
-    bool is_inner_run = true;
-    std::int64_t inner = 1, outer = 1;
-    std::vector<std::pair<Expr, std::int64_t>> inner_terms, outer_terms;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (part->is_all_inner() && (is_inner_run || !part->is_all_outer())) {
-        if (!is_inner_run) return std::nullopt;
-        inner_terms.emplace_back(part->inner, inner);
-        inner *= constant_int(part->inner_extent).value_or(0);
-      } else if (part->is_all_outer()) {
-        is_inner_run = false;
-        outer_terms.emplace_back(part->outer, outer);
-        outer *= constant_int(part->outer_extent).value_or(0);
-      } else {
-        return std::nullopt;
-      }
-    }
-    const auto total = [](const std::vector<std::pair<Expr, std::int64_t>>& terms) {
-      std::optional<Expr> sum_of_terms;
-      for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-        const Expr e =
-            fold(BinaryOp::Mul, term->first, make_int(term->first.dtype(), term->second));
-        sum_of_terms = sum_of_terms ? fold(BinaryOp::Add, *sum_of_terms, e) : e;
-      }
-      return sum_of_terms.value_or(Expr(0));
-    };
-    result.inner = total(inner_terms);
-    result.outer = total(outer_terms);
-    result.inner_extent = inner;
-    result.outer_extent = outer;
-    if (inner * outer == number_extent) return result;
-    // A bounded number is outside or inside as a whole, and takes its bound with it.
-    if (inner_terms.empty()) {
-      outer_predicate = and_also(outer_predicate, result.outer < Expr(number_extent));
-      result.outer_extent = number_extent;
-      return result;
-    }
-    if (outer_terms.empty()) {
-      inner_predicate = and_also(inner_predicate, result.inner < Expr(number_extent));
-      result.inner_extent = number_extent;
-      return result;
-    }
-    return std::nullopt;
-  }
-
-  static Expr and_also(const Expr& condition, const Expr& other) {
-    for (const Expr& part : conjuncts(condition))
-      if (structural_equal(part, other)) return condition;
-    return both(condition, other);
-  }
-
-  const IterMap& map_;
-  std::vector<bool> is_inner_;
-};
 
 struct Blockizing {
   const Program& program;
@@ -175,33 +51,15 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   return result;
 }
 
-struct Divided {
-  std::vector<Division> values;
-  Expr outer_predicate, inner_predicate;
-};
-
-Divided divide(const Blockizing& b) {
+DividedValues divide(const Blockizing& b) {
   std::vector<int> loops = b.outer;
   loops.insert(loops.end(), b.inner.begin(), b.inner.end());
-  const std::vector<LoopDomain> domains = domains_of(b.program, loops);
-  const auto map = find_iter_map(b.realize().values, domains, b.realize().predicate,
-                                 DigitForm::WithoutUnits);
+  const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
+                                 b.realize().predicate, DigitForm::WithoutUnits);
   if (map) {
     std::vector<bool> is_inner(loops.size(), false);
     for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    Divider divider(*map, std::move(is_inner));
-    Divided result{{}, make_true(), make_true()};
-    for (const DigitSum& value : map->values) {
-      const std::optional<Division> division = divider.divide(value);
-      if (!division) break;
-      result.values.push_back(*division);
-    }
-    // Bounds of numbers that no value uses stay where their loops are.
-    if (result.values.size() == map->values.size()) {
-      result.outer_predicate = divider.outer_predicate;
-      result.inner_predicate = divider.inner_predicate;
-      return result;
-    }
+    if (auto divided = divide_values(*map, std::move(is_inner))) return std::move(*divided);
   }
   if (const auto trivial = divide_trivially(b)) return {*trivial, make_true(), make_true()};
   refuse(b.caller, "the values of the iterators of " + describe(b.program, b.block) +
@@ -309,9 +167,8 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
   for (std::size_t d = 0; d < region.region.size(); ++d) {
     const Range& own = region.region[d];
     const arith::Interval low = arith::values_of(own.min, relaxed, facts);
-    const arith::Interval high = is_one(own.extent)
-                                     ? low
-                                     : arith::values_of(own.min + own.extent - 1, relaxed, facts);
+    const arith::Interval high =
+        is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
     const Expr size = region.buffer->shape[d];
     const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
     if (low.min() && high.max())
@@ -342,7 +199,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   const Caller caller{"blockize", where};
   const Blockizing b = collect(caller, program, loop);
   const Block& own = b.own();
-  const Divided divided = divide(b);
+  const DividedValues divided = divide(b);
   std::vector<IterVar> outer_iters, inner_iters;
   std::vector<Expr> outer_values, inner_values;
   VarMap map;
@@ -371,9 +228,8 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     inner_values.push_back(number(division.inner));
     facts.bind(inside, range);
     relaxed.set(inside, arith::Interval::from_range(range));
-    const Expr base = is_one(division.outer_extent)
-                          ? make_int(type, 0)
-                          : outside * number(division.inner_extent);
+    const Expr base =
+        is_one(division.outer_extent) ? make_int(type, 0) : outside * number(division.inner_extent);
     set(map, iter.var(), fold(BinaryOp::Add, base, inside));
   }
   const InnerBody body(map, facts);

@@ -11,27 +11,6 @@ namespace tenon::s_tir {
 using namespace tir;
 using arith::Interval;
 
-// ---- taking a block out -------------------------------------------------------------------------
-
-Stmt without(const Program& program, int block) {
-  int at = block;
-  // Loops around nothing else go with it.
-  for (;;) {
-    const int parent = *program.parent(at);
-    if (!program.is_loop(parent)) break;
-    at = parent;
-  }
-  const int parent = *program.parent(at);
-  const Stmt& old = program.stmt(at);
-  if (const Seq* seq = program.stmt(parent).as<Seq>()) {
-    std::vector<Stmt> rest;
-    for (const Stmt& part : seq->stmts)
-      if (!part.same_as(old)) rest.push_back(part);
-    return program.with(parent, make_seq(std::move(rest))).body;
-  }
-  return program.with(at, make_nop()).body;
-}
-
 namespace {
 
 enum class Direction : bool { Producer, Consumer };
@@ -67,11 +46,10 @@ void check(const Move& move) {
   const Classified classified = classify(program, move.block);
   if (classified.block_class != BlockClass::Complete &&
       classified.block_class != BlockClass::Reduction)
-    refuse(move.caller,
-           move.what() + " is neither complete nor a reduction: " +
-               (classified.reason.empty()
-                    ? "its init is a block of its own; move it before it is decomposed"
-                    : classified.reason));
+    refuse(move.caller, move.what() + " is neither complete nor a reduction: " +
+                            (classified.reason.empty()
+                                 ? "its init is a block of its own; move it before it is decomposed"
+                                 : classified.reason));
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");
@@ -80,8 +58,7 @@ void check(const Move& move) {
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
       if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
-        refuse(move.caller, move.what() + " writes `" + write.buffer->name +
-                                "`, an output of " +
+        refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
                                 describe(program, *program.scope(move.block)) +
                                 ": all of it is needed, not only what the loop's blocks read");
 }
@@ -95,10 +72,10 @@ struct Neighbours {
 
 Neighbours find_neighbours(const Move& move) {
   const Program& program = move.program;
-  const std::vector<int> all = move.is_producer() ? consumers(program, move.block)
-                                                  : producers(program, move.block);
-  const std::vector<int> others = move.is_producer() ? producers(program, move.block)
-                                                     : consumers(program, move.block);
+  const std::vector<int> all =
+      move.is_producer() ? consumers(program, move.block) : producers(program, move.block);
+  const std::vector<int> others =
+      move.is_producer() ? producers(program, move.block) : consumers(program, move.block);
   std::string outside;
   for (const int n : all)
     if (!program.is_below(n, move.loop))
@@ -167,8 +144,7 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
       const bool is_inside = at > move.loop;
       const bool is_shared = move.is_producer() && is_shared_over(loop, buffer.scope());
       if (is_inside || is_shared)
-        relaxed.set(loop.var,
-                    Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+        relaxed.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
     }
     const VarMap bindings = bindings_of(move.program.realize(n));
     const Block& other = move.program.block(n);
@@ -296,7 +272,8 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     const Range range = domains[i].needed->to_range(*move.own().iters[i].dom(), facts);
     if (move.options.preserve_unit_loops || !is_one(range.extent)) {
       const Var var("ax" + std::to_string(loops.size()), range.extent.dtype());
-      loops.push_back(For{var, make_int(var.dtype(), 0), range.extent, ForKind::Serial, make_nop()});
+      loops.push_back(
+          For{var, make_int(var.dtype(), 0), range.extent, ForKind::Serial, make_nop()});
       values.push_back(range.min + var);
       facts.bind(var, Range::from_min_extent(make_int(var.dtype(), 0), range.extent));
     } else {
@@ -308,7 +285,8 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     if (const auto& high = domains[i].allowed->max())
       predicate = both(predicate, values.back() < *high + 1);
   }
-  Stmt body = make_stmt(BlockRealize{values, arith::simplify(predicate, facts), move.realize().block});
+  Stmt body =
+      make_stmt(BlockRealize{values, arith::simplify(predicate, facts), move.realize().block});
   for (std::size_t i = loops.size(); i-- > 0;) {
     loops[i].body = body;
     body = make_stmt(loops[i]);
@@ -319,8 +297,7 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
 /// All values of the iterators come about, over all iterations of the loops around the block.
 bool runs_all_instances(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
-  const auto map =
-      find_iter_map(realize.values, domains_around(program, block), realize.predicate);
+  const auto map = find_iter_map(realize.values, domains_around(program, block), realize.predicate);
   if (!map) return false;
   for (std::size_t i = 0; i < map->values.size(); ++i) {
     const Range& dom = *realize.block->iters[i].dom();
@@ -367,8 +344,8 @@ void check_after(const Move& move, const Program& after) {
     if (!move.is_producer()) check_pair(*n, *consumer);
   }
   if (!move.is_producer() && !runs_all_instances(after, *n))
-    refuse(move.caller, "below " + describe(move.program, move.loop) +
-                            ", not all instances of " + move.what() + " would surely run");
+    refuse(move.caller, "below " + describe(move.program, move.loop) + ", not all instances of " +
+                            move.what() + " would surely run");
   if (const auto reason = sums_twice(after, *n)) refuse(move.caller, *reason);
 }
 
@@ -406,8 +383,7 @@ PrimFunc compute_at(const Program& program, int block, int loop, const ComputeAt
 
 PrimFunc reverse_compute_at(const Program& program, int block, int loop,
                             const ComputeAtOptions& options, SourceLocation where) {
-  return moved(
-      {program, {"reverse_compute_at", where}, Direction::Consumer, block, loop, options});
+  return moved({program, {"reverse_compute_at", where}, Direction::Consumer, block, loop, options});
 }
 
 }  // namespace tenon::s_tir

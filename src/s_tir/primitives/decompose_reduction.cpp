@@ -24,11 +24,11 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
     for (const int outer : loops)
       if (outer < loop && realize.block->iters[i].kind() == IterKind::Reduce &&
           uses_var(realize.values[i], program.loop(outer).var))
-        refuse(caller, describe(program, loop) + " is inside of loop `" +
-                           program.loop(outer).var.name() + "`, which runs over the reduction iterator `" +
-                           realize.block->iters[i].name() +
-                           "`: the init would run again in the middle of the sum; name that loop "
-                           "or one outside of it");
+        refuse(caller,
+               describe(program, loop) + " is inside of loop `" + program.loop(outer).var.name() +
+                   "`, which runs over the reduction iterator `" + realize.block->iters[i].name() +
+                   "`: the init would run again in the middle of the sum; name that loop "
+                   "or one outside of it");
   if (!has_affine_bindings(program, n))
     refuse(caller, "the values of the iterators of " + describe(program, n) +
                        " are no digits of its loops, so that its instances cannot be counted");
@@ -54,6 +54,18 @@ Expr init_predicate(const Caller& caller, const Program& program, int n,
     }
   }
   return result;
+}
+
+/// The reduction without its init: it reads what it writes.
+Block update_of(const Block& block) {
+  Block update = block;
+  update.init = std::nullopt;
+  update.name = block.name + "_update";
+  update.reads.clear();
+  for (const BufferRegion& write : block.writes)
+    if (!mentions(block.reads, write.buffer)) update.reads.push_back(write);
+  update.reads.insert(update.reads.end(), block.reads.begin(), block.reads.end());
+  return update;
 }
 
 }  // namespace
@@ -119,22 +131,14 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
     own.body = nest;
     nest = make_stmt(with_traits(std::move(own), std::move(traits)));
   }
-  Block update = block;
-  update.init = std::nullopt;
-  update.name = block.name + "_update";
-  std::vector<BufferRegion> reads;
-  for (const BufferRegion& write : block.writes)
-    if (!mentions(block.reads, write.buffer)) reads.push_back(write);
-  reads.insert(reads.end(), block.reads.begin(), block.reads.end());
-  update.reads = std::move(reads);
+  const Block update = update_of(block);
   const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n),
                                    make_block(realize.values, realize.predicate, update));
   PrimFunc func = program.with(loop, make_seq({nest, rest}));
   if (func.body.as<BlockRealize>()) {
     const Program after(func);
-    const std::optional<int> own = block.iters.empty()
-                                       ? std::nullopt
-                                       : after.find_block({block.iters.front().var()});
+    const std::optional<int> own =
+        block.iters.empty() ? std::nullopt : after.find_block({block.iters.front().var()});
     if (own)
       if (const auto reason = sums_twice(after, *own))
         refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
@@ -156,7 +160,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
     refuse(caller, describe(program, init) + " and " + describe(program, update) +
                        " do not have the same spatial iterators");
   VarMap map;
-  for (std::size_t i = 0; i < spatial.size(); ++i) set(map, first.block->iters[i].var(), spatial[i]->var());
+  for (std::size_t i = 0; i < spatial.size(); ++i)
+    set(map, first.block->iters[i].var(), spatial[i]->var());
   for (std::size_t w = 0; w < first.block->writes.size(); ++w)
     for (std::size_t d = 0; d < first.block->writes[w].region.size(); ++d) {
       const Range own = substitute(first.block->writes[w].region[d], map);
@@ -168,9 +173,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
     }
   for (const Buffer& buffer : buffers_of(second.block->writes))
     if (!covers_reads(program, init, update, buffer))
-      refuse(caller, "not all that " + describe(program, update) +
-                         " adds to is filled by " + describe(program, init) +
-                         " in the same iteration");
+      refuse(caller, "not all that " + describe(program, update) + " adds to is filled by " +
+                         describe(program, init) + " in the same iteration");
   Block merged = *second.block;
   merged.init = fresh_copy(first.block->body, map);
   const std::string suffix = "_update";
@@ -183,8 +187,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const Program after(func);
   PrimFunc result = after.with_body(without(after, init));
   const Program final(result);
-  if (const auto block = merged.iters.empty() ? std::nullopt
-                                              : final.find_block({merged.iters.front().var()}))
+  if (const auto block =
+          merged.iters.empty() ? std::nullopt : final.find_block({merged.iters.front().var()}))
     if (const auto reason = sums_twice(final, *block))
       refuse(caller, "with the init inside of " + describe(program, update) + ", " + *reason);
   return result;

@@ -22,9 +22,9 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
                        " has an init: a reduction has no one value that could stand elsewhere");
   const Classified classified = classify(program, n);
   if (classified.block_class != BlockClass::Complete)
-    refuse(caller, describe(program, n) + " is not complete: " +
-                       (classified.reason.empty() ? "it is half of a reduction"
-                                                  : classified.reason));
+    refuse(caller,
+           describe(program, n) + " is not complete: " +
+               (classified.reason.empty() ? "it is half of a reduction" : classified.reason));
   const Store* store = block.body.as<Store>();
   if (!store)
     refuse(caller, describe(program, n) +
@@ -49,8 +49,8 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
     if (!program.is_block(n)) continue;
     const BlockRealize& realize = program.realize(n);
     Block block = *realize.block;
-    const auto removed = std::erase_if(block.alloc_buffers,
-                                       [&](const Buffer& own) { return own.same_as(buffer); });
+    const auto removed =
+        std::erase_if(block.alloc_buffers, [&](const Buffer& own) { return own.same_as(buffer); });
     if (removed) return program.with(n, make_block(realize.values, realize.predicate, block));
   }
   return func;
@@ -120,9 +120,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
     const auto* iter = index.as<VarNode>();
-    const bool is_new = iter && std::none_of(vars.begin(), vars.end(), [&](const Var& var) {
-      return var.same_as(index);
-    });
+    const bool is_new = iter && std::none_of(vars.begin(), vars.end(),
+                                             [&](const Var& var) { return var.same_as(index); });
     if (!is_new)
       refuse(caller, describe(program, n) + " writes `" + buffer->name + "` at " +
                          print_expr(index) +
@@ -210,10 +209,11 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
                        "` in one instance");
   const VarMap map = iterators_of(caller, program, n, *read, source->indices);
   // The value with the element read being the producer's value.
-  const Expr value = rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-    if (!load.buffer.same_as(buffer)) return std::nullopt;
-    return source->value;
-  });
+  const Expr value =
+      rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+        if (!load.buffer.same_as(buffer)) return std::nullopt;
+        return source->value;
+      });
   // Iterators of the consumer alone are replaced: the producer's own are other variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
@@ -229,8 +229,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
     bind_iters(facts, next);
     if (!arith::can_prove(own >= iter.dom()->min && own < iter.dom()->min + iter.dom()->extent,
                           facts))
-      refuse(caller, describe(program, producer) + " writes elements that " +
-                         describe(program, n) + " does not read");
+      refuse(caller, describe(program, producer) + " writes elements that " + describe(program, n) +
+                         " does not read");
   }
   const PrimFunc changed = program.with(producer, make_block(realize.values, predicate, next));
   const Program middle(changed);

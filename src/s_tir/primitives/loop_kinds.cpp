@@ -26,9 +26,8 @@ void require_own_writes(const Caller& caller, const Program& program, int loop, 
   const Block& block = program.block(n);
   const BlockRealize& realize = program.realize(n);
   const std::vector<Buffer> written = buffers_of(block.writes);
-  if (std::all_of(written.begin(), written.end(), [&](const Buffer& buffer) {
-        return is_private(program, buffer, loop);
-      }))
+  if (std::all_of(written.begin(), written.end(),
+                  [&](const Buffer& buffer) { return is_private(program, buffer, loop); }))
     return;
   for (std::size_t i = 0; i < block.iters.size(); ++i)
     if (block.iters[i].kind() == IterKind::DataParallel &&

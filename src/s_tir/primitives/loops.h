@@ -8,9 +8,6 @@ namespace tenon::s_tir {
 /// Refuses a loop that is bound or annotated, or that does not start at 0.
 void require_plain_loop(const Caller& caller, const Program& program, int loop);
 
-/// The function's body without a block, and without the loops that were around nothing else.
-tir::Stmt without(const Program& program, int block);
-
 /// An expression for an error's text.
 std::string tir_text(const tir::Expr& e);
 

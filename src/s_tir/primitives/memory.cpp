@@ -51,8 +51,7 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
   Block block = *realize->block;
   block.reads = with_buffer(std::move(block.reads), old, with);
   block.writes = with_buffer(std::move(block.writes), old, with);
-  bool is_changed =
-      mentions(realize->block->reads, old) || mentions(realize->block->writes, old);
+  bool is_changed = mentions(realize->block->reads, old) || mentions(realize->block->writes, old);
   for (MatchBuffer& match : block.match_buffers)
     if (match.source.buffer.same_as(old)) {
       match.source.buffer = with;
@@ -192,8 +191,8 @@ Stmt copy_nest(const std::vector<Range>& region, const Buffer& from, const Buffe
   key = iters.empty() ? BlockKey{BlockKey::Plain{name, 0}} : BlockKey{iters.front().var()};
   Stmt body = make_block(values, predicate, std::move(block));
   for (std::size_t d = region.size(); d-- > 0;)
-    body = make_stmt(For{loops[d], make_int(loops[d].dtype(), 0), region[d].extent,
-                         ForKind::Serial, body});
+    body = make_stmt(
+        For{loops[d], make_int(loops[d].dtype(), 0), region[d].extent, ForKind::Serial, body});
   return body;
 }
 
@@ -274,8 +273,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
                     SourceLocation where) {
   const Caller caller{"cache_read", where};
   const int scope = scope_of(caller, program, n);
-  const BufferRegion& read =
-      region_at(caller, program, n, program.block(n).reads, index, "reads");
+  const BufferRegion& read = region_at(caller, program, n, program.block(n).reads, index, "reads");
   const Buffer& buffer = read.buffer;
   std::vector<int> writers = writers_in(program, scope, buffer);
   // What an outer block's init fills is complete behind the update.
@@ -290,14 +288,13 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
       region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
   } else {
     if (writers.front() > n)
-      refuse(caller, describe(program, n) + " reads `" + buffer->name +
-                         "` before block `" + program.block(writers.front()).name + "` writes it");
-    place = behind_writer(program, scope, writers.front(),
-                          consumers(program, writers.front()));
-    region = touched(program, writers.front(), place.at, program.block(writers.front()).writes.front());
+      refuse(caller, describe(program, n) + " reads `" + buffer->name + "` before block `" +
+                         program.block(writers.front()).name + "` writes it");
+    place = behind_writer(program, scope, writers.front(), consumers(program, writers.front()));
+    region =
+        touched(program, writers.front(), place.at, program.block(writers.front()).writes.front());
     for (const BufferRegion& write : program.block(writers.front()).writes)
-      if (write.buffer.same_as(buffer))
-        region = touched(program, writers.front(), place.at, write);
+      if (write.buffer.same_as(buffer)) region = touched(program, writers.front(), place.at, write);
   }
   BlockKey key{BlockKey::Plain{name, 0}};
   const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
@@ -305,7 +302,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
     if (writer && s.same_as(*writer)) return s;
     if (s.as<BlockRealize>()) return with_buffer(s, buffer, cache);
-    return map_children(s, [](const Expr& e) { return e; }, replace);
+    return map_children(
+        s, [](const Expr& e) { return e; }, replace);
   };
   PrimFunc func = insert_copy(program, scope, place, copy, cache,
                               [&](const Stmt& s, bool) { return replace(s); });
@@ -379,8 +377,8 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
   if (const auto own = block.annotations.find("buffer_dim_align"); own != block.annotations.end())
     if (const auto* known = std::get_if<std::vector<Annotation>>(&own->second.value)) list = *known;
   const auto number = [](int value) { return Annotation{Expr(value)}; };
-  Annotation entry{std::vector<Annotation>{number(index), number(axis), number(factor),
-                                           number(offset)}};
+  Annotation entry{
+      std::vector<Annotation>{number(index), number(axis), number(factor), number(offset)}};
   const auto same = std::find_if(list.begin(), list.end(), [&](const Annotation& other) {
     const auto* parts = std::get_if<std::vector<Annotation>>(&other.value);
     return parts && parts->size() == 4 && annotation_int((*parts)[0]) == index &&

@@ -68,8 +68,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   }
   const std::vector<int> repeating = repeating_loops(program, f.block);
   if (!repeating.empty())
-    refuse(caller, "loop `" + program.loop(repeating.front()).var.name() +
-                       "` runs instances of " + what + " more than once");
+    refuse(caller, "loop `" + program.loop(repeating.front()).var.name() + "` runs instances of " +
+                       what + " more than once");
   if (!find_combination(f.own()))
     refuse(caller, what + " is no sum, product, minimum or maximum that starts from its identity");
   return f;
@@ -92,8 +92,7 @@ void check_predicate(const Factoring& f) {
       (f.is_used_by(IterKind::Reduce, n) ? is_reduced : is_spatial) = true;
     }
     if (is_reduced && is_spatial)
-      refuse(f.caller, "the predicate " + tir_text(part) + " of " +
-                           describe(f.program, f.block) +
+      refuse(f.caller, "the predicate " + tir_text(part) + " of " + describe(f.program, f.block) +
                            " is about loops of the reduction and of the elements at once");
     if (is_reduced && !arith::can_prove(substitute_folding(part, first), facts))
       refuse(f.caller, "with the predicate " + tir_text(part) + ", some iterations of " +
@@ -156,17 +155,17 @@ Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey&
   const bool is_reduction = std::any_of(iters.begin(), iters.end(), [](const IterVar& iter) {
     return iter.kind() == IterKind::Reduce;
   });
-  Block block{.iters = iters,
-              .reads = {},
-              .writes = {},
-              .name = own.name + "_rf",
-              .init = make_store(partial, init.value, indices),
-              .body = make_store(partial,
-                                 make_binary(combination.op,
-                                             combination.element_is_left ? old : value,
-                                             combination.element_is_left ? value : old),
-                                 indices),
-              .annotations = own.annotations};
+  Block block{
+      .iters = iters,
+      .reads = {},
+      .writes = {},
+      .name = own.name + "_rf",
+      .init = make_store(partial, init.value, indices),
+      .body = make_store(partial,
+                         make_binary(combination.op, combination.element_is_left ? old : value,
+                                     combination.element_is_left ? value : old),
+                         indices),
+      .annotations = own.annotations};
   // One value each is its own partial result.
   if (!is_reduction) {
     block.init = std::nullopt;
@@ -227,17 +226,17 @@ Stmt final_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& k
   std::vector<Range> read;
   for (const Expr& index : indices)
     read.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
-  Block block{.iters = std::move(iters),
-              .reads = {{partial, std::move(read)}},
-              .writes = own.writes,
-              .name = own.name,
-              .init = own.init,
-              .body = make_store(update.buffer,
-                                 make_binary(combination.op,
-                                             combination.element_is_left ? old : value,
-                                             combination.element_is_left ? value : old),
-                                 update.indices),
-              .annotations = own.annotations};
+  Block block{
+      .iters = std::move(iters),
+      .reads = {{partial, std::move(read)}},
+      .writes = own.writes,
+      .name = own.name,
+      .init = own.init,
+      .body = make_store(update.buffer,
+                         make_binary(combination.op, combination.element_is_left ? old : value,
+                                     combination.element_is_left ? value : old),
+                         update.indices),
+      .annotations = own.annotations};
   key = {factor};
   // Of the predicate, what the loops that are left count.
   Expr predicate = make_true();

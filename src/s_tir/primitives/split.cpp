@@ -36,9 +36,9 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
   std::vector<Expr> result;
   const DataType type = loop.var.dtype();
   for (const std::optional<std::int64_t>& factor : factors)
-    result.push_back(factor ? make_int(type, *factor)
-                            : arith::simplify(floordiv(loop.extent + (product - 1),
-                                                       make_int(type, product))));
+    result.push_back(
+        factor ? make_int(type, *factor)
+               : arith::simplify(floordiv(loop.extent + (product - 1), make_int(type, product))));
   return result;
 }
 
@@ -54,8 +54,7 @@ void require_plain_loop(const Caller& caller, const Program& program, int n) {
     refuse(caller, describe(program, n) + " has the annotation `" +
                        traits.annotations.begin()->first + "`, which would be lost; " +
                        std::string(caller.primitive) + " it before it is annotated");
-  if (!is_zero(loop.min))
-    refuse(caller, describe(program, n) + " does not start at 0");
+  if (!is_zero(loop.min)) refuse(caller, describe(program, n) + " does not start at 0");
 }
 
 SplitLoop split(const Program& program, int n,
@@ -90,7 +89,8 @@ SplitLoop split(const Program& program, int n,
     body = add_predicate(body, guard);
   }
   for (std::size_t i = extents.size(); i-- > 0;)
-    body = make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
+    body =
+        make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
   body = simplify_bindings(body, domains_around(program, n));
   return {program.with(n, body), std::move(vars)};
 }
@@ -130,8 +130,8 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
     lower = upper;
   }
   const Expr extent = arith::simplify(lower);
-  Stmt body = make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial,
-                            substitute(last.body, map)});
+  Stmt body =
+      make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial, substitute(last.body, map)});
   body = simplify_bindings(body, domains_around(program, loops.front()));
   return {program.with(loops.front(), body), fused};
 }

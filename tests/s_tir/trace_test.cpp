@@ -1,0 +1,160 @@
+// Traces as text and as JSON: the known texts, both ways, and what is wrong with other texts.
+#include "tenon/s_tir/trace.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/support/error.h"
+
+namespace tenon::s_tir {
+namespace {
+
+const char* const kFirstPage = R"(b0 = sch.get_block(name="Y", func_name="mm_relu")
+l1, l2, l3 = sch.get_loops(block=b0)
+l4, l5 = sch.split(loop=l2, factors=[None, 4], preserve_unit_iters=True)
+sch.reorder(l4, l3, l5)
+b6 = sch.get_block(name="C", func_name="mm_relu")
+sch.reverse_compute_at(block=b6, loop=l4, preserve_unit_loops=False)
+b7 = sch.decompose_reduction(block=b0, loop=l3))";
+
+const char* const kFirstPageLater = R"(# from tvm import tir
+def apply_trace(sch: tir.Schedule) -> None:
+  b0 = sch.get_block(name="Y", func_name="mm_relu")
+  l1, l2, l3 = sch.get_loops(block=b0)
+  l4, l5 = sch.split(loop=l2, factors=[None, 4], preserve_unit_iters=True, disable_predication=False)
+  sch.reorder(l4, l3, l5)
+  b6 = sch.get_block(name="C", func_name="mm_relu")
+  sch.reverse_compute_at(block=b6, loop=l4, preserve_unit_loops=False, index=-1)
+  b7 = sch.decompose_reduction(block=b0, loop=l3))";
+
+const char* const kFirstPageJson = R"([[["GetBlock", [], ["Y", "mm_relu"], ["b0"]], )"
+                                   R"(["GetLoops", ["b0"], [], ["l1", "l2", "l3"]], )"
+                                   R"(["Split", ["l2", "None", 4], [1], ["l4", "l5"]], )"
+                                   R"(["Reorder", ["l4", "l3", "l5"], [], []], )"
+                                   R"(["GetBlock", [], ["C", "mm_relu"], ["b6"]], )"
+                                   R"(["ReverseComputeAt", ["b6", "l4"], [0], []], )"
+                                   R"(["DecomposeReduction", ["b0", "l3"], [], ["b7"]]], []])";
+
+const char* const kSampled = R"(b0 = sch.get_block(name="C", func_name="main")
+l1, l2, l3 = sch.get_loops(block=b0)
+v4, v5 = sch.sample_perfect_tile(loop=l2, n=2, max_innermost_factor=16, decision=[8, 16])
+l6, l7 = sch.split(loop=l2, factors=[v4, v5], preserve_unit_iters=True)
+sch.reorder(l1, l6, l3, l7)
+b8 = sch.decompose_reduction(block=b0, loop=l3))";
+
+const char* const kSampledJson =
+    R"([[["GetBlock", [], ["C", "main"], ["b0"]], )"
+    R"(["GetLoops", ["b0"], [], ["l1", "l2", "l3"]], )"
+    R"(["SamplePerfectTile", ["l2"], [2, 16], ["v4", "v5"]], )"
+    R"(["Split", ["l2", "v4", "v5"], [1], ["l6", "l7"]], )"
+    R"(["Reorder", ["l1", "l6", "l3", "l7"], [], []], )"
+    R"(["DecomposeReduction", ["b0", "l3"], [], ["b8"]]], [[2, [8, 16]]]])";
+
+TEST(Trace, PrintsWhatItWasParsedFrom) {
+  EXPECT_EQ(parse_trace(kFirstPage).text(), kFirstPage);
+  EXPECT_EQ(parse_trace(kSampled).text(), kSampled);
+}
+
+TEST(Trace, TheLaterFormHasAHeaderAndTheArgumentsThatCameSince) {
+  EXPECT_EQ(parse_trace(kFirstPage).text(TraceStyle::V17), kFirstPageLater);
+}
+
+TEST(Trace, TheLaterFormIsTheSameTrace) {
+  EXPECT_EQ(parse_trace(kFirstPageLater), parse_trace(kFirstPage));
+}
+
+TEST(Trace, AnEmptyTraceInTheLaterFormPasses) {
+  EXPECT_EQ(Trace{}.text(TraceStyle::V17),
+            "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:\n  pass");
+  EXPECT_EQ(parse_trace(Trace{}.text(TraceStyle::V17)), Trace{});
+}
+
+TEST(Trace, JsonListsInputsAttributesAndDecisionsApart) {
+  EXPECT_EQ(parse_trace(kFirstPage).json(), kFirstPageJson);
+  EXPECT_EQ(parse_trace(kSampled).json(), kSampledJson);
+}
+
+TEST(Trace, JsonIsTheSameTrace) {
+  EXPECT_EQ(parse_trace(kFirstPageJson), parse_trace(kFirstPage));
+  EXPECT_EQ(parse_trace(kSampledJson), parse_trace(kSampled));
+}
+
+TEST(Trace, TextsAmongTheInputsKeepTheirQuotesInJson) {
+  const Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+      "sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=\"text\")");
+  EXPECT_EQ(trace.json(), R"([[["GetBlock", [], ["C", "main"], ["b0"]], )"
+                          R"(["Annotate", ["b0", "\"text\""], ["key"], []]], []])");
+  EXPECT_EQ(parse_trace(trace.json()), trace);
+}
+
+TEST(Trace, AListOfOneIsTakenApartWithAComma) {
+  const char* const text =
+      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+      "l1, = sch.get_loops(block=b0)\n"
+      "b2, = sch.get_child_blocks(l1)\n"
+      "sch.get_consumers(block=b2)\n"
+      "l3 = sch.fuse(l1, preserve_unit_iters=True)";
+  EXPECT_EQ(parse_trace(text).text(), text);
+}
+
+TEST(Trace, SimplificationDropsWhatNothingUses) {
+  const Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"A\", func_name=\"main\")\n"
+      "b1 = sch.get_block(name=\"B\", func_name=\"main\")\n"
+      "l2, l3 = sch.get_loops(block=b0)\n"
+      "l4, l5 = sch.get_loops(block=b1)\n"
+      "v6, v7 = sch.sample_perfect_tile(loop=l4, n=2, max_innermost_factor=16, decision=[1, 2])\n"
+      "sch.unroll(loop=l3)");
+  EXPECT_EQ(trace.simplified().text(),
+            "b0 = sch.get_block(name=\"A\", func_name=\"main\")\n"
+            "l1, l2 = sch.get_loops(block=b0)\n"
+            "sch.unroll(loop=l2)");
+}
+
+TEST(Trace, SimplificationDropsWhatATunerDidAfterwards) {
+  const Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"A\", func_name=\"main\")\n"
+      "sch.compute_inline(block=b0)\n"
+      "sch.enter_postproc()\n"
+      "b1 = sch.get_block(name=\"B\", func_name=\"main\")\n"
+      "sch.unannotate(block_or_loop=b1, ann_key=\"key\")");
+  EXPECT_EQ(trace.simplified(true).steps.size(), 2u);
+  EXPECT_EQ(trace.simplified(false).steps.size(), 5u);
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    parse_trace(text);
+  } catch (const TypeError& error) {
+    return error.sentence();
+  }
+  return "accepted";
+}
+
+TEST(Trace, ANameThatNoStepGivesIsRefusedWithItsPlace) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                      "sch.unroll(loop=l7)"),
+            "trace, line 2, column 17: no step above gives `l7`");
+}
+
+TEST(Trace, AnUnknownPrimitiveIsRefusedWithItsPlace) {
+  EXPECT_EQ(complaint("sch.magic()"), "trace, line 1, column 5: no primitive is called `magic`");
+}
+
+TEST(Trace, AMissingArgumentIsRefused) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\")"),
+            "trace, line 1, column 1: get_block: argument `func_name` is missing");
+}
+
+TEST(Trace, AnArgumentThatThereIsNotIsRefused) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\", func_name=\"main\", x=1)"),
+            "trace, line 1, column 48: get_block has no argument `x`");
+}
+
+TEST(Trace, TextWithoutAnEndIsRefused) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C"),
+            "trace, line 1, column 25: a text without an end");
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
