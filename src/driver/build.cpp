@@ -48,7 +48,8 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
   return ready;
 }
 
-/// The functions as lower makes them: those that are multi-dimensional still are lowered.
+/// The functions as lower makes them: block programs and those that are multi-dimensional still are
+/// lowered.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
   const LowerFunctionOptions passes = {.instrument_bounds = options.instrument_bounds,
@@ -58,7 +59,7 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     check_function(func, name);
     tir::PrimFunc named = func;
     named.attrs.global_symbol = name;
-    if (named.form == tir::Form::MultiDimensional)
+    if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
     result.functions.emplace(name, std::move(named));
   }

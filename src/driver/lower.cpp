@@ -81,7 +81,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
       name, with_user_line(where, [&] {
         return with_deep_stack([&] {
           check_function(named, name);
-          if (named.form != tir::Form::MultiDimensional)
+          if (named.form != tir::Form::MultiDimensional && named.form != tir::Form::Blocks)
             throw LowerError("lower: function `" + name + "` has been lowered already");
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,

@@ -220,4 +220,18 @@ Buffer slice(const Buffer& given, const std::vector<Expr>& begins,
   return make_buffer(std::move(node));
 }
 
+int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
+  std::int64_t elements = 1;
+  for (const Expr& extent : shape) {
+    const std::optional<std::int64_t> value = constant_int(extent);
+    if (!value || *value <= 0) return BufferNode::kDefaultAlignment;
+    if (elements * *value > BufferNode::kDefaultAlignment) return BufferNode::kDefaultAlignment;
+    elements *= *value;
+  }
+  const std::int64_t bytes = elements * type.bytes();
+  int alignment = BufferNode::kDefaultAlignment;
+  while (alignment > bytes) alignment /= 2;
+  return alignment;
+}
+
 }  // namespace tenon::lowering

@@ -26,4 +26,7 @@ tir::Buffer flat_buffer(const tir::Buffer& buffer);
 tir::Buffer slice(const tir::Buffer& buffer, const std::vector<tir::Expr>& begins,
                   const std::vector<tir::Expr>& extents);
 
+/// The alignment of a temporary: nothing gains from aligning it to more than its own size.
+int alignment_of_temporary(DataType type, const std::vector<tir::Expr>& shape);
+
 }  // namespace tenon::lowering

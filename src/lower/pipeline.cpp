@@ -15,6 +15,7 @@
 #include "lower/passes/jam_loops.h"
 #include "lower/passes/legalize_bfloat16.h"
 #include "lower/passes/localize_sums.h"
+#include "lower/passes/lower_blocks.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/pack_stores.h"
@@ -47,6 +48,11 @@ bool widens_vectors(const PipelineOptions& options) {
 bool keeps_sums(const PipelineOptions& options) {
   return widens_vectors(options) && options.passes.vector_registers->for_sums > 0;
 }
+
+constexpr std::array kBlocks = {
+    Pass{"lower-blocks", lower_blocks, Form::Blocks, Form::MultiDimensional,
+         "first: what follows knows loops and buffers, and no blocks"},
+};
 
 constexpr std::array kLowering = {
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
@@ -265,6 +271,7 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
 
 PrimFunc run_pipeline(PrimFunc func, const PipelineOptions& options) {
   func.attrs.noalias = func.attrs.noalias && options.passes.noalias;
+  if (func.form == Form::Blocks) func = run_passes(kBlocks, std::move(func), options);
   return run_passes(kLowering, std::move(func), options);
 }
 

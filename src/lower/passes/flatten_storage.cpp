@@ -29,26 +29,12 @@ struct Access {
   std::vector<Expr> begins;
 };
 
-/// The alignment of a temporary: nothing gains from aligning it to more than its own size.
-int alignment_of_temporary(DataType type, const std::vector<Expr>& shape) {
-  std::int64_t elements = 1;
-  for (const Expr& extent : shape) {
-    const std::optional<std::int64_t> value = constant_int(extent);
-    if (!value || *value <= 0) return BufferNode::kDefaultAlignment;
-    if (elements * *value > BufferNode::kDefaultAlignment) return BufferNode::kDefaultAlignment;
-    elements *= *value;
-  }
-  const std::int64_t bytes = elements * type.bytes();
-  int alignment = BufferNode::kDefaultAlignment;
-  while (alignment > bytes) alignment /= 2;
-  return alignment;
-}
-
 /// Programs nest as deep as they have stages, so what recurses keeps its frames small: the work is
 /// done in functions that are not inlined into it.
 class Flattener {
  public:
-  Flattener(const PrimFunc& func, const PassOptions& options) : options_(options) {
+  Flattener(const PrimFunc& func, const PassOptions& options)
+      : options_(options), is_of_stages_(func.attrs.from_legacy_te_schedule) {
     for (const BufferParam& param : func.buffers) {
       Home home{param.declared, flat_buffer(param.declared)};
       if (home.shaped->dtype.is_bool()) {
@@ -211,7 +197,7 @@ class Flattener {
     node.elem_offset = 0;
     node.offset_factor = 1;
     node.kind = BufferKind::Default;
-    node.data_alignment = alignment_of_temporary(node.dtype, shape);
+    if (is_of_stages_) node.data_alignment = alignment_of_temporary(node.dtype, shape);
     node.data = data_pointer(realize);
     const Buffer shaped = make_buffer(std::move(node));
     const Home home{shaped, flat_buffer(shaped)};
@@ -388,6 +374,9 @@ class Flattener {
   }
 
   const PassOptions& options_;
+  /// The known texts of stages show temporaries with an alignment of their own, those of block
+  /// programs do not.
+  bool is_of_stages_;
   arith::Facts facts_;
   std::unordered_map<const BufferNode*, Access> accesses_;
   std::unordered_set<const BufferNode*> parameters_;

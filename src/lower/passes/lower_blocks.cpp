@@ -1,0 +1,196 @@
+#include "lower/passes/lower_blocks.h"
+
+#include <algorithm>
+
+#include "lower/block_buffers.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::string_view kPragma = "pragma_";
+
+/// The second half: loops and blocks without iterators, with their buffers in place.
+class Builder {
+ public:
+  explicit Builder(const BufferPlaces& places) : places_(places) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
+    if (const For* loop = s.as<For>()) return made_loop(s, *loop);
+    if (const BlockRealize* realize = s.as<BlockRealize>()) return block(s, *realize);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+ private:
+  struct Launch {
+    ThreadTag tag;
+    IterVar axis;
+    std::int64_t extent;
+  };
+
+  const BufferPlaces& places_;
+  /// Variables of loops that threads run.
+  VarMap threads_;
+  /// The dimensions of the kernel around, and how many of its loops are open.
+  std::vector<Launch> launches_;
+  /// Those whose threads run the whole kernel: they are launched with its outermost loop.
+  std::vector<ThreadTag> launched_;
+  int open_threads_ = 0;
+
+  Expr expr(const Expr& e) { return threads_.empty() ? e : substitute(e, threads_); }
+  Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
+
+  /// The buffers that begin here; the first one outermost.
+  Stmt with_buffers(const Stmt& place, Stmt body) {
+    const auto found = places_.find(&place.node());
+    if (found == places_.end()) return body;
+    for (auto placed = found->second.rbegin(); placed != found->second.rend(); ++placed) {
+      std::vector<Range> bounds;
+      for (const Range& bound : placed->box) bounds.push_back(range(bound));
+      body = make_stmt(Realize{placed->buffer,
+                               std::move(bounds),
+                               make_true(),
+                               std::move(body),
+                               {.align = placed->align}});
+    }
+    return body;
+  }
+
+  Stmt block(const Stmt& s, const BlockRealize& realize) {
+    Stmt body = stmt(realize.block->body);
+    const auto& matches = realize.block->match_buffers;
+    for (auto match = matches.rbegin(); match != matches.rend(); ++match) {
+      std::vector<Range> region;
+      for (const Range& r : match->source.region) region.push_back(range(r));
+      body = make_stmt(BufferView{match->buffer, match->source.buffer, std::move(region), body});
+    }
+    const Expr predicate = expr(realize.predicate);
+    if (!is_true(predicate)) body = make_stmt(If{predicate, body, std::nullopt});
+    return with_buffers(s, std::move(body));
+  }
+
+  Stmt made_loop(const Stmt& s, const For& loop) {
+    const LoopTraits& traits = traits_of(loop);
+    Stmt result = traits.thread ? thread(s, loop, *traits.thread) : serial(s, loop);
+    for (const auto& [key, note] : traits.annotations) {
+      if (!key.starts_with(kPragma)) continue;
+      const Expr* value = std::get_if<Expr>(&note.value);
+      if (!value)
+        throw LowerError("loop `" + loop.var.name() + "`: the annotation \"" + key +
+                         "\" is a list; a pragma is a number or a text");
+      result = make_stmt(Attr{AttrKind::Pragma, Expr(loop.var), key.substr(kPragma.size()), *value,
+                              std::move(result)});
+    }
+    return result;
+  }
+
+  Stmt serial(const Stmt& s, const For& loop) {
+    For copy{loop.var, expr(loop.min), expr(loop.extent), loop.kind, make_nop()};
+    copy.body = with_buffers(s, stmt(loop.body));
+    return make_stmt(std::move(copy));
+  }
+
+  // ---- threads ----
+
+  Stmt thread(const Stmt& s, const For& loop, ThreadTag tag) {
+    const bool is_kernel = open_threads_ == 0;
+    if (is_kernel) begin_kernel(s, tag);
+    const Launch launch = tag.is_virtual() ? made_launch(loop, tag) : known_launch(tag);
+    const Expr own = launch.axis.var();
+    set(threads_, loop.var, is_zero(loop.min) ? own : own + expr(loop.min));
+    ++open_threads_;
+    Stmt body = with_buffers(s, stmt(loop.body));
+    --open_threads_;
+    threads_.erase(&loop.var.node());
+    if (constant_int(loop.extent) != launch.extent)
+      body = make_stmt(If{likely(own < loop.extent), std::move(body), std::nullopt});
+    if (is_kernel)
+      for (std::size_t n = launched_.size(); n-- > 1;)
+        body = launched(known_launch(launched_[n]), std::move(body));
+    return !is_kernel && is_launched(tag) ? body : launched(launch, std::move(body));
+  }
+
+  static Stmt launched(const Launch& launch, Stmt body) {
+    const AttrKind kind =
+        launch.tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent;
+    return make_stmt(Attr{kind, launch.axis, "", launch.axis.dom()->extent, std::move(body)});
+  }
+
+  void begin_kernel(const Stmt& kernel, ThreadTag outermost) {
+    launches_ = dimensions_of(kernel);
+    launched_ = {outermost};
+    for (const Launch& launch : launches_)
+      if (!(launch.tag == outermost) && runs_all(kernel, launch.tag))
+        launched_.push_back(launch.tag);
+  }
+
+  bool is_launched(ThreadTag tag) const {
+    return std::find(launched_.begin(), launched_.end(), tag) != launched_.end();
+  }
+
+  /// Whether everything is inside of loops that are bound to the dimension.
+  static bool runs_all(const Stmt& s, ThreadTag tag) {
+    if (const For* loop = s.as<For>(); loop && traits_of(*loop).thread == tag) return true;
+    bool has_parts = false, all = true;
+    for_each_child(
+        s, [](const Expr&) {},
+        [&](const Stmt& c) { has_parts = true, all = all && runs_all(c, tag); });
+    return has_parts && all;
+  }
+
+  Launch known_launch(ThreadTag tag) const {
+    for (const Launch& launch : launches_)
+      if (launch.tag == tag) return launch;
+    internal_error("a thread dimension that the kernel does not have");
+  }
+
+  static Launch made_launch(const For& loop, ThreadTag tag) {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (!extent)
+      throw LowerError("loop `" + loop.var.name() + "` is bound to `" + tag.str() +
+                       "`, which needs a constant extent, got " + print_expr(loop.extent));
+    const Expr count = make_int(loop.extent.dtype(), *extent);
+    return {tag,
+            IterVar(Range::from_min_extent(make_int(count.dtype(), 0), count),
+                    Var(tag.str(), count.dtype()), IterKind::ThreadIndex, tag),
+            *extent};
+  }
+
+  /// A kernel has one axis for each dimension, as long as the longest loop that is bound to it;
+  /// shorter ones are guarded.
+  static std::vector<Launch> dimensions_of(const Stmt& kernel) {
+    std::vector<Launch> result;
+    walk(kernel, [&](const For& loop) {
+      const auto& tag = traits_of(loop).thread;
+      if (!tag || tag->is_virtual()) return;
+      Launch own = made_launch(loop, *tag);
+      for (Launch& known : result) {
+        if (!(known.tag == *tag)) continue;
+        if (own.extent > known.extent) known = std::move(own);
+        return;
+      }
+      result.push_back(std::move(own));
+    });
+    return result;
+  }
+};
+
+}  // namespace
+
+PrimFunc lower_blocks(const PrimFunc& func, const PassOptions&) {
+  const OpaqueBlocks blocks = make_blocks_opaque(func.body);
+  const BufferPlaces places = place_block_buffers(blocks);
+  PrimFunc result = func;
+  result.body = Builder(places).stmt(blocks.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,162 @@
+#include "tenon/tir/opaque_blocks.h"
+
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::tir {
+
+namespace {
+
+/// A loop that runs once and says nothing else. One that is bound to a thread stays, with its
+/// variable replaced as well.
+bool is_unit(const For& loop) {
+  return is_one(loop.extent) &&
+         (loop.kind == ForKind::ThreadBinding || traits_of(loop).annotations.empty());
+}
+
+class OpaqueMaker {
+ public:
+  OpaqueBlocks result{make_nop(), {}};
+
+  Stmt stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
+    if (const BlockRealize* realize = s.as<BlockRealize>()) return block(*realize);
+    if (const For* loop = s.as<For>()) return unit(s, *loop);
+    if (const If* branch = s.as<If>()) {
+      conditions_.push_back(expr(branch->condition));
+      Stmt copy = children(s);
+      conditions_.pop_back();
+      return copy;
+    }
+    return children(s);
+  }
+
+ private:
+  /// Iterators and variables of loops that run once, and what they stand for.
+  VarMap values_;
+  /// Of the branches around.
+  std::vector<Expr> conditions_;
+
+  Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }
+
+  Stmt children(const Stmt& s) {
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+  Stmt unit(const Stmt& s, const For& loop) {
+    if (!is_unit(loop)) return children(s);
+    const Expr min = expr(loop.min);
+    set(values_, loop.var, min);
+    const Stmt body = stmt(loop.body);
+    values_.erase(&loop.var.node());
+    if (loop.kind != ForKind::ThreadBinding) return body;
+    For copy = loop;
+    copy.min = min;
+    copy.body = body;
+    return make_stmt(std::move(copy));
+  }
+
+  Stmt block(const BlockRealize& realize) {
+    std::vector<Expr> values;
+    for (const Expr& value : realize.values) values.push_back(expr(value));
+    const Expr predicate = expr(realize.predicate);
+    const Block& old = *realize.block;
+    for (std::size_t n = 0; n < old.iters.size(); ++n) set(values_, old.iters[n].var(), values[n]);
+    note_carried(old, values, predicate);
+    Block copy = old;
+    copy.iters.clear();
+    for (BufferRegion& r : copy.reads) r = region(r);
+    for (BufferRegion& r : copy.writes) r = region(r);
+    for (MatchBuffer& match : copy.match_buffers) match.source = region(match.source);
+    Stmt body = stmt(old.body);
+    if (old.init) body = make_seq({first_of(old, stmt(*old.init)), body});
+    copy.init.reset();
+    copy.body = std::move(body);
+    for (const IterVar& axis : old.iters) values_.erase(&axis.var().node());
+    return make_block({}, predicate, std::move(copy));
+  }
+
+  BufferRegion region(BufferRegion r) {
+    for (Range& range : r.region)
+      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+    return r;
+  }
+
+  /// The init, where every reduction begins.
+  Stmt first_of(const Block& block, Stmt init) {
+    std::optional<Expr> begins;
+    for (const IterVar& axis : block.iters) {
+      if (axis.kind() != IterKind::Reduce) continue;
+      const Expr own = make_binary(BinaryOp::Eq, expr(axis.var()), expr(axis.dom()->min));
+      begins = begins ? make_binary(BinaryOp::And, *begins, own) : own;
+    }
+    return begins ? make_stmt(If{*begins, std::move(init), std::nullopt}) : init;
+  }
+
+  /// Whether all that it does is to cut off what lies beyond an end.
+  static bool is_bounds(const Expr& condition) {
+    if (is_true(condition)) return true;
+    const Binary* n = condition.as<Binary>();
+    if (!n) return false;
+    if (n->op == BinaryOp::And) return is_bounds(n->a) && is_bounds(n->b);
+    return n->op == BinaryOp::Lt || n->op == BinaryOp::Le || n->op == BinaryOp::Gt ||
+           n->op == BinaryOp::Ge;
+  }
+
+  /// A sum is carried by the loops of its reduction. What is written only in some iterations of a
+  /// loop may be read in others.
+  void note_carried(const Block& block, const std::vector<Expr>& values, const Expr& predicate) {
+    std::vector<Var> vars;
+    auto add = [&](const Expr& e) {
+      for (const Var& v : free_vars(e)) vars.push_back(v);
+    };
+    for (std::size_t n = 0; n < block.iters.size(); ++n)
+      if (block.iters[n].kind() == IterKind::Reduce) add(values[n]);
+    for (const Expr& condition : conditions_) add(condition);
+    if (!is_bounds(predicate)) add(predicate);
+    if (vars.empty()) return;
+    for (const BufferRegion& r : block.writes) {
+      std::vector<Var>& all = result.carried_by[&r.buffer->data.node()];
+      all.insert(all.end(), vars.begin(), vars.end());
+    }
+  }
+};
+
+Stmt plain(const Stmt& s) {
+  if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::ThreadBinding)
+    throw LowerError("loop `" + loop->var.name() + "` is bound to a thread, where only loops of " +
+                     "processors can be");
+  const BlockRealize* realize = s.as<BlockRealize>();
+  if (!realize) {
+    Stmt result = map_children(
+        s, [](const Expr& e) { return e; }, [](const Stmt& c) { return plain(c); });
+    const For* loop = result.as<For>();
+    return loop && loop->traits ? make_stmt(with_traits(*loop, {})) : result;
+  }
+  const Block& block = *realize->block;
+  Stmt body = plain(block.body);
+  for (auto match = block.match_buffers.rbegin(); match != block.match_buffers.rend(); ++match)
+    body = make_stmt(BufferView{match->buffer, match->source.buffer, match->source.region, body});
+  if (!is_true(realize->predicate)) body = make_stmt(If{realize->predicate, body, std::nullopt});
+  for (auto buffer = block.alloc_buffers.rbegin(); buffer != block.alloc_buffers.rend(); ++buffer) {
+    std::vector<Range> bounds;
+    for (const Expr& extent : (*buffer)->shape)
+      bounds.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    body = make_stmt(Realize{*buffer, std::move(bounds), make_true(), body});
+  }
+  return body;
+}
+
+}  // namespace
+
+Stmt loops_of_blocks(const Stmt& body) { return plain(make_blocks_opaque(body).body); }
+
+OpaqueBlocks make_blocks_opaque(const Stmt& body) {
+  OpaqueMaker maker;
+  maker.result.body = maker.stmt(body);
+  return std::move(maker.result);
+}
+
+}  // namespace tenon::tir

@@ -1,0 +1,217 @@
+// Block programs as loops: where memory is, what guards what, and threads. The known texts of
+// lowered block programs are in tests/golden.
+#include "lower/passes/lower_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include "lower/passes/flatten_storage.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+struct Program {
+  Buffer a = decl_buffer({16, 16}, Int(32), {.name = "A", .scope = "global"});
+  Buffer c = decl_buffer({16}, Int(32), {.name = "C", .scope = "global"});
+
+  PrimFunc func(std::vector<Buffer> allocated, Stmt body) const {
+    const Var ah("a", Handle()), ch("c", Handle());
+    return {{ah, ch},
+            {{ah, a, a}, {ch, c, c}},
+            make_root_block(std::move(allocated), std::move(body)),
+            {.global_symbol = "main"},
+            Form::Blocks};
+  }
+};
+
+Stmt loop(const Var& var, int extent, const Stmt& body) {
+  return make_stmt(For{var, 0, extent, ForKind::Serial, body});
+}
+Stmt bound_loop(const Var& var, int extent, const char* tag, const Stmt& body) {
+  return make_stmt(with_traits(For{var, 0, extent, ForKind::ThreadBinding, body},
+                               {.thread = ThreadTag::parse(tag), .annotations = {}}));
+}
+BufferRegion element(const Buffer& buffer, const std::vector<Expr>& indices) {
+  BufferRegion region{buffer, {}};
+  for (const Expr& index : indices) region.region.push_back(Range::from_min_extent(index, 1));
+  return region;
+}
+/// A block of one spatial iterator over 16, bound to the value.
+Stmt block(const char* name, const Expr& value, const std::vector<BufferRegion>& reads,
+           const std::vector<BufferRegion>& writes, const Var& vi, const Stmt& body,
+           const Expr& predicate = make_true()) {
+  return make_block({value}, predicate,
+                    {.iters = {IterVar(Range(0, 16), vi, IterKind::DataParallel)},
+                     .reads = reads,
+                     .writes = writes,
+                     .name = name,
+                     .init = std::nullopt,
+                     .body = body});
+}
+
+std::string loops(const PrimFunc& func) {
+  for (const Violation& violation : verify(func, Form::Blocks))
+    ADD_FAILURE() << violation.what << ": " << violation.where;
+  const PrimFunc result = lower_blocks(func, {});
+  for (const Violation& violation : verify(result, Form::MultiDimensional))
+    ADD_FAILURE() << violation.what << ": " << violation.where;
+  return print_legacy(result.body);
+}
+
+/// B[i] = A[i, 0] and C[i] = B[i], in one loop.
+struct Chain : Program {
+  Buffer b = decl_buffer({16}, Int(32), {.name = "B", .scope = "global"});
+  Var i{"i"}, vi{"vi"}, vj{"vj"};
+  Stmt producer = block("B", i, {element(a, {vi, 0})}, {element(b, {vi})}, vi,
+                        make_store(b, make_load(a, {vi, Expr(0)}), {vi}));
+  Stmt consumer = block("C", i, {element(b, {vj})}, {element(c, {vj})}, vj,
+                        make_store(c, make_load(b, {vj}), {vj}));
+};
+
+TEST(LowerBlocks, ABufferIsWhereItsAccessesMeetAndNoLargerThanTheyNeed) {
+  const Chain p;
+  EXPECT_EQ(loops(p.func({p.b}, loop(p.i, 16, make_seq({p.producer, p.consumer})))),
+            R"(for (i, 0, 16) {
+  buffer_realize B([i, 1]) {
+    B[i] = A[i, 0]
+    C[i] = B[i]
+  }
+}
+)");
+}
+
+TEST(LowerBlocks, ABufferOfTwoLoopsIsAroundBoth) {
+  const Chain p;
+  const Var j("j");
+  const Stmt second = block("C", j, {element(p.b, {p.vj})}, {element(p.c, {p.vj})}, p.vj,
+                            make_store(p.c, make_load(p.b, {p.vj}), {p.vj}));
+  EXPECT_EQ(loops(p.func({p.b}, make_seq({loop(p.i, 16, p.producer), loop(j, 16, second)}))),
+            R"(buffer_realize B([0, 16]) {
+  for (i, 0, 16) {
+    B[i] = A[i, 0]
+  }
+  for (j, 0, 16) {
+    C[j] = B[j]
+  }
+}
+)");
+}
+
+TEST(LowerBlocks, ThePredicateGuardsTheBlock) {
+  const Chain p;
+  const Stmt guarded = block("C", p.i * 3, {}, {element(p.c, {p.vj})}, p.vj,
+                             make_store(p.c, 0, {p.vj}), p.i * 3 < 16);
+  EXPECT_EQ(loops(p.func({}, loop(p.i, 6, guarded))),
+            "for (i, 0, 6) {\n  if (((i*3) < 16)) {\n    C[(i*3)] = 0\n  }\n}\n");
+}
+
+/// C[i] += A[i, k] in a block with an init, and a block in the same loop over k that reads C.
+struct RunningSum : Program {
+  Buffer s = decl_buffer({16}, Int(32), {.name = "S", .scope = "global"});
+  Var i{"i"}, k{"k"}, vi{"vi"}, vk{"vk"}, vj{"vj"};
+  Stmt sum = make_block({i, k},
+                        {.iters = {IterVar(Range(0, 16), vi, IterKind::DataParallel),
+                                   IterVar(Range(0, 16), vk, IterKind::Reduce)},
+                         .reads = {element(a, {vi, vk})},
+                         .writes = {element(s, {vi})},
+                         .name = "S",
+                         .init = make_store(s, 0, {vi}),
+                         .body = make_store(s, make_load(s, {vi}) + make_load(a, {vi, vk}), {vi})});
+  Stmt reader = block("C", i, {element(s, {vj})}, {element(c, {vj})}, vj,
+                      make_store(c, make_load(s, {vj}), {vj}));
+};
+
+TEST(LowerBlocks, AnInitRunsWhereTheReductionBegins) {
+  const RunningSum p;
+  EXPECT_EQ(loops(p.func({p.s}, loop(p.i, 16, make_seq({loop(p.k, 16, p.sum), p.reader})))),
+            R"(for (i, 0, 16) {
+  buffer_realize S([i, 1]) {
+    for (k, 0, 16) {
+      if ((k == 0)) {
+        S[i] = 0
+      }
+      S[i] = (S[i] + A[i, k])
+    }
+    C[i] = S[i]
+  }
+}
+)");
+}
+
+TEST(LowerBlocks, ASumIsOutsideOfTheLoopThatCarriesIt) {
+  const RunningSum p;
+  const std::string text =
+      loops(p.func({p.s}, loop(p.i, 16, loop(p.k, 16, make_seq({p.sum, p.reader})))));
+  EXPECT_LT(text.find("buffer_realize S([i, 1])"), text.find("for (k, 0, 16)")) << text;
+}
+
+TEST(LowerBlocks, ALoopThatRunsOnceIsItsBeginning) {
+  const Chain p;
+  const Stmt once = make_stmt(For{p.i, 3, 1, ForKind::Serial, p.producer});
+  EXPECT_EQ(loops(p.func({p.b}, once)), "buffer_realize B([3, 1]) {\n  B[3] = A[3, 0]\n}\n");
+}
+
+TEST(LowerBlocks, ThreadsOfOneDimensionAreOneAxisAndShorterLoopsAreGuarded) {
+  const Program p;
+  const Var bx("bx"), tx("tx"), ty("ty"), vi("vi"), vj("vj");
+  const Stmt wide = block("W", tx, {}, {element(p.c, {vi})}, vi, make_store(p.c, 0, {vi}));
+  const Stmt narrow = block("N", ty, {}, {element(p.c, {vj})}, vj, make_store(p.c, 1, {vj}));
+  EXPECT_EQ(loops(p.func({}, bound_loop(bx, 1, "blockIdx.x",
+                                        make_seq({bound_loop(tx, 16, "threadIdx.x", wide),
+                                                  bound_loop(ty, 4, "threadIdx.x", narrow)})))),
+            R"(// attr [iter_var(blockIdx.x, range(min=0, ext=1), blockIdx.x)] thread_extent = 1
+// attr [iter_var(threadIdx.x, range(min=0, ext=16), threadIdx.x)] thread_extent = 16
+C[threadIdx.x] = 0
+if (tir.likely((threadIdx.x < 4))) {
+  C[threadIdx.x] = 1
+}
+)");
+}
+
+TEST(LowerBlocks, SharedMemoryHoldsWhatAllThreadsNeed) {
+  const Program p;
+  const Buffer s = decl_buffer({16}, Int(32), {.name = "S", .scope = "shared"});
+  const Var bx("bx"), tx("tx"), vi("vi"), vj("vj");
+  const Stmt fill = block("S", bx * 4 + tx, {element(p.a, {vi, 0})}, {element(s, {vi})}, vi,
+                          make_store(s, make_load(p.a, {vi, Expr(0)}), {vi}));
+  const Stmt use = block("C", bx * 4 + tx, {element(s, {vj})}, {element(p.c, {vj})}, vj,
+                         make_store(p.c, make_load(s, {vj}), {vj}));
+  const std::string text =
+      loops(p.func({s}, bound_loop(bx, 4, "blockIdx.x",
+                                   bound_loop(tx, 4, "threadIdx.x", make_seq({fill, use})))));
+  EXPECT_NE(text.find("buffer_realize S([(blockIdx.x*4), 4])"), std::string::npos) << text;
+}
+
+TEST(LowerBlocks, PragmasOfLoopsAreAttributes) {
+  const Chain p;
+  const For plain{p.i, 0, 16, ForKind::Serial, p.producer};
+  const Stmt noted = make_stmt(with_traits(
+      plain, {.thread = {}, .annotations = {{"note", {Expr(1)}}, {"pragma_x", {Expr(2)}}}}));
+  const std::string text = loops(p.func({p.b}, noted));
+  EXPECT_EQ(text.substr(0, text.find('\n')), "// attr [i] pragma_x = 2");
+  EXPECT_EQ(text.find("note"), std::string::npos);
+}
+
+TEST(LowerBlocks, TheLoopsComputeWhatTheBlocksCompute) {
+  const RunningSum p;
+  const PrimFunc func = p.func({p.s}, loop(p.i, 16, make_seq({loop(p.k, 16, p.sum), p.reader})));
+  auto run = [](const PrimFunc& f) {
+    std::vector<std::int32_t> in(256), out(16, -1);
+    for (std::size_t n = 0; n < in.size(); ++n) in[n] = static_cast<std::int32_t>(n * n % 97);
+    const std::vector<HostValue> args = {HostArray{in.data(), Int(32), {16, 16}},
+                                         HostArray{out.data(), Int(32), {16}}};
+    evaluate(f, args);
+    return out;
+  };
+  PrimFunc made = lower_blocks(func, {});
+  made.form = Form::MultiDimensional;
+  EXPECT_EQ(run(made), run(func));
+}
+
+}  // namespace
+}  // namespace tenon::lowering

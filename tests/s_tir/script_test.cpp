@@ -1,0 +1,299 @@
+// Scripts of block programs: what is accepted, how it is printed, and how what is wrong is told.
+#include "tenon/s_tir/script.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::s_tir {
+namespace {
+
+using namespace tir;
+
+/// A function `f` of arrays A[16, 16] and B[16] with these lines, four columns in.
+std::string function(const std::string& lines,
+                     const std::string& params =
+                         "A: T.Buffer[(16, 16), \"float32\"], B: T.Buffer[16, \"float32\"]") {
+  std::string text = "@T.prim_func\ndef f(" + params + ") -> None:\n";
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) text += "    " + line + "\n";
+  return text;
+}
+
+PrimFunc parsed(const std::string& lines) {
+  return parse_script(function(lines)).functions.at("f");
+}
+
+/// The lines of the function after its head, four columns less.
+std::string body(const PrimFunc& func, ScriptStyle style = ScriptStyle::V09) {
+  std::istringstream in(print_script(func, style));
+  std::string result;
+  bool is_body = false;
+  for (std::string line; std::getline(in, line);) {
+    if (is_body) result += line.substr(4) + "\n";
+    is_body |= line.find("# with T.block(\"root\")") != std::string::npos;
+  }
+  return result;
+}
+
+std::string reprinted(const std::string& lines) { return body(parsed(lines)); }
+
+std::string error(const std::string& text) {
+  try {
+    parse_script(text);
+  } catch (const TypeError& e) {
+    return e.sentence();
+  }
+  return "";
+}
+
+// ---- what is printed
+// -----------------------------------------------------------------------------
+
+const char* const kSum = R"(for i, k in T.grid(16, 16):
+    with T.block("B"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        T.reads(A[vi, vk])
+        T.writes(B[vi])
+        with T.init():
+            B[vi] = T.float32(0)
+        B[vi] = B[vi] + A[vi, vk]
+)";
+
+TEST(Script, PrintsWhatItParses) { EXPECT_EQ(reprinted(kSum), kSum); }
+
+TEST(Script, KindsOfLoops) {
+  const char* const text = R"(for i in T.parallel(16):
+    for j in T.vectorized(4):
+        for k in T.unroll(2, 6):
+            for x in T.thread_binding(8, thread="threadIdx.x"):
+                for y in T.serial(2, annotations={"a":1, "b":"two", "c":[1, [2]]}):
+                    B[i] = T.float32(1)
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, LoopsThatDependOnEachOtherAreNoGrid) {
+  const char* const text = R"(for i in T.serial(16):
+    for j in T.serial(i):
+        B[j] = T.float32(1)
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, KindsOfIterators) {
+  const char* const text = R"(for i in T.serial(16):
+    with T.block("b"):
+        vi = T.axis.spatial((2, 18), i + 2)
+        vj = T.axis.scan(4, 1)
+        vk = T.axis.opaque(4, 2)
+        T.where(i < 14)
+        T.reads()
+        T.writes(B[vi])
+        T.block_attr({"key":1})
+        B[vi] = T.float32(0)
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, BuffersOfBlocks) {
+  const char* const text = R"(S = T.alloc_buffer([16], dtype="int8", scope="shared")
+for i in T.serial(16):
+    with T.block("b"):
+        vi = T.axis.spatial(16, i)
+        T.reads(A[vi, 0 : 16])
+        T.writes(S[vi])
+        L = T.alloc_buffer([4, 4], dtype="float32", strides=[8, 1], scope="local", align=16)
+        M = T.match_buffer(A[vi, 0 : 16], [16], dtype="float32", offset_factor=4)
+        L[0, 0] = M[3]
+        S[vi] = T.cast(L[0, 0], "int8")
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, StatementsAndExpressions) {
+  const char* const text = R"(for i in T.serial(16):
+    x: T.int32 = i * 2
+    if x < 4 and not(i == 2) or i >= 9:
+        B[i] = T.exp(A[i, x], dtype="float32")
+    else:
+        B[i] = T.Select(i < 3, A[i, i], T.float32(1)) - (A[i, 0] - A[i, 1])
+    T.call_extern("f", i, A.data, dtype="int32")
+    A[i, 0:4] = T.broadcast(T.float32(1), 4)
+    A[i, 0:8:2] = A[i, T.ramp(x, i, 4)]
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, ConstantsSayTheirType) {
+  const char* const text = R"(B[0] = T.float32(0.10000000000000001)
+B[1] = T.cast(T.int64(-3) + T.int64(4) // T.int64(2), "float32")
+B[2] = T.cast(T.uint8(3), "float32")
+B[3] = T.float32(-inf)
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, NamesAreFreeAgainAfterTheirLoop) {
+  const char* const text = R"(for i in T.serial(16):
+    B[i] = T.float32(0)
+for i in T.serial(16):
+    B[i] = T.float32(1)
+)";
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, NamesThatAreTakenAreNumbered) {
+  const Var i("i"), other("i");
+  const Buffer b = decl_buffer({4, 4}, Float(32), {.name = "B.local"});
+  const Stmt store = make_store(b, Expr(1.0f), {i, other});
+  const Stmt s =
+      make_stmt(For{i, 0, 4, ForKind::Serial, make_stmt(For{other, 0, 4, ForKind::Serial, store})});
+  EXPECT_EQ(print_script(s), "for i, i_1 in T.grid(4, 4):\n    B_local[i, i_1] = T.float32(1)\n");
+}
+
+TEST(Script, SymbolicShapesAreMatchedInTheBody) {
+  const std::string text = R"(# from tvm.script import tir as T
+@T.prim_func
+def f(a: T.handle, n: T.int32) -> None:
+    # function attr dict
+    T.func_attr({"global_symbol": "f", "note": 1})
+    # var definition
+    m = T.var("int32")
+    A = T.match_buffer(a, [n, m], dtype="float32", strides=[8, 1])
+    # body
+    # with T.block("root")
+    for i, j in T.grid(n, m):
+        A[i, j] = T.float32(0)
+)";
+  EXPECT_EQ(print_script(parse_script(text).functions.at("f")), text);
+}
+
+TEST(Script, TheLaterStyle) {
+  const std::string text = R"(# from tvm.script import ir as I
+# from tvm.script import tir as T
+
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16, 4), "int8")):
+        T.func_attr({"tir.noalias": True})
+        # with T.block("root"):
+        C = T.alloc_buffer((16,))
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                T.reads(A[vi], B[vi, 0:4])
+                T.writes(C[vi])
+                T.block_attr({"key": 1})
+                C[vi] = T.if_then_else(1 <= vi, A[vi], T.float32(0.0)) + T.Cast("float32", B[vi, 3])
+)";
+  EXPECT_EQ(print_script(parse_script(text), ScriptStyle::Modern), text);
+}
+
+// ---- what is accepted
+// ----------------------------------------------------------------------------
+
+TEST(Script, BothSpellingsAreTheSameProgram) {
+  const std::string later = R"(from tvm.script import ir as I
+from tvm.script import tir as T
+
+@I.ir_module
+class Any:
+    @T.prim_func
+    def f(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16,), "float32")):
+        # the root block is written out
+        with T.block("root"):
+            T.reads()
+            T.writes()
+            for i in range(16):
+                for k in range(0, 16):
+                    with T.block("B"):
+                        vi = T.axis.S(16, i)
+                        vk = T.axis.reduce(16, k)
+                        T.reads([A[vi, vk]])
+                        with T.init():
+                            B[vi] = 0.0
+                        B[vi] += A[vi, vk]
+)";
+  EXPECT_TRUE(structural_equal(parse_script(later).functions.at("f"), parsed(kSum)));
+}
+
+TEST(Script, ANumberTakesTheTypeOfWhatItMeets) {
+  EXPECT_EQ(reprinted("B[0] = 1\nB[1] = B[0] * 2 + 0.5\n"),
+            "B[0] = T.float32(1)\nB[1] = B[0] * T.float32(2) + T.float32(0.5)\n");
+}
+
+TEST(Script, AllocationsMayStandInALoop) {
+  EXPECT_EQ(reprinted("for i in range(4):\n    C = T.alloc_buffer((4,))\n    C[i] = 1.0\n"),
+            "C = T.alloc_buffer([4], dtype=\"float32\")\nfor i in T.serial(4):\n"
+            "    C[i] = T.float32(1)\n");
+}
+
+TEST(Script, TheFunctionsOfAModuleHaveTheirNames) {
+  const IRModule module = parse_script(
+      "class M:\n" +
+      std::string("    @T.prim_func\n    def g(n: T.int32):\n        T.evaluate(n)\n") +
+      "    @T.prim_func\n    def f():\n        T.func_attr({\"global_symbol\": \"other\"})\n"
+      "        T.evaluate(0)\n");
+  EXPECT_EQ(module.functions.size(), 2u);
+  EXPECT_EQ(module.functions.at("f").attrs.global_symbol, "other");
+  EXPECT_EQ(module.functions.at("g").attrs.global_symbol, "");
+}
+
+// ---- what is refused
+// -----------------------------------------------------------------------------
+
+struct Wrong {
+  const char *lines, *error;
+};
+
+class WrongScript : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongScript, IsToldWithItsPlace) {
+  EXPECT_EQ(error(function(GetParam().lines)), std::string("script, line ") + GetParam().error);
+}
+
+const Wrong kWrong[] = {
+    {"B[x] = 1.0", "3, column 7: `x` is not defined"},
+    {"C[0] = 1.0", "3, column 5: `C` is no buffer that is known here"},
+    {"B[0] = 1.0 +", "3, column 17: expected an expression, got the end of the line"},
+    {"B[0] 1.0", "3, column 10: expected `=`, got `1.0`"},
+    {"B[0, 1] = 1.0", "3, column 6: buffer `B` has 1 dimensions, got 2 indices"},
+    {"for i in T.serial(4)\n    B[i] = 1.0", "3, column 25: expected `:`, got the end of the line"},
+    {"for i in T.serial(4):\nB[i] = 1.0", "4, column 5: expected a deeper line, got `B`"},
+    {"for i, j in T.serial(4):\n    B[i] = 1.0",
+     "3, column 12: several loop variables need T.grid, got `T.serial`"},
+    {"for i, j in T.grid(4):\n    B[i] = 1.0", "3, column 24: 2 loop variables for 1 extents"},
+    {"for i in T.loop(4):\n    B[i] = 1.0",
+     "3, column 14: expected T.grid, T.serial, T.parallel, T.vectorized, T.unroll, "
+     "T.thread_binding or range, got `T.loop`"},
+    {"for i in T.thread_binding(4):\n    B[i] = 1.0",
+     "3, column 9: T.thread_binding needs `thread`, as in thread=\"threadIdx.x\""},
+    {"with T.block(\"b\"):\n    vi = T.axis.remap(\"S\", [3])\n    B[vi] = 1.0",
+     "4, column 32: T.axis.remap takes variables of loops"},
+    {"with T.block(\"b\"):\n    for i in range(4):\n        T.where(i < 2)\n        B[i] = 1.0",
+     "5, column 13: T.where stands directly in a block"},
+    {"with T.block(\"b\"):\n    T.reads(A[0])\n    B[0] = 1.0",
+     "4, column 17: buffer `A` has 2 dimensions, and the region 1"},
+    {"B[0] = T.foo(1)", "3, column 12: `T.foo` is no function of scripts"},
+    {"B[0] = 4 / 2",
+     "3, column 14: `/` is for floats; integers are divided by `//`, or by "
+     "T.truncdiv"},
+    {"B[0] = T.int8(300)", "3, column 12: 300 does not fit int8"},
+    {"C = T.alloc_buffer([4], dtype=\"float33\")", "3, column 35: there is no type float33"},
+    {"B[0] = \"abc", "3, column 12: a string without an end"},
+    {"B[0] = 1.0\n  B[1] = 1.0", "4, column 7: a line that is too deep"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, WrongScript, testing::ValuesIn(kWrong));
+
+TEST(Script, AnythingThatIsNoScriptIsRefused) {
+  EXPECT_EQ(error(""), "script, line 1, column 1: expected `def`, got the end");
+  EXPECT_EQ(error("class M:\n    x\n"), "script, line 2, column 5: expected `def`, got `x`");
+  EXPECT_NE(error(function("B[0] = " + std::string(10000, '('))), "");
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
