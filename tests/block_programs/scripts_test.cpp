@@ -56,10 +56,12 @@ std::vector<Script> scripts() {
     cases.insert(entry.path().filename().string().substr(0, 4));
   cases.erase("INDE");
   for (const std::string& number : cases)
-    for (const char* end : {"in", "out"})
-      if (!kNoPrograms.contains(number + "_" + end))
-        result.push_back({number + "_" + end,
-                          file_text(blocks_folder() / "random" / (number + "." + end + ".txt"))});
+    for (const char* end : {"in", "out"}) {
+      if (kNoPrograms.contains(number + "_" + end)) continue;
+      std::string text = file_text(blocks_folder() / "random" / (number + "." + end + ".txt"));
+      text.pop_back();  // of the print that wrote the file
+      result.push_back({number + "_" + end, std::move(text)});
+    }
   return result;
 }
 
