@@ -61,6 +61,22 @@ TEST(ThreadsTest, ReductionsOfBfloat16) {
   }
 }
 
+// Each thread keeps its part of the sum for itself, though the block is entered inside of it.
+TEST(ThreadsTest, BlocksInsideOfThreads) {
+  te::Tensor A = te::placeholder({3, 33}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 33}, "k");
+  te::Tensor B = te::compute(
+      {3}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::IterVar tx = te::thread_axis("threadIdx.x");
+  te::Tensor R = s.rfactor(B, s[B].split(k, 9).inner);
+  s[B].bind(s[B].reduce_axis(0), tx);
+  s[R].compute_at(s[B], s[B].reduce_axis(0));
+  auto [o, i] = s[R].split(s[R].fuse(s[R].axis(0), s[R].axis(1)), 16);
+  s[R].reorder({o, i, s[R].reduce_axis(0)}).bind(o, te::thread_axis("blockIdx.x")).bind(i, tx);
+  EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "");
+}
+
 TEST(ThreadsTest, CachesOnBothSidesWhoseThreadsWereNormalized) {
   te::Tensor A = te::placeholder({32}, "A");
   te::Tensor B = te::compute(

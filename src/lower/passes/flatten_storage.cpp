@@ -324,7 +324,9 @@ class Flattener {
     if (attr.kind == AttrKind::ThreadExtent) {
       const IterVar& thread = std::get<IterVar>(attr.subject);
       facts_.bind(thread.var(), Range(0, attr.value), true);
-      default_scope_ = thread.thread() && thread.thread()->is_block() ? StorageScope::Shared
+      // Blocks that are entered inside of a thread leave each thread its own.
+      const bool is_block = thread.thread() && thread.thread()->is_block();
+      default_scope_ = is_block && outer_scope != StorageScope::Local ? StorageScope::Shared
                                                                       : StorageScope::Local;
     } else if (attr.kind == AttrKind::VirtualThread) {
       facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
