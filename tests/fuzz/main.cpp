@@ -8,6 +8,7 @@
 #include <iostream>
 #include <thread>
 
+#include "tests/fuzz/block_case.h"
 #include "tests/fuzz/random_case.h"
 #include "tests/fuzz/tally.h"
 
@@ -21,6 +22,7 @@ struct Options {
   int count = 0;
   unsigned seed = std::random_device()() % 1'000'000'000;
   bool compile = false;
+  bool blocks = false;
   bool interpret = false;
   bool refusals = false;
   bool coverage_table = false;
@@ -35,7 +37,8 @@ struct Options {
 
 constexpr const char* kKnown =
     "--seconds N (of running; 60), --count N (of seeds; any), --seed S (the first), --jobs J "
-    "(processes; one per processor), --compile (also run compiled code), --interpret (with "
+    "(processes; one per processor), --blocks (block programs with traces instead of stages with "
+    "schedules), --compile (also run compiled code), --interpret (with "
     "--compile: every case in the interpreter too, not one of five), --target T (with --compile: "
     "that of all cases, such as c; each its own), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
@@ -46,11 +49,9 @@ constexpr const char* kKnown =
 std::optional<Options> parse(std::span<char*> args) {
   Options options;
   const std::map<std::string_view, bool*> switches = {
-      {"--compile", &options.compile},
-      {"--interpret", &options.interpret},
-      {"--refusals", &options.refusals},
-      {"--describe", &options.describe},
-      {"--coverage-table", &options.coverage_table}};
+      {"--compile", &options.compile},     {"--blocks", &options.blocks},
+      {"--interpret", &options.interpret}, {"--refusals", &options.refusals},
+      {"--describe", &options.describe},   {"--coverage-table", &options.coverage_table}};
   const std::map<std::string_view, int*> numbers = {
       {"--seconds", &options.seconds},  {"--count", &options.count},
       {"--jobs", &options.jobs},        {"--limit", &options.limit},
@@ -88,7 +89,23 @@ double cpu_seconds() {
 }
 
 /// In a worker.
+Outcome run_block_case(const Options& options, const Job& job, const Reporter& reporter) {
+  Outcome outcome;
+  const double begin = cpu_seconds();
+  const BlockCase c = make_block_case(job.seed, job.keep);
+  reporter.on_description(c.describe());
+  outcome.description = c.describe();
+  outcome.tried = c.tried;
+  reporter.on_phase("checking");
+  outcome.text = check_block_case(c, options.compile);
+  if (!outcome.text.empty()) outcome.kind = Outcome::Kind::Wrong;
+  outcome.phases["checking"] += cpu_seconds() - begin;
+  return outcome;
+}
+
+/// In a worker.
 Outcome run_case(const Options& options, const Job& job, const Reporter& reporter) {
+  if (options.blocks) return run_block_case(options, job, reporter);
   Outcome outcome;
   std::string phase = "scheduling";
   double phase_start = cpu_seconds();

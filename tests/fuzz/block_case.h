@@ -1,0 +1,32 @@
+// Random block programs with random traces: the program after the trace computes the same as the
+// program before it, prints and parses to itself, and its trace does the same again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenon/s_tir/schedule.h"
+
+namespace tenon::fuzz {
+
+struct BlockCase {
+  tir::IRModule before;
+  s_tir::Schedule schedule;
+  /// Steps tried and steps done, by primitive.
+  std::map<std::string, std::pair<int, int>> attempts = {};
+  int tried = 0;
+
+  /// The module, the trace and the seed.
+  std::string describe() const;
+  unsigned seed = 0;
+};
+
+/// `keep`: which of the steps tried are done; empty for all.
+BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {});
+
+/// What is wrong with it; empty if nothing is. With `compile`, the compiled function is asked as
+/// well as the interpreter.
+std::string check_block_case(const BlockCase& c, bool compile);
+
+}  // namespace tenon::fuzz

@@ -1,0 +1,310 @@
+// Schedules by hand: the known texts of the first pages, what handles and copies do, sampling, and
+// sentences of refusals.
+#include "tenon/s_tir/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "tenon/s_tir/script.h"
+#include "tests/s_tir/golden_cases.h"
+#include "tests/s_tir/interpreted.h"
+
+namespace tenon::s_tir {
+namespace {
+
+/// What is under a heading of a golden text, as a module.
+tir::IRModule known_module(const char* file, const char* heading) {
+  return parse_script(normalized(golden_section(golden_text(file), heading)));
+}
+
+void expect_script(const Schedule& sch, const char* file, const char* heading) {
+  EXPECT_EQ(normalized(print_script(sch.mod())),
+            normalized(golden_section(golden_text(file), heading)));
+}
+
+template <class F>
+std::string refusal(F&& step) {
+  try {
+    step();
+  } catch (const ScheduleError& error) {
+    return error.sentence();
+  }
+  return "accepted";
+}
+
+class FirstPage : public ::testing::Test {
+ protected:
+  tir::IRModule mod = known_module("seed000.txt", "original");
+  Schedule sch{mod};
+};
+
+TEST_F(FirstPage, EveryStepGivesTheKnownScript) {
+  const BlockRV Y = sch.get_block("Y", "mm_relu");
+  const auto loops = sch.get_loops(Y);
+  ASSERT_EQ(loops.size(), 3u);
+  const auto parts = sch.split(loops[1], {std::nullopt, 4});
+  expect_script(sch, "seed000.txt", "split j [None,4]");
+  Schedule literal = sch;
+  literal.reverse_compute_at(literal.get_block("C", "mm_relu"), parts[0]);
+  expect_script(literal, "seed000.txt",
+                "reverse_compute_at WITHOUT reorder (as the seed text literally says)");
+  sch.reorder({parts[0], loops[2], parts[1]});
+  expect_script(sch, "seed000.txt", "reorder(j0,k,j1) (missing from seed 000)");
+  sch.reverse_compute_at(sch.get_block("C", "mm_relu"), parts[0]);
+  expect_script(sch, "seed000.txt", "reverse_compute_at(C, j0)");
+  sch.decompose_reduction(Y, loops[2]);
+  expect_script(sch, "seed000.txt", "decompose_reduction(Y, k)");
+  EXPECT_EQ(normalized(sch.trace().text()),
+            normalized(golden_section(golden_text("seed000.txt"), "trace (v0.9 repr)")));
+}
+
+TEST_F(FirstPage, TheTraceGivesTheSameNumbersOnASmallerProgram) {
+  std::string text = golden_section(golden_text("seed000.txt"), "original");
+  for (std::size_t at = 0; (at = text.find("128", at)) != std::string::npos;)
+    text.replace(at, 3, "12");
+  const tir::IRModule small = parse_script(normalized(text));
+  Schedule own(small);
+  own.apply_trace(parse_trace(golden_section(golden_text("seed000.txt"), "trace (v0.9 repr)")));
+  EXPECT_EQ(first_other_result(small.functions.at("mm_relu"), own.mod().functions.at("mm_relu")),
+            "");
+}
+
+TEST_F(FirstPage, ACopyIsAScheduleOfItsOwn) {
+  const auto loops = sch.get_loops(sch.get_block("Y", "mm_relu"));
+  Schedule copy = sch;
+  copy.split(loops[1], {std::nullopt, 4});
+  EXPECT_EQ(sch.trace().steps.size(), 2u);
+  EXPECT_EQ(copy.trace().steps.size(), 3u);
+  EXPECT_EQ(normalized(print_script(sch.mod())), normalized(print_script(mod)));
+}
+
+TEST_F(FirstPage, MergingUndoesDecomposing) {
+  const BlockRV Y = sch.get_block("Y", "mm_relu");
+  const BlockRV init = sch.decompose_reduction(Y, sch.get_loops(Y)[2]);
+  sch.merge_reduction(init, Y);
+  EXPECT_EQ(print_script(sch.mod()), print_script(mod));
+}
+
+TEST_F(FirstPage, ARefusedTraceLeavesTheScheduleAsItWas) {
+  Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"Y\", func_name=\"mm_relu\")\n"
+      "l1, l2, l3 = sch.get_loops(block=b0)\n"
+      "sch.unroll(loop=l1)\n"
+      "sch.parallel(loop=l3)");
+  EXPECT_EQ(refusal([&] { sch.apply_trace(trace); }),
+            "step 4 of the trace: parallel: loop `k` around block `Y` runs over the reduction "
+            "iterator `vk` of block `Y`; rfactor it first");
+  EXPECT_TRUE(sch.trace().steps.empty());
+}
+
+class Product : public ::testing::Test {
+ protected:
+  tir::IRModule mod = known_module("prims.txt", "original (note 0.0 literal)");
+  Schedule sch{mod};
+  BlockRV C = sch.get_block("C");
+  std::vector<LoopRV> loops = sch.get_loops(C);
+};
+
+TEST_F(Product, ASplitThatDoesNotDivideIsGuarded) {
+  sch.split(loops[1], {std::nullopt, 24});
+  const std::string text = golden_section(golden_text("prims.txt"), "imperfect split 24");
+  EXPECT_TRUE(normalized(text).starts_with(normalized(print_script(sch.mod()))));
+}
+
+TEST_F(Product, KindsOfLoopsAndNotes) {
+  const auto i = sch.split(loops[0], {std::nullopt, 4});
+  const auto j = sch.split(loops[1], {std::nullopt, 8});
+  sch.reorder({i[0], j[0], loops[2], i[1], j[1]});
+  sch.parallel(i[0]);
+  sch.vectorize(j[1]);
+  sch.unroll(i[1]);
+  sch.annotate(loops[2], "pragma_auto_unroll_max_step", std::int64_t{16});
+  const std::string text =
+      golden_section(golden_text("prims.txt"), "parallel/vectorize/unroll/annotate");
+  EXPECT_TRUE(normalized(text).starts_with(normalized(print_script(sch.mod()))));
+}
+
+TEST_F(Product, ParallelWorksAfterDecomposing) {
+  sch.decompose_reduction(C, loops[2]);
+  sch.parallel(loops[0]);
+  EXPECT_NE(print_script(sch.mod()).find("for i in T.parallel(128)"), std::string::npos);
+}
+
+TEST_F(Product, ThreadsMayShareAReductionAndBlocksMayNot) {
+  EXPECT_EQ(refusal([&] { sch.bind(loops[2], "blockIdx.x"); }),
+            "bind: loop `k` around block `C` runs over the reduction iterator `vk` of block `C`; "
+            "rfactor it first, or bind it to threadIdx");
+  sch.bind(loops[2], "threadIdx.x");
+  const std::string text = golden_text("prims.txt");
+  EXPECT_EQ(normalized(print_script(sch.mod())) + "(accepted)\n",
+            normalized(golden_section(text, "bind(k, threadIdx.x) ok")));
+}
+
+TEST_F(Product, AnInitBelowALoopOfItsReductionIsRefused) {
+  sch.reorder({loops[2], loops[0], loops[1]});
+  EXPECT_NE(refusal([&] { sch.decompose_reduction(C, loops[0]); }).find("in the middle of the sum"),
+            std::string::npos);
+}
+
+TEST_F(Product, FactorsThatAreTooFewAreRefused) {
+  EXPECT_EQ(refusal([&] {
+              sch.split(loops[1], {4, 4});
+            }),
+            "split: loop `j` around block `C` has 128 iterations, and the product of the factors "
+            "is only 16");
+}
+
+TEST_F(Product, ABlockThatIsNotThereIsRefused) {
+  EXPECT_EQ(refusal([&] { sch.get_block("nope"); }),
+            "get_block: no block is called `nope` in function `main`; its blocks are `root`, `C`");
+}
+
+TEST_F(Product, RFactorGivesTheKnownScript) {
+  const auto k = sch.split(loops[2], {std::nullopt, 16});
+  sch.rfactor(k[1], 0);
+  const std::string text = golden_section(golden_text("prims.txt"), "rfactor(k1,0)");
+  EXPECT_TRUE(normalized(text).starts_with(normalized(print_script(sch.mod()))));
+}
+
+TEST_F(Product, CachesGiveTheKnownScripts) {
+  const BlockRV copy = sch.cache_write(C, 0, "local");
+  expect_script(sch, "prims.txt", "cache_write");
+  const auto j = sch.split(loops[1], {std::nullopt, 8});
+  const auto i = sch.split(loops[0], {std::nullopt, 8});
+  sch.reorder({i[0], j[0], loops[2], i[1], j[1]});
+  sch.reverse_compute_at(copy, j[0]);
+  expect_script(sch, "prims.txt", "cache_write + reverse_compute_at");
+  const BlockRV read = sch.cache_read(C, 0, "shared");
+  sch.compute_at(read, loops[2]);
+  const std::string text = golden_section(golden_text("prims.txt"), "cache_read + compute_at");
+  EXPECT_TRUE(normalized(text).starts_with(normalized(print_script(sch.mod()))));
+}
+
+TEST_F(Product, ALoopThatWasSplitIsGone) {
+  sch.split(loops[1], {std::nullopt, 4});
+  EXPECT_NE(refusal([&] { sch.unroll(loops[1]); }).find("split, fused or moved"),
+            std::string::npos);
+}
+
+TEST_F(Product, TilesAreDrawnEvenlyAmongThoseThatExist) {
+  std::map<std::vector<std::int64_t>, int> drawn;
+  const int draws = 2000;
+  for (int seed = 0; seed < draws; ++seed) {
+    Schedule own(mod, {.seed = static_cast<std::uint64_t>(seed)});
+    const auto factors = own.sample_perfect_tile(own.get_loops(own.get_block("C"))[1], {.n = 2});
+    ++drawn[{own.get(factors[0]), own.get(factors[1])}];
+  }
+  const std::set<std::vector<std::int64_t>> exist = {{128, 1}, {64, 2}, {32, 4}, {16, 8}, {8, 16}};
+  ASSERT_EQ(drawn.size(), exist.size());
+  double chi_square = 0;
+  for (const auto& [tile, count] : drawn) {
+    EXPECT_TRUE(exist.contains(tile)) << tile[0] << " " << tile[1];
+    const double expected = draws / 5.0;
+    chi_square += (count - expected) * (count - expected) / expected;
+  }
+  // Four degrees of freedom: beyond this once in 100,000.
+  EXPECT_LT(chi_square, 28.5);
+}
+
+TEST_F(Product, ADecisionIsRepairedWhereItDoesNotDivide) {
+  Schedule own(mod);
+  const auto factors = own.sample_perfect_tile(own.get_loops(own.get_block("C"))[1],
+                                               {.n = 2, .decision = {{8, 12}}});
+  EXPECT_EQ(own.get(factors[0]), 16);
+  EXPECT_EQ(own.get(factors[1]), 8);
+}
+
+TEST_F(Product, AReplayDrawsAnewWhenAsked) {
+  const auto factors = sch.sample_perfect_tile(loops[1], {.n = 2});
+  sch.split(loops[1], factors);
+  std::set<std::string> drawn;
+  for (int seed = 0; seed < 20; ++seed) {
+    Schedule again(mod, {.seed = static_cast<std::uint64_t>(seed)});
+    again.apply_trace(sch.trace(), {.draw_anew = true});
+    drawn.insert(again.trace().text());
+  }
+  EXPECT_GT(drawn.size(), 2u);
+}
+
+TEST(SpatialLabels, AReductionThatIsDeclaredSpatialDoesNotRunInParallel) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(16, 16), "float32"], C: T.Buffer[16, "float32"]) -> None:
+    for i, k in T.grid(16, 16):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  Schedule sch(mod);
+  const auto loops = sch.get_loops(sch.get_block("C", mod.functions.begin()->first));
+  EXPECT_NE(refusal([&] { sch.parallel(loops[1]); }).find("would race"), std::string::npos);
+}
+
+TEST(RepeatedInstances, AnInitIsNotHoistedAboveALoopThatRepeatsTheSum) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
+    for r, i, k in T.grid(3, 4, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  Schedule sch(mod);
+  const BlockRV C = sch.get_block("C", mod.functions.begin()->first);
+  const auto loops = sch.get_loops(C);
+  EXPECT_NE(refusal([&] { sch.decompose_reduction(C, loops[0]); }).find("add them again"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              sch.reorder({loops[2], loops[0]});
+            }).find("add them again"),
+            std::string::npos);
+  sch.decompose_reduction(C, loops[1]);
+}
+
+/// A chain of that many elementwise blocks.
+std::string chain(int blocks) {
+  std::string text =
+      "@T.prim_func\ndef main(A: T.Buffer[(64, 64), \"float32\"], "
+      "Z: T.Buffer[(64, 64), \"float32\"]) -> None:\n";
+  for (int n = 0; n + 1 < blocks; ++n)
+    text += "    B" + std::to_string(n) + " = T.alloc_buffer([64, 64], dtype=\"float32\")\n";
+  for (int n = 0; n < blocks; ++n) {
+    const std::string from = n == 0 ? "A" : "B" + std::to_string(n - 1);
+    const std::string to = n + 1 == blocks ? "Z" : "B" + std::to_string(n);
+    text += "    for i, j in T.grid(64, 64):\n        with T.block(\"" + to +
+            "\"):\n            vi, vj = T.axis.remap(\"SS\", [i, j])\n            " + to +
+            "[vi, vj] = " + from + "[vi, vj] + T.float32(1)\n";
+  }
+  return text;
+}
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+TEST(Cost, TwentyPrimitivesOnFiveHundredBlocksTakeLessThanFiftyMilliseconds) {
+  const tir::IRModule mod = parse_script(chain(500));
+  Schedule sch(mod);
+  const std::string name = mod.functions.begin()->first;
+  const double begin = processor_seconds();
+  for (int n = 0; n < 4; ++n) {
+    const BlockRV block = sch.get_block("B" + std::to_string(100 * n + 7), name);
+    const auto loops = sch.get_loops(block);
+    const auto parts = sch.split(loops[1], {std::nullopt, 8});
+    sch.reorder({parts[0], loops[0]});
+    sch.vectorize(parts[1]);
+    sch.parallel(parts[0]);
+    sch.annotate(block, "note", std::int64_t{1});
+  }
+  const double taken = processor_seconds() - begin;
+  EXPECT_LT(taken, 0.05);
+}
+
+}  // namespace
+}  // namespace tenon::s_tir

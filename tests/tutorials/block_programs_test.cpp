@@ -1,0 +1,87 @@
+// The tutorials of block programs.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "run_tutorial.h"
+#include "tenon_test_paths.h"
+
+namespace {
+
+const std::string kBlocks = std::string(TENON_GOLDEN_DIR) + "/blocks/";
+
+std::string normalized(const std::string& text) {
+  std::istringstream in(text);
+  std::string result, line;
+  while (std::getline(in, line)) {
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    if (!line.empty() && line != "<EOF>") result += line + "\n";
+  }
+  return result;
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string section(const std::string& text, const std::string& heading) {
+  const std::string line = "===== " + heading + "\n";
+  const std::size_t begin = text.find(line);
+  if (begin == std::string::npos) return "no section " + heading;
+  const std::size_t end = text.find("===== ", begin + line.size());
+  return normalized(text.substr(begin + line.size(), end - begin - line.size()));
+}
+
+TEST(MmRelu, PrintsTheKnownScriptsAndComputesTheSame) {
+  const Outcome run = run_tutorial("mm_relu", "");
+  EXPECT_EQ(run.status, 0) << run.err;
+  const std::string known = contents(kBlocks + "seed000.txt");
+  EXPECT_EQ(section(run.out, "original"), section(known, "original"));
+  EXPECT_EQ(section(run.out, "split j"), section(known, "split j [None,4]"));
+  EXPECT_EQ(section(run.out, "reorder"),
+            section(known, "reorder(j0,k,j1) (missing from seed 000)"));
+  EXPECT_EQ(section(run.out, "reverse_compute_at"), section(known, "reverse_compute_at(C, j0)"));
+  EXPECT_EQ(section(run.out, "decompose_reduction"), section(known, "decompose_reduction(Y, k)"));
+  EXPECT_EQ(section(run.out, "trace"), section(known, "trace (v0.9 repr)"));
+}
+
+TEST(StochasticMm, TriesFiveTilesAndShowsTheBest) {
+  const Outcome run = run_tutorial("stochastic_mm", "");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("=====Attempt 4, time-cost: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("with T.block(\"C_update\")"), std::string::npos) << run.out;
+}
+
+Outcome replay(const std::string& name, const std::string& options) {
+  const std::string stem = kBlocks + "random/" + name;
+  return run_tutorial("replay_trace", stem + ".in.txt " + stem + ".trace.txt " + options);
+}
+
+TEST(ReplayTrace, PrintsTheScriptAndNothingElse) {
+  const Outcome run = replay("0003", "");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(normalized(run.out), normalized(contents(kBlocks + "random/0003.out.txt")));
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(ReplayTrace, ComparesWithTheProgramBefore) {
+  const Outcome run = replay("0003", "--check");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("main: right"), std::string::npos) << run.err;
+}
+
+TEST(ReplayTrace, SaysWhyAStepIsRefused) {
+  const Outcome run = replay("0143", "");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("cache_write: buffer `Pool` is written by 2 blocks"), std::string::npos)
+      << run.err;
+}
+
+TEST(ReplayTrace, NeedsTwoFiles) { EXPECT_EQ(run_tutorial("replay_trace", "").status, 2); }
+
+}  // namespace

@@ -1,0 +1,107 @@
+// mm_relu: a matrix product with the negative elements set to zero, as a block program.
+//
+//   for i, j, k: block Y: Y[vi, vj] += A[vi, vk] * B[vk, vj]
+//   for i, j:    block C: C[vi, vj] = max(Y[vi, vj], 0)
+//
+// The schedule transforms the function itself: j is split, k goes outside of the inner part, C
+// moves to where its elements of Y are computed, and the init of the sum becomes a block of its
+// own. Every step can be printed as a script, and the trace can be done again on another program.
+// In the end both functions run, must agree with each other and with plain C++, and are timed.
+#include <tenon/tenon.h>
+#include <tenon/tooling/check.h>
+
+#include <cmath>
+#include <iostream>
+
+using namespace tenon;
+
+namespace {
+
+constexpr int kSize = 128;
+
+const char* const kProgram = R"(
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def mm_relu(A: T.Buffer[(128, 128), "float32"],
+            B: T.Buffer[(128, 128), "float32"],
+            C: T.Buffer[(128, 128), "float32"]) -> None:
+        T.func_attr({"global_symbol": "mm_relu", "tir.noalias": True})
+        Y = T.alloc_buffer([128, 128], dtype="float32")
+        for i, j, k in T.grid(128, 128, 128):
+            with T.block("Y"):
+                vi = T.axis.spatial(128, i)
+                vj = T.axis.spatial(128, j)
+                vk = T.axis.reduce(128, k)
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(128, 128):
+            with T.block("C"):
+                vi = T.axis.spatial(128, i)
+                vj = T.axis.spatial(128, j)
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+)";
+
+void show(const char* title, const tir::IRModule& mod) {
+  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
+}
+
+/// max(a b, 0), as a reader of the formula would write it.
+void plain(const float* a, const float* b, float* c) {
+  for (int i = 0; i < kSize; ++i)
+    for (int j = 0; j < kSize; ++j) {
+      float sum = 0;
+      for (int k = 0; k < kSize; ++k) sum += a[i * kSize + k] * b[k * kSize + j];
+      c[i * kSize + j] = std::max(sum, 0.0f);
+    }
+}
+
+}  // namespace
+
+int main() {
+  const tir::IRModule mod = s_tir::parse_script(kProgram);
+  show("original", mod);
+
+  s_tir::Schedule sch(mod);
+  const s_tir::BlockRV Y = sch.get_block("Y", "mm_relu");
+  const std::vector<s_tir::LoopRV> loops = sch.get_loops(Y);
+  const std::vector<s_tir::LoopRV> parts = sch.split(loops[1], {std::nullopt, 4});
+  show("split j", sch.mod());
+
+  sch.reorder({parts[0], loops[2], parts[1]});
+  show("reorder", sch.mod());
+
+  sch.reverse_compute_at(sch.get_block("C", "mm_relu"), parts[0]);
+  show("reverse_compute_at", sch.mod());
+
+  sch.decompose_reduction(Y, loops[2]);
+  show("decompose_reduction", sch.mod());
+  std::cout << "===== trace\n" << sch.trace() << '\n';
+
+  // What is done once can be done again.
+  s_tir::Schedule again(mod);
+  again.apply_trace(s_tir::parse_trace(sch.trace().text()));
+  const bool is_same = s_tir::print_script(again.mod()) == s_tir::print_script(sch.mod());
+  std::cerr << "the trace, replayed: " << (is_same ? "the same program" : "ANOTHER PROGRAM")
+            << '\n';
+
+  runtime::set_num_threads(1);
+  const runtime::Module before = build(mod, Target("llvm"));
+  const runtime::Module after = build(sch.mod(), Target("llvm"));
+  const auto a = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 1});
+  const auto b = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 2});
+  const auto expected = runtime::NDArray::zeros({kSize, kSize}, Float(32));
+  plain(a.data<float>(), b.data<float>(), expected.data<float>());
+  bool is_right = is_same;
+  for (const auto& [name, lib] : {std::pair("plain", before), {"transformed", after}}) {
+    const auto c = runtime::NDArray::full({kSize, kSize}, Float(32), NAN);
+    lib["mm_relu"](a, b, c);
+    const bool is_fine = compare(c, expected, {.relative = 1e-5, .absolute = 1e-5}).fine();
+    const runtime::Timing time =
+        lib["mm_relu"].time_evaluator(cpu(0), {.number = 10, .repeat = 5})(a, b, c);
+    std::cerr << name << ": " << (is_fine ? "right" : "WRONG") << ", " << time.median << " sec\n";
+    is_right = is_right && is_fine;
+  }
+  return is_right ? 0 : 1;
+}
