@@ -77,6 +77,20 @@ TEST(ThreadsTest, BlocksInsideOfThreads) {
   EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "");
 }
 
+// Outside of the threads that read it, what is fetched is what all of them read.
+TEST(ThreadsTest, APrefetchAroundThreads) {
+  te::Tensor A = te::placeholder({4, 16}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 4}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return te::sum(A(k, i), {k}); }, "B");
+  for (const char* tag : {"threadIdx.x", "vthread"}) {
+    te::Schedule s = te::create_schedule(B);
+    s[B].reorder({s[B].reduce_axis(0), s[B].axis(0)});
+    s[B].bind(s[B].axis(0), te::thread_axis(tag)).prefetch(A, s[B].reduce_axis(0), 1);
+    EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "") << tag;
+  }
+}
+
 TEST(ThreadsTest, CachesOnBothSidesWhoseThreadsWereNormalized) {
   te::Tensor A = te::placeholder({32}, "A");
   te::Tensor B = te::compute(

@@ -49,6 +49,22 @@ allocate(Y: Pointer(local float32), float32, [4]), storage_scope = local {
 )");
 }
 
+/// The text in which the second of two virtual threads passes a pointer to its copy of X.
+std::string second_pointer(const std::string& memory, const std::string& pointer) {
+  const std::string text =
+      injected("    allocate(X: Pointer(local " + memory + "), " + memory +
+               ", [8]), storage_scope = local {\n      @tir.call_extern(\"use\", "
+               "@tir.tvm_access_ptr(@tir.type_annotation(, dtype=" +
+               pointer + "), X, 0, 8, 3, dtype=handle), vx, dtype=int32)\n    }\n");
+  return text.substr(text.rfind("call_extern"));
+}
+
+TEST(InjectVirtualThreads, PointersToCopiesCountInTheirOwnElements) {
+  EXPECT_NE(second_pointer("float32", "float32").find("X, (1*8), 8"), std::string::npos);
+  EXPECT_NE(second_pointer("float32", "float32x4").find("X, (1*2), 8"), std::string::npos);
+  EXPECT_NE(second_pointer("float32x4", "float32x4").find("X, (1*8), 8"), std::string::npos);
+}
+
 TEST(InjectVirtualThreads, WhatIsWrittenUnderADependentConditionDepends) {
   const std::string text = injected(R"(
     allocate(X: Pointer(local float32), float32, [1]), storage_scope = local {

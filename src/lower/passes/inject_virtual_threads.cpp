@@ -84,6 +84,7 @@ class Expander {
     }
     const Expr size = n.extents.front();
     strides_.insert_or_assign(&n.data.node(), size);
+    lanes_.insert_or_assign(&n.data.node(), n.dtype.lanes);
     return make_stmt(Allocate{n.data,
                               n.dtype,
                               {size * make_int(size.dtype(), count_)},
@@ -122,8 +123,11 @@ class Expander {
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const Expr* stride = stride_of(Var::of(n->args[1]));
       const Expr offset = expr(n->args[2]);
-      const Expr moved_offset =
-          stride ? Expr(var_) * floordiv(*stride, n->args[0].dtype().lanes) + offset : offset;
+      // Counted in elements of the pointer's own type.
+      const auto size = [&] {
+        return floordiv(*stride * lanes_.at(&n->args[1].node()), n->args[0].dtype().lanes);
+      };
+      const Expr moved_offset = stride ? Expr(var_) * size() + offset : offset;
       return make_call(e.dtype(), n->callee,
                        {n->args[0], n->args[1], moved_offset, expr(n->args[3]), n->args[4]});
     }
@@ -141,6 +145,8 @@ class Expander {
   ThreadDependence dependence_;
   /// The size of one copy, of memory that has several. Look-up only.
   std::unordered_map<const ExprNode*, Expr> strides_;
+  /// The lanes of its elements.
+  std::unordered_map<const ExprNode*, int> lanes_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 

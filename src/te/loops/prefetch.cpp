@@ -19,8 +19,8 @@ bool is_looked_up(const Load& load) {
   return found;
 }
 
-/// The reads of a buffer at places that can be told ahead, with the loops around them inside of the
-/// body.
+/// The reads of a buffer at places that can be told ahead, with the loops and threads around them
+/// inside of the body.
 struct ReadRegion {
   std::vector<std::vector<Interval>> per_dim;
   IntervalMap loops;
@@ -33,6 +33,11 @@ ReadRegion region_read(const Buffer& buffer, const Stmt& body) {
       [&](const For& loop) {
         region.loops.set(loop.var,
                          Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+      },
+      [&](const Attr& attr) {
+        if (attr.kind != AttrKind::ThreadExtent && attr.kind != AttrKind::VirtualThread) return;
+        region.loops.set(std::get<IterVar>(attr.subject).var(),
+                         Interval::from_range(Range(0, attr.value)));
       },
       [&](const Load& load) {
         if (!load.buffer.same_as(buffer) || is_looked_up(load)) return;
