@@ -81,13 +81,14 @@ class Finder {
 
  private:
   std::unordered_map<const void*, Buffer> by_data_;
+  /// Data pointers of memory that is the block's own.
   std::unordered_set<const void*> hidden_;
   std::unordered_map<const void*, BufferRegion> matched_;
   /// Variables of loops inside of the block, over their ranges.
   IntervalMap relaxed_;
   std::vector<Touched> reads_, writes_;
 
-  void hide(const Buffer& buffer) { hidden_.insert(buffer.get()); }
+  void hide(const Buffer& buffer) { hidden_.insert(&buffer->data.node()); }
 
   void match_buffer(const Buffer& buffer, const BufferRegion& source) {
     matched_.insert_or_assign(buffer.get(), source);
@@ -119,6 +120,7 @@ class Finder {
           stmt(n.body);
         },
         [&](const Realize& n) { hide(n.buffer), children(s); },
+        [&](const Allocate& n) { hidden_.insert(&n.data.node()), children(s); },
         [&](const BufferView& n) {
           match_buffer(n.view, {n.source, n.region});
           children(s);
@@ -188,7 +190,7 @@ class Finder {
   }
 
   void touch(std::vector<Touched>& all, const Buffer& buffer, std::vector<Interval> box) {
-    if (hidden_.contains(buffer.get())) return;
+    if (hidden_.contains(&buffer->data.node())) return;
     const auto matched = matched_.find(buffer.get());
     if (matched != matched_.end()) {
       const BufferRegion& source = matched->second;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "te/prim_func_blocks.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/opaque_blocks.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"
 
@@ -27,7 +29,7 @@ void add_computed(std::vector<Operation>& ops, const Tensor& tensor) {
 
 /// In the order of the arguments; a buffer stands for the tensor that is bound to it.
 std::vector<Operation> computed_by(const std::vector<FunctionArgument>& arguments,
-                                   const FunctionOptions& options) {
+                                   const PrimFuncOptions& options) {
   std::vector<Operation> ops;
   for (const FunctionArgument& argument : arguments)
     match(
@@ -43,7 +45,7 @@ std::vector<Operation> computed_by(const std::vector<FunctionArgument>& argument
 }  // namespace
 
 PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
-                          const FunctionOptions& options, SourceLocation where) {
+                          const PrimFuncOptions& options, SourceLocation where) {
   const std::vector<Operation> outputs = computed_by(arguments, options);
   if (outputs.empty())
     throw TypeError(
@@ -51,8 +53,10 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
             "`: none of the arguments is computed; give the tensors to compute among them",
         where);
   return with_deep_stack([&] {
+    if (options.blocks) return blocks_of(outputs, arguments, options, where);
     const StageGraph graph = freeze(create_schedule(outputs, where), where);
-    return schedule_ops(graph, infer_bound(graph), arguments, options, where);
+    return schedule_ops(graph, infer_bound(graph), arguments,
+                        {.name = options.name, .binds = options.binds}, where);
   });
 }
 
@@ -126,7 +130,7 @@ class Application {
       fail("parameter `" + param.name() + "` is " + param.dtype().str() +
            " and no array; an operation reads and writes arrays only");
     if (!array->declared.same_as(array->buffer))
-      fail("parameter `" + param.name() +
+      fail("parameter `" + array->declared->name +
            "` is flat memory already; give the function as it was before it was lowered");
     return *array;
   }
@@ -233,9 +237,14 @@ class Application {
 
 }  // namespace
 
-std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const PrimFunc& func,
+std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const PrimFunc& given,
                                     Name name, SourceLocation where) {
   return with_deep_stack([&] {
+    PrimFunc func = given;
+    if (func.form == Form::Blocks && verify(func, Form::Blocks).empty()) {
+      func.body = loops_of_blocks(func.body);
+      func.form = Form::MultiDimensional;
+    }
     const Application application(inputs, func, "extern_primfunc `" + name + "`", where);
     ExternOptions options{.input_buffers = application.input_buffers(),
                           .output_buffers = application.output_buffers()};

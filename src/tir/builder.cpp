@@ -210,6 +210,10 @@ ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
 
 IRBuilder::IRBuilder() : state_(std::make_shared<IRBuilderState>()) {}
 
+Stmt IRBuilder::nested(const std::function<void()>& body, const std::vector<Var>& vars) {
+  return state_->in_new_scope(body, vars);
+}
+
 void IRBuilder::emit(const Stmt& stmt) { state_->emit(stmt); }
 
 void IRBuilder::emit(const Expr& call, SourceLocation where) {

@@ -98,6 +98,12 @@ TEST_F(Access, LeavesOutWhatTheBlockAllocates) {
   EXPECT_EQ(text(find_block_access(own)), "reads A[vi][vi]; writes ");
 }
 
+TEST_F(Access, LeavesOutWhatTheBodyAllocates) {
+  const Stmt body = make_store(b, make_load(a, {vi, vi}), {vi});
+  EXPECT_EQ(access(make_stmt(Allocate{b->data, Int(32), {Expr(16)}, make_true(), body})),
+            "reads A[vi][vi]; writes ");
+}
+
 TEST_F(Access, OfAMatchedBufferIsThatOfItsSource) {
   const Buffer row = decl_buffer({8}, Int(32), {.name = "row"});
   Block own = block(loop(k, 1, 4, make_store(b, make_load(row, {k}), {vi})));

@@ -29,12 +29,10 @@ std::vector<LowerArgument> joined(const std::vector<te::Tensor>& inputs,
   return all;
 }
 
-/// "" if the operations as a function, and that function as an operation, compute what the
-/// operations do: interpreted before and after the passes, and compiled.
-std::string round_trip(const std::vector<te::Tensor>& inputs,
-                       const std::vector<te::Tensor>& outputs) {
+std::string round_trip_of(const std::vector<te::Tensor>& inputs,
+                          const std::vector<te::Tensor>& outputs, bool blocks) {
   const std::vector<LowerArgument> args = joined(inputs, outputs);
-  const tir::PrimFunc func = te::create_prim_func(args, {.name = "f"});
+  const tir::PrimFunc func = te::create_prim_func(args, {.name = "f", .blocks = blocks});
   const std::vector<te::Tensor> again = te::extern_primfunc(inputs, func);
   if (again.size() != outputs.size()) return "another number of outputs";
   const std::vector<LowerArgument> args_again = joined(inputs, again);
@@ -59,6 +57,17 @@ std::string round_trip(const std::vector<te::Tensor>& inputs,
     }
   }
   return "";
+}
+
+/// "" if the operations as a function, and that function as an operation, compute what the
+/// operations do: interpreted before and after the passes, and compiled; with blocks, where there
+/// can be any, and without.
+std::string round_trip(const std::vector<te::Tensor>& inputs,
+                       const std::vector<te::Tensor>& outputs, bool has_blocks = true) {
+  if (has_blocks)
+    if (std::string wrong = round_trip_of(inputs, outputs, true); !wrong.empty())
+      return "with blocks, " + wrong;
+  return round_trip_of(inputs, outputs, false);
 }
 
 TEST(PrimFuncRoundTrip, OfElementwiseStages) {
@@ -125,7 +134,7 @@ TEST(PrimFuncRoundTrip, OfAScan) {
   te::Tensor update = te::compute(
       {m, 6}, {"t", "i"}, [&](Var t, Var i) { return inside(t, i) + X(t, i); }, "update");
   te::Tensor S = te::scan(init, update, state, {X}, "S");
-  EXPECT_EQ(round_trip({X}, {S}), "");
+  EXPECT_EQ(round_trip({X}, {S}, false), "");
 }
 
 te::Tensor shifted_by_hand(const te::Tensor& A) {
@@ -181,7 +190,7 @@ TEST(PrimFuncRoundTrip, OfAnOperationOnRegions) {
         return intrin({A.region({i, Range(0, 4)})});
       },
       "C");
-  EXPECT_EQ(round_trip({A}, {C}), "");
+  EXPECT_EQ(round_trip({A}, {C}, false), "");
 }
 
 TEST(PrimFuncRoundTrip, OfATensorizedSchedule) {

@@ -99,6 +99,9 @@ class IRBuilder {
   void scope_attr(const IterVar& axis, AttrKind kind, const Operand& value);
   /// A pragma over what follows in this scope.
   void scope_attr(Name pragma_key, const Operand& value);
+  /// The statements that the body emits, as one that is not emitted; `vars` are defined around
+  /// them.
+  Stmt nested(const std::function<void()>& body, const std::vector<Var>& vars = {});
   void emit(const Stmt& stmt);
   void emit(const Expr& call, SourceLocation where = SourceLocation::current());
   /// The statements so far, after which the builder is as new; LowerError inside an open scope.

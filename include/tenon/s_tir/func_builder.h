@@ -1,0 +1,146 @@
+// FuncBuilder: block programs written in C++.
+//
+//   s_tir::FuncBuilder f("mm_relu");
+//   auto A = f.param({128, 128}, "A"), B = f.param({128, 128}, "B"), C = f.param({128, 128}, "C");
+//   auto Y = f.alloc({128, 128}, "Y");
+//   f.grid({128, 128, 128}, {"i", "j", "k"}, [&](Var i, Var j, Var k) {
+//     f.block("Y", f.remap("SSR", {i, j, k}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
+//       f.init([&] { Y[{vi, vj}] = 0.0f; });
+//       Y[{vi, vj}] = Y[{vi, vj}] + A[{vi, vk}] * B[{vk, vj}];
+//     });
+//   });
+//   tir::PrimFunc func = f.get();
+//
+// What blocks read and write is found. Functions that take the builder are fragments to reuse:
+// where names of blocks and buffers repeat, they are numbered.
+#pragma once
+
+#include <span>
+
+#include "tenon/tir/builder.h"
+#include "tenon/tir/function.h"
+
+namespace tenon::s_tir {
+
+using tir::Expr;
+using tir::Operand;
+using tir::Var;
+
+/// A callable on so many variables, or on a span of them.
+class BodyOfVars {
+ public:
+  template <class F>
+  requires(!std::same_as<std::remove_cvref_t<F>, BodyOfVars>) BodyOfVars(F body)
+      : arity_(arity_of<F>()) {
+    call_ = [body = std::move(body)](std::span<const Var> vars) mutable {
+      if constexpr (kTakesSpan<F>)
+        body(vars);
+      else
+        call(body, vars, std::make_index_sequence<static_cast<std::size_t>(arity_of<F>())>());
+    };
+  }
+
+  /// -1: any number.
+  int arity() const { return arity_; }
+  void operator()(std::span<const Var> vars) const { call_(vars); }
+
+ private:
+  static constexpr int kMostVars = 12;
+  template <class F, std::size_t... I>
+  static constexpr bool takes(std::index_sequence<I...>) {
+    return std::is_invocable_v<F&, decltype((void(I), std::declval<const Var&>()))...>;
+  }
+  template <class F>
+  static constexpr bool kTakesSpan =
+      !takes<F>(std::make_index_sequence<1>()) && std::is_invocable_v<F&, std::span<const Var>>;
+  template <class F, int N = 0>
+  static constexpr int arity_of() {
+    if constexpr (kTakesSpan<F>) {
+      return -1;
+    } else if constexpr (takes<F>(std::make_index_sequence<static_cast<std::size_t>(N)>())) {
+      return N;
+    } else {
+      static_assert(N < kMostVars, "a body takes up to 12 Vars, or one std::span<const Var>");
+      return arity_of<F, N + 1>();
+    }
+  }
+  template <class F, std::size_t... I>
+  static void call(F& body, [[maybe_unused]] std::span<const Var> vars, std::index_sequence<I...>) {
+    body(vars[I]...);
+  }
+
+  int arity_;
+  std::function<void(std::span<const Var>)> call_;
+};
+
+/// An iterator of a block, and what it is bound to.
+struct BlockAxis {
+  tir::IterKind kind;
+  tir::Range dom;
+  Expr value;
+  std::string name;
+};
+
+struct LoopOptions {
+  tir::ForKind kind = tir::ForKind::Serial;
+  /// "threadIdx.x": the loop is bound to it.
+  Name thread = "";
+  tir::Annotations annotations = {};
+};
+
+class FuncBuilder {
+ public:
+  explicit FuncBuilder(Name name = "main");
+  // Moving copies, so that a builder is never empty.
+  FuncBuilder(const FuncBuilder&) = default;
+  FuncBuilder& operator=(const FuncBuilder&) = default;
+
+  /// An array argument; in the order of the calls. `options` say what is not as usual; its name is
+  /// not looked at.
+  tir::BufferRef param(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
+                       tir::BufferOptions options = {});
+  /// A number as an argument.
+  Var scalar(Name name, DataType dtype = Int(32));
+  /// A buffer of the block that is open, or of the whole function.
+  tir::BufferRef alloc(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
+                       Name scope = "global");
+
+  /// Serial loops from zero, one in the other. TypeError: other numbers of names or variables.
+  void grid(std::vector<Expr> extents, std::vector<std::string> names, const BodyOfVars& body,
+            SourceLocation where = SourceLocation::current());
+  /// [begin, end)
+  void loop(const Expr& begin, const Expr& end, Name name, const BodyOfVars& body,
+            LoopOptions options = {}, SourceLocation where = SourceLocation::current());
+
+  /// Iterators over [0, extent), or over a range, bound to a value.
+  static BlockAxis spatial(Expr extent, Expr value, Name name);
+  static BlockAxis reduce(Expr extent, Expr value, Name name);
+  static BlockAxis scan(Expr extent, Expr value, Name name);
+  static BlockAxis opaque(Expr extent, Expr value, Name name);
+  /// An iterator for each of the loops, over its range: 'S' spatial, 'R' reduction.
+  std::vector<BlockAxis> remap(std::string_view kinds, const std::vector<Var>& loops,
+                               const std::vector<std::string>& names,
+                               SourceLocation where = SourceLocation::current()) const;
+
+  void block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
+             SourceLocation where = SourceLocation::current());
+  // Of the block that is open; LowerError where none is.
+  void init(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
+  /// In terms of the loops around the block.
+  void where(const Expr& predicate, SourceLocation where = SourceLocation::current());
+  void annotate(Name key, tir::Annotation value, SourceLocation where = SourceLocation::current());
+  /// The region as a buffer by itself.
+  tir::BufferRef match(const tir::BufferRef& buffer, std::vector<tir::Range> region, Name name,
+                       SourceLocation where = SourceLocation::current());
+
+  /// What else can stand in a body: ifs, lets, calls.
+  tir::IRBuilder& ir();
+  /// The function; the builder is as new. LowerError inside of an open scope.
+  tir::PrimFunc get(SourceLocation where = SourceLocation::current());
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tenon::s_tir
