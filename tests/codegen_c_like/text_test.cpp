@@ -70,9 +70,22 @@ TEST(Text, AVectorIsALoopOverLanes) {
   EXPECT_EQ(function(k, ib.get()), R"(
 int32_t f(const float* restrict A, float* restrict B) {
   for (int32_t i = 0; i < 8; ++i) {
-    for (int32_t lane = 0; lane < 8; ++lane) {
+    LANES for (int32_t lane = 0; lane < 8; ++lane) {
       B[i * 8 + lane] = A[i * 8 + lane] * 1.5f;
     }
+  }
+  return 0;
+}
+)");
+}
+
+TEST(Text, LanesThatNameOneElementKeepTheirOrder) {
+  Kernel k;
+  const Buffer a = k.array({8}, Float(32)), b = k.array({8}, Float(32));
+  EXPECT_EQ(function(k, put(b, make_broadcast(3, 8), at(a, make_ramp(0, 1, 8)))), R"(
+int32_t f(const float* restrict A, float* restrict B) {
+  for (int32_t lane = 0; lane < 8; ++lane) {
+    B[3] = A[lane];
   }
   return 0;
 }

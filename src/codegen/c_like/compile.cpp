@@ -30,6 +30,8 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-fPIC",
                                  "-fexceptions",
                                  "-fno-strict-aliasing",
+                                 "-fopenmp-simd",
+                                 "-DTENON_SIMD",
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};

@@ -63,17 +63,24 @@ bool names_different_elements(const Expr& position) {
 
 }  // namespace
 
-void CFunctionEmitter::for_lanes(int lanes, bool one_by_one,
+CFunctionEmitter::LaneOrder CFunctionEmitter::order_of(const Expr& value) {
+  if (picks_lanes(value)) return LaneOrder::OneByOne;
+  return effect_of(value) == Effect::UpdateState ? LaneOrder::Ascending : LaneOrder::Any;
+}
+
+void CFunctionEmitter::for_lanes(int lanes, LaneOrder order,
                                  const std::function<void(const Lane&)>& statement) {
-  if (one_by_one) {
+  if (order == LaneOrder::OneByOne) {
     for (int lane = 0; lane < lanes; ++lane) statement(Lane::at(lane));
     return;
   }
   names_.open();
   const std::string lane = names_.take("lane");
   const std::string type = type_of(Int(32));
-  block("for (" + type + " " + lane + " = 0; " + lane + " < " + std::to_string(lanes) + "; ++" +
-            lane + ")",
+  const bool in_any_order = order == LaneOrder::Any;
+  if (in_any_order) module_.use_lanes();
+  block((in_any_order ? "LANES for (" : "for (") + type + " " + lane + " = 0; " + lane + " < " +
+            std::to_string(lanes) + "; ++" + lane + ")",
         [&] { statement(Lane::variable(lane)); });
   names_.close();
 }
@@ -81,7 +88,7 @@ void CFunctionEmitter::for_lanes(int lanes, bool one_by_one,
 void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
   const DataType t = value.dtype();
   out_.add(type_of(t.element()) + " " + name + "[" + std::to_string(t.lanes) + "];");
-  for_lanes(t.lanes, picks_lanes(value), [&](const Lane& lane) {
+  for_lanes(t.lanes, order_of(value), [&](const Lane& lane) {
     const Text text = expr(value, lane);
     out_.add(name + "[" + lane.text.text + "] = " + text.text + ";");
   });
@@ -116,15 +123,16 @@ bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
 
 void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   const DataType t = n.value.dtype();
-  const bool one_by_one = picks_lanes(n.value) || picks_lanes(position);
+  LaneOrder order = std::max(order_of(n.value), order_of(position));
+  // Where lanes name one element, the last one stays.
+  if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
   const auto put = [&](const Lane& lane, const Text& value) {
     const Text target = element(n.buffer, position, lane);
     out_.add(target.text + " = " + in_memory(value, t.element()).text + ";");
   };
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))
-    return for_lanes(t.lanes, one_by_one,
-                     [&](const Lane& lane) { put(lane, expr(n.value, lane)); });
+    return for_lanes(t.lanes, order, [&](const Lane& lane) { put(lane, expr(n.value, lane)); });
   // All lanes are computed before the first is stored.
   block("", [&] {
     const std::string values = names_.take("values");
@@ -137,7 +145,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
       define(positions, {.name = name, .is_lanes = true, .is_index = true});
       at = positions;
     }
-    for_lanes(t.lanes, one_by_one, [&](const Lane& lane) {
+    for_lanes(t.lanes, order, [&](const Lane& lane) {
       const Text target = element(n.buffer, at, lane);
       out_.add(target.text + " = " +
                in_memory({values + "[" + lane.text.text + "]"}, t.element()).text + ";");

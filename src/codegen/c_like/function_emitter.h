@@ -133,9 +133,11 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
-  /// Emits `statement(lane)` for every lane: in a loop, or one by one where the expressions pick
-  /// lanes by constants.
-  void for_lanes(int lanes, bool one_by_one, const std::function<void(const Lane&)>& statement);
+  /// OneByOne: as a statement for each, whose number is known. The others are loops.
+  enum class LaneOrder : unsigned char { Any, Ascending, OneByOne };
+  static LaneOrder order_of(const tir::Expr& value);
+  /// Emits `statement(lane)` for every lane.
+  void for_lanes(int lanes, LaneOrder order, const std::function<void(const Lane&)>& statement);
   void store_lanes(const tir::Store& n, const tir::Expr& position);
   /// The lanes of a vector, in an array of this name.
   void keep_lanes(const std::string& name, const tir::Expr& value);

@@ -91,6 +91,17 @@ static inline void workspace_free(void* data) {
 
 )";
 
+// A compiler that unrolls such a loop before it looks for vectors makes none of it.
+constexpr const char* kLanes =
+    R"(// Loops over the lanes of vectors. With -fopenmp-simd -DTENON_SIMD, compilers make vectors of them.
+#if defined(TENON_SIMD)
+#define LANES _Pragma("omp simd")
+#else
+#define LANES
+#endif
+
+)";
+
 bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
@@ -118,9 +129,9 @@ std::string c_string(const std::string& text) {
 
 TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported)
     : dialect_(dialect), imported_(std::move(imported)), helpers_(dialect) {
-  for (const char* name :
-       {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier", "workspace_alloc",
-        "workspace_free", "TenonValue", "DLDevice", "DLDataType", "DLTensor", "TenonRuntimeApi"})
+  for (const char* name : {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier",
+                           "workspace_alloc", "workspace_free", "LANES", "TenonValue", "DLDevice",
+                           "DLDataType", "DLTensor", "TenonRuntimeApi"})
     names_.reserve(name);
 }
 
@@ -147,6 +158,7 @@ void TextEmitter::use_extern(const std::string& name, const std::string& declara
 
 std::string TextEmitter::text(const std::string& manifest) const {
   std::string result = kHead;
+  if (uses_lanes_) result += kLanes;
   if (uses_call_types_) result += kCallTypes;
   if (uses_runtime_) result += kRuntime;
   for (const std::string& source : imported_)

@@ -28,6 +28,8 @@ class TextEmitter {
   void use_extern(const std::string& name, const std::string& declaration);
   /// The runtime's functions, under their names without `tenon_`.
   void use_runtime() { uses_runtime_ = true; }
+  /// A loop is marked as one over lanes in any order.
+  void use_lanes() { uses_lanes_ = true; }
   /// DLTensor and TenonValue are used before the functions for the runtime are.
   void use_call_types() { uses_call_types_ = true; }
 
@@ -53,6 +55,7 @@ class TextEmitter {
   std::map<std::string, std::string> externs_;
   bool uses_runtime_ = false;
   bool uses_call_types_ = false;
+  bool uses_lanes_ = false;
   std::string functions_, packed_, declarations_;
 };
 
