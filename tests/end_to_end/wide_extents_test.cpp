@@ -9,6 +9,7 @@
 #include "tenon/runtime/threads.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/builder.h"
+#include "tests/common/ways_to_run.h"
 
 namespace tenon {
 namespace {
@@ -167,6 +168,18 @@ TEST(WideExtentsTest, SharesOfAPersistentRegionReachTheGreatestInt32) {
     const auto marks = c.data<std::int32_t>();
     EXPECT_EQ(std::count(marks, marks + 2048, 1), 2048) << strided;
   }
+}
+
+TEST(WideExtentsTest, ASplitByAFactorNearTheLimitOfAnExtentThatVaries) {
+  // The rows that an iteration of k needs: from the k / 2-th to the last.
+  Tensor A = te::placeholder({4, 8}, "A", Int(32));
+  IterVar k = te::reduce_axis({0, 2}, "k");
+  Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(3, i) + A(tir::floordiv(k, 2), i), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  Tensor C = s.cache_read(A, "local", {B});
+  s[C].compute_at(s[B], s[B].reduce_axis(0)).split(s[C].axis(0), 2147483647);
+  EXPECT_EQ(testing::compare_with_default(s, {A, B}, {}), "");
 }
 
 }  // namespace

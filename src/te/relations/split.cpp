@@ -6,7 +6,10 @@
 // extent that was asked for is cut down to the parent's where that is provably less, so that a
 // split of a short axis makes no idle iterations.
 
+#include <limits>
+
 #include "te/relations/rules.h"
+#include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::te {
@@ -18,8 +21,20 @@ using arith::values_of;
 
 namespace {
 
+/// Whether a + b - 1 may be more than the type holds, of a factor that is a large constant. Smaller
+/// factors keep the form that readers know: the extents that they may wrap with are symbols', and
+/// those are widened where indices get their types.
+bool sum_may_wrap(const Expr& a, const Expr& b, const Facts& facts) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t count = constant_int(b).value_or(0);
+  if (a.dtype() != Int(32) || count <= kMost / 2) return false;
+  const std::optional<std::int64_t> most = arith::const_bound(a, facts).max;
+  return !most || *most > kMost - count + 1;
+}
+
 Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
   if (can_prove(floormod(a, b) == 0, facts)) return simplify(floordiv(a, b), facts);
+  if (sum_may_wrap(a, b, facts)) return simplify(floordiv(a - 1, b) + 1, facts);
   return simplify(ceildiv(a, b), facts);
 }
 
