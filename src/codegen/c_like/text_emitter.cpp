@@ -93,14 +93,13 @@ static inline void workspace_free(void* data) {
 
 // A compiler that unrolls such a loop before it looks for vectors makes none of it.
 constexpr const char* kLanes =
-    R"(// Loops over the lanes of vectors. With -fopenmp-simd -DTENON_SIMD, compilers make vectors of them.
-#if defined(TENON_SIMD)
-#define LANES _Pragma("omp simd")
-#else
-#define LANES
-#endif
-
-)";
+    "// Loops over the lanes of vectors. With -fopenmp-simd -DTENON_SIMD, compilers make vectors of "
+    "them.\n"
+    "#if defined(TENON_SIMD)\n"
+    "#define LANES _Pragma(\"omp simd\")\n"
+    "#else\n"
+    "#define LANES\n"
+    "#endif\n\n";
 
 bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
