@@ -56,6 +56,31 @@ TEST(StochasticMm, TriesFiveTilesAndShowsTheBest) {
   EXPECT_NE(run.out.find("with T.block(\"C_update\")"), std::string::npos) << run.out;
 }
 
+TEST(CreatePrimFunc, GivesTheProgramOfTheBuilder) {
+  const Outcome run = run_tutorial("create_prim_func", "");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("both functions: structurally equal"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("mm_relu: right"), std::string::npos) << run.err;
+  const std::string known = contents(kBlocks + "seed000.txt");
+  EXPECT_EQ(section(run.out, "by the builder"), section(known, "original"));
+  EXPECT_NE(run.out.find("i, j, k = T.axis.remap(\"SSR\", [i0, i1, i2])"), std::string::npos)
+      << run.out;
+}
+
+TEST(ConvBlocks, GivesTheKnownScriptAndTheProgramOfTheBuilder) {
+  const Outcome run = run_tutorial("conv_blocks", "");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("both functions: structurally equal"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("from tensor expressions: right"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("by the builder: right"), std::string::npos) << run.err;
+  std::string known = section(contents(kBlocks + "fmt.txt"), "seed 004 conv via create_prim_func");
+  // The text was made of a module that calls the function by another name.
+  const std::size_t symbol = known.find("\"main\"");
+  ASSERT_NE(symbol, std::string::npos);
+  known.replace(symbol, 6, "\"tir_conv2d\"");
+  EXPECT_EQ(section(run.out, "from tensor expressions"), known);
+}
+
 Outcome replay(const std::string& name, const std::string& options) {
   const std::string stem = kBlocks + "random/" + name;
   return run_tutorial("replay_trace", stem + ".in.txt " + stem + ".trace.txt " + options);

@@ -1,0 +1,93 @@
+// create_prim_func: mm_relu as tensor expressions, turned into a block program.
+//
+//   for i0, i1, i2: block Y: Y[i, j] += A[i, k] * B[k, j]
+//   for i0, i1:     block C: C[i, j] = max(Y[i, j], 0)
+//
+// There are three ways to such a function: a script (mm_relu), a builder in C++, and tensor
+// expressions. Each of these stages becomes a block whose iterators have the names of its axes.
+// The functions of both ways are printed as scripts, must be structurally equal, and are built and
+// compared with plain C++.
+#include <tenon/tenon.h>
+#include <tenon/tir/compare.h>
+#include <tenon/tooling/check.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+using namespace tenon;
+
+namespace {
+
+constexpr int kSize = 128;
+
+tir::PrimFunc from_tensor_expressions() {
+  const te::Tensor A = te::placeholder({kSize, kSize}, "A");
+  const te::Tensor B = te::placeholder({kSize, kSize}, "B");
+  const te::IterVar k = te::reduce_axis({0, kSize}, "k");
+  const te::Tensor Y = te::compute(
+      {kSize, kSize}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
+      "Y");
+  // A maximum of two values, not over an axis.
+  const te::Tensor C = te::compute(
+      {kSize, kSize}, {"i", "j"}, [&](Var i, Var j) { return te::max(Y(i, j), 0); }, "C");
+  return te::create_prim_func({A, B, C}, {.name = "mm_relu"});
+}
+
+tir::PrimFunc from_builder() {
+  s_tir::FuncBuilder f("mm_relu");
+  auto A = f.param({kSize, kSize}, "A");
+  auto B = f.param({kSize, kSize}, "B");
+  auto C = f.param({kSize, kSize}, "C");
+  auto Y = f.alloc({kSize, kSize}, "Y");
+  f.grid({kSize, kSize, kSize}, {"i", "j", "k"}, [&](Var i, Var j, Var k) {
+    f.block("Y", f.remap("SSR", {i, j, k}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
+      f.init([&] { Y[{vi, vj}] = 0.0f; });
+      Y[{vi, vj}] = Y[{vi, vj}] + A[{vi, vk}] * B[{vk, vj}];
+    });
+  });
+  f.grid({kSize, kSize}, {"i", "j"}, [&](Var i, Var j) {
+    f.block("C", f.remap("SS", {i, j}, {"vi", "vj"}), [&](Var vi, Var vj) {
+      C[{vi, vj}] = max(Y[{vi, vj}], 0.0f);
+    });
+  });
+  return f.get();
+}
+
+void show(const char* title, const tir::IRModule& mod) {
+  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
+}
+
+/// max(a b, 0), as a reader of the formula would write it.
+void plain(const float* a, const float* b, float* c) {
+  for (int i = 0; i < kSize; ++i)
+    for (int j = 0; j < kSize; ++j) {
+      float sum = 0;
+      for (int k = 0; k < kSize; ++k) sum += a[i * kSize + k] * b[k * kSize + j];
+      c[i * kSize + j] = std::max(sum, 0.0f);
+    }
+}
+
+}  // namespace
+
+int main() {
+  const tir::PrimFunc expressions = from_tensor_expressions();
+  const tir::PrimFunc built = from_builder();
+  const tir::IRModule mod{{{"mm_relu", expressions}}};
+  show("from tensor expressions", mod);
+  show("by the builder", {{{"mm_relu", built}}});
+
+  // Names aside, it is one program.
+  const bool is_same = tir::structural_equal(expressions, built);
+  std::cerr << "both functions: " << (is_same ? "structurally equal" : "DIFFERENT") << '\n';
+
+  const auto a = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 1});
+  const auto b = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 2});
+  const auto c = runtime::NDArray::full({kSize, kSize}, Float(32), NAN);
+  const auto expected = runtime::NDArray::zeros({kSize, kSize}, Float(32));
+  plain(a.data<float>(), b.data<float>(), expected.data<float>());
+  build(mod, Target("llvm"))["mm_relu"](a, b, c);
+  const bool is_right = compare(c, expected, {.relative = 1e-5, .absolute = 1e-5}).fine();
+  std::cerr << "mm_relu: " << (is_right ? "right" : "WRONG") << '\n';
+  return is_same && is_right ? 0 : 1;
+}
