@@ -182,5 +182,27 @@ TEST(WideExtentsTest, ASplitByAFactorNearTheLimitOfAnExtentThatVaries) {
   EXPECT_EQ(testing::compare_with_default(s, {A, B}, {}), "");
 }
 
+TEST(WideExtentsTest, AStageThatIsReadAtWiderIndicesIsInlined) {
+  Tensor A = te::placeholder({2}, "A");
+  Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return A(tir::floordiv(i, 8)) + 1.0f; }, "B");
+  Tensor C = te::compute(
+      {tir::make_int(Int(64), 32)}, {"i"}, [&](Var i) { return B(tir::floormod(i, 16)) * 2.0f; },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_inline();
+  EXPECT_EQ(testing::compare_with_default(s, {A, C}), "");
+}
+
+TEST(WideExtentsTest, LoopsWiderThanTheirAxisAreFactored) {
+  Tensor A = te::placeholder({40}, "A");
+  IterVar k = te::reduce_axis({3, 32}, "k");
+  Tensor B = te::compute(
+      {2}, {"i"}, [&](Var i) { return te::sum(A(k + i + 3), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s.rfactor(B, s[B].split(k, 2147483647).inner);
+  EXPECT_EQ(testing::compare_with_default(s, {A, B}, {.compile = false}), "");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -85,7 +85,7 @@ class Expander {
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Frame frame;
     for (std::size_t n = 0; n < indices.size(); ++n)
-      set(frame.axes, compute.axis[n].var(), indices[n]);
+      set(frame.axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
     Expr value = visit(compute.body.front(), frame);
     expansions_[key].push_back({id, indices, value});
     return value;

@@ -116,7 +116,8 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
       // A root axis may begin elsewhere; its place in the new tensor counts from 0.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
     } else {
-      set(result.values, root.var(), values.at(root));
+      // Loops may be wider than the axis that they were split from.
+      set(result.values, root.var(), tir::cast(root.var().dtype(), values.at(root)));
     }
   }
   for (const IterVar& leaf : stage.leaf_iter_vars)
