@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/fuzz/schedule_step.h"
 
 namespace tenon::fuzz {
@@ -102,7 +104,7 @@ std::string ScheduleStep::reduction_over_threads(const te::Stage& stage) {
   te::IterVar axis = random_.pick(axes);
   std::string text;
   if (random_.one_in(2)) {
-    const int count = random_.one_in(2) ? factor() : 4 << random_.between(0, 2);
+    const int count = random_.one_in(2) ? std::min(factor(), 64) : 4 << random_.between(0, 2);
     text = "split(" + axis.name() + ", " + std::to_string(count) + "), ";
     const auto [outer, inner] = stage.split(axis, count);
     axis = inner;

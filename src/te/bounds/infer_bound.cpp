@@ -146,7 +146,10 @@ class BoundInference {
     return *axis.dom();
   }
 
-  void set_root(const IterVar& axis, const Range& range) {
+  /// Readers may ask at wider indices than the axis counts with; what they need lies within it.
+  void set_root(const IterVar& axis, const Range& needed) {
+    const DataType type = axis.var().dtype();
+    const Range range = Range::from_min_extent(cast(type, needed.min), cast(type, needed.extent));
     ranges_.set(axis, range);
     facts_.bind(axis.var(), range, /*replace=*/true);
   }
