@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "tests/fuzz/schedule_step.h"
+
+#include <algorithm>
 
 namespace tenon::fuzz {
 
