@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/block_buffers.h"
+#include "lower/thread_reductions.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"
@@ -110,12 +111,26 @@ class Builder {
     Stmt body = with_buffers(s, stmt(loop.body));
     --open_threads_;
     threads_.erase(&loop.var.node());
-    if (constant_int(loop.extent) != launch.extent)
+    if (constant_int(loop.extent) != launch.extent) {
+      if (!tag.is_block()) check_reduces_alone(loop, launch, body);
       body = make_stmt(If{likely(own < loop.extent), std::move(body), std::nullopt});
+    }
     if (is_kernel)
       for (std::size_t n = launched_.size(); n-- > 1;)
         body = launched(known_launch(launched_[n]), std::move(body));
     return !is_kernel && is_launched(tag) ? body : launched(launch, std::move(body));
+  }
+
+  /// Threads that are guarded off would not come to a reduction of all.
+  static void check_reduces_alone(const For& loop, const Launch& launch, const Stmt& body) {
+    walk(body, [&](const Attr& attr) {
+      if (attr.kind != AttrKind::ReduceScope) return;
+      throw LowerError("loop `" + loop.var.name() + "` runs on " + print_expr(loop.extent) +
+                       " of the " + std::to_string(launch.extent) + " threads of `" +
+                       launch.tag.str() + "`, which reduce together inside of block `" +
+                       std::get<CommReducer>(attr.subject)->name +
+                       "`; split the loops so that both have as many iterations");
+    });
   }
 
   static Stmt launched(const Launch& launch, Stmt body) {
@@ -186,7 +201,7 @@ class Builder {
 }  // namespace
 
 PrimFunc lower_blocks(const PrimFunc& func, const PassOptions&) {
-  const OpaqueBlocks blocks = make_blocks_opaque(func.body);
+  const OpaqueBlocks blocks = make_blocks_opaque(reduce_across_threads(func.body));
   const BufferPlaces places = place_block_buffers(blocks);
   PrimFunc result = func;
   result.body = Builder(places).stmt(blocks.body);

@@ -3,9 +3,9 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
-#include "s_tir/reducer.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/combination.h"
 
 namespace tenon::s_tir {
 

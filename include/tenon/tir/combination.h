@@ -3,19 +3,19 @@
 
 #include "tenon/tir/block.h"
 
-namespace tenon::s_tir {
+namespace tenon::tir {
 
 struct Combination {
   /// Add, Mul, Min or Max.
-  tir::BinaryOp op;
+  BinaryOp op;
   /// What is combined with the element.
-  tir::Expr value;
+  Expr value;
   /// Whether the element is the left operand.
   bool element_is_left;
 };
 
 /// Nullopt unless the block's body is one store of that form, and its init the identity of the
 /// operator in the element's type.
-std::optional<Combination> find_combination(const tir::Block& block);
+std::optional<Combination> find_combination(const Block& block);
 
-}  // namespace tenon::s_tir
+}  // namespace tenon::tir

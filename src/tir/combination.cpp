@@ -1,11 +1,9 @@
-#include "s_tir/reducer.h"
+#include "tenon/tir/combination.h"
 
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 
-namespace tenon::s_tir {
-
-using namespace tir;
+namespace tenon::tir {
 
 namespace {
 
@@ -50,4 +48,4 @@ std::optional<Combination> find_combination(const Block& block) {
   return Combination{binary->op, is_left ? binary->b : binary->a, is_left};
 }
 
-}  // namespace tenon::s_tir
+}  // namespace tenon::tir
