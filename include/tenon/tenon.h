@@ -24,6 +24,7 @@
 #include "tenon/s_tir/func_builder.h"
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/s_tir/trace.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"

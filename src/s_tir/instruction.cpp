@@ -17,6 +17,9 @@ constexpr Parameter attribute(std::string_view name) {
 constexpr Parameter flag(std::string_view name) {
   return {.name = name, .passed = Passed::Attribute, .is_bool = true};
 }
+constexpr Parameter index_map(std::string_view name) {
+  return {.name = name, .passed = Passed::Attribute, .is_index_map = true};
+}
 /// An argument that came after 0.9.0.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
   return {
@@ -56,7 +59,7 @@ constexpr std::array kBlockize = {input("loop", "target"), newer_flag("preserve_
 constexpr std::array kTensorize = {input("block_or_loop"), attribute("tensor_intrin"),
                                    newer_flag("preserve_unit_iters", true)};
 constexpr std::array kTransformLayout = {input("block"), attribute("buffer_index"),
-                                         attribute("buffer_index_type"), attribute("index_map")};
+                                         attribute("buffer_index_type"), index_map("index_map")};
 constexpr std::array kAnnotate = {input("block_or_loop"), attribute("ann_key"), input("ann_val")};
 constexpr std::array kUnannotate = {input("block_or_loop"), attribute("ann_key")};
 

@@ -24,6 +24,8 @@ struct Parameter {
   std::string_view later_name = {};
   /// A truth value, which JSON writes as 0 or 1.
   bool is_bool = false;
+  /// An index map: a text that Python reads without quotes.
+  bool is_index_map = false;
 };
 
 enum class Gives : unsigned char { Nothing, Block, Blocks, Loop, Loops, Expr, Exprs };

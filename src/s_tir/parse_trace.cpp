@@ -4,6 +4,7 @@
 
 #include "s_tir/instruction.h"
 #include "s_tir/trace_lexer.h"
+#include "tenon/s_tir/index_map.h"
 
 namespace tenon::s_tir {
 
@@ -208,8 +209,29 @@ class TextReader : Reader {
     if (item.kind != Token::Kind::Name)
       syntax_error(item, "a value is expected, not " + shown(item));
     if (item.text == "None") return {};
+    if (item.text == "lambda") return index_map(item);
     if (item.text == "True" || item.text == "False") return {item.text == "True"};
     return {used(item)};
+  }
+
+  /// lambda i, j: (j, i), up to the parenthesis that closes.
+  TraceValue index_map(const Token& keyword) {
+    std::string text = "lambda ";
+    bool is_body = false;
+    for (int depth = 0; !is_body || depth > 0;) {
+      const bool ends = token().kind == Token::Kind::EndOfLine || token().kind == Token::Kind::End;
+      if (ends) syntax_error(token(), "the index map has no end");
+      is_body = is_body || is_sign("(");
+      depth += is_sign("(") ? 1 : is_sign(")") ? -1 : 0;
+      const bool is_division = is_sign("/") && text.ends_with("/ ");
+      if (is_division) text.pop_back();
+      text += take().text + " ";
+    }
+    try {
+      return {IndexMap::parse(text).text()};
+    } catch (const TypeError& error) {
+      syntax_error(keyword, error.sentence());
+    }
   }
 
   TraceValue list() {

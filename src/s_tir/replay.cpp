@@ -222,9 +222,11 @@ void Replayer::apply() {
     case Kind::Blockize:
       return give(RV(schedule_.blockize(loop(), where_)));
     case Kind::Tensorize:
+      return schedule_.tensorize(block_or_loop(), value<std::string>("tensor_intrin"), where_);
     case Kind::TransformLayout:
-      throw ScheduleError(std::string(info_->name) +
-                          " cannot be replayed: the trace does not hold what it was given");
+      return schedule_.transform_layout(block(), integer("buffer_index"),
+                                        value<std::string>("buffer_index_type"),
+                                        IndexMap::parse(value<std::string>("index_map")), where_);
     case Kind::Annotate:
       return schedule_.annotate(block_or_loop(), value<std::string>("ann_key"), annotation(),
                                 where_);

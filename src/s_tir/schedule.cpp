@@ -150,6 +150,21 @@ void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, 
   step.record();
 }
 
+void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
+                                const IndexMap& index_map, Where where) {
+  Step step(own(), InstructionKind::TransformLayout, "transform_layout", where);
+  const std::string& type = buffer_index_type;
+  step.with(RV(block)).with(buffer_index).with(type).with(index_map.text());
+  if (type != "read" && type != "write")
+    refuse(step.caller(), "the index is of \"read\" or \"write\" regions, not of \"" + type + "\"");
+  const Step::Place place = step.block(block);
+  step.replace(place.function, s_tir::transform_layout(
+                                   place.program, place.n, buffer_index,
+                                   type == "read" ? BufferIndexType::Read : BufferIndexType::Write,
+                                   index_map, where));
+  step.record();
+}
+
 // ---- places of computation ----------------------------------------------------------------------
 
 void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
@@ -254,6 +269,24 @@ BlockRV Schedule::blockize(LoopRV loop, Where where) {
   const BlockRV block = step.give_block(function, result.block);
   step.record();
   return block;
+}
+
+void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where) {
+  Step step(own(), InstructionKind::Tensorize, "tensorize", where);
+  step.with(target.rv()).with(tensor_intrin).with(true);
+  const std::optional<TensorIntrin> intrin = find_tensor_intrin(tensor_intrin);
+  if (!intrin) {
+    std::string known;
+    for (const std::string& name : tensor_intrin_names())
+      known += (known.empty() ? "" : ", ") + quoted(name);
+    refuse(step.caller(), "no tensor intrinsic is called " + quoted(tensor_intrin) +
+                              (known.empty() ? "; none is registered" : "; there are " + known));
+  }
+  const Step::Place place = step.block_or_loop(target.rv());
+  const std::string function = place.function;
+  Renamed result = s_tir::tensorize(place.program, place.n, *intrin, where);
+  step.replace(function, std::move(result.func), result.renamed);
+  step.record();
 }
 
 void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationValue& value,

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "s_tir/instruction.h"
+#include "tenon/s_tir/index_map.h"
 
 namespace tenon::s_tir {
 
@@ -127,7 +128,9 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     // An argument that 0.9.0 does not know is left out where it says nothing.
     if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
     const auto* list = std::get_if<TraceValue::List>(&value.value);
-    if (parameter.positional && list) {
+    if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {
+      add(std::string(parameter.name) + "=" + IndexMap::parse(*map).text(!is_v09));
+    } else if (parameter.positional && list) {
       add(write.joined(*list));
     } else if (parameter.positional) {
       add(write(value));

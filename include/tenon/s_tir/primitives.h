@@ -8,7 +8,9 @@
 //   Program next(split_i.func);
 #pragma once
 
+#include "tenon/s_tir/index_map.h"
 #include "tenon/s_tir/program.h"
+#include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -90,6 +92,14 @@ tir::PrimFunc set_scope(const Program& program, int block, int write, tir::Stora
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
+enum class BufferIndexType : unsigned char { Read, Write };
+/// Element (i...) of what the block reads or writes as that region is stored at map(i...): the
+/// buffer gets the shape of the map's values, and every access of it the mapped indices. Callers
+/// pass a parameter in its new layout. Refused unless the map is a bijection.
+tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
+                               BufferIndexType type, const IndexMap& map,
+                               SourceLocation where = SourceLocation::current());
+
 // ---- places of computation ----------------------------------------------------------------------
 
 /// The producer is computed below a loop of its consumers, as much as they need there.
@@ -123,6 +133,11 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis,
 
 /// The loop and all below it as a block whose iterators are what remains outside.
 NewBlock blockize(const Program& program, int loop,
+                  SourceLocation where = SourceLocation::current());
+
+/// The block, or the loop and all below it as a block, computes what the intrinsic describes, and
+/// becomes its implementation. Refused with the first statement that differs.
+Renamed tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current());
 
 /// Notes a value under a key. A key that is there already keeps its value: unannotate it first.

@@ -142,6 +142,10 @@ class Schedule {
   void storage_align(BlockRV block, const StorageAlignOptions& options,
                      Where where = Where::current());
 
+  /// "read" or "write" says of which regions of the block the index is one.
+  void transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
+                        const IndexMap& index_map, Where where = Where::current());
+
   // ---- places of computation ----
 
   void compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options = {},
@@ -157,6 +161,9 @@ class Schedule {
   void merge_reduction(BlockRV init, BlockRV update, Where where = Where::current());
   BlockRV rfactor(LoopRV loop, int factor_axis = 0, Where where = Where::current());
   BlockRV blockize(LoopRV loop, Where where = Where::current());
+  /// The name of a registered intrinsic (tensor_intrin.h). Handles of the block that the
+  /// description was compared with then stand for the tensorized block.
+  void tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where = Where::current());
   void annotate(BlockOrLoop target, const Name& key, const AnnotationValue& value,
                 Where where = Where::current());
   void unannotate(BlockOrLoop target, const Name& key, Where where = Where::current());

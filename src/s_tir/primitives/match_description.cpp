@@ -1,0 +1,225 @@
+#include "s_tir/primitives/match_description.h"
+
+#include <algorithm>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/script.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+std::string first_line(const Stmt& s) {
+  std::string text = print_script(s);
+  text.erase(0, text.find_first_not_of(' '));
+  return text.substr(0, text.find('\n'));
+}
+
+/// Walks the description and the computation in step.
+class Matcher {
+ public:
+  Matcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
+      : caller_(caller), description_(description), facts_(facts) {
+    found_.resize(description.buffers.size());
+  }
+
+  void stmt(const Stmt& d, const Stmt& t) {
+    const std::size_t outside = at_.size();
+    at_.emplace_back(d, t);
+    if (d.node().value.index() != t.node().value.index()) differ("they are of different kinds");
+    if (const For* loop = d.as<For>())
+      loops(*loop, *t.as<For>());
+    else if (const Store* store = d.as<Store>())
+      stores(*store, *t.as<Store>());
+    else if (const BlockRealize* block = d.as<BlockRealize>())
+      blocks(*block, *t.as<BlockRealize>());
+    else
+      parts(d, t);
+    at_.resize(outside, {d, t});
+  }
+
+  std::vector<MatchedBuffer> result() const {
+    std::vector<MatchedBuffer> all;
+    for (std::size_t n = 0; n < found_.size(); ++n) {
+      if (!found_[n])
+        refuse(caller_, "the description never uses its parameter " +
+                            quoted(description_.buffers[n].buffer->name));
+      all.push_back(*found_[n]);
+    }
+    return all;
+  }
+
+ private:
+  [[noreturn]] void differ(const std::string& why) const {
+    refuse(caller_, "`" + first_line(at_.back().second) + "` is not what the description has, `" +
+                        first_line(at_.back().first) + "`: " + why);
+  }
+
+  void define(const Var& d, const Var& t) {
+    if (d.dtype() != t.dtype())
+      differ(quoted(t.name()) + " is of type " + t.dtype().str() + ", not " + d.dtype().str());
+    set(names_, d, t);
+    inner_.push_back(t);
+  }
+
+  void need(bool holds, const std::string& why) const {
+    if (!holds) differ(why);
+  }
+
+  void loops(const For& d, const For& t) {
+    const LoopTraits &traits = traits_of(d), &other = traits_of(t);
+    need(d.kind == t.kind && traits.thread == other.thread &&
+             traits.annotations == other.annotations,
+         "the loops are of different kinds");
+    need(same(d.min, t.min) && same(d.extent, t.extent), "the loops have different ranges");
+    define(d.var, t.var);
+    stmt(d.body, t.body);
+  }
+
+  void stores(const Store& d, const Store& t) {
+    access(d.buffer, d.indices, t.buffer, t.indices);
+    need(same(d.value, t.value), "the values differ");
+  }
+
+  void blocks(const BlockRealize& d, const BlockRealize& t) {
+    const Block &own = *d.block, &other = *t.block;
+    need(own.iters.size() == other.iters.size(),
+         "the block has " + std::to_string(other.iters.size()) + " iterators, not " +
+             std::to_string(own.iters.size()));
+    for (std::size_t n = 0; n < own.iters.size(); ++n) {
+      const IterVar &iter = own.iters[n], &at = other.iters[n];
+      need(iter.kind() == at.kind(),
+           "iterators `" + at.name() + "` and `" + iter.name() + "` are of different kinds");
+      need(iter.dom() && at.dom() && same(iter.dom()->min, at.dom()->min) &&
+               same(iter.dom()->extent, at.dom()->extent),
+           "iterators `" + at.name() + "` and `" + iter.name() + "` have different domains");
+      need(same(d.values[n], t.values[n]),
+           "iterators `" + at.name() + "` and `" + iter.name() + "` have different values");
+    }
+    need(same(d.predicate, t.predicate), "the predicates differ");
+    for (std::size_t n = 0; n < own.iters.size(); ++n)
+      define(own.iters[n].var(), other.iters[n].var());
+    need(own.alloc_buffers.empty() && other.alloc_buffers.empty() && own.match_buffers.empty() &&
+             other.match_buffers.empty(),
+         "blocks with buffers of their own are not compared");
+    need(own.init.has_value() == other.init.has_value(), "one block has an init");
+    if (own.init) stmt(*own.init, *other.init);
+    stmt(own.body, other.body);
+  }
+
+  /// Of any other statement: its expressions and the statements inside.
+  void parts(const Stmt& d, const Stmt& t) {
+    std::vector<Expr> exprs;
+    std::vector<Stmt> stmts;
+    for_each_child(
+        t, [&](const Expr& e) { exprs.push_back(e); }, [&](const Stmt& s) { stmts.push_back(s); });
+    std::size_t e = 0, s = 0;
+    const bool is_known = d.as<Seq>() || d.as<If>() || d.as<Evaluate>();
+    need(is_known, "such statements are not compared");
+    for_each_child(
+        d,
+        [&](const Expr& own) {
+          need(e < exprs.size() && same(own, exprs[e]), "the expressions differ");
+          ++e;
+        },
+        [&](const Stmt& own) {
+          need(s < stmts.size(), "there are fewer statements");
+          stmt(own, stmts[s++]);
+        });
+    need(e == exprs.size() && s == stmts.size(), "there are more statements");
+  }
+
+  bool same(const Expr& d, const Expr& t) {
+    if (d.dtype() != t.dtype()) return false;
+    if (const Load* load = d.as<Load>()) {
+      const Load* other = t.as<Load>();
+      if (!other) return false;
+      access(load->buffer, load->indices, other->buffer, other->indices);
+      return true;
+    }
+    if (d.as<VarNode>()) return substitute(d, names_).same_as(t);
+    if (same_shape(d, t)) return true;
+    const bool is_number = d.dtype().is_index() && d.dtype().lanes == 1;
+    return is_number && effect_of(d) == Effect::Pure && effect_of(t) == Effect::Pure &&
+           arith::can_prove_equal(substitute(d, names_), t, facts_);
+  }
+
+  /// The nodes are alike, and so are their operands.
+  bool same_shape(const Expr& d, const Expr& t) {
+    if (d.node().value.index() != t.node().value.index()) return false;
+    std::vector<Expr> own, others;
+    for_each_child(d, [&](const Expr& e) { own.push_back(e); });
+    for_each_child(t, [&](const Expr& e) { others.push_back(e); });
+    if (own.size() != others.size()) return false;
+    std::size_t n = 0;
+    if (!structural_equal(map_children(d, [&](const Expr&) { return others[n++]; }), t))
+      return false;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (!same(own[i], others[i])) return false;
+    return true;
+  }
+
+  void access(const Buffer& d, const std::vector<Expr>& indices, const Buffer& t,
+              const std::vector<Expr>& at) {
+    std::size_t position = 0;
+    while (position < found_.size() && !description_.buffers[position].buffer.same_as(d))
+      ++position;
+    need(position < found_.size(),
+         "buffer " + quoted(d->name) + " is no parameter of the description");
+    need(d->dtype == t->dtype,
+         quoted(t->name) + " has elements of type " + t->dtype.str() + ", not " + d->dtype.str());
+    need(d.scope() == t.scope(), quoted(t->name) + " is in scope \"" +
+                                     std::string(to_string(t.scope())) + "\", not \"" +
+                                     std::string(to_string(d.scope())) + "\"");
+    need(at.size() >= indices.size(),
+         quoted(t->name) + " has fewer dimensions than " + quoted(d->name));
+    MatchedBuffer match{t, {}};
+    const std::size_t leading = at.size() - indices.size();
+    for (std::size_t n = 0; n < at.size(); ++n) {
+      const Expr own =
+          n < leading ? make_int(at[n].dtype(), 0) : substitute(indices[n - leading], names_);
+      need(own.dtype() == at[n].dtype(), "the indices are of different types");
+      match.base.push_back(arith::simplify(at[n] - own, facts_));
+      for (const Var& var : inner_)
+        need(!uses_var(match.base.back(), var), "index " + std::to_string(n) + " of " +
+                                                    quoted(t->name) + " does not run as that of " +
+                                                    quoted(d->name));
+    }
+    std::optional<MatchedBuffer>& known = found_[position];
+    if (!known) {
+      known = std::move(match);
+      return;
+    }
+    need(known->target.same_as(t), quoted(d->name) + " stands for " + quoted(known->target->name) +
+                                       " and " + quoted(t->name));
+    for (std::size_t n = 0; n < at.size(); ++n)
+      need(arith::can_prove_equal(known->base[n], match.base[n], facts_),
+           quoted(d->name) + " stands for different regions of " + quoted(t->name));
+  }
+
+  const Caller& caller_;
+  const PrimFunc& description_;
+  const arith::Facts& facts_;
+  VarMap names_;
+  std::vector<Var> inner_;
+  std::vector<std::optional<MatchedBuffer>> found_;
+  /// The statements around what is compared, of the description and of the computation.
+  std::vector<std::pair<Stmt, Stmt>> at_;
+};
+
+}  // namespace
+
+std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFunc& description,
+                                             const Stmt& computation, const arith::Facts& facts) {
+  const Block& root = root_block(description.body);
+  if (!root.alloc_buffers.empty() || !root.match_buffers.empty())
+    refuse(caller, "the description has buffers beside its parameters");
+  Matcher matcher(caller, description, facts);
+  matcher.stmt(root.body, computation);
+  return matcher.result();
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "s_tir/primitives/buffers.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/s_tir/primitives.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buffer) {
+  std::vector<std::int64_t> result;
+  for (const Expr& size : buffer->shape) {
+    const auto number = constant_int(size);
+    if (!number)
+      refuse(caller, "the shape of " + quoted(buffer->name) +
+                         " is not constant, and so no map can be shown to be a bijection");
+    if (size.dtype() != Int(32))
+      refuse(caller, "indices of " + quoted(buffer->name) + " are of type " + size.dtype().str() +
+                         ", not int32");
+    result.push_back(*number);
+  }
+  return result;
+}
+
+/// The shape of what the map makes of a box; refuses a map that is no bijection between the two.
+std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const IndexMap& map) {
+  const std::vector<std::int64_t> shape = constant_shape(caller, buffer);
+  if (map.from().size() != shape.size())
+    refuse(caller, "the index map takes " + std::to_string(map.from().size()) + " indices, and " +
+                       quoted(buffer->name) + " has " + std::to_string(shape.size()) +
+                       " dimensions");
+  const auto fail = [&](const std::string& why) {
+    refuse(caller, "the index map " + map.text() + " is no bijection of " + quoted(buffer->name) +
+                       ": " + why);
+  };
+  std::vector<LoopDomain> domains;
+  arith::IntervalMap relaxed;
+  std::int64_t elements = 1, places = 1;
+  for (std::size_t n = 0; n < shape.size(); ++n) {
+    const Expr zero = 0, size = make_int(Int(32), shape[n]);
+    domains.push_back({map.from()[n], zero, size});
+    relaxed.set(map.from()[n], arith::Interval::of(zero, make_int(Int(32), shape[n] - 1)));
+    elements *= shape[n];
+  }
+  const auto digits = find_iter_map(map.to(), domains, make_true());
+  if (!digits) fail("its indices are no digits of those of the buffer, each used once");
+  const std::vector<std::int64_t> told = told_apart(*digits);
+  std::int64_t all_told = 1;
+  for (std::size_t n = 0; n < told.size(); ++n)
+    if (std::holds_alternative<Var>(digits->marks[n].source)) all_told *= told[n];
+  if (all_told != elements) fail("it puts several elements in one place");
+  std::vector<Expr> result;
+  for (const Expr& index : map.to()) {
+    const arith::Interval values = arith::values_of(index, relaxed);
+    const auto least = values.min() ? constant_int(arith::simplify(*values.min())) : std::nullopt;
+    const auto most = values.max() ? constant_int(arith::simplify(*values.max())) : std::nullopt;
+    if (!least || !most || *least != 0) fail("an index does not begin at 0");
+    result.push_back(make_int(Int(32), *most + 1));
+    places *= *most + 1;
+  }
+  if (places != elements)
+    fail("it leaves places empty, of " + std::to_string(places) + " for " +
+         std::to_string(elements) + " elements");
+  return result;
+}
+
+/// All accesses of one buffer as those of another, at the mapped indices.
+class Relayout {
+ public:
+  Relayout(const Program& program, Buffer old, Buffer with, const IndexMap& map)
+      : old_(std::move(old)), with_(std::move(with)), map_(map) {
+    for (int n = 0; n < program.size(); ++n) {
+      if (program.is_block(n)) bind_iters(facts_, program.block(n));
+      if (program.is_loop(n)) bind_domains(facts_, domains_of(program, {n}));
+    }
+  }
+
+  Expr expr(const Expr& e) const {
+    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      if (!load.buffer.same_as(old_)) return std::nullopt;
+      return make_load(with_, mapped(load.indices));
+    });
+  }
+
+  Stmt stmt(const Stmt& s) const {
+    Stmt result = map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old_)) {
+      Store next = *store;
+      next.buffer = with_;
+      next.indices = mapped(store->indices);
+      return make_stmt(std::move(next));
+    }
+    const BlockRealize* realize = result.as<BlockRealize>();
+    if (!realize) return result;
+    Block block = *realize->block;
+    const bool is_changed = mentions(block.reads, old_) || mentions(block.writes, old_) ||
+                            std::any_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
+                                        [&](const Buffer& own) { return own.same_as(old_); });
+    if (!is_changed) return result;
+    for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
+      for (BufferRegion& region : *regions)
+        if (region.buffer.same_as(old_)) region = mapped(region);
+    for (Buffer& own : block.alloc_buffers)
+      if (own.same_as(old_)) own = with_;
+    return make_block(realize->values, realize->predicate, std::move(block));
+  }
+
+ private:
+  std::vector<Expr> mapped(const std::vector<Expr>& indices) const {
+    VarMap values;
+    for (std::size_t n = 0; n < indices.size(); ++n) set(values, map_.from()[n], indices[n]);
+    std::vector<Expr> result;
+    for (const Expr& to : map_.to())
+      result.push_back(arith::simplify(substitute(to, values), facts_));
+    return result;
+  }
+
+  /// A box around the places of the region's elements.
+  BufferRegion mapped(const BufferRegion& region) const {
+    BufferRegion result{with_, {}};
+    const bool is_point = std::all_of(region.region.begin(), region.region.end(),
+                                      [](const Range& range) { return is_one(range.extent); });
+    std::vector<Expr> begins;
+    arith::IntervalMap relaxed;
+    for (std::size_t n = 0; n < region.region.size(); ++n) {
+      const Range& range = region.region[n];
+      begins.push_back(range.min);
+      relaxed.set(map_.from()[n], arith::Interval::from_range(range));
+    }
+    if (is_point) {
+      for (const Expr& begin : mapped(begins))
+        result.region.push_back(Range::from_min_extent(begin, make_int(begin.dtype(), 1)));
+      return result;
+    }
+    for (std::size_t n = 0; n < map_.to().size(); ++n) {
+      const Expr& size = with_->shape[n];
+      const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+      const Range box = arith::values_of(map_.to()[n], relaxed, facts_).to_range(whole, facts_);
+      const bool is_inside = arith::can_prove(box.min >= 0, facts_) &&
+                             arith::can_prove(box.min + box.extent <= size, facts_);
+      result.region.push_back(is_inside ? arith::simplify(box, facts_) : whole);
+    }
+    return result;
+  }
+
+  Buffer old_, with_;
+  const IndexMap& map_;
+  arith::Facts facts_;
+};
+
+void require_elements_only(const Caller& caller, const Program& program, const Buffer& buffer) {
+  if (uses_var(program.func().body, buffer->data))
+    refuse(caller, "the address of " + quoted(buffer->name) +
+                       " is taken: what is done with it does not follow the layout");
+  for (int n = 0; n < program.size(); ++n) {
+    if (!program.is_block(n)) continue;
+    const Block& block = program.block(n);
+    for (const MatchBuffer& match : block.match_buffers)
+      if (match.source.buffer.same_as(buffer))
+        refuse(caller, describe(program, n) + " has a matched buffer " +
+                           quoted(match.buffer->name) + " in " + quoted(buffer->name) +
+                           ", whose shape does not follow the layout");
+    if (mentions(block.writes, buffer) && block.annotations.contains("buffer_dim_align"))
+      refuse(caller, describe(program, n) +
+                         " aligns dimensions of what it writes; transform the layout first");
+  }
+}
+
+}  // namespace
+
+PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexType type,
+                          const IndexMap& map, SourceLocation where) {
+  const Caller caller{"transform_layout", where};
+  const bool is_read = type == BufferIndexType::Read;
+  const Block& block = program.block(n);
+  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
+                                  is_read ? "reads" : "writes")
+                            .buffer;
+  PrimFunc func = program.func();
+  const auto param = std::find_if(func.buffers.begin(), func.buffers.end(),
+                                  [&](const auto& own) { return own.buffer.same_as(buffer); });
+  if (param == func.buffers.end() && !allocated_by(program, buffer, n))
+    refuse(caller, quoted(buffer->name) +
+                       " is a matched buffer; transform the layout of what it is matched with");
+  if (!buffer->strides.empty() || !buffer->axis_separators.empty())
+    refuse(caller, quoted(buffer->name) + " has strides or physical dimensions of its own");
+  require_elements_only(caller, program, buffer);
+  BufferNode node = *buffer.get();
+  node.shape = mapped_shape(caller, buffer, map);
+  node.data = node.data.fresh();
+  const Buffer with = make_buffer(std::move(node));
+  func.body = Relayout(program, buffer, with, map).stmt(func.body);
+  if (param != func.buffers.end()) param->declared = param->buffer = with;
+  return func;
+}
+
+}  // namespace tenon::s_tir

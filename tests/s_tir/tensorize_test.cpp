@@ -1,0 +1,197 @@
+// tensorize: what is replaced, what is refused, and that the numbers stay the same.
+#include <gtest/gtest.h>
+
+#include "tenon/s_tir/func_builder.h"
+#include "tenon/s_tir/schedule.h"
+#include "tenon/s_tir/script.h"
+#include "tenon/s_tir/tensor_intrin.h"
+#include "tenon/tir/verify.h"
+#include "tests/s_tir/interpreted.h"
+
+namespace tenon::s_tir {
+namespace {
+
+/// C[4, 4] += A[4, k] * B[k, 4], loops in the order of their names.
+tir::PrimFunc product_4x4(int k) {
+  FuncBuilder f;
+  auto A = f.param({4, k}, "A"), B = f.param({k, 4}, "B"), C = f.param({4, 4}, "C");
+  f.grid({4, 4, k}, {"i", "j", "k"}, [&](Var i, Var j, Var r) {
+    f.block("update", f.remap("SSR", {i, j, r}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
+      C[{vi, vj}] = C[{vi, vj}] + A[{vi, vk}] * B[{vk, vj}];
+    });
+  });
+  return f.get();
+}
+
+/// The same with the reduction outermost and rows in lanes.
+tir::PrimFunc product_in_lanes() {
+  return parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
+    for k, i in T.grid(4, 4):
+        for j in T.vectorized(4):
+            with T.block("lanes"):
+                vk = T.axis.opaque(4, k)
+                vi = T.axis.opaque(4, i)
+                vj = T.axis.opaque(4, j)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)")
+      .functions.begin()
+      ->second;
+}
+
+/// A matrix product of 16x12 and 12x8, and its first page's blocks.
+const char* const kProduct = R"(
+@T.prim_func
+def main(A: T.Buffer[(16, 12), "float32"], B: T.Buffer[(12, 8), "float32"], C: T.Buffer[(16, 8), "float32"]) -> None:
+    for i, j, k in T.grid(16, 8, 12):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+template <class F>
+std::string refusal(F&& step) {
+  try {
+    step();
+  } catch (const ScheduleError& error) {
+    return std::string(error.sentence());
+  }
+  return "accepted";
+}
+
+class TensorizedProduct : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    register_tensor_intrin("product_4x4", product_4x4(4), product_in_lanes(),
+                           {.override_existing = true});
+  }
+
+  /// Tiles of 4x4x4; the first loop of the tile.
+  LoopRV tiled(Schedule& own) {
+    const auto loops = own.get_loops(own.get_block("C", name));
+    const auto i = own.split(loops[0], {std::nullopt, 4});
+    const auto j = own.split(loops[1], {std::nullopt, 4});
+    const auto k = own.split(loops[2], {std::nullopt, 4});
+    own.reorder({i[0], j[0], k[0], i[1], j[1], k[1]});
+    return i[1];
+  }
+
+  const tir::PrimFunc& before() const { return mod.functions.begin()->second; }
+  const tir::PrimFunc& after() const { return sch.mod().functions.begin()->second; }
+
+  tir::IRModule mod = parse_script(kProduct);
+  std::string name = mod.functions.begin()->first;
+  Schedule sch{mod};
+};
+
+TEST_F(TensorizedProduct, ComputesTheSame) {
+  sch.tensorize(tiled(sch), "product_4x4");
+  EXPECT_TRUE(tir::verify(after(), tir::Form::Blocks).empty());
+  EXPECT_EQ(first_other_result(before(), after()), "");
+}
+
+TEST_F(TensorizedProduct, TheImplementationStandsWhereTheLoopsWere) {
+  sch.tensorize(tiled(sch), "product_4x4");
+  const std::string text = print_script(sch.mod());
+  EXPECT_NE(text.find("with T.block(\"lanes\")"), std::string::npos) << text;
+  EXPECT_NE(text.find("T.match_buffer(A[vi_o * 4 : vi_o * 4 + 4, vk_o * 4 : vk_o * 4 + 4], [4, 4]"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("with T.block(\"C\")"), std::string::npos) << text;
+}
+
+TEST_F(TensorizedProduct, ABlockThatIsBlockizedAlready) {
+  const BlockRV outer = sch.blockize(tiled(sch));
+  sch.tensorize(outer, "product_4x4");
+  EXPECT_EQ(first_other_result(before(), after()), "");
+}
+
+TEST_F(TensorizedProduct, AnUpdateWhoseInitIsABlockOfItsOwn) {
+  const BlockRV C = sch.get_block("C", name);
+  const LoopRV loop = tiled(sch);
+  sch.decompose_reduction(C, sch.get_loops(C)[2]);
+  sch.tensorize(loop, "product_4x4");
+  EXPECT_EQ(first_other_result(before(), after()), "");
+}
+
+TEST_F(TensorizedProduct, TwoUsesInOneFunctionHaveVariablesOfTheirOwn) {
+  FuncBuilder f;
+  auto A = f.param({4, 4}, "A"), B = f.param({4, 4}, "B");
+  for (const char* result : {"C", "D"}) {
+    auto to = f.param({4, 4}, result);
+    f.grid({4, 4, 4}, {"i", "j", "k"}, [&](Var i, Var j, Var k) {
+      f.block(result, f.remap("SSR", {i, j, k}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
+        f.init([&] { to[{vi, vj}] = 0.0f; });
+        to[{vi, vj}] = to[{vi, vj}] + A[{vi, vk}] * B[{vk, vj}];
+      });
+    });
+  }
+  tir::IRModule twice;
+  twice.functions.emplace("main", f.get());
+  Schedule own(twice);
+  for (const char* result : {"C", "D"})
+    own.tensorize(own.get_loops(own.get_block(result))[0], "product_4x4");
+  const tir::PrimFunc& func = own.mod().functions.at("main");
+  EXPECT_TRUE(tir::verify(func, tir::Form::Blocks).empty());
+  EXPECT_EQ(first_other_result(twice.functions.at("main"), func), "");
+}
+
+TEST_F(TensorizedProduct, TheTraceIsReplayed) {
+  sch.tensorize(tiled(sch), "product_4x4");
+  const std::string trace = sch.trace().text();
+  EXPECT_NE(trace.find(", tensor_intrin=\"product_4x4\")"), std::string::npos) << trace;
+  Schedule again(mod);
+  again.apply_trace(parse_trace(trace));
+  EXPECT_EQ(print_script(again.mod()), print_script(sch.mod()));
+  EXPECT_EQ(parse_trace(sch.trace().json()), sch.trace());
+}
+
+TEST_F(TensorizedProduct, TheScriptIsReadBack) {
+  sch.tensorize(tiled(sch), "product_4x4");
+  const std::string text = print_script(sch.mod());
+  EXPECT_EQ(print_script(parse_script(text)), text);
+}
+
+TEST_F(TensorizedProduct, AnotherExtentIsRefused) {
+  register_tensor_intrin("product_4x4x2", product_4x4(2), product_4x4(2),
+                         {.override_existing = true});
+  const LoopRV loop = tiled(sch);
+  const std::string sentence = refusal([&] { sch.tensorize(loop, "product_4x4x2"); });
+  EXPECT_NE(sentence.find("the loops have different ranges"), std::string::npos) << sentence;
+}
+
+TEST_F(TensorizedProduct, AnotherStatementIsNamed) {
+  FuncBuilder f;
+  auto A = f.param({4, 4}, "A"), B = f.param({4, 4}, "B"), C = f.param({4, 4}, "C");
+  f.grid({4, 4, 4}, {"i", "j", "k"}, [&](Var i, Var j, Var k) {
+    f.block("update", f.remap("SSR", {i, j, k}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
+      C[{vi, vj}] = C[{vi, vj}] + A[{vi, vk}] * B[{vj, vk}];
+    });
+  });
+  const tir::PrimFunc transposed = f.get();
+  register_tensor_intrin("transposed", transposed, transposed, {.override_existing = true});
+  const LoopRV loop = tiled(sch);
+  const std::string before_it = print_script(sch.mod());
+  const std::string sentence = refusal([&] { sch.tensorize(loop, "transposed"); });
+  EXPECT_NE(sentence.find("index 0 of `B` does not run as that of `B`"), std::string::npos)
+      << sentence;
+  EXPECT_EQ(print_script(sch.mod()), before_it);
+}
+
+TEST_F(TensorizedProduct, ANameThatIsNotRegisteredIsRefused) {
+  const LoopRV loop = tiled(sch);
+  EXPECT_NE(refusal([&] {
+              sch.tensorize(loop, "nothing");
+            }).find("no tensor intrinsic is called `nothing`; there are "),
+            std::string::npos);
+}
+
+TEST(TensorIntrins, PartsOfOneIntrinsicHaveTheSameBuffers) {
+  EXPECT_THROW(register_tensor_intrin("uneven", product_4x4(4), product_4x4(2)), TypeError);
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
