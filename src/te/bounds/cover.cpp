@@ -73,4 +73,9 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
   return is_better ? loose : declared;
 }
 
+Range in_type_of(const IterVar& axis, const Range& range) {
+  const DataType type = axis.var().dtype();
+  return Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+}
+
 }  // namespace tenon::te

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tenon/arith/interval.h"
+#include "tenon/te/operation.h"
 
 namespace tenon::te {
 
@@ -16,5 +17,9 @@ using tir::Range;
 /// size instead, or all of `declared` if that is no more.
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
+
+/// The range in the axis' own type: readers may ask at wider indices than it counts with, and what
+/// they need lies within it.
+Range in_type_of(const IterVar& axis, const Range& range);
 
 }  // namespace tenon::te

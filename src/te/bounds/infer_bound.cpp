@@ -146,12 +146,9 @@ class BoundInference {
     return *axis.dom();
   }
 
-  /// Readers may ask at wider indices than the axis counts with; what they need lies within it.
-  void set_root(const IterVar& axis, const Range& needed) {
-    const DataType type = axis.var().dtype();
-    const Range range = Range::from_min_extent(cast(type, needed.min), cast(type, needed.extent));
-    ranges_.set(axis, range);
-    facts_.bind(axis.var(), range, /*replace=*/true);
+  void set_root(const IterVar& axis, const Range& range) {
+    ranges_.set(axis, in_type_of(axis, range));
+    facts_.bind(axis.var(), ranges_.at(axis), /*replace=*/true);
   }
 
   void add_values(const IterVar& axis, const Range& range) {
