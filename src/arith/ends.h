@@ -7,7 +7,8 @@ namespace tenon::arith {
 
 /// fold(op, a, b) after promotion of the types, where they differ.
 Expr combine(tir::BinaryOp op, const Expr& a, const Expr& b);
-/// Absent if one of them is.
+/// Absent if one of them is, or where constants have a result beyond their type: indices do not
+/// wrap, so such an end tells nothing.
 std::optional<Expr> combine_if_both(tir::BinaryOp op, const std::optional<Expr>& a,
                                     const std::optional<Expr>& b);
 /// The interval with these ends; never empty.

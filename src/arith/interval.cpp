@@ -63,9 +63,25 @@ Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
   return fold(op, both.a, both.b);
 }
 
+namespace {
+
+/// Whether constants have a sum, difference or product beyond their type, which folding would wrap.
+bool overflows(BinaryOp op, const Expr& a, const Expr& b) {
+  const std::optional<std::int64_t> x = constant_int(a), y = constant_int(b);
+  if (!x || !y) return false;
+  std::int64_t result = 0;
+  bool is_beyond = false;
+  if (op == BinaryOp::Add) is_beyond = __builtin_add_overflow(*x, *y, &result);
+  if (op == BinaryOp::Sub) is_beyond = __builtin_sub_overflow(*x, *y, &result);
+  if (op == BinaryOp::Mul) is_beyond = __builtin_mul_overflow(*x, *y, &result);
+  return is_beyond || !fits(result, tir::promote(a, b).a.dtype());
+}
+
+}  // namespace
+
 std::optional<Expr> combine_if_both(BinaryOp op, const std::optional<Expr>& a,
                                     const std::optional<Expr>& b) {
-  if (!a || !b) return std::nullopt;
+  if (!a || !b || overflows(op, *a, *b)) return std::nullopt;
   return combine(op, *a, *b);
 }
 

@@ -47,10 +47,10 @@ Interval subtract(const Interval& a, const Interval& b) {
 /// factor.
 Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& facts) {
   // Zero divided is zero, where the division has a meaning.
-  auto scaled = [&](const Expr& end) { return is_zero(end) ? end : combine(op, end, factor); };
-  std::optional<Expr> low, high;
-  if (a.min()) low = scaled(*a.min());
-  if (a.max()) high = scaled(*a.max());
+  auto scaled = [&](const std::optional<Expr>& end) {
+    return end && is_zero(*end) ? end : combine_if_both(op, end, factor);
+  };
+  const std::optional<Expr> low = scaled(a.min()), high = scaled(a.max());
   switch (sign_of(factor, facts)) {
     case Sign::NonNegative:
       return between(low, high);

@@ -244,5 +244,17 @@ TEST(ValuesOf, IsExactForAffineExpressions) {
   }
 }
 
+TEST(ValuesOf, AnEndBeyondTheTypeIsInfinite) {
+  const Var i("i"), j("j");
+  IntervalMap relaxed;
+  relaxed.set(i, Interval::of(make_int(Int(32), 0), make_int(Int(32), 1)));
+  relaxed.set(j, Interval::of(make_int(Int(32), 0), make_int(Int(32), 2147483645)));
+  // Up to 4294967291: folded in int32, that would be -5.
+  const Interval values = values_of(i * 2147483646 + j, relaxed);
+  EXPECT_EQ(constant_int(*values.min()), 0);
+  EXPECT_FALSE(values.max().has_value());
+  EXPECT_FALSE(values_of(i * 2147483647 + i * 2147483647, relaxed).max().has_value());
+}
+
 }  // namespace
 }  // namespace tenon::arith

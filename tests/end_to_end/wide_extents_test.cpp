@@ -217,5 +217,19 @@ TEST(WideExtentsTest, LoopsWiderThanTheirAxisAreFactored) {
   EXPECT_NO_THROW(lower(s, {A, B}));
 }
 
+TEST(WideExtentsTest, AGuardStaysWhereTheSumItGuardsMayReachBeyondInt32) {
+  Tensor A = te::placeholder({8}, "A");
+  Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 3.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  auto [outer, inner] = s[B].split(s[B].axis(0), 2147483646);
+  // Threads that are launched for every part: the loops go beyond the eight elements.
+  auto [part, rest] = s[B].split_by_nparts(s[B].fuse(outer, inner), 4);
+  s[B].bind(part, te::thread_axis("vthread"));
+  std::ostringstream text;
+  text << lower_to_loops(s, {A, B});
+  EXPECT_NE(text.str().find(" < 8), dtype=bool)"), std::string::npos) << text.str();
+}
+
 }  // namespace
 }  // namespace tenon
