@@ -79,37 +79,38 @@ std::vector<LoopRV> Schedule::get_loops(BlockRV block, Where where) {
   return result;
 }
 
+namespace {
+
+/// Handles of the blocks, in this order; the step is recorded with them.
+std::vector<BlockRV> given(Step& step, const Step::Place& place, const std::vector<int>& blocks) {
+  std::vector<BlockRV> result;
+  for (const int n : blocks)
+    result.push_back(step.give_block(place.function, place.program.key_of(n)));
+  step.record();
+  return result;
+}
+
+}  // namespace
+
 std::vector<BlockRV> Schedule::get_child_blocks(BlockOrLoop parent, Where where) {
   Step step(own(), InstructionKind::GetChildBlocks, "get_child_blocks", where);
   step.with(parent.rv());
   const Step::Place place = step.block_or_loop(parent.rv());
-  std::vector<BlockRV> result;
-  for (const int n : place.program.child_blocks(place.n))
-    result.push_back(step.give_block(place.function, place.program.key_of(n)));
-  step.record();
-  return result;
+  return given(step, place, place.program.child_blocks(place.n));
 }
 
 std::vector<BlockRV> Schedule::get_producers(BlockRV block, Where where) {
   Step step(own(), InstructionKind::GetProducers, "get_producers", where);
   step.with(RV(block));
   const Step::Place place = step.block(block);
-  std::vector<BlockRV> result;
-  for (const int n : dependence_sources(place.program, place.n))
-    result.push_back(step.give_block(place.function, place.program.key_of(n)));
-  step.record();
-  return result;
+  return given(step, place, dependence_sources(place.program, place.n));
 }
 
 std::vector<BlockRV> Schedule::get_consumers(BlockRV block, Where where) {
   Step step(own(), InstructionKind::GetConsumers, "get_consumers", where);
   step.with(RV(block));
   const Step::Place place = step.block(block);
-  std::vector<BlockRV> result;
-  for (const int n : dependence_targets(place.program, place.n))
-    result.push_back(step.give_block(place.function, place.program.key_of(n)));
-  step.record();
-  return result;
+  return given(step, place, dependence_targets(place.program, place.n));
 }
 
 std::int64_t Schedule::get(ExprRV value, Where where) const {
