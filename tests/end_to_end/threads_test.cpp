@@ -172,5 +172,20 @@ TEST(ThreadsTest, WithoutBarriersTheyRace) {
                RuntimeError);
 }
 
+// Global memory inside holds what all virtual threads need, and every sum in it is made once.
+TEST(ThreadsTest, VirtualThreadsMakeASumThatTheyShareOnce) {
+  te::Tensor A = te::placeholder({6, 8}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 8}, "k");
+  te::Tensor B = te::compute(
+      {6}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Tensor C = te::compute(
+      {6}, {"i"}, [&](Var i) { return B(i) * 2; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  auto [v, i] = s[C].split_by_nparts(s[C].axis(0), 2);
+  s[C].bind(v, te::thread_axis("vthread"));
+  s[B].compute_at(s[C], i);
+  EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -226,9 +226,8 @@ std::int64_t place_in_block(const Thread& t) {
 
 }  // namespace
 
-void Machine::store(const Store& n, Thread& t) {
+void Machine::store(const Store& n, const Value& value, Thread& t) {
   const auto width = static_cast<std::size_t>(n.buffer->dtype.lanes);
-  const Value value = eval(n.value, t);
   std::vector<Scalar> elements(width);
   std::size_t lane = 0;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {

@@ -106,7 +106,8 @@ class Machine {
                bool is_write);
   [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
                                   bool is_write);
-  void store(const Store& n, Thread& t);
+  void store(const Store& n, const Active& active);
+  void store(const Store& n, const Value& value, Thread& t);
   void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
              std::span<const std::int64_t> indices, Thread& t);
   [[noreturn]] static void race(const Buffer& buffer, std::span<const std::int64_t> indices,

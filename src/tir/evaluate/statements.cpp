@@ -19,10 +19,7 @@ void Machine::exec(const Stmt& s, const Active& active) {
   if (is_stack_low()) return with_deep_stack([&] { exec(s, active); });
   count_step();
   match(
-      s.node().value,
-      [&](const Store& n) {
-        for (std::size_t id : active) store(n, threads_[id]);
-      },
+      s.node().value, [&](const Store& n) { store(n, active); },
       [&](const Realize& n) { realize(n, active); }, [&](const BufferView& n) { view(n, active); },
       [&](const Allocate& n) { allocate(n, active); }, [&](const For& n) { loop(n, active); },
       [&](const While& n) { while_loop(n, active); }, [&](const If& n) { branch(n, active); },
@@ -41,6 +38,39 @@ void Machine::exec(const Stmt& s, const Active& active) {
         for (const Stmt& c : n.stmts) exec(c, active);
       },
       [&](const Prefetch&) {}, [&](const BlockRealize& n) { block(n, active); });
+}
+
+namespace {
+
+bool is_virtual_thread(const Thread& thread) {
+  return std::ranges::any_of(thread.coordinates,
+                             [](const auto& place) { return place.first.is_virtual(); });
+}
+
+/// The thread whose virtual threads these are.
+std::vector<std::int64_t> hardware_place(const Thread& thread) {
+  std::vector<std::int64_t> place;
+  for (const auto& [tag, value] : thread.coordinates)
+    if (!tag.is_virtual()) place.push_back(value);
+  return place;
+}
+
+}  // namespace
+
+/// The virtual threads of a thread are one thread: a statement in which they do not differ is done
+/// once. Here all of them do it, so that none may read what another has just written.
+void Machine::store(const Store& n, const Active& active) {
+  if (!is_virtual_thread(threads_[active.front()])) {
+    for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);
+    return;
+  }
+  std::map<std::vector<std::int64_t>, Active> hardware_threads;
+  for (std::size_t id : active) hardware_threads[hardware_place(threads_[id])].push_back(id);
+  for (const auto& [place, ids] : hardware_threads) {
+    std::vector<Value> values;
+    for (std::size_t id : ids) values.push_back(eval(n.value, threads_[id]));
+    for (std::size_t k = 0; k < ids.size(); ++k) store(n, values[k], threads_[ids[k]]);
+  }
 }
 
 Machine::Active Machine::where(const Expr& condition, const Active& active, bool wanted) {
