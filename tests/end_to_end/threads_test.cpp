@@ -183,7 +183,7 @@ TEST(ThreadsTest, VirtualThreadsMakeASumThatTheyShareOnce) {
   te::Schedule s = te::create_schedule(C);
   auto [v, i] = s[C].split_by_nparts(s[C].axis(0), 2);
   s[C].bind(v, te::thread_axis("vthread"));
-  s[B].compute_at(s[C], i);
+  s[B].compute_at(s[C], i).set_scope("global");
   EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
 }
 
