@@ -5,6 +5,7 @@
 #include "tenon/lower/device_passes.h"
 #include "tenon/lower/fast_math_passes.h"
 #include "tenon/tir/print.h"
+#include "tests/common/work.h"
 
 namespace tenon::testing {
 
@@ -69,6 +70,16 @@ void run_compiled(const runtime::Function& function, const Arguments& arguments)
   function.call(args);
 }
 
+namespace {
+
+void refuse_long(const tir::PrimFunc& func, const WaysToRun& ways, std::optional<double> most) {
+  for (const std::int64_t symbol : ways.symbols)
+    if (most && work_of(func, symbol) > *most)
+      throw RuntimeError("gave up before the start: too much to do");
+}
+
+}  // namespace
+
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways) {
   auto enter = [&](const char* phase) {
@@ -76,6 +87,10 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   };
   enter("lowering");
   const tir::PrimFunc truth = lower_to_loops(expected, args);
+  refuse_long(truth, ways, ways.most_work);
+  if (ways.most_work || ways.most_compiled_work)
+    refuse_long(lower_to_loops(schedule, args), ways,
+                ways.interpret ? ways.most_work : ways.most_compiled_work);
   std::vector<Way> interpreted;
   std::optional<tir::PrimFunc> with_barriers;
   if (ways.interpret) {

@@ -24,6 +24,9 @@ struct WaysToRun {
   double tolerance = 1e-4;
   /// Of one run by the interpreter.
   std::int64_t step_limit = 50'000'000;
+  /// RuntimeError, before anything is run, for a program that has more to do than that (work.h): by
+  /// the interpreter, and compiled. None: any will do.
+  std::optional<double> most_work = std::nullopt, most_compiled_work = std::nullopt;
   /// The C functions that the interpreter may call.
   decltype(tir::EvaluateOptions::call_extern) call_extern = {};
   BuildOptions build = {.opt_level = 1};

@@ -36,6 +36,8 @@ bool has_threads(const te::Schedule& schedule) {
 
 constexpr int kFewSteps = 5, kMaxSteps = 14, kMaxIntrinsics = 2;
 constexpr std::int64_t kStepLimit = 1'000'000;
+/// A few seconds: the interpreter evaluates some ten million expressions in one, in several ways.
+constexpr double kMostWork = 2e7, kMostCompiledWork = 5e9;
 
 Target random_target(Random& random) {
   static const std::vector<const char*> kProcessors = {"x86-64", "x86-64-v2", "x86-64-v3"};
@@ -147,6 +149,8 @@ Verdict check(const Case& c, const CheckOptions& options) {
   if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
   ways.tolerance = c.tolerance;
   ways.step_limit = kStepLimit;
+  ways.most_work = kMostWork;
+  ways.most_compiled_work = kMostCompiledWork;
   ways.build = c.build;
   ways.target = options.target.value_or(c.target);
   ways.on_phase = options.on_phase;

@@ -31,6 +31,10 @@ namespace {
 /// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
 constexpr unsigned kMostAccesses = 1 << 14;
 
+/// Of so many instructions a module has been unrolled enough: more copies would cost more time than
+/// they save.
+constexpr unsigned kMostToUnroll = 20'000;
+
 std::string text_of(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -48,7 +52,7 @@ auto move_out_of_loops() {
 /// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
 /// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
 /// be rewritten to a wider variable.
-llvm::FunctionPassManager kernel_passes(int opt_level) {
+llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
   using namespace llvm;
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -59,7 +63,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level) {
   passes.addPass(move_out_of_loops());
   LoopPassManager loops;
   loops.addPass(LoopDeletionPass());
-  loops.addPass(LoopFullUnrollPass(opt_level));
+  if (unrolls) loops.addPass(LoopFullUnrollPass(opt_level));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(GVNPass());
@@ -67,7 +71,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level) {
   passes.addPass(DSEPass());
   passes.addPass(move_out_of_loops());
   passes.addPass(SimplifyCFGPass());
-  passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level)));
+  if (unrolls) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level)));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;
@@ -118,7 +122,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   if (origin == CodeOrigin::WithImports)
     pipeline.addPass(passes.buildPerModuleDefaultPipeline(level));
   else
-    pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(kernel_passes(opt_level)));
+    pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
+        kernel_passes(opt_level, module.getInstructionCount() <= kMostToUnroll)));
   pipeline.run(module, modules);
   verify(module, "optimised");
 }
