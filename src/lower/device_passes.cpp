@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/synchronize_threads.h"
+#include "lower/passes/widen_index_types.h"
 
 namespace tenon::lowering {
 
@@ -14,8 +16,17 @@ constexpr std::array kDevice = {
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 
+constexpr std::array kKernel = {
+    Pass{"lower-intrinsics", lower_intrinsics, tir::Form::Lowered, tir::Form::Lowered,
+         "what is left to the code generator: no intrinsic that is a composition of others"},
+    Pass{"widen-index-types", widen_index_types, tir::Form::Lowered, tir::Form::Lowered,
+         "after the proofs of the others, for which indices are whole numbers of any size"},
+};
+
 }  // namespace
 
 std::span<const Pass> device_passes() { return kDevice; }
+
+std::span<const Pass> kernel_passes() { return kKernel; }
 
 }  // namespace tenon::lowering

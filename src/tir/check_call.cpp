@@ -18,6 +18,7 @@ enum class Typing : std::uint8_t {
   Choice,         // of bool, and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width
+  Launch,         // a text, seven integers, and anything
   Any
 };
 
@@ -50,9 +51,11 @@ Shape shape_of(Intrin intrin) {
   if (among({I::if_then_else})) return exactly(3, Typing::Choice);
   if (among({I::likely})) return exactly(1, Typing::Truth);
   if (among({I::reinterpret})) return exactly(1, Typing::SameWidth);
-  if (among({I::type_annotation, I::tvm_warp_activemask, I::thread_return})) return exactly(0);
-  if (among({I::address_of, I::isnullptr})) return exactly(1);
+  if (among({I::type_annotation, I::tvm_warp_activemask, I::thread_return, I::ptx_commit_group}))
+    return exactly(0);
+  if (among({I::address_of, I::isnullptr, I::ptx_wait_group})) return exactly(1);
   if (among({I::handle_add_byte_offset})) return exactly(2);
+  if (among({I::ptx_cp_async})) return exactly(3);
   if (among({I::prefetch})) return exactly(4);
   if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up,
              I::tvm_warp_shuffle_down}))
@@ -62,6 +65,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
+  if (among({I::launch_kernel})) return {8, std::nullopt, Typing::Launch};
   if (among({I::ret})) return {0, 1, Typing::Any};
   return exactly(1, Typing::Floats);  // what is left is mathematics of one argument
 }
@@ -92,6 +96,11 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       return type.is_bool() && all_are(type);
     case Typing::SameWidth:
       return type.bits * type.lanes == first.bits * first.lanes;
+    case Typing::Launch:
+      return args[0].as<StringImm>() &&
+             std::all_of(args.begin() + 1, args.begin() + 8, [](const Expr& extent) {
+               return extent.dtype().is_integral() && extent.dtype().is_scalar();
+             });
     case Typing::Any:
       return true;
   }
@@ -116,6 +125,8 @@ std::string_view text_of(Typing typing) {
       return "is on bool and gives bool";
     case Typing::SameWidth:
       return "gives a type of the same width";
+    case Typing::Launch:
+      return "is on a kernel's name, six extents and a number of bytes, and the kernel's arguments";
     case Typing::Any:
       return "is on anything";
   }

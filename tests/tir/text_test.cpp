@@ -171,6 +171,17 @@ TEST(Verify, FindsAValueWhereThreadsWriteAPlace) {
   EXPECT_EQ(violations[0].what, "argument 3, a place in memory, is no element of a buffer");
 }
 
+TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
+  const Expr launch = make_call(Int(32), Intrin::launch_kernel,
+                                {make_string("main_kernel0"), Expr(8), Expr(1), Expr(1), Expr(32),
+                                 Expr(1), Expr(1), Expr(0), Expr(7)});
+  const std::string text = print_expr(launch);
+  EXPECT_EQ(text, "@tir.launch_kernel(\"main_kernel0\", 8, 1, 1, 32, 1, 1, 0, 7, dtype=int32)");
+  EXPECT_EQ(print_expr(parse_expr(text)), text);
+  EXPECT_THROW(make_call(Int(32), Intrin::launch_kernel, {make_string("main_kernel0"), Expr(8)}),
+               TypeError);
+}
+
 TEST(Verify, FindsABufferWithoutMemory) {
   PrimFunc func = copy_program("i").functions.at("main");
   const Buffer stray = decl_buffer({8}, Float(32), {.name = "T"});

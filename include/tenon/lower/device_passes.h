@@ -6,6 +6,9 @@
 
 namespace tenon::lowering {
 
+/// Of the whole function, before it is split (split_kernels.h).
 std::span<const Pass> device_passes();
+/// Of each kernel after the split.
+std::span<const Pass> kernel_passes();
 
 }  // namespace tenon::lowering

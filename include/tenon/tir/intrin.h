@@ -90,6 +90,16 @@ enum class Intrin : std::uint8_t {
   tvm_warp_shuffle_down,
   tvm_warp_activemask,
   thread_return,
+  // Devices. launch_kernel(name, blockIdx.x, .y, .z, threadIdx.x, .y, .z, bytes of dynamic shared
+  // memory, arguments of the kernel...) by the host: extents are integers, 1 of a tag that is not
+  // bound; nothing happens where one of them is 0.
+  launch_kernel,
+  // Copies to shared memory that go on while the thread does: ptx_cp_async(to, from, bytes) begins
+  // one, ptx_commit_group() ends a group of them, ptx_wait_group(n) waits until at most n groups of
+  // this thread are under way.
+  ptx_cp_async,
+  ptx_commit_group,
+  ptx_wait_group,
   // LLVM intrinsics by name: (name, number of signature arguments, arguments...).
   call_llvm_intrin,
   call_llvm_pure_intrin,

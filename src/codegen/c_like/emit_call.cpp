@@ -64,8 +64,7 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
       return call(module_.helpers().use(Helper::Prefetch),
                   {expr(n.args[0]), hint(1, 0), hint(2, 3)});
     }
-    // One thread: there is nobody to wait for.
-    case Intrin::tvm_storage_sync:
+    case Intrin::tvm_storage_sync:  // one thread waits for nobody
       return none;
     case Intrin::tvm_thread_allreduce:
     case Intrin::tvm_warp_shuffle:
@@ -73,6 +72,10 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     case Intrin::tvm_warp_shuffle_down:
     case Intrin::tvm_warp_activemask:
     case Intrin::thread_return:
+    case Intrin::launch_kernel:
+    case Intrin::ptx_cp_async:
+    case Intrin::ptx_commit_group:
+    case Intrin::ptx_wait_group:
       refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:

@@ -110,8 +110,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::prefetch:
       prefetch(n);
       return none;
-    // One thread: there is nobody to wait for.
-    case Intrin::tvm_storage_sync:
+    case Intrin::tvm_storage_sync:  // one thread waits for nobody
       return none;
     case Intrin::tvm_thread_allreduce:
     case Intrin::tvm_warp_shuffle:
@@ -119,6 +118,10 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::tvm_warp_shuffle_down:
     case Intrin::tvm_warp_activemask:
     case Intrin::thread_return:
+    case Intrin::launch_kernel:
+    case Intrin::ptx_cp_async:
+    case Intrin::ptx_commit_group:
+    case Intrin::ptx_wait_group:
       refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:
