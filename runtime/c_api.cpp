@@ -45,6 +45,7 @@ std::span<const CSymbol> c_symbols() {
       symbol("tenon_parallel_barrier", tenon_parallel_barrier),
       symbol("tenon_workspace_alloc", tenon_workspace_alloc),
       symbol("tenon_workspace_free", tenon_workspace_free),
+      symbol("tenon_launch_kernel", tenon_launch_kernel),
       symbol("tenon_element_differs", tenon_element_differs),
       symbol("tenon_register_system_library", tenon_register_system_library),
       symbol("tenon_unregister_system_library", tenon_unregister_system_library),
@@ -69,6 +70,7 @@ const TenonRuntimeApi* tenon_runtime_api(void) {
       .parallel_barrier = tenon_parallel_barrier,
       .workspace_alloc = tenon_workspace_alloc,
       .workspace_free = tenon_workspace_free,
+      .launch_kernel = tenon_launch_kernel,
   };
   return &api;
 }

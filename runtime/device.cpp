@@ -55,6 +55,10 @@ std::string to_string(DeviceType type) {
   return "device type " + std::to_string(static_cast<int>(type));
 }
 
+std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) {
+  throw RuntimeError("kernels run on GPUs and the like, not on this kind of device");
+}
+
 DeviceApi& device_api(DeviceType type) {
   const Driver* driver = driver_of(type);
   if (driver == nullptr) throw RuntimeError("this runtime has no driver for " + to_string(type));

@@ -19,8 +19,14 @@ class LibraryModule : public ModuleImpl {
                          " is no module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
     refuse_foreign_code();
+    kernels_ = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels"));
     if (auto* slot = static_cast<const TenonRuntimeApi**>(library_.find("tenon_runtime_api_slot")))
       *slot = tenon_runtime_api();
+  }
+
+  ~LibraryModule() override {
+    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
+      tenon_release_kernels(*kernels);
   }
 
   std::string kind() const override { return "library"; }
@@ -29,6 +35,21 @@ class LibraryModule : public ModuleImpl {
     check_processor(function, path_.string());
     return library_.function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>(
         function.symbol);
+  }
+
+  std::vector<std::string> source_kinds() const override {
+    std::vector<std::string> kinds;
+    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
+      if (const std::string kind = kind_of(**kernels);
+          std::ranges::find(kinds, kind) == kinds.end())
+        kinds.push_back(kind);
+    return kinds;
+  }
+  std::string source(std::string_view kind) const override {
+    std::string text;
+    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
+      if (kind == kind_of(**kernels)) text.append((*kernels)->source, (*kernels)->source_bytes);
+    return text;
   }
 
   void save(const std::filesystem::path& path) const override {
@@ -40,6 +61,11 @@ class LibraryModule : public ModuleImpl {
   }
 
  private:
+  /// What get_source calls the kernels' text.
+  static std::string kind_of(const TenonKernels& kernels) {
+    return to_string(static_cast<DeviceType>(kernels.device_type));
+  }
+
   /// One function that runs here is enough: a library may have another for each processor.
   void refuse_foreign_code() const {
     const bool runs = std::ranges::any_of(functions_, [](const FunctionSpec& function) {
@@ -51,6 +77,8 @@ class LibraryModule : public ModuleImpl {
   std::filesystem::path path_;
   PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
+  /// Up to a null; null if there are none.
+  TenonKernels* const* kernels_ = nullptr;
 };
 
 }  // namespace

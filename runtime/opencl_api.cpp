@@ -19,10 +19,15 @@ using DeviceId = void*;
 using Context = void*;
 using Queue = void*;
 using Memory = void*;
+using Program = void*;
+using Kernel = void*;
 using Bits = std::uint64_t;
 
 constexpr Bits kAnyDevice = 0xFFFFFFFF;
 constexpr std::uint32_t kDeviceName = 0x102B;
+constexpr std::uint32_t kSingleFloatConfig = 0x101B;
+constexpr Bits kRoundsDivisions = 1 << 7;
+constexpr std::uint32_t kBuildLog = 0x1183;
 constexpr Bits kReadWrite = 1;
 constexpr std::uint32_t kBlocking = 1;
 constexpr Result kDeviceNotFound = -1;
@@ -57,12 +62,151 @@ struct Driver {
   Copy* copy = library.function<Copy>("clEnqueueCopyBuffer");
   using Finish = Result(Queue);
   Finish* finish = library.function<Finish>("clFinish");
+  using CreateProgram = Program(Context, std::uint32_t, const char* const*, const std::size_t*,
+                                Result*);
+  CreateProgram* create_program = library.function<CreateProgram>("clCreateProgramWithSource");
+  using BuildProgram = Result(Program, std::uint32_t, const DeviceId*, const char*, void*, void*);
+  BuildProgram* build_program = library.function<BuildProgram>("clBuildProgram");
+  using GetBuildInfo = Result(Program, DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
+  GetBuildInfo* get_build_info = library.function<GetBuildInfo>("clGetProgramBuildInfo");
+  using ReleaseProgram = Result(Program);
+  ReleaseProgram* release_program = library.function<ReleaseProgram>("clReleaseProgram");
+  using CreateKernel = Kernel(Program, const char*, Result*);
+  CreateKernel* create_kernel = library.function<CreateKernel>("clCreateKernel");
+  using ReleaseKernel = Result(Kernel);
+  ReleaseKernel* release_kernel = library.function<ReleaseKernel>("clReleaseKernel");
+  using SetArgument = Result(Kernel, std::uint32_t, std::size_t, const void*);
+  SetArgument* set_argument = library.function<SetArgument>("clSetKernelArg");
+  using Launch = Result(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
+                        const std::size_t*, std::uint32_t, const void*, void*);
+  Launch* launch = library.function<Launch>("clEnqueueNDRangeKernel");
 };
+
+/// What the specification calls the errors that a user's program can lead to.
+const char* meaning_of(Result result) {
+  switch (result) {
+    case -3:
+      return ": the device's compiler is not available";
+    case -4:
+      return ": not as much memory can be allocated";
+    case -5:
+      return ": the device's resources do not suffice";
+    case -6:
+      return ": out of host memory";
+    case -54:
+      return ": so many threads in a block are more than the device runs";
+    case -55:
+      return ": an extent of threads in a block is more than the device runs";
+    case -61:
+      return ": a buffer of this size cannot be made";
+    default:
+      return "";
+  }
+}
 
 void check(Result result, const std::string& what) {
   if (result != 0)
-    throw RuntimeError("OpenCL: " + what + " failed with error " + std::to_string(result));
+    throw RuntimeError("OpenCL: " + what + " failed with error " + std::to_string(result) +
+                       meaning_of(result));
 }
+
+/// The bytes of a scalar argument, which stand at the beginning.
+union ScalarBytes {
+  std::int64_t integer;
+  float single;
+  double real;
+};
+
+ScalarBytes bytes_of(const TenonValue& value, DataType type) {
+  if (type == Float(32)) return {.single = static_cast<float>(value.f)};
+  if (type == Float(64)) return {.real = value.f};
+  return {.integer = value.i};  // The first bytes are the lowest.
+}
+
+class OpenClKernels : public LoadedKernels {
+ public:
+  OpenClKernels(const Driver& driver, Context context, DeviceId device, Queue queue,
+                const KernelImage& image)
+      : driver_(driver), queue_(queue), specs_(image.kernels.begin(), image.kernels.end()) {
+    try {
+      build(context, device, image.source);
+      for (const KernelSpec& spec : specs_) {
+        Result result = 0;
+        kernels_.push_back(driver_.create_kernel(program_, spec.name.c_str(), &result));
+        check(result, "making the kernel `" + spec.name + "`");
+      }
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  ~OpenClKernels() override { release(); }
+
+  void launch(std::size_t kernel, std::span<const TenonValue> args,
+              const LaunchSize& size) override {
+    const KernelSpec& spec = specs_[kernel];
+    // A kernel's arguments are part of it until it is queued.
+    const std::lock_guard lock(mutex_);
+    Kernel handle = kernels_[kernel];
+    std::uint32_t position = 0;
+    const auto set = [&](std::size_t bytes, const void* data) {
+      check(driver_.set_argument(handle, position, bytes, data),
+            "setting argument " + std::to_string(position + 1) + " of kernel `" + spec.name + "`");
+      ++position;
+    };
+    for (std::size_t n = 0; n < args.size(); ++n) {
+      const DataType type = spec.params[n];
+      const ScalarBytes bytes = bytes_of(args[n], type);
+      if (type.is_handle()) {
+        set(sizeof(Memory), &args[n].p);
+      } else {
+        set(static_cast<std::size_t>(type.bytes()), &bytes);
+      }
+    }
+    if (spec.has_dynamic_shared) set(std::max<std::size_t>(size.dynamic_shared_bytes, 1), nullptr);
+    std::size_t all[3];
+    for (int d = 0; d < 3; ++d) all[d] = size.blocks[d] * size.threads[d];
+    check(driver_.launch(queue_, handle, 3, nullptr, all, size.threads, 0, nullptr, nullptr),
+          "launching the kernel `" + spec.name + "` with blocks of " +
+              std::to_string(size.threads[0]) + " x " + std::to_string(size.threads[1]) + " x " +
+              std::to_string(size.threads[2]) + " threads");
+  }
+
+ private:
+  void build(Context context, DeviceId device, std::string_view source) {
+    const char* text = source.data();
+    const std::size_t length = source.size();
+    Result result = 0;
+    program_ = driver_.create_program(context, 1, &text, &length, &result);
+    check(result, "making a program");
+    // Divisions and square roots round like those of other targets, where the device can.
+    Bits floats = 0;
+    driver_.get_device_info(device, kSingleFloatConfig, sizeof(floats), &floats, nullptr);
+    std::string options = "-cl-std=CL1.2";
+    if ((floats & kRoundsDivisions) != 0) options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    result = driver_.build_program(program_, 1, &device, options.c_str(), nullptr, nullptr);
+    if (result == 0) return;
+    std::size_t size = 0;
+    driver_.get_build_info(program_, device, kBuildLog, 0, nullptr, &size);
+    std::string log(size, '\0');
+    driver_.get_build_info(program_, device, kBuildLog, size, log.data(), nullptr);
+    throw RuntimeError("OpenCL: compiling kernels failed with error " + std::to_string(result) +
+                       ":\n" + std::string(log.c_str()));
+  }
+
+  void release() {
+    for (Kernel kernel : kernels_)
+      if (kernel != nullptr) driver_.release_kernel(kernel);
+    if (program_ != nullptr) driver_.release_program(program_);
+  }
+
+  const Driver& driver_;
+  Queue queue_;
+  std::vector<KernelSpec> specs_;
+  Program program_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::mutex mutex_;
+};
 
 class OpenClApi : public DeviceApi {
  public:
@@ -109,6 +253,11 @@ class OpenClApi : public DeviceApi {
 
   void synchronize(int id) override {
     check(driver_.finish(open(id).queue), "waiting for the device");
+  }
+
+  std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
+    const OpenDevice& device = open(id);
+    return std::make_unique<OpenClKernels>(driver_, device.context, device.id, device.queue, image);
   }
 
  private:

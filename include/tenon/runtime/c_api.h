@@ -130,6 +130,31 @@ void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nby
 /* Any thread may give it back. NULL is fine. */
 int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data);
 
+/* ---- Kernels ---- */
+
+/* The kernels of a module, as data of its own. All but `loaded` stays as it is. */
+typedef struct {
+  uint32_t version;     /* kTenonAbiVersion */
+  int32_t device_type;  /* a DLDeviceType */
+  const char* manifest; /* what the kernels take (tenon/runtime/kernel_spec.h) */
+  const char* source;   /* in the language of the device, ends in 0 */
+  uint64_t source_bytes;
+  const void* binary; /* what the driver loads; without it the driver compiles the source */
+  uint64_t binary_bytes;
+  void* loaded; /* the runtime's: NULL at first */
+} TenonKernels;
+
+/* Starts kernel number `kernel` on the device: `launch` has the extents of blockIdx.x, .y and .z,
+ * those of threadIdx.x, .y and .z, and the bytes of dynamic shared memory. An argument is memory of
+ * the device in p, an integer in i, a floating number in f, as the manifest says. The first launch
+ * on a device loads the kernels there. Launches on a device run in order; this does not wait for
+ * their end, what reads memory of the device does. With an extent of 0 there is nothing to start.
+ */
+int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t device_id,
+                            const TenonValue* args, int32_t num_args, const int64_t* launch);
+/* Drops what the runtime has loaded, before the kernels' memory goes. */
+void tenon_release_kernels(TenonKernels* kernels);
+
 /* ---- Exported modules ---- */
 
 /* What generated code calls, as a table. */
@@ -142,9 +167,11 @@ typedef struct {
   void* (*workspace_alloc)(int32_t device_type, int32_t device_id, uint64_t nbytes,
                            int32_t alignment);
   int32_t (*workspace_free)(int32_t device_type, int32_t device_id, void* data);
+  int32_t (*launch_kernel)(TenonKernels* kernels, int32_t kernel, int32_t device_id,
+                           const TenonValue* args, int32_t num_args, const int64_t* launch);
 } TenonRuntimeApi;
 
-enum { kTenonAbiVersion = 1 };
+enum { kTenonAbiVersion = 2 };
 
 const TenonRuntimeApi* tenon_runtime_api(void);
 
@@ -154,7 +181,8 @@ const TenonRuntimeApi* tenon_runtime_api(void);
  *   int32_t <symbol>(args, type_codes, num_args);    for every function there
  *
  * and may export `const TenonRuntimeApi* tenon_runtime_api_slot`, which loading sets, so that the
- * library needs no symbol of the process. Specifications are checked on every call below. */
+ * library needs no symbol of the process, and `TenonKernels* tenon_module_kernels[]`, the kernels
+ * that its functions launch, up to a NULL. Specifications are checked on every call below. */
 typedef struct TenonModule TenonModule;
 
 /* NULL on failure. */

@@ -5,10 +5,16 @@
 //   cannot be loaded void* data = api.allocate(0, 1024, 128);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "tenon/runtime/c_api.h"
 #include "tenon/runtime/device.h"
+#include "tenon/runtime/kernel_spec.h"
 
 namespace tenon::runtime {
 
@@ -17,6 +23,32 @@ struct MemoryPlace {
   Device device;
   void* data = nullptr;
   std::uint64_t byte_offset = 0;
+};
+
+/// Kernels as a module carries them. Its owner keeps all of it while they are loaded.
+struct KernelImage {
+  std::span<const KernelSpec> kernels;
+  std::string_view source;
+  /// Empty: the driver compiles the source.
+  std::span<const std::byte> binary;
+};
+
+/// Extents of a launch; all positive.
+struct LaunchSize {
+  std::size_t blocks[3];
+  std::size_t threads[3];
+  std::size_t dynamic_shared_bytes;
+};
+
+/// Kernels on one device. Any thread may launch.
+class LoadedKernels {
+ public:
+  virtual ~LoadedKernels() = default;
+  /// Returns when the kernel is queued behind what the device does; the arguments are copied.
+  /// Throws RuntimeError with what the driver refuses. Precondition: the arguments are as many as
+  /// the kernel's spec says.
+  virtual void launch(std::size_t kernel, std::span<const TenonValue> args,
+                      const LaunchSize& size) = 0;
 };
 
 class DeviceApi {
@@ -34,6 +66,8 @@ class DeviceApi {
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
   /// Waits for all that was started on the device.
   virtual void synchronize(int id) = 0;
+  /// Throws RuntimeError, with the driver's message, if they cannot be compiled or loaded there.
+  virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
 };
 
 /// Throws RuntimeError, naming the library that is missing, if the kind has no driver here.

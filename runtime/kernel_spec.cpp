@@ -1,0 +1,66 @@
+#include "tenon/runtime/kernel_spec.h"
+
+#include <algorithm>
+
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr std::string_view kFirstLine = "tenon-kernels 1";
+constexpr std::string_view kPointer = "pointer";
+constexpr std::string_view kDynamicShared = "shared";
+
+/// Up to the separator, which goes too.
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t length = std::min(text.find(separator), text.size());
+  const std::string_view piece = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return piece;
+}
+
+KernelSpec parse_kernel(std::string_view line) {
+  const std::string whole(line);
+  KernelSpec kernel{.name = std::string(take_until(line, ' '))};
+  while (!line.empty()) {
+    const std::string_view word = take_until(line, ' ');
+    if (word == kDynamicShared) {
+      kernel.has_dynamic_shared = true;
+    } else {
+      try {
+        kernel.params.push_back(word == kPointer ? Handle() : DataType::parse(std::string(word)));
+      } catch (const TypeError&) {
+        throw RuntimeError("the manifest of kernels has no meaning in the line `" + whole + "`");
+      }
+    }
+  }
+  return kernel;
+}
+
+}  // namespace
+
+std::string to_kernel_manifest(std::span<const KernelSpec> kernels) {
+  std::string text(kFirstLine);
+  text += '\n';
+  for (const KernelSpec& kernel : kernels) {
+    text += kernel.name;
+    for (const DataType& param : kernel.params)
+      text += " " + (param.is_handle() ? std::string(kPointer) : param.str());
+    if (kernel.has_dynamic_shared) text += " " + std::string(kDynamicShared);
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<KernelSpec> parse_kernel_manifest(std::string_view text) {
+  const std::string_view first = take_until(text, '\n');
+  if (first != kFirstLine)
+    throw RuntimeError("the manifest of kernels begins with `" + std::string(first) +
+                       "`, not with `" + std::string(kFirstLine) + "`");
+  std::vector<KernelSpec> kernels;
+  while (!text.empty()) kernels.push_back(parse_kernel(take_until(text, '\n')));
+  return kernels;
+}
+
+}  // namespace tenon::runtime
