@@ -20,7 +20,7 @@ namespace {
 /// How the body uses every data pointer.
 class Accesses {
  public:
-  explicit Accesses(const Stmt& body) { visit(body); }
+  Accesses(const Stmt& body, const KernelCode* kernels) : kernels_(kernels) { visit(body); }
 
   struct Use {
     bool reads = false;
@@ -54,6 +54,7 @@ class Accesses {
       note_index(load->buffer, load->indices);
     }
     const Call* call = e.as<Call>();
+    if (call && kernels_ && call->is(Intrin::launch_kernel)) return visit_launch(*call);
     if (call && call->is(Intrin::tvm_access_ptr) && call->args[1].as<VarNode>()) {
       const std::int64_t mask = constant_int(call->args[4]).value_or(3);
       Use& use = touch(Var::of(call->args[1]));
@@ -71,6 +72,21 @@ class Accesses {
     in_prefetch_ = outer;
   }
 
+  /// Its arguments are used as the kernel uses its parameters.
+  void visit_launch(const Call& call) {
+    const auto& name = call.args[0].as<StringImm>()->value;
+    const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];
+    const std::size_t first = call.args.size() - kernel.params.size();
+    for (std::size_t n = 0; n < kernel.params.size(); ++n) {
+      const auto* array = std::get_if<runtime::ArraySpec>(&kernel.params[n].type);
+      if (!array || !call.args[first + n].as<VarNode>()) continue;
+      Use& use = touch(Var::of(call.args[first + n]));
+      use.reads |= array->access != runtime::Access::Write;
+      use.writes |= array->access != runtime::Access::Read;
+      use.has_narrow_index |= array->index_bits == 32;
+    }
+  }
+
   Use& touch(const Var& data) { return uses_[&data.node()]; }
 
   void note_index(const Buffer& buffer, const std::vector<Expr>& indices) {
@@ -78,14 +94,18 @@ class Accesses {
       if (index.dtype().bits <= 32) touch(buffer->data).has_narrow_index = true;
   }
 
+  const KernelCode* kernels_;
   std::unordered_map<const ExprNode*, Use> uses_;
   bool in_prefetch_ = false;
 };
 
 class SignatureMaker {
  public:
-  SignatureMaker(const PrimFunc& func, int argument_alignment)
-      : func_(func), argument_alignment_(argument_alignment), accesses_(func.body) {}
+  SignatureMaker(const PrimFunc& func, int argument_alignment, const KernelCode* kernels)
+      : func_(func),
+        argument_alignment_(argument_alignment),
+        kernels_(kernels),
+        accesses_(func.body, kernels) {}
 
   Signature run(std::string symbol) {
     result_.spec.name = func_.attrs.global_symbol;
@@ -214,6 +234,8 @@ class SignatureMaker {
     const bool has_fixed_size = std::ranges::all_of(
         buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;
+    if (kernels_) spec.device = kernels_->device;
+    spec.zero_byte_offset = spec.device == runtime::DeviceType::OpenCL;
     return spec;
   }
 
@@ -234,6 +256,7 @@ class SignatureMaker {
 
   const PrimFunc& func_;
   int argument_alignment_;
+  const KernelCode* kernels_;
   Accesses accesses_;
   Signature result_;
   std::unordered_set<std::string> taken_;
@@ -244,8 +267,9 @@ class SignatureMaker {
 
 }  // namespace
 
-Signature signature_of(const PrimFunc& func, std::string symbol, int argument_alignment) {
-  return SignatureMaker(func, argument_alignment).run(std::move(symbol));
+Signature signature_of(const PrimFunc& func, std::string symbol, int argument_alignment,
+                       const KernelCode* kernels) {
+  return SignatureMaker(func, argument_alignment, kernels).run(std::move(symbol));
 }
 
 }  // namespace tenon::codegen

@@ -1,5 +1,5 @@
-// Functions that become one C text, each with arguments to run it on: the C compiler is started
-// once for all of them.
+// Functions that become one text, each with arguments to run it on: the compiler is started once
+// for all of them.
 //
 //   Batch batch;
 //   batch.add_map("float32 +", {a, b}, Float(32), 1, [](auto x) { return x[0] + x[1]; });
@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "tenon/codegen/c_like/compile.h"
+#include "tenon/codegen/c_like/kernels.h"
+#include "tenon/runtime/device_api.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/evaluate.h"
@@ -77,24 +79,47 @@ class Batch {
     add(what + (lanes > 1 ? ", in vectors" : ""), kernel, ib.get(), std::move(args));
   }
 
+  /// By the C code and, where there is one, on OpenCL's device, as kernels of one thread. Where
+  /// NVRTC is found, it takes them as CUDA C.
   void expect_as_interpreted(const CompileOptions& options = {.opt_level = 1}) const {
     const runtime::Module code = load(compile_to_c({{module_, {}}}, options));
-    for (const Case& c : cases_) {
-      std::vector<runtime::NDArray> copies;
+    std::vector<tir::PrimFunc> kernels;
+    for (const Case& c : cases_) kernels.push_back(module_.functions.at(c.name));
+    const KernelCode device_code = emit_kernels(kernels, {.kind = tir::TargetKind::OpenCl});
+    static_cast<void>(emit_kernels(kernels, {.kind = tir::TargetKind::Cuda, .arch = "sm_80"}));
+    const bool has_device = opencl(0).exists();
+    std::unique_ptr<runtime::LoadedKernels> on_device;
+    if (has_device)
+      on_device =
+          runtime::device_api(DeviceType::OpenCL)
+              .load_kernels(
+                  0, {.kernels = device_code.specs, .source = device_code.text, .binary = {}});
+    for (std::size_t k = 0; k < cases_.size(); ++k) {
+      const Case& c = cases_[k];
+      std::vector<runtime::NDArray> right, there;
       std::vector<tir::HostValue> values;
       std::vector<runtime::Argument> arguments;
+      std::vector<TenonValue> handles;
       for (const runtime::NDArray& arg : c.args) {
-        copies.push_back(arg.copy_to(cpu(0)));
+        right.push_back(arg.copy_to(cpu(0)));
         values.emplace_back(tir::HostArray{
-            .data = copies.back().dl_tensor().data, .dtype = arg.dtype(), .shape = arg.shape()});
+            .data = right.back().dl_tensor().data, .dtype = arg.dtype(), .shape = arg.shape()});
+        if (has_device) {
+          there.push_back(arg.copy_to(opencl(0)));
+          handles.push_back({.p = there.back().dl_tensor().data});
+        }
         arguments.emplace_back(arg);
       }
-      const tir::PrimFunc& func = module_.functions.at(c.name);
-      tir::evaluate(func, values);
+      tir::evaluate(kernels[k], values);
       code[c.name].call(arguments);
-      for (std::size_t n = 0; n < c.args.size(); ++n)
-        EXPECT_EQ(first_difference(c.args[n], copies[n]), -1)
-            << c.what << ": " << tir::print_function(func);
+      if (has_device) on_device->launch(k, handles, {{1, 1, 1}, {1, 1, 1}, 0});
+      for (std::size_t n = 0; n < c.args.size(); ++n) {
+        EXPECT_EQ(first_difference(c.args[n], right[n]), -1)
+            << "in C, " << c.what << ": " << tir::print_function(kernels[k]);
+        if (!has_device) continue;
+        EXPECT_EQ(first_difference(there[n].copy_to(cpu(0)), right[n]), -1)
+            << "in OpenCL, " << c.what << ": " << tir::print_function(kernels[k]);
+      }
     }
   }
 

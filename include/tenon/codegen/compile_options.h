@@ -4,10 +4,12 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tenon/codegen/kernels.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
@@ -34,6 +36,8 @@ struct CompileOptions {
 struct CompileUnit {
   tir::IRModule module;
   tir::TargetFacts target;
+  /// What the functions launch. With kernels, their arrays are on the kernels' device.
+  std::optional<KernelCode> kernels = std::nullopt;
 };
 
 /// Reports the time since the step before, whatever that was.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/codegen/kernels.h"
 #include "tenon/runtime/spec.h"
 #include "tenon/tir/function.h"
 
@@ -48,7 +49,9 @@ struct Signature {
 
 /// Arrays must be aligned to `argument_alignment` bytes, 0 for that of their elements. Throws
 /// LowerError, naming the variable, if the function uses one that is neither a parameter nor bound
-/// by one.
-Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0);
+/// by one. A function with kernels does with arrays what the kernels that it launches do, on their
+/// device.
+Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0,
+                       const KernelCode* kernels = nullptr);
 
 }  // namespace tenon::codegen

@@ -12,6 +12,8 @@ namespace tenon::codegen {
 
 /// c_api.h: where loading a shared library finds what its functions are.
 inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
+/// What it exports as its kernels, if it has any (c_api.h).
+inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 
 /// Of one module: no two are the same.
 class SymbolNames {

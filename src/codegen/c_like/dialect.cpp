@@ -14,7 +14,157 @@ std::string_view integer_type(const Dialect& dialect, DataType t) {
   return dialect.integers[t.is_uint()][std::countr_zero(t.bits) - 3];
 }
 
+constexpr std::string_view kReservedInOpenCl[] = {
+    "kernel",       "global",     "local",    "constant", "private",  "generic",   "half",
+    "uchar",        "ushort",     "uint",     "ulong",    "size_t",   "ptrdiff_t", "read_only",
+    "write_only",   "read_write", "uniform",  "pipe",     "event_t",  "sampler_t", "image2d_t",
+    "image3d_t",    "barrier",    "min",      "max",      "clamp",    "mix",       "step",
+    "sign",         "dot",        "cross",    "length",   "distance", "normalize", "degrees",
+    "radians",      "select",     "any",      "all",      "rotate",   "hadd",      "mad",
+    "rint",         "exp10",      "popcount", "clz",      "vload4",   "vstore4",   "get_local_id",
+    "get_group_id", "shuffle",    "printf",   "prefetch", "as_float"};
+
+constexpr std::string_view kReservedInCuda[] = {"class",
+                                                "new",
+                                                "delete",
+                                                "this",
+                                                "template",
+                                                "typename",
+                                                "namespace",
+                                                "using",
+                                                "public",
+                                                "private",
+                                                "protected",
+                                                "virtual",
+                                                "friend",
+                                                "operator",
+                                                "try",
+                                                "catch",
+                                                "throw",
+                                                "nullptr",
+                                                "constexpr",
+                                                "consteval",
+                                                "constinit",
+                                                "concept",
+                                                "requires",
+                                                "decltype",
+                                                "export",
+                                                "explicit",
+                                                "mutable",
+                                                "alignas",
+                                                "alignof",
+                                                "and",
+                                                "or",
+                                                "not",
+                                                "xor",
+                                                "bitand",
+                                                "bitor",
+                                                "compl",
+                                                "and_eq",
+                                                "or_eq",
+                                                "not_eq",
+                                                "xor_eq",
+                                                "char8_t",
+                                                "char16_t",
+                                                "char32_t",
+                                                "wchar_t",
+                                                "static_assert",
+                                                "static_cast",
+                                                "dynamic_cast",
+                                                "const_cast",
+                                                "reinterpret_cast",
+                                                "typeid",
+                                                "thread_local",
+                                                "noexcept",
+                                                "co_await",
+                                                "co_return",
+                                                "co_yield",
+                                                "threadIdx",
+                                                "blockIdx",
+                                                "blockDim",
+                                                "gridDim",
+                                                "warpSize",
+                                                "dim3",
+                                                "half",
+                                                "min",
+                                                "max",
+                                                "rsqrt",
+                                                "clock",
+                                                "printf",
+                                                "assert",
+                                                "float2",
+                                                "float4",
+                                                "int2",
+                                                "int4",
+                                                "uint2",
+                                                "uint4",
+                                                "double2",
+                                                "rint",
+                                                "exp10"};
+
+using Preamble = std::pair<std::string_view, std::string_view>;
+
+constexpr Preamble kOpenClPreambles[] = {
+    {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
+};
+
+constexpr Preamble kCudaPreambles[] = {
+    {"INFINITY", "#define INFINITY __int_as_float(0x7f800000)\n"},
+    {"NAN", "#define NAN __int_as_float(0x7fc00000)\n"},
+};
+
+constexpr DeviceDialect kOpenClDevice = {
+    .kernel = "__kernel void ",
+    .kernel_of_known_size = "__kernel __attribute__((reqd_work_group_size($X, $Y, $Z)))\nvoid ",
+    .of_global = "__global ",
+    .of_shared = "__local ",
+    .shared_memory = "__local ",
+    .thread_index = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
+    .block_index = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
+    .block_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .dynamic_shared_is_parameter = true,
+    .reserved = kReservedInOpenCl,
+    .preambles = kOpenClPreambles,
+};
+
+constexpr DeviceDialect kCudaDevice = {
+    .kernel = "extern \"C\" __global__ void ",
+    .kernel_of_known_size = "extern \"C\" __global__ void __launch_bounds__($N)\n",
+    .of_global = "",
+    .of_shared = "",
+    .shared_memory = "__shared__ ",
+    .thread_index = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
+    .block_index = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
+    .block_barrier = "__syncthreads();",
+    .warp_barrier = "__syncwarp();",
+    .has_shuffles = true,
+    .reserved = kReservedInCuda,
+    .preambles = kCudaPreambles,
+};
+
 }  // namespace
+
+const Dialect kOpenClC = {
+    .name = "opencl",
+    .of_helpers = "static inline",
+    .restrict_word = "restrict",
+    .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
+    .of_uint64 = "ul",
+    .names_math_by_type = false,
+    .device = &kOpenClDevice,
+};
+
+const Dialect kCudaC = {
+    .name = "cuda",
+    .of_helpers = "static __device__ inline",
+    .restrict_word = "__restrict__",
+    .integers = {{"signed char", "short", "int", "long long"},
+                 {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"}},
+    .of_uint64 = "ull",
+    .names_math_by_type = true,
+    .device = &kCudaDevice,
+};
 
 std::string value_type(const Dialect& dialect, DataType t) {
   if (t.is_bool()) return "bool";

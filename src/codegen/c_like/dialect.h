@@ -1,13 +1,18 @@
-// What differs between the languages that are written like C, as a record of facts. What does not
-// differ (statements, operators, the order of evaluation) is in the emitter.
+// What differs between the languages that are written like C (plain C, OpenCL C, CUDA C), as a
+// record of facts. What does not differ (statements, operators, the order of evaluation) is in the
+// emitter.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tenon/support/data_type.h"
 
 namespace tenon::codegen {
+
+struct DeviceDialect;
 
 struct Dialect {
   std::string_view name;
@@ -17,9 +22,35 @@ struct Dialect {
   std::string_view restrict_word;
   /// The names of int8 to int64 and uint8 to uint64.
   std::string_view integers[2][4];
+  /// Behind the digits of a uint64.
+  std::string_view of_uint64;
   /// Functions of mathematics have an `f` at the end of their names where they take float32;
   /// otherwise one name is for all types.
   bool names_math_by_type;
+  /// What kernels are written with; plain C has none.
+  const DeviceDialect* device = nullptr;
+};
+
+struct DeviceDialect {
+  /// Stands before a kernel's name, and the same with the threads of its blocks: `$N` is their
+  /// number, `$X`, `$Y` and `$Z` are their extents.
+  std::string_view kernel;
+  std::string_view kernel_of_known_size;
+  /// What pointers to memory of the device and of a block are marked with.
+  std::string_view of_global, of_shared;
+  /// Stands before the declaration of memory of a block.
+  std::string_view shared_memory;
+  std::string_view thread_index[3], block_index[3];
+  /// Statements: all threads of a block, or of a warp, wait for each other.
+  std::string_view block_barrier, warp_barrier;
+  /// Whether shared memory whose size the launch says is a parameter.
+  bool dynamic_shared_is_parameter = false;
+  /// Whether threads of a warp exchange values by CUDA's functions.
+  bool has_shuffles = false;
+  /// Names that mean something, besides those of C.
+  std::span<const std::string_view> reserved;
+  /// Stand before all else, as far as the text has the word.
+  std::span<const std::pair<std::string_view, std::string_view>> preambles;
 };
 
 inline constexpr Dialect kPlainC = {
@@ -28,8 +59,14 @@ inline constexpr Dialect kPlainC = {
     .restrict_word = "restrict",
     .integers = {{"int8_t", "int16_t", "int32_t", "int64_t"},
                  {"uint8_t", "uint16_t", "uint32_t", "uint64_t"}},
+    .of_uint64 = "ull",
     .names_math_by_type = true,
 };
+
+/// OpenCL C 1.2.
+extern const Dialect kOpenClC;
+/// CUDA C++, as NVRTC compiles it without any header.
+extern const Dialect kCudaC;
 
 /// What a value of one lane is while it is computed with: bool as bool, float16 and bfloat16 as
 /// float32, which holds all of theirs.

@@ -38,9 +38,13 @@ Text CFunctionEmitter::integer(std::int64_t value, DataType t) const {
   if (t.is_bool()) return {value != 0 ? "true" : "false"};
   if (t.is_uint()) {
     const auto bits = static_cast<std::uint64_t>(value);
-    return {std::to_string(bits) + (t.bits == 64 ? "ull" : t.bits == 32 ? "u" : "")};
+    return {std::to_string(bits) + (t.bits == 64   ? std::string(module_.dialect().of_uint64)
+                                    : t.bits == 32 ? "u"
+                                                   : "")};
   }
   // C has no negative literals, and none for the magnitude of the least.
+  const bool is_least = value == integer_min(t) && t.bits >= 32;
+  if (is_least && is_kernel()) return {"(" + std::to_string(value + 1) + " - 1)"};
   if (value == std::numeric_limits<std::int64_t>::min()) return {"INT64_MIN"};
   if (value == std::numeric_limits<std::int32_t>::min() && t.bits == 32) return {"INT32_MIN"};
   return {std::to_string(value), value < 0 ? Level::Unary : Level::Primary};

@@ -10,9 +10,43 @@ namespace tenon::codegen {
 
 using namespace tir;
 
+namespace {
+
+/// What means something else in kernels, or nothing there.
+bool is_for_devices(Intrin intrin) {
+  switch (intrin) {
+    case Intrin::tvm_storage_sync:
+    case Intrin::tvm_thread_allreduce:
+    case Intrin::tvm_warp_shuffle:
+    case Intrin::tvm_warp_shuffle_up:
+    case Intrin::tvm_warp_shuffle_down:
+    case Intrin::tvm_warp_activemask:
+    case Intrin::thread_return:
+    case Intrin::ptx_cp_async:
+    case Intrin::ptx_commit_group:
+    case Intrin::ptx_wait_group:
+    case Intrin::prefetch:
+    case Intrin::isnullptr:
+    case Intrin::tvm_stack_make_array:
+    case Intrin::tvm_stack_make_shape:
+    case Intrin::tvm_call_packed:
+    case Intrin::handle_add_byte_offset:
+    case Intrin::ret:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Text CFunctionEmitter::emit(const Call& n, DataType type, const Lane& lane) {
   return match(
-      n.callee, [&](Intrin intrin) { return call_intrin(intrin, n, type, lane); },
+      n.callee,
+      [&](Intrin intrin) {
+        return is_kernel() && is_for_devices(intrin) ? device_intrin(intrin, n, lane)
+                                                     : call_intrin(intrin, n, type, lane);
+      },
       [&](const ExternCallee& callee) { return call_extern(callee, n, type); });
 }
 
@@ -115,6 +149,15 @@ Text CFunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, Da
                        t.str() + ", which C text cannot pass; use target llvm");
     return type_of(t);
   };
+  if (is_kernel()) {
+    // Functions of the device's own, which its compiler knows.
+    std::vector<Text> args;
+    for (const Expr& arg : n.args) {
+      checked(arg.dtype());
+      args.push_back(expr(arg));
+    }
+    return call(callee.name, args);
+  }
   std::string declaration = checked(type) + " " + callee.name + "(";
   std::vector<Text> args;
   for (const Expr& arg : n.args) {

@@ -74,6 +74,9 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   const Text one{type.bits == 64 ? "1.0" : "1.0f"};
   if (intrin == Intrin::rsqrt)
     return rounded(infix(one, "/", math_call("sqrt", args, t), Level::Product), type);
+  if (is_kernel() && intrin == Intrin::exp10) return rounded(math_call("exp10", args, t), type);
+  if (is_kernel() && (intrin == Intrin::round || intrin == Intrin::nearbyint))
+    return rounded(math_call("rint", args, t), type);
   if (intrin == Intrin::exp10) {
     const Text power = call("pow", {{"10.0"}, args[0]});
     return rounded(type.bits == 64 ? power : cast_to("float", power), type);

@@ -12,8 +12,10 @@ Text CFunctionEmitter::pointer(const Expr& data, DataType element) {
   if (data.as<VarNode>()) {
     const CVariable& variable = find(data);
     if (variable.pointee == type || variable.pointee == "const " + type) return {variable.name};
+    return {"((" + variable.space + type + "*)" + variable.name + ")"};
   }
-  return {"((" + type + "*)" + expr(data).within(Level::Unary) + ")"};
+  const std::string space = is_kernel() ? std::string(module_.dialect().device->of_global) : "";
+  return {"((" + space + type + "*)" + expr(data).within(Level::Unary) + ")"};
 }
 
 Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const Lane& lane) {
@@ -77,7 +79,7 @@ void CFunctionEmitter::for_lanes(int lanes, LaneOrder order,
   names_.open();
   const std::string lane = names_.take("lane");
   const std::string type = type_of(Int(32));
-  const bool in_any_order = order == LaneOrder::Any;
+  const bool in_any_order = order == LaneOrder::Any && !is_kernel();
   if (in_any_order) module_.use_lanes();
   block((in_any_order ? "LANES for (" : "for (") + type + " " + lane + " = 0; " + lane + " < " +
             std::to_string(lanes) + "; ++" + lane + ")",

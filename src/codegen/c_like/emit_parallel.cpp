@@ -11,7 +11,7 @@ std::string CFunctionEmitter::declaration(const std::string& type,
                                           const CVariable& variable) const {
   if (variable.pointee.empty()) return type + " " + variable.name;
   const bool is_alone = noalias_ || variable.is_local;
-  return variable.pointee + "* " +
+  return variable.space + variable.pointee + "* " +
          (is_alone ? std::string(module_.dialect().restrict_word) + " " : "") + variable.name;
 }
 

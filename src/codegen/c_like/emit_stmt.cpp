@@ -86,8 +86,9 @@ void CFunctionEmitter::emit(const Let& n) {
   if (const auto& pointer = n.var.as<VarNode>()->pointer) {
     variable.name = names_.take(n.var.name());
     variable.pointee = memory_type(module_.dialect(), pointer->element);
-    out_.add(variable.pointee + "* const " + variable.name + " = " +
-             cast_to(variable.pointee + "*", value).text + ";");
+    if (is_kernel()) variable.space = space_of(n.var);
+    out_.add(variable.space + variable.pointee + "* const " + variable.name + " = " +
+             cast_to(variable.space + variable.pointee + "*", value).text + ";");
   } else {
     variable.name = bind(n.var.name(), n.var.dtype(), value);
   }
@@ -105,6 +106,7 @@ void CFunctionEmitter::emit(const Evaluate& n) {
 // ---- loops ----
 
 void CFunctionEmitter::emit(const For& n) {
+  if (n.kind == ForKind::Parallel && is_kernel()) refuse_in_kernel("a parallel loop");
   if (n.kind == ForKind::Parallel) return in_region_ ? shared_loop(n) : parallel_loop(n);
   const DataType type = n.min.dtype();
   if (is_one(n.extent)) {
@@ -174,6 +176,7 @@ void CFunctionEmitter::emit(const If& n) {
 }
 
 void CFunctionEmitter::emit(const Assert& n) {
+  if (is_kernel()) refuse_in_kernel("an assertion (`" + n.message + "`)");
   module_.use_runtime();
   const Text condition = expr(n.condition);
   block("if (!" + condition.within(Level::Unary) + ")", [&] {
@@ -186,9 +189,12 @@ void CFunctionEmitter::emit(const Assert& n) {
 void CFunctionEmitter::emit(const Attr& n) {
   switch (n.kind) {
     case AttrKind::ThreadExtent:
+      if (is_kernel()) return thread_axis(n);
+      refuse_thread_axis(n);
     case AttrKind::VirtualThread:
       refuse_thread_axis(n);
     case AttrKind::Pragma:
+      if (is_kernel()) return stmt(n.body);
       if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !in_region_)
         return parallel_region(n.body);
       if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish)) {
@@ -216,6 +222,7 @@ void CFunctionEmitter::emit(const Attr& n) {
 // ---- temporaries ----
 
 void CFunctionEmitter::emit(const Allocate& n) {
+  if (is_kernel()) return device_memory(n);
   if (!stack_.contains(n)) return workspace(n);
   const std::string type = memory_type(module_.dialect(), n.dtype);
   const std::int64_t bytes = *constant_bytes(n);

@@ -1,7 +1,8 @@
 // Emits one function as C text: the computation of a PrimFunc, or the body of a parallel loop.
 // Reading order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp),
 // expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
-// (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp).
+// (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp), what only kernels have
+// (emit_device.cpp).
 //
 // A vector is never a value of the text: where a program stores or binds one, the text has a loop
 // over its lanes, and an expression is emitted for one lane of it.
@@ -40,6 +41,8 @@ struct CVariable {
   bool is_index = false;
   /// Memory that only this function's part of the program knows.
   bool is_local = false;
+  /// Of a pointer in a kernel: which memory it points to, "__global ".
+  std::string space = {};
 };
 
 class CFunctionEmitter {
@@ -51,6 +54,7 @@ class CFunctionEmitter {
         noalias_(noalias),
         names_(module.names()) {
     out_.indent();
+    shared_memory_.indent();
   }
 
   Names& names() { return names_; }
@@ -66,6 +70,7 @@ class CFunctionEmitter {
 
  private:
   friend class PackedTextEmitter;
+  friend class KernelTextEmitter;
 
   // Statements.
   void stmt(const tir::Stmt& s);
@@ -100,6 +105,15 @@ class CFunctionEmitter {
   void check_status(const std::string& call);
   void leave(const std::string& status);
   void return_value(const Text& value);
+
+  // Kernels.
+  bool is_kernel() const { return module_.dialect().device != nullptr; }
+  void kernel_body(const tir::Stmt& body);
+  void thread_axis(const tir::Attr& n);
+  void device_memory(const tir::Allocate& n);
+  void dynamic_shared_memory(const tir::Allocate& n);
+  std::string space_of(const tir::Var& data) const;
+  [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
   // Expressions: of scalars, or of one lane of a vector.
   Text expr(const tir::Expr& e, const Lane& lane = {});
@@ -146,6 +160,7 @@ class CFunctionEmitter {
 
   // Calls.
   Text emit(const tir::Call& n, DataType type, const Lane& lane);
+  Text device_intrin(tir::Intrin intrin, const tir::Call& n, const Lane& lane);
   Text call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
   Text call_packed(const tir::Call& n);
@@ -178,6 +193,11 @@ class CFunctionEmitter {
   /// Inside a persistent parallel region.
   bool in_region_ = false;
   bool strided_tasks_ = false;
+  /// Of a kernel: declarations of memory of a block, which stand before all else.
+  Lines shared_memory_;
+  /// How much of the memory whose size the launch says is taken, and whether there is any.
+  tir::Expr dynamic_bytes_ = tir::make_int(Int(64), 0);
+  bool has_dynamic_shared_ = false;
 };
 
 }  // namespace tenon::codegen

@@ -62,7 +62,14 @@ std::string filled(std::string text, const std::string& name, const Dialect& dia
   replace("$T", value_type(dialect, t));
   replace("$B", std::to_string(t.bits));
   if (t.bits >= 8) replace("$U", memory_type(dialect, UInt(t.bits)));
-  replace("$F", t.bits == 64 ? "" : "f");
+  replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
+  if (dialect.device != nullptr) {
+    // Longer names first: one is part of another.
+    for (const int is_unsigned : {1, 0})
+      for (std::size_t n = 0; n < 4; ++n)
+        replace(std::string(kPlainC.integers[is_unsigned][n]),
+                std::string(dialect.integers[is_unsigned][n]));
+  }
   return text;
 }
 

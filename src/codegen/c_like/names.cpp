@@ -76,11 +76,22 @@ bool Names::is_taken(const std::string& name) const {
          std::ranges::any_of(scopes_, [&](const auto& scope) { return scope.contains(name); });
 }
 
-std::string Names::take(std::string_view wanted) {
+std::string Names::free_name(std::string_view wanted) const {
   const std::string base = as_identifier(wanted);
   std::string name = base;
   for (int n = 1; is_taken(name); ++n) name = base + "_" + std::to_string(n);
+  return name;
+}
+
+std::string Names::take(std::string_view wanted) {
+  std::string name = free_name(wanted);
   scopes_.back().insert(name);
+  return name;
+}
+
+std::string Names::take_for_good(std::string_view wanted) {
+  std::string name = free_name(wanted);
+  reserve(name);
   return name;
 }
 

@@ -26,12 +26,15 @@ class Names {
   Names() { open(); }
   /// In scope until the block around it is closed.
   std::string take(std::string_view wanted);
+  /// Until the end.
+  std::string take_for_good(std::string_view wanted);
   /// Taken from now on, and for good.
   void reserve(std::string_view name) { scopes_.front().insert(std::string(name)); }
   void open() { scopes_.emplace_back(); }
   void close() { scopes_.pop_back(); }
 
  private:
+  std::string free_name(std::string_view wanted) const;
   bool is_taken(const std::string& name) const;
   std::vector<std::unordered_set<std::string>> scopes_;
 };

@@ -63,6 +63,9 @@ class Lines {
     lines_.push_back(std::string(static_cast<std::size_t>(depth_ > 0 ? depth_ - 1 : 0) * 2, ' ') +
                      label + ":");
   }
+  void add_first(const std::string& line) {
+    lines_.insert(lines_.begin(), std::string(static_cast<std::size_t>(depth_) * 2, ' ') + line);
+  }
   void add(const Lines& other) {
     lines_.insert(lines_.end(), other.lines_.begin(), other.lines_.end());
   }

@@ -1,5 +1,6 @@
 #include "codegen/c_like/text_emitter.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "tenon/support/error.h"
@@ -103,6 +104,16 @@ constexpr const char* kLanes =
 
 bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_part_of_a_name(text[at - 1]);
+    const std::size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_part_of_a_name(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string c_string(const std::string& text) {
@@ -132,17 +143,14 @@ TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> import
                            "workspace_alloc", "workspace_free", "LANES", "TenonValue", "DLDevice",
                            "DLDataType", "DLTensor", "TenonRuntimeApi"})
     names_.reserve(name);
+  if (dialect.device == nullptr) return;
+  names_.reserve(kDynamicShared);
+  for (const std::string_view word : dialect.device->reserved) names_.reserve(word);
 }
 
 bool TextEmitter::is_declared_by_import(const std::string& name) const {
-  for (const std::string& source : imported_)
-    for (std::size_t at = source.find(name); at != std::string::npos;
-         at = source.find(name, at + 1)) {
-      const bool begins = at == 0 || !is_part_of_a_name(source[at - 1]);
-      const std::size_t end = at + name.size();
-      if (begins && (end == source.size() || !is_part_of_a_name(source[end]))) return true;
-    }
-  return false;
+  return std::ranges::any_of(imported_,
+                             [&](const std::string& source) { return has_word(source, name); });
 }
 
 void TextEmitter::use_extern(const std::string& name, const std::string& declaration) {
@@ -153,6 +161,14 @@ void TextEmitter::use_extern(const std::string& name, const std::string& declara
   if (!is_new && known->second != declaration)
     throw LowerError("the extern function `" + name + "` is called as `" + declaration +
                      "` and as `" + known->second + "`; in C a function has one type");
+}
+
+std::string TextEmitter::kernels() const {
+  const std::string rest = helpers_.text() + functions_;
+  std::string head = "// Made by Tenon.\n";
+  for (const auto& [word, line] : dialect_.device->preambles)
+    if (has_word(rest, word)) head += line;
+  return head + "\n" + rest;
 }
 
 std::string TextEmitter::text(const std::string& manifest) const {

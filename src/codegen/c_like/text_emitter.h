@@ -14,6 +14,9 @@
 
 namespace tenon::codegen {
 
+/// The parameter, or the array, that is a kernel's memory of a size that the launch says.
+inline constexpr std::string_view kDynamicShared = "dynamic_shared";
+
 class TextEmitter {
  public:
   /// `imported` are the C sources that functions bring along; they become part of the text.
@@ -42,6 +45,8 @@ class TextEmitter {
 
   /// The whole.
   std::string text(const std::string& manifest) const;
+  /// The whole, where the functions are kernels.
+  std::string kernels() const;
   /// The declarations of the functions for C programs.
   const std::string& declarations() const { return declarations_; }
 

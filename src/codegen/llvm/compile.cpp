@@ -31,6 +31,16 @@ void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>
                            kManifestSymbol);
 }
 
+/// c_api.h: the kernels of a library.
+void add_kernel_tables(llvm::Module& module, std::vector<llvm::Constant*> tables) {
+  auto* pointer = llvm::PointerType::getUnqual(module.getContext());
+  tables.push_back(llvm::ConstantPointerNull::get(pointer));
+  llvm::Constant* data =
+      llvm::ConstantArray::get(llvm::ArrayType::get(pointer, tables.size()), tables);
+  new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::WeakAnyLinkage, data,
+                           kKernelsSymbol);
+}
+
 bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
   return a.cpu == b.cpu && a.features == b.features;
 }
@@ -108,19 +118,26 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   const bool has_imports = llvm::any_of(module, [](const auto& f) { return !f.isDeclaration(); });
 
   SymbolNames symbols;
+  std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
     result.targets.push_back(unit.target);
     ModuleEmitter emitter(module, unit.target, options);
+    if (unit.kernels) {
+      emitter.add_kernels(*unit.kernels);
+      kernel_tables.push_back(emitter.kernels()->data);
+      result.kernels.push_back(*unit.kernels);
+    }
     for (const auto& [name, func] : unit.module.functions) {
       const Signature signature = signature_of(
           func, symbols.packed(func.attrs.global_symbol, unit.target.system_library.value_or("")),
-          options.argument_alignment);
+          options.argument_alignment, unit.kernels ? &*unit.kernels : nullptr);
       emit_function(emitter, func, signature);
       result.functions.push_back(signature.spec);
       result.functions.back().features = needed_features(unit.target);
     }
   }
   add_manifest(module, result.functions);
+  if (!kernel_tables.empty()) add_kernel_tables(module, kernel_tables);
   if (result.common.system_library)
     register_system_library(module, *result.common.system_library, result.functions);
   verify(module, "emitted");
@@ -137,7 +154,14 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
 }
 
+std::vector<std::string> LlvmArtifact::source_kinds() const {
+  std::vector<std::string> kinds = kernel_source_kinds(code_.kernels);
+  kinds.insert(kinds.end(), {"ll", "asm"});
+  return kinds;
+}
+
 std::string LlvmArtifact::source(std::string_view kind) const {
+  if (kind != "ll" && kind != "asm") return kernel_source(code_.kernels, kind);
   llvm::LLVMContext context;
   const llvm::MemoryBufferRef buffer(llvm::StringRef(code_.bitcode.data(), code_.bitcode.size()),
                                      "tenon");

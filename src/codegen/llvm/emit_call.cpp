@@ -107,6 +107,8 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::tvm_tuple:
       for (const Expr& arg : n.args) none = expr(arg);
       return none;
+    case Intrin::launch_kernel:
+      return launch_kernel(n);
     case Intrin::prefetch:
       prefetch(n);
       return none;
@@ -118,7 +120,6 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::tvm_warp_shuffle_down:
     case Intrin::tvm_warp_activemask:
     case Intrin::thread_return:
-    case Intrin::launch_kernel:
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:

@@ -200,7 +200,7 @@ llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, llvm::Value* c
 
 void FunctionEmitter::emit(const Allocate& n) {
   const int lane = lane_bytes(n.dtype);
-  if (stack_->contains(n)) {
+  if (!device_id_ && stack_->contains(n)) {
     const std::int64_t bytes = std::max<std::int64_t>(*constant_bytes(n), lane);
     const int alignment =
         bytes >= 64 ? 64 : static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
@@ -223,9 +223,12 @@ void FunctionEmitter::emit(const Allocate& n) {
   }
   llvm::CallInst* memory =
       builder_.CreateCall(module_.runtime_function("tenon_workspace_alloc"),
-                          {int32(kDLCPU), int32(0), bytes, int32(kWorkspaceAlignment)});
-  memory->addRetAttr(
-      llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
+                          {int32(device_id_ ? static_cast<int>(module_.kernels()->device) : kDLCPU),
+                           device_id_ ? device_id_ : int32(0), bytes, int32(kWorkspaceAlignment)});
+  // Memory of a device is a handle.
+  if (!device_id_)
+    memory->addRetAttr(
+        llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));
   llvm::Value* failed = builder_.CreateIsNull(memory);
   llvm::BasicBlock* on_failure = new_block("no_memory");
   llvm::BasicBlock* after = new_block("allocated");

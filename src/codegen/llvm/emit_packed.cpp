@@ -50,6 +50,7 @@ class PackedEmitter {
     for (unsigned n = 0; n < func_.params.size(); ++n)
       if (const BufferParam* array = func_.buffer_of(func_.params[n]))
         args[n] = move_to_base(emitter, *array, args[n]);
+    if (module_.kernels()) args.push_back(device_id(emitter));
     emitter.builder_.CreateRet(emitter.builder_.CreateCall(computation, args));
     emitter.close_entry();
   }
@@ -64,6 +65,7 @@ class PackedEmitter {
     for (const Var& offset : signature_.zero_offsets)
       types.push_back(register_type(module_.context(), offset.dtype()));
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
+    if (module_.kernels()) types.push_back(status);
     llvm::Function* function = module_.make_function(llvm::FunctionType::get(status, types, false),
                                                      llvm::GlobalValue::InternalLinkage,
                                                      signature_.spec.name + "_compute");
@@ -75,6 +77,7 @@ class PackedEmitter {
       emitter.define_size(size.var, function->getArg(n++));
     for (const Var& offset : signature_.zero_offsets)
       emitter.define_size(offset, function->getArg(n++));
+    if (module_.kernels()) emitter.run_on(function->getArg(n++));
     emitter.body(func_.body);
     return function;
   }
@@ -89,6 +92,8 @@ class PackedEmitter {
     const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
     llvm::LLVMContext& context = module_.context();
     if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
+    // Memory of a device is a handle.
+    if (module_.kernels()) return;
     const Expr& offset = array->declared->elem_offset;
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
     argument->addAttr(llvm::Attribute::getWithAlignment(
@@ -125,6 +130,18 @@ class PackedEmitter {
     llvm::Value* at =
         builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), tensors_[param], offset);
     return builder.CreateLoad(builder.getPtrTy(), at);
+  }
+
+  /// Of the first array: the arguments' check has seen that all are on one device.
+  llvm::Value* device_id(FunctionEmitter& emitter) const {
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    for (llvm::Value* tensor : tensors_) {
+      if (!tensor) continue;
+      constexpr std::size_t kAt = offsetof(DLTensor, device) + offsetof(DLDevice, device_id);
+      return builder.CreateLoad(builder.getInt32Ty(), builder.CreateConstInBoundsGEP1_64(
+                                                          builder.getInt8Ty(), tensor, kAt));
+    }
+    return builder.getInt32(0);
   }
 
   llvm::Value* part(FunctionEmitter& emitter, int param, ArrayPart part, int dimension) const {
@@ -169,6 +186,9 @@ class PackedEmitter {
                             llvm::Value* data) const {
     const Expr& offset = array.declared->elem_offset;
     if (is_zero(offset) || offset.as<VarNode>()) return data;
+    if (module_.kernels() && module_.kernels()->device == runtime::DeviceType::OpenCL)
+      throw LowerError("array `" + array.declared->name +
+                       "` begins before its data, which memory of OpenCL cannot");
     llvm::IRBuilder<>& builder = emitter.builder_;
     const auto bytes = static_cast<std::uint64_t>(array.declared->dtype.bytes());
     llvm::Value* distance = builder.CreateMul(emitter.index(offset), builder.getInt64(bytes));

@@ -26,8 +26,10 @@ void FunctionEmitter::emit(const Seq& n) {
   std::int64_t small = 0;
   for (const Stmt& s : n.stmts)
     if (fits(s)) small += sizes.of(s);
-  // The tasks of a region share loops and meet at barriers: they stay in one function.
-  const bool divides = small > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_;
+  // The tasks of a region share loops and meet at barriers: they stay in one function. So do
+  // launches, which know the device.
+  const bool divides =
+      small > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ && !device_id_;
   if (!divides) {
     for (const Stmt& s : n.stmts) stmt(s);
     return;

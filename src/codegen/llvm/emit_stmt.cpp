@@ -133,7 +133,8 @@ bool is_short(const llvm::Value* begin, const llvm::Value* end) {
 }  // namespace
 
 void FunctionEmitter::emit(const For& n) {
-  if (n.kind == ForKind::Parallel) return task_ ? shared_loop(n) : parallel_loop(n);
+  // What launches kernels does so in order.
+  if (n.kind == ForKind::Parallel && !device_id_) return task_ ? shared_loop(n) : parallel_loop(n);
   if (is_one(n.extent)) {
     define_size(n.var, in_index_mode(n.min));
     return stmt(n.body);

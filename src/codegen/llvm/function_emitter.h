@@ -2,7 +2,7 @@
 // order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in parallel
 // (emit_parallel.cpp), expressions
 // (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory
-// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp).
+// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp), launches of kernels (emit_launch.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -151,6 +151,9 @@ class FunctionEmitter {
   llvm::Value* access_ptr(const tir::Call& n);
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
+  llvm::Value* launch_kernel(const tir::Call& n);
+  /// Of a function for a device: the number of the one that its arrays are on.
+  void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
@@ -185,6 +188,7 @@ class FunctionEmitter {
   /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;
+  llvm::Value* device_id_ = nullptr;
   /// Whether this is a part of a long sequence: with many like it, its loops are not unrolled.
   bool is_divided_ = false;
   /// Of serial loops around what is emitted, those around the function's call included.

@@ -11,6 +11,8 @@ struct LlvmCode {
   std::vector<tir::TargetFacts> targets;
   tir::TargetFacts common;
   CompileOptions options;
+  /// Of the functions for devices.
+  std::vector<KernelCode> kernels;
   /// The optimised module; its texts are made when they are asked for.
   std::string bitcode;
   /// What runs, and what is saved.
@@ -27,7 +29,7 @@ class LlvmArtifact : public ArtifactImpl, public std::enable_shared_from_this<Ll
 
   const LlvmCode& code() const { return code_; }
   const std::vector<runtime::FunctionSpec>& functions() const override { return code_.functions; }
-  std::vector<std::string> source_kinds() const override { return {"ll", "asm"}; }
+  std::vector<std::string> source_kinds() const override;
   std::string source(std::string_view kind) const override;
   void save(const std::filesystem::path& path) const override;
   std::shared_ptr<runtime::ModuleImpl> load() const override;

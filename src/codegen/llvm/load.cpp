@@ -14,6 +14,7 @@
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
@@ -108,8 +109,18 @@ class CompiledModule : public runtime::ModuleImpl {
       }
       entries_[function.symbol] = address->toPtr<TenonPackedFunction>();
     }
+    if (!code.kernels.empty()) {
+      auto kernels = jit_->lookup(kKernelsSymbol);
+      check(kernels ? llvm::Error::success() : kernels.takeError());
+      kernels_ = kernels->toPtr<TenonKernels* const*>();
+    }
     jit_->getExecutionSession().setErrorReporter(
         [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  }
+
+  ~CompiledModule() override {
+    for (TenonKernels* const* kernels = kernels_; kernels && *kernels; ++kernels)
+      tenon_release_kernels(*kernels);
   }
 
   std::string kind() const override { return "llvm"; }
@@ -163,6 +174,7 @@ class CompiledModule : public runtime::ModuleImpl {
   std::shared_ptr<const LlvmArtifact> artifact_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   std::map<std::string, TenonPackedFunction> entries_;
+  TenonKernels* const* kernels_ = nullptr;
 };
 
 }  // namespace

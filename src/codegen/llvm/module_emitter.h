@@ -23,6 +23,14 @@ struct TargetTraits {
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);
 
+/// The kernels that functions of a module launch.
+struct KernelTable {
+  runtime::DeviceType device;
+  /// A TenonKernels (c_api.h).
+  llvm::GlobalVariable* data;
+  KernelCode code;
+};
+
 class ModuleEmitter {
  public:
   ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options);
@@ -34,6 +42,11 @@ class ModuleEmitter {
   /// The flags of every floating operation: contraction always, what changes the order of sums only
   /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;
+
+  /// What the functions emitted from now on launch; their arrays are on the kernels' device.
+  void add_kernels(const KernelCode& code);
+  /// Null if there are none.
+  const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
 
   /// A function of the module's own, compiled for the target.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
@@ -63,6 +76,7 @@ class ModuleEmitter {
   bool fast_math_;
   std::string cpu_;
   std::string features_;
+  std::optional<KernelTable> kernels_;
   std::map<std::string, llvm::Constant*> texts_;
   std::array<llvm::MDNode*, 2> loops_that_stay_ = {};
 };

@@ -68,7 +68,8 @@ llvm::PHINode* WorkspaceScopes::exception_of(std::size_t n) {
 
 void WorkspaceScopes::free(llvm::IRBuilder<>& builder, llvm::Value* memory) {
   builder.CreateCall(module_.runtime_function("tenon_workspace_free"),
-                     {builder.getInt32(kDLCPU), builder.getInt32(0), memory});
+                     {builder.getInt32(static_cast<std::uint32_t>(device_type_)),
+                      device_id_ ? device_id_ : builder.getInt32(0), memory});
 }
 
 llvm::BasicBlock* WorkspaceScopes::new_block(const char* name) {

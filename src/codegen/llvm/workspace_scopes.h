@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/llvm/module_emitter.h"
+#include "tenon/runtime/dlpack.h"
 
 namespace tenon::codegen {
 
@@ -21,6 +22,11 @@ class WorkspaceScopes {
   WorkspaceScopes(ModuleEmitter& module, llvm::Function* function)
       : module_(module), function_(function) {}
 
+  /// Where the memory is; otherwise it is the host's.
+  void place_on(int device_type, llvm::Value* device_id) {
+    device_type_ = device_type;
+    device_id_ = device_id;
+  }
   bool empty() const { return scopes_.empty(); }
   /// The memory is in scope from here on.
   void enter(llvm::Value* memory) { scopes_.push_back({memory, nullptr, nullptr}); }
@@ -49,6 +55,8 @@ class WorkspaceScopes {
 
   ModuleEmitter& module_;
   llvm::Function* function_;
+  int device_type_ = kDLCPU;
+  llvm::Value* device_id_ = nullptr;
   std::vector<Scope> scopes_;
 };
 

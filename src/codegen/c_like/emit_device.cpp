@@ -1,0 +1,152 @@
+// What only kernels have: indices of threads, memory of a block, barriers, exchanges within a warp.
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/codegen/statements.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// What vectors of the devices' languages are aligned to at most, in bytes.
+constexpr int kDeviceAlignment = 16;
+
+Expr bytes_of(const Allocate& n) {
+  Expr bytes = make_int(Int(64), n.dtype.bytes());
+  for (const Expr& extent : n.extents) bytes = bytes * make_cast(Int(64), extent);
+  return bytes;
+}
+
+}  // namespace
+
+void CFunctionEmitter::refuse_in_kernel(const std::string& what) const {
+  throw LowerError("kernel `" + name_ + "` has " + what + ", which devices cannot run");
+}
+
+void CFunctionEmitter::kernel_body(const Stmt& body) {
+  stmt(body);
+  Lines all = shared_memory_;
+  all.add(out_);
+  out_ = all;
+}
+
+void CFunctionEmitter::thread_axis(const Attr& n) {
+  const IterVar& axis = std::get<IterVar>(n.subject);
+  const std::optional<ThreadTag>& tag = axis.thread();
+  if (!tag || !tag->dim || tag->is_virtual()) refuse_thread_axis(n);
+  const DeviceDialect& device = *module_.dialect().device;
+  const auto dimension = static_cast<std::size_t>(*tag->dim);
+  const std::string_view index =
+      tag->is_block() ? device.block_index[dimension] : device.thread_index[dimension];
+  if (uses_var(n.body, axis.var()))
+    define(axis.var(), {.name = bind(axis.var().name(), axis.var().dtype(), {std::string(index)}),
+                        .is_index = true});
+  stmt(n.body);
+}
+
+std::string CFunctionEmitter::space_of(const Var& data) const {
+  const auto& pointer = data.as<VarNode>()->pointer;
+  const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+  switch (scope) {
+    case StorageScope::Global:
+      return std::string(module_.dialect().device->of_global);
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return std::string(module_.dialect().device->of_shared);
+    case StorageScope::Local:
+    case StorageScope::Warp:
+    case StorageScope::WmmaMatrixA:
+    case StorageScope::WmmaMatrixB:
+    case StorageScope::WmmaAccumulator:
+      return "";
+  }
+  internal_error("a storage scope without a meaning");
+}
+
+void CFunctionEmitter::device_memory(const Allocate& n) {
+  const auto& pointer = n.data.as<VarNode>()->pointer;
+  const StorageScope scope = pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+  const bool is_local = scope == StorageScope::Local;
+  const std::string& name = n.data.name();
+  if (scope == StorageScope::SharedDyn) return dynamic_shared_memory(n);
+  if (!is_local && scope != StorageScope::Shared)
+    refuse_in_kernel("memory `" + name + "` of scope " + std::string(to_string(scope)));
+  const auto bytes = constant_bytes(n);
+  if (!bytes)
+    refuse_in_kernel("memory `" + name + "` of scope " + std::string(to_string(scope)) +
+                     " whose size is not constant");
+  const DeviceDialect& device = *module_.dialect().device;
+  const std::string type = memory_type(module_.dialect(), n.dtype);
+  const std::int64_t count = std::max<std::int64_t>(*bytes / n.dtype.element().bytes(), 1);
+  // Memory of a block is declared at the beginning of a kernel and nowhere else.
+  const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
+  Lines& lines = is_local ? out_ : shared_memory_;
+  lines.add(std::string(is_local ? "" : device.shared_memory) + type + " " + taken + "[" +
+            std::to_string(count) + "]" + ";");
+  define(n.data, {.name = taken, .pointee = type, .is_local = true, .space = space_of(n.data)});
+  stmt(n.body);
+}
+
+/// One piece of memory of a size that the launch says holds all of it, in order.
+void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
+  const std::string type = memory_type(module_.dialect(), n.dtype);
+  const std::string name = names_.take(n.data.name());
+  const std::string space = space_of(n.data);
+  const Text base{std::string(kDynamicShared)};
+  const Text at = is_zero(dynamic_bytes_)
+                      ? base
+                      : Text{"(" + infix(base, "+", index(dynamic_bytes_), Level::Sum).text + ")"};
+  out_.add(space + type + "* const " + name + " = " + cast_to(space + type + "*", at).text + ";");
+  has_dynamic_shared_ = true;
+  const Expr outer = dynamic_bytes_;
+  const Expr unit = make_int(Int(64), kDeviceAlignment);
+  dynamic_bytes_ = dynamic_bytes_ + floordiv(bytes_of(n) + (kDeviceAlignment - 1), unit) * unit;
+  if (const auto bytes = constant_bytes(n); bytes && constant_int(outer))
+    dynamic_bytes_ =
+        make_int(Int(64), *constant_int(outer) + (*bytes + kDeviceAlignment - 1) /
+                                                     kDeviceAlignment * kDeviceAlignment);
+  define(n.data, {.name = name, .pointee = type, .is_local = true, .space = space});
+  stmt(n.body);
+}
+
+/// An intrinsic that only devices have.
+Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& lane) {
+  const DeviceDialect& device = *module_.dialect().device;
+  const Text none{"0"};
+  const auto shuffle = [&](const char* function) {
+    if (device.has_shuffles)
+      return call(function, {expr(n.args[0], lane), expr(n.args[1], lane), expr(n.args[2], lane),
+                             expr(n.args[3], lane)});
+    refuse_in_kernel("an exchange within a warp");
+  };
+  switch (intrin) {
+    case Intrin::tvm_storage_sync: {
+      const StringImm* scope = n.args[0].as<StringImm>();
+      out_.add(std::string(scope && scope->value == "warp" ? device.warp_barrier
+                                                           : device.block_barrier));
+      return none;
+    }
+    // A hint, for which devices have other means.
+    case Intrin::prefetch:
+      return none;
+    case Intrin::thread_return:
+      out_.add("return;");
+      return none;
+    case Intrin::tvm_warp_shuffle:
+      return shuffle("__shfl_sync");
+    case Intrin::tvm_warp_shuffle_up:
+      return shuffle("__shfl_up_sync");
+    case Intrin::tvm_warp_shuffle_down:
+      return shuffle("__shfl_down_sync");
+    case Intrin::tvm_warp_activemask:
+      if (!device.has_shuffles) refuse_in_kernel("the mask of a warp's threads");
+      return {"__activemask()"};
+    default:
+      refuse_in_kernel("a call of @tir." + std::string(to_string(intrin)));
+  }
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,124 @@
+#include "tenon/codegen/c_like/kernels.h"
+
+#include "codegen/c_like/function_emitter.h"
+#include "codegen/c_like/nvrtc.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+/// A kernel as a function of the text.
+class KernelTextEmitter {
+ public:
+  KernelTextEmitter(TextEmitter& module, const PrimFunc& kernel)
+      : module_(module),
+        kernel_(kernel),
+        uses_(kernel.body),
+        name_(module.names().take(kernel.attrs.global_symbol)),
+        emitter_(module, uses_, name_, kernel.attrs.noalias) {}
+
+  const Signature& signature() const { return signature_; }
+
+  runtime::KernelSpec run() {
+    spec_.name = name_;
+    for (std::size_t n = 0; n < kernel_.params.size(); ++n) add_param(n);
+    emitter_.kernel_body(kernel_.body);
+    spec_.has_dynamic_shared = emitter_.has_dynamic_shared_;
+    if (spec_.has_dynamic_shared) add_dynamic_shared();
+    module_.add_function(emitter_.function(prefix() + name_ + "(" + params_ + ")"));
+    return std::move(spec_);
+  }
+
+ private:
+  void add_param(std::size_t n) {
+    const Var& param = kernel_.params[n];
+    CVariable variable{.name = emitter_.names().take(signature_.spec.params[n].name)};
+    std::string type;
+    if (const BufferParam* array = kernel_.buffer_of(param)) {
+      const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
+      variable.pointee = (spec.access == runtime::Access::Read ? "const " : "") +
+                         memory_type(module_.dialect(), array->buffer->dtype);
+      variable.space = module_.dialect().device->of_global;
+      emitter_.define(array->buffer->data, variable);
+      emitter_.define(array->declared->data, variable);
+      spec_.params.push_back(Handle());
+    } else {
+      // A bool is no parameter of OpenCL's kernels; numbers of 16 bits come as they are computed
+      // with.
+      const DataType t = param.dtype();
+      const DataType passed = t.is_bool()                       ? UInt(8)
+                              : t.is_floating() && t.bits == 16 ? Float(32)
+                                                                : t;
+      variable.is_index = t.is_int() && t.bits >= 32 && uses_.is_index_only(param);
+      type = "const " + value_type(module_.dialect(), passed);
+      spec_.params.push_back(passed);
+    }
+    params_ += (params_.empty() ? "" : ", ") + emitter_.declaration(type, variable);
+    emitter_.define(param, std::move(variable));
+  }
+
+  void add_dynamic_shared() {
+    const DeviceDialect& device = *module_.dialect().device;
+    const std::string type = memory_type(module_.dialect(), UInt(8));
+    if (device.dynamic_shared_is_parameter) {
+      params_ += (params_.empty() ? "" : ", ") + std::string(device.of_shared) + type + "* " +
+                 std::string(kDynamicShared);
+    } else {
+      emitter_.out_.add_first("extern __shared__ __align__(16) " + type + " " +
+                              std::string(kDynamicShared) + "[];");
+    }
+  }
+
+  /// What stands before the name: with the threads of a block, where their number is known.
+  std::string prefix() const {
+    const DeviceDialect& device = *module_.dialect().device;
+    std::int64_t extents[3] = {1, 1, 1};
+    bool is_known = true;
+    walk(kernel_.body, [&](const Attr& n) {
+      if (n.kind != AttrKind::ThreadExtent) return;
+      const IterVar& axis = std::get<IterVar>(n.subject);
+      if (!axis.thread() || !axis.thread()->is_thread() || !axis.thread()->dim) return;
+      const auto extent = constant_int(n.value);
+      is_known &= extent.has_value();
+      extents[*axis.thread()->dim] = extent.value_or(1);
+    });
+    std::string text(is_known ? device.kernel_of_known_size : device.kernel);
+    const auto fill = [&](const char* place, std::int64_t value) {
+      if (const std::size_t at = text.find(place); at != std::string::npos)
+        text.replace(at, 2, std::to_string(value));
+    };
+    fill("$X", extents[0]);
+    fill("$Y", extents[1]);
+    fill("$Z", extents[2]);
+    fill("$N", extents[0] * extents[1] * extents[2]);
+    return text;
+  }
+
+  TextEmitter& module_;
+  const PrimFunc& kernel_;
+  const IndexUses uses_;
+  const std::string name_;
+  const Signature signature_ = signature_of(kernel_, name_);
+  CFunctionEmitter emitter_;
+  runtime::KernelSpec spec_;
+  std::string params_;
+};
+
+KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts& facts) {
+  internal_check(facts.is_gpu(), "kernels for a processor");
+  const bool is_cuda = facts.kind == TargetKind::Cuda;
+  KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
+  TextEmitter module(is_cuda ? kCudaC : kOpenClC, {});
+  for (const PrimFunc& kernel : kernels) {
+    KernelTextEmitter emitter(module, kernel);
+    code.specs.push_back(emitter.run());
+    code.functions.push_back(emitter.signature().spec);
+  }
+  code.text = module.kernels();
+  if (is_cuda) compile_cuda(code, facts.arch);
+  return code;
+}
+
+}  // namespace tenon::codegen

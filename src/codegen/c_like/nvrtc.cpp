@@ -1,0 +1,125 @@
+#include "codegen/c_like/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Result = int;
+using Program = void*;
+
+constexpr Result kCompilationFailed = 6;
+
+/// Where installations put the library, the newest first, if the loader does not know it.
+std::vector<std::string> places() {
+  std::vector<std::string> names{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
+                                 "/usr/local/cuda/lib64/libnvrtc.so"};
+  std::vector<std::string> versions;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/usr/local", ignored))
+    if (entry.path().filename().string().starts_with("cuda-"))
+      for (const char* folder : {"lib64", "lib"})
+        versions.push_back((entry.path() / folder / "libnvrtc.so").string());
+  std::ranges::sort(versions, std::greater());
+  names.insert(names.end(), versions.begin(), versions.end());
+  return names;
+}
+
+/// Never unloaded.
+struct Nvrtc {
+  Nvrtc() {
+    for (const std::string& place : places())
+      if (library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) break;
+    if (library == nullptr) {
+      why_missing = "libnvrtc.so, the compiler of CUDA C, was not found";
+      return;
+    }
+    find(create, "nvrtcCreateProgram");
+    find(destroy, "nvrtcDestroyProgram");
+    find(compile, "nvrtcCompileProgram");
+    find(error_text, "nvrtcGetErrorString");
+    find(ptx_size, "nvrtcGetPTXSize");
+    find(ptx, "nvrtcGetPTX");
+    find(cubin_size, "nvrtcGetCUBINSize");
+    find(cubin, "nvrtcGetCUBIN");
+    find(log_size, "nvrtcGetProgramLogSize");
+    find(log, "nvrtcGetProgramLog");
+  }
+
+  template <class F>
+  void find(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(dlsym(library, name));
+    if (function == nullptr)
+      why_missing =
+          "libnvrtc.so, the compiler of CUDA C, is too old: it has no " + std::string(name);
+  }
+
+  using Size = Result(Program, std::size_t*);
+  using Text = Result(Program, char*);
+
+  void* library = nullptr;
+  std::string why_missing;
+  Result (*create)(Program*, const char*, const char*, int, const char* const*,
+                   const char* const*) = nullptr;
+  Result (*destroy)(Program*) = nullptr;
+  Result (*compile)(Program, int, const char* const*) = nullptr;
+  const char* (*error_text)(Result) = nullptr;
+  Size *ptx_size = nullptr, *cubin_size = nullptr, *log_size = nullptr;
+  Text *ptx = nullptr, *cubin = nullptr, *log = nullptr;
+};
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc& library = *new Nvrtc;
+  return library;
+}
+
+/// "" where the compiler gives none.
+std::string bytes_of(Program program, Nvrtc::Size* size_of, Nvrtc::Text* text_of) {
+  std::size_t size = 0;
+  if (size_of(program, &size) != 0 || size == 0) return "";
+  std::string bytes(size, '\0');
+  return text_of(program, bytes.data()) == 0 ? bytes : "";
+}
+
+}  // namespace
+
+void compile_cuda(KernelCode& code, const std::string& arch) {
+  const Nvrtc& library = nvrtc();
+  if (!library.why_missing.empty()) {
+    code.why_no_binary = library.why_missing;
+    return;
+  }
+  Program program = nullptr;
+  const Result made =
+      library.create(&program, code.text.c_str(), "kernels.cu", 0, nullptr, nullptr);
+  if (made != 0) {
+    code.why_no_binary = std::string("NVRTC cannot start: ") + library.error_text(made);
+    return;
+  }
+  const std::string architecture = "--gpu-architecture=" + arch;
+  const char* options[] = {architecture.c_str(), "--std=c++17"};
+  const Result compiled = library.compile(program, 2, options);
+  const std::string log = bytes_of(program, library.log_size, library.log);
+  if (compiled == 0) {
+    code.ptx = bytes_of(program, library.ptx_size, library.ptx);
+    code.binary = bytes_of(program, library.cubin_size, library.cubin);
+    if (code.binary.empty()) code.binary = code.ptx;  // with the zero at its end
+    while (code.ptx.ends_with('\0')) code.ptx.pop_back();
+  } else if (compiled != kCompilationFailed) {
+    code.why_no_binary = "NVRTC does not compile for " + arch + ": " +
+                         library.error_text(compiled) + (log.size() > 1 ? "\n" : "") + log.c_str();
+  }
+  library.destroy(&program);
+  if (compiled == kCompilationFailed)
+    throw LowerError("NVRTC refuses the CUDA C of kernels:\n" + std::string(log.c_str()));
+}
+
+}  // namespace tenon::codegen

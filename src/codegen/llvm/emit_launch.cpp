@@ -1,0 +1,90 @@
+// Launches of kernels, and the data of a module that they refer to.
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/support/error.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// Of launch_kernel: name, extents of blocks and threads, bytes of dynamic shared memory,
+/// arguments.
+constexpr std::size_t kFirstExtent = 1, kExtents = 7, kFirstArgument = kFirstExtent + kExtents;
+
+/// Bytes and a zero behind them.
+llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
+  llvm::Constant* data = llvm::ConstantDataArray::getString(
+      module.getContext(), llvm::StringRef(bytes.data(), bytes.size()));
+  auto* global = new llvm::GlobalVariable(module, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, name);
+  global->setAlignment(llvm::Align(8));
+  return global;
+}
+
+}  // namespace
+
+void ModuleEmitter::add_kernels(const KernelCode& code) {
+  llvm::IRBuilder<> builder(context());
+  llvm::Constant* none = llvm::ConstantPointerNull::get(builder.getPtrTy());
+  // TenonKernels
+  llvm::Constant* fields[] = {
+      builder.getInt32(kTenonAbiVersion),
+      builder.getInt32(static_cast<std::uint32_t>(code.device)),
+      data_of(module_, runtime::to_kernel_manifest(code.specs), "kernel_manifest"),
+      data_of(module_, code.text, "kernel_source"),
+      builder.getInt64(code.text.size()),
+      code.binary.empty() ? none : data_of(module_, code.binary, "kernel_binary"),
+      builder.getInt64(code.binary.size()),
+      none};
+  llvm::Constant* table = llvm::ConstantStruct::getAnon(fields);
+  KernelTable kernels{
+      .device = code.device,
+      .data = new llvm::GlobalVariable(module_, table->getType(), false,
+                                       llvm::GlobalValue::InternalLinkage, table, "kernels"),
+      .code = code};
+  kernels_ = std::move(kernels);
+}
+
+void FunctionEmitter::run_on(llvm::Value* device_id) {
+  device_id_ = device_id;
+  workspaces_.place_on(static_cast<int>(module_.kernels()->device), device_id);
+}
+
+llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
+  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
+  if (!name || !module_.kernels())
+    throw LowerError("a kernel is launched by a function that was compiled without kernels");
+  const KernelTable& kernels = *module_.kernels();
+  const std::size_t number = number_of_kernel(kernels.code, name->value);
+  const auto count = static_cast<std::int64_t>(n.args.size() - kFirstArgument);
+  const auto& spec = kernels.code.specs[number];
+  internal_check(spec.params.size() == static_cast<std::size_t>(count),
+                 "a launch whose arguments are not those of the kernel");
+  llvm::Value* size = entry_alloca(builder_.getInt64Ty(), int64(kExtents), 8, "launch");
+  for (std::size_t k = 0; k < kExtents; ++k) {
+    const Expr& extent = n.args[kFirstExtent + k];
+    builder_.CreateStore(cast(in_index_mode(extent), extent.dtype(), Int(64)),
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), size, k));
+  }
+  llvm::Value* values =
+      entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    const Expr& arg = n.args[kFirstArgument + k];
+    const DataType t = arg.dtype();
+    llvm::Value* value = expr(arg);
+    if (t.is_integral()) value = cast(value, t, Int(64));
+    if (t.is_floating()) value = cast(value, t, Float(64));
+    builder_.CreateStore(value,
+                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k));
+  }
+  llvm::Value* status = builder_.CreateCall(
+      module_.runtime_function("tenon_launch_kernel"),
+      {kernels.data, int32(static_cast<int>(number)), device_id_, values, int32(count), size});
+  check_status(status);
+  return status;
+}
+
+}  // namespace tenon::codegen
