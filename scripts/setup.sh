@@ -1,9 +1,19 @@
 #!/usr/bin/env bash
-# Installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing.
+# setup.sh [--with-opencl]: installs what Tenon needs and this Debian machine lacks. Quick, and silent, when
+# nothing is missing. With the option also OpenCL's device on the CPU (PoCL), for the tests of kernels.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
           libboost-program-options-dev libtbb-dev libgtest-dev libopenblas-dev)
+for argument in "$@"; do
+  case $argument in
+    --with-opencl) packages+=(pocl-opencl-icd) ;;
+    *)
+      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl." >&2
+      exit 2
+      ;;
+  esac
+done
 llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
