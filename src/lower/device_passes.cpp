@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "lower/passes/hoist_thread_axes.h"
 #include "lower/passes/lower_intrinsics.h"
+#include "lower/passes/lower_thread_allreduce.h"
 #include "lower/passes/synchronize_threads.h"
 #include "lower/passes/widen_index_types.h"
 
@@ -11,6 +13,10 @@ namespace tenon::lowering {
 namespace {
 
 constexpr std::array kDevice = {
+    Pass{"hoist-thread-axes", hoist_thread_axes, tir::Form::Lowered, tir::Form::Lowered,
+         "first: what follows knows which threads there are, and who takes part in what"},
+    Pass{"lower-thread-allreduce", lower_thread_allreduce, tir::Form::Lowered, tir::Form::Lowered,
+         "before barriers are placed, which its steps in shared memory need"},
     Pass{
         "synchronize-threads", synchronize_threads, tir::Form::Lowered, tir::Form::Lowered,
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},

@@ -50,6 +50,8 @@ struct PassOptions {
   int double_buffer_split = 1;
   /// What passes for a processor count with. Not given: what the target has.
   std::optional<tir::VectorRegisters> vector_registers = std::nullopt;
+  /// Threads that exchange values without shared memory (device_passes). 0: none do.
+  int warp_size = 0;
   /// Run verify() after each pass.
   bool verify = true;
 

@@ -1,4 +1,6 @@
 // The machine's expressions and memory accesses.
+#include <array>
+
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/element_differs.h"
 #include "tenon/tir/literal_text.h"
@@ -131,6 +133,12 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     }
     case Intrin::handle_add_byte_offset:
       return integer(eval_int(n.args[0], t) + eval_int(n.args[1], t));
+    case Intrin::tvm_warp_shuffle:
+    case Intrin::tvm_warp_shuffle_up:
+    case Intrin::tvm_warp_shuffle_down:
+      return shuffle(intrin, n, t);
+    case Intrin::tvm_warp_activemask:
+      return integer(0xffffffff);
     case Intrin::tvm_call_packed:
       packed_call(n, t);
     default:
@@ -167,6 +175,43 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
   }
   const double result = options_.call_extern(callee.name, values);
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
+}
+
+namespace {
+
+/// The position of a thread in its block, whose extents are given, as hardware counts: x innermost.
+std::int64_t position_in_block(const Thread& t, const std::array<std::int64_t, 3>& extents) {
+  std::int64_t position = 0, stride = 1;
+  for (std::size_t dim = 0; dim < extents.size(); ++dim) {
+    for (const auto& [tag, value] : t.coordinates)
+      if (tag.is_thread() && static_cast<std::size_t>(tag.dim.value_or(0)) == dim)
+        position += value * stride;
+    stride *= extents[dim];
+  }
+  return position;
+}
+
+}  // namespace
+
+/// (mask, value, lane or distance, width, warp size): the value that another lane has for the
+/// expression; its own where there is no such lane among the `width` that exchange values.
+Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
+  std::array<std::int64_t, 3> extents{1, 1, 1};
+  for (const Thread& thread : threads_)
+    for (const auto& [tag, value] : thread.coordinates)
+      if (tag.is_thread()) {
+        std::int64_t& extent = extents[static_cast<std::size_t>(tag.dim.value_or(0))];
+        extent = std::max(extent, value + 1);
+      }
+  const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
+  const std::int64_t own = position_in_block(t, extents), lane = own % width;
+  const std::int64_t from = intrin == Intrin::tvm_warp_shuffle      ? by % width
+                            : intrin == Intrin::tvm_warp_shuffle_up ? lane - by
+                                                                    : lane + by;
+  if (from < 0 || from >= width) return eval(n.args[1], t);
+  for (Thread& thread : threads_)
+    if (position_in_block(thread, extents) == own - lane + from) return eval(n.args[1], thread);
+  return eval(n.args[1], t);
 }
 
 /// Of packed functions the interpreter knows the report of a wrong element.

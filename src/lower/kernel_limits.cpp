@@ -1,0 +1,118 @@
+#include "lower/kernel_limits.h"
+
+#include <array>
+
+#include "tenon/arith/facts.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+StorageScope scope_of(const Allocate& n) {
+  const auto& pointer = n.data.as<VarNode>()->pointer;
+  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
+}
+
+bool is_shared(const Allocate& n) {
+  return scope_of(n) == StorageScope::Shared || scope_of(n) == StorageScope::SharedDyn;
+}
+
+/// "stage `C`", "stages `C`, `D`": what the kernel computes.
+std::string stages_of(const PrimFunc& kernel) {
+  std::vector<std::string> names;
+  walk(kernel.body, [&](const Store& n) {
+    if (n.buffer->scope() != StorageScope::Global) return;
+    for (const std::string& name : names)
+      if (name == n.buffer->name) return;
+    names.push_back(n.buffer->name);
+  });
+  std::string text = names.size() == 1 ? "stage" : "stages";
+  for (std::size_t k = 0; k < names.size(); ++k) text += (k ? ", `" : " `") + names[k] + "`";
+  return names.empty() ? "kernel `" + kernel.attrs.global_symbol + "`" : text;
+}
+
+class Limits {
+ public:
+  Limits(const PrimFunc& kernel, const TargetFacts& target) : kernel_(kernel), target_(target) {}
+
+  std::vector<LaunchCheck> run() {
+    threads();
+    shared_memory();
+    return std::move(checks_);
+  }
+
+ private:
+  /// Refuses what is surely too much, and leaves a check of what may be.
+  void at_most(const Expr& value, std::int64_t most, const std::string& what,
+               const std::string& unit, const std::string& remedy) {
+    const Expr amount = arith::simplify(value);
+    const arith::ConstBound bound = arith::const_bound(amount, arith::Facts());
+    if (bound.is_at_most(most)) return;
+    const std::string limit = "; the target has at most " + std::to_string(most) + remedy;
+    if (bound.min && *bound.min > most)
+      throw LowerError(what +
+                       (constant_int(amount) ? std::to_string(*bound.min)
+                                             : "at least " + std::to_string(*bound.min)) +
+                       unit + limit);
+    checks_.push_back({amount <= make_int(amount.dtype(), most),
+                       what + "`" + print_expr(amount) + "`" + unit + limit});
+  }
+
+  void threads() {
+    Expr all = make_int(Int(64), 1);
+    std::string product;
+    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
+         n = n->body.as<Attr>()) {
+      const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
+      const int dim = tag.dim.value_or(0);
+      const std::string what = stages_of(kernel_) + ": the extent of `" + tag.str() + "` is ";
+      if (tag.is_thread()) {
+        all = all * cast(Int(64), n->value);
+        product += (product.empty() ? "`" : ", `") + tag.str() + "` of " + print_expr(n->value);
+      }
+      if (target_.kind != TargetKind::Cuda) continue;
+      if (tag.is_thread() && dim == 2) at_most(n->value, 64, what, "", "; split it, or fuse it");
+      if (tag.is_block() && dim > 0)
+        at_most(n->value, 65535, what, "", "; bind the longest axis to `blockIdx.x`");
+    }
+    at_most(all, target_.max_threads_per_block,
+            stages_of(kernel_) + ": a block (" + product + ") has ", " threads",
+            "; split the axes by smaller factors");
+  }
+
+  void shared_memory() {
+    Expr all = make_int(Int(64), 0);
+    std::string list;
+    walk(kernel_.body, [&](const Allocate& n) {
+      if (!is_shared(n)) return;
+      const Expr bytes = arith::simplify(bytes_of(n));
+      all = all + bytes;
+      list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + print_expr(bytes);
+    });
+    at_most(all, target_.max_shared_bytes,
+            stages_of(kernel_) + ": shared memory of a block (" + list + ") takes ", " bytes",
+            "; stage smaller tiles, at a loop further inside");
+  }
+
+  const PrimFunc& kernel_;
+  const TargetFacts& target_;
+  std::vector<LaunchCheck> checks_;
+};
+
+}  // namespace
+
+Expr bytes_of(const Allocate& n) {
+  Expr bytes = make_int(Int(64), n.dtype.bytes());
+  for (const Expr& extent : n.extents) bytes = bytes * cast(Int(64), extent);
+  return bytes;
+}
+
+std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target) {
+  return Limits(kernel, target).run();
+}
+
+}  // namespace tenon::lowering

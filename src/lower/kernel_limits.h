@@ -1,0 +1,26 @@
+// What a device can launch: threads of a block, blocks of a grid, bytes of shared memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/tir/function.h"
+#include "tenon/tir/target.h"
+
+namespace tenon::lowering {
+
+/// Bytes of the memory, int64.
+tir::Expr bytes_of(const tir::Allocate& allocation);
+
+/// What must hold where the kernel is launched, made of its parameters.
+struct LaunchCheck {
+  tir::Expr condition;
+  std::string message;
+};
+
+/// LowerError, with the kernel's stages and the memory, where the kernel surely exceeds what the
+/// target has. What depends on numbers that only the call knows is left to check then.
+std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
+                                             const tir::TargetFacts& target);
+
+}  // namespace tenon::lowering

@@ -1,0 +1,338 @@
+#include "lower/passes/hoist_thread_axes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "lower/rewriting.h"
+#include "tenon/arith/facts.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// blockIdx.x, .y, .z, threadIdx.x, .y, .z: the order in which they are nested.
+constexpr std::size_t kTags = 6;
+
+std::size_t number_of(const ThreadTag& tag) {
+  return (tag.is_block() ? 0u : 3u) + static_cast<std::size_t>(tag.dim.value_or(0));
+}
+
+constexpr unsigned kBlocks = 7;
+bool is_block_tag(std::size_t tag) { return tag < 3; }
+
+bool is_of_a_block(StorageScope scope) {
+  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+}
+
+const IterVar* thread_axis(const Stmt& s) {
+  const Attr* n = s.as<Attr>();
+  return n && n->kind == AttrKind::ThreadExtent ? &std::get<IterVar>(n->subject) : nullptr;
+}
+
+class Kernel {
+ public:
+  explicit Kernel(const Stmt& s) {
+    collect(s, 0);
+    for (std::size_t tag = 0; tag < kTags; ++tag)
+      if (axes_[tag]) axes_[tag]->launched = launched(tag);
+    for (auto& axis : axes_)
+      if (axis) all_ |= 1u << number_of(*axis->axis.thread());
+    Stmt body = place(s, {});
+    check_memory_between_blocks();
+    for (std::size_t tag = kTags; tag-- > 0;)
+      if (axes_[tag])
+        body = make_stmt(
+            Attr{AttrKind::ThreadExtent, axes_[tag]->axis, "", axes_[tag]->launched, body});
+    result_ = std::move(body);
+  }
+
+  const Stmt& result() const { return *result_; }
+
+ private:
+  using Mask = unsigned;
+
+  struct Axis {
+    IterVar axis;
+    /// Of all places where it is entered, as the host can compute them.
+    std::vector<Expr> extents;
+    Expr launched = Expr(1);
+  };
+  /// Axes around a place, and what must hold of a thread so that it takes part.
+  struct Place {
+    Mask entered = 0;
+    std::vector<Expr> conditions = {};
+  };
+
+  // ---- reading ----
+
+  void collect(const Stmt& s, Mask entered) {
+    if (is_stack_low()) return with_deep_stack([&] { collect(s, entered); });
+    if (const IterVar* axis = thread_axis(s)) {
+      enter(*axis, s.as<Attr>()->value);
+      entered |= 1u << number_of(*axis->thread());
+    } else if (const For* n = s.as<For>()) {
+      inner_.insert(&n->var.node());
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    } else if (const Let* n = s.as<Let>()) {
+      if (effect_of(n->value) == Effect::Pure)
+        set(lets_, n->var, substitute(n->value, lets_));
+      else
+        inner_.insert(&n->var.node());
+    } else if (s.as<Store>() || (s.as<Evaluate>() && !is_nop(s))) {
+      outside_of_ |= ~entered;
+      note_uses(s, entered);
+    }
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, entered); });
+  }
+
+  void enter(const IterVar& axis, const Expr& extent) {
+    std::optional<Axis>& known = axes_[number_of(*axis.thread())];
+    if (!known) known = Axis{axis, {}};
+    if (!known->axis.var().same_as(axis.var()))
+      set(same_, axis.var(), cast(axis.var().dtype(), known->axis.var()));
+    inner_.insert(&axis.var().node());
+    facts_.bind(axis.var(), Range::from_min_extent(make_int(extent.dtype(), 0), extent), true);
+    const Expr outside = known_outside(axis, extent);
+    const auto is_equal = [&](const Expr& e) { return structural_equal(e, outside); };
+    if (std::none_of(known->extents.begin(), known->extents.end(), is_equal))
+      known->extents.push_back(outside);
+  }
+
+  /// The extent, or an upper bound of it, made of what is known where the kernel is launched.
+  Expr known_outside(const IterVar& axis, const Expr& extent) {
+    const Expr value = arith::simplify(substitute(extent, lets_));
+    const auto is_inner = [&](const Expr& var) { return inner_.contains(&var.node()); };
+    if (effect_of(value) == Effect::Pure && !uses_var(value, is_inner)) return value;
+    const std::optional<std::int64_t> most = arith::const_bound(value, facts_).max;
+    constexpr std::int64_t kMostThreads = 1 << 16;
+    if (most && *most >= 0 && (axis.thread()->is_block() || *most <= kMostThreads))
+      return make_int(extent.dtype(), *most);
+    throw LowerError("the extent of `" + axis.name() + "` depends on `" +
+                     first_inner(value).name() +
+                     "`, which only the kernel knows: what is launched is decided before; bind "
+                     "an axis whose extent does not change inside of the kernel");
+  }
+
+  Var first_inner(const Expr& e) const {
+    for (const Var& var : free_vars(e))
+      if (inner_.contains(&var.node())) return var;
+    Var memory("memory");
+    walk(e, [&](const Load& n) { memory = n.buffer->data; });
+    return memory;
+  }
+
+  /// As many as the widest place needs; one at least, for what stands outside of the axis.
+  Expr launched(std::size_t tag) const {
+    const Axis& axis = *axes_[tag];
+    Expr most = axis.extents.front();
+    for (const Expr& extent : axis.extents)
+      if (!extent.same_as(axis.extents.front())) most = max(most, cast(most.dtype(), extent));
+    const bool is_outside = (outside_of_ >> tag & 1u) != 0;
+    const std::optional<std::int64_t> count = constant_int(most);
+    if (is_outside && !(count && *count > 0)) most = max(most, make_int(most.dtype(), 1));
+    return arith::simplify(most);
+  }
+
+  // ---- writing ----
+
+  Stmt place(const Stmt& s, Place at) {
+    if (is_stack_low()) return with_deep_stack([&] { return place(s, std::move(at)); });
+    if (const IterVar* axis = thread_axis(s)) {
+      const Attr& n = *s.as<Attr>();
+      const std::size_t tag = number_of(*axis->thread());
+      const Axis& known = *axes_[tag];
+      at.entered |= 1u << tag;
+      const Expr extent = arith::simplify(substitute(n.value, lets_));
+      if (!structural_equal(extent, known.launched))
+        at.conditions.push_back(known.axis.var() < cast(known.axis.var().dtype(), expr(n.value)));
+      return place(n.body, std::move(at));
+    }
+    if (!enters_axes(s)) return guarded(substitute(s, same_), at);
+    return around(s, at, [&](const Stmt& child) { return place(child, at); });
+  }
+
+  Expr expr(const Expr& e) const { return substitute(e, same_); }
+
+  static bool enters_axes(const Stmt& s) {
+    bool found = false;
+    walk(s, [&](const Attr& n) { found |= n.kind == AttrKind::ThreadExtent; });
+    return found;
+  }
+
+  /// The statement with its parts inside: what all threads evaluate, they can.
+  template <class F>
+  Stmt around(const Stmt& s, const Place& at, const F& inside) const {
+    const auto all = [&] {
+      Expr condition = make_true();
+      for (const Expr& c : at.conditions) condition = is_true(condition) ? c : condition && c;
+      return condition;
+    };
+    const auto is_safe = [&](const Expr& e) {
+      return at.conditions.empty() || effect_of(e) == Effect::Pure;
+    };
+    if (const If* n = s.as<If>(); n && !is_safe(n->condition)) {
+      const Stmt then_case = inside(n->then_case);
+      return make_stmt(If{all() && expr(n->condition), then_case,
+                          n->else_case ? std::optional(inside(*n->else_case)) : std::nullopt});
+    }
+    const auto safe = [&](const Expr& e) {
+      const Expr value = expr(e);
+      if (is_safe(value)) return value;
+      return if_then_else(all(), value, make_const(value.dtype(), 0));
+    };
+    return map_children(s, safe, inside);
+  }
+
+  /// A statement without thread axes inside.
+  Stmt guarded(const Stmt& s, const Place& at) {
+    if (is_stack_low()) return with_deep_stack([&] { return guarded(s, at); });
+    if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync))
+      return s;
+    const std::optional<std::vector<Expr>> conditions = conditions_of(s, at);
+    if (conditions && conditions->empty()) return s;
+    const bool is_leaf = s.as<Store>() || s.as<Evaluate>();
+    if (conditions && (is_leaf || !waits(s))) {
+      if (const Evaluate* n = s.as<Evaluate>())
+        if (const Call* call = as_call(n->value, Intrin::tvm_thread_allreduce))
+          return reduce_where(*call, *conditions);
+      Stmt result = s;
+      for (std::size_t k = conditions->size(); k-- > 0;)
+        result = make_stmt(If{(*conditions)[k], result, std::nullopt});
+      return result;
+    }
+    return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
+  }
+
+  /// All threads come to a reduction; those without a part bring nothing.
+  static Stmt reduce_where(const Call& call, const std::vector<Expr>& conditions) {
+    std::vector<Expr> args = call.args;
+    const auto count = static_cast<std::size_t>(*constant_int(args[0]));
+    Expr& condition = args[count + 1];
+    Expr all = conditions.front();
+    for (std::size_t k = 1; k < conditions.size(); ++k) all = all && conditions[k];
+    condition = is_true(condition) ? all : all && condition;
+    return make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)));
+  }
+
+  /// Whether threads may have to wait for each other in it.
+  static bool waits(const Stmt& s) {
+    bool found = false;
+    walk(
+        s, [&](const Load& n) { found |= is_of_a_block(n.buffer->scope()); },
+        [&](const Store& n) { found |= is_of_a_block(n.buffer->scope()); },
+        [&](const Call& n) {
+          found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
+        });
+    return found || uses_var(s, [](const Expr& var) {
+             const auto& pointer = var.as<VarNode>()->pointer;
+             return pointer && pointer->scope && is_of_a_block(*pointer->scope);
+           });
+  }
+
+  /// What must hold of the threads that run it; nothing where that differs between its parts.
+  std::optional<std::vector<Expr>> conditions_of(const Stmt& s, const Place& at) {
+    std::vector<Expr> conditions = at.conditions;
+    const Mask missing = all_ & ~at.entered;
+    if (missing == 0) return conditions;
+    const Writes writes = writes_of(s);
+    if (writes.own && writes.global && (missing & kBlocks) != 0) return std::nullopt;
+    for (std::size_t tag = 0; tag < kTags; ++tag) {
+      if ((missing >> tag & 1u) == 0) continue;
+      // Every block has such memory for itself.
+      if (is_block_tag(tag) && writes.own) continue;
+      const Var& var = axes_[tag]->axis.var();
+      conditions.push_back(var == make_int(var.dtype(), 0));
+    }
+    return conditions;
+  }
+
+  /// Whether it writes memory that every block has for itself, and what all blocks see.
+  struct Writes {
+    bool own = false, global = false;
+  };
+  static Writes writes_of(const Stmt& s) {
+    Writes writes;
+    walk(
+        s,
+        [&](const Store& n) {
+          (n.buffer->scope() == StorageScope::Global ? writes.global : writes.own) = true;
+        },
+        [&](const Evaluate& n) {
+          const bool is_own = as_call(n.value, Intrin::tvm_thread_allreduce) ||
+                              as_call(n.value, Intrin::tvm_storage_sync);
+          (is_own ? writes.own : writes.global) |= effect_of(n.value) == Effect::UpdateState;
+        });
+    return writes;
+  }
+
+  // ---- memory between blocks ----
+
+  struct Use {
+    Buffer buffer;
+    Mask entered;
+    bool is_store, runs_in_all_blocks;
+  };
+
+  void note_uses(const Stmt& leaf, Mask entered) {
+    const bool in_all = writes_of(leaf).own;
+    const auto note = [&](const Buffer& buffer, bool is_store) {
+      if (buffer->scope() == StorageScope::Global)
+        uses_.push_back({buffer, entered, is_store, in_all});
+    };
+    walk(
+        leaf, [&](const Store& n) { note(n.buffer, true); },
+        [&](const Load& n) { note(n.buffer, false); });
+  }
+
+  /// Blocks do not wait for each other: what one of them writes, the others cannot use.
+  void check_memory_between_blocks() const {
+    for (const Use& store : uses_) {
+      const Mask once = all_ & kBlocks & ~store.entered;
+      if (!store.is_store || once == 0) continue;
+      for (const Use& use : uses_) {
+        if (!use.buffer->data.same_as(store.buffer->data)) continue;
+        if ((use.entered & once) == 0 && !use.runs_in_all_blocks) continue;
+        const Axis& axis = *axes_[static_cast<std::size_t>(__builtin_ctz(once))];
+        throw LowerError("memory `" + store.buffer->name + "` is written outside of `" +
+                         axis.axis.thread()->str() +
+                         "` and used inside, in the same kernel: blocks of threads do not wait "
+                         "for each other; compute it at root, or bind its own axes to the same "
+                         "blocks");
+      }
+    }
+  }
+
+  std::array<std::optional<Axis>, kTags> axes_;
+  Mask all_ = 0;
+  /// Of which axes something stands outside.
+  Mask outside_of_ = 0;
+  VarMap lets_, same_;
+  /// Variables that only the kernel knows.
+  std::unordered_set<const ExprNode*> inner_;
+  arith::Facts facts_;
+  std::vector<Use> uses_;
+  std::optional<Stmt> result_;
+};
+
+Stmt hoisted(const Stmt& s) {
+  if (thread_axis(s)) return Kernel(s).result();
+  return map_statements(s, hoisted);
+}
+
+}  // namespace
+
+PrimFunc hoist_thread_axes(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = hoisted(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,236 @@
+#include "tenon/lower/split_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "lower/passes/hoist_thread_axes.h"
+#include "pass_text.h"
+#include "tenon/lower/device_passes.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+std::string threads(const std::string& var, const std::string& tag, const std::string& extent,
+                    const std::string& body) {
+  return "attr [IterVar(" + var + ": int32, (nullptr), \"ThreadIndex\", \"" + tag +
+         "\")] \"thread_extent\" = " + extent + " {\n" + body + "}\n";
+}
+
+PrimFunc program(const std::string& body) {
+  return test::parse_function(test::function_text(body));
+}
+
+DeviceProgram split(const std::string& body, const TargetFacts& target = {}) {
+  return split_kernels(run_passes(device_passes(), program(body)), target);
+}
+
+/// B after the function, with A = 0, 1, 2, ...
+std::vector<float> result_of(const PrimFunc& func, bool check_races) {
+  std::vector<float> a(1024), b(1024, -1);
+  std::iota(a.begin(), a.end(), 0.0f);
+  const std::vector<HostValue> args{HostArray{a.data(), Float(32), {1024}},
+                                    HostArray{b.data(), Float(32), {1024}}};
+  evaluate(func, args, {.check_races = check_races});
+  return b;
+}
+
+/// The split program, its kernels verified, computes what the function does.
+void expect_same(const std::string& body, std::size_t kernels) {
+  const DeviceProgram program_of_device = split(body);
+  EXPECT_EQ(program_of_device.kernels.size(), kernels);
+  for (const PrimFunc& kernel : program_of_device.kernels) {
+    for (const Violation& v : verify(kernel, Form::Lowered)) ADD_FAILURE() << v.what << v.where;
+    for (const Violation& v : verify_kernel(kernel)) ADD_FAILURE() << v.what << ": " << v.where;
+  }
+  for (const Violation& v : verify(program_of_device.host, Form::Lowered))
+    ADD_FAILURE() << v.what << v.where;
+  EXPECT_EQ(result_of(join_kernels(program_of_device), true), result_of(program(body), false))
+      << print_function(program_of_device.kernels.front());
+}
+
+std::string refusal(const std::string& body, const TargetFacts& target = {}) {
+  try {
+    split(body, target);
+  } catch (const LowerError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(SplitKernels, AnAddBecomesALaunchAndAKernel) {
+  const DeviceProgram p = split(
+      threads("b", "blockIdx.x", "32",
+              threads("t", "threadIdx.x", "32", "B[((b*32) + t)] = (A[((b*32) + t)] + 1f32)\n")));
+  EXPECT_EQ(test::body_text(p.host),
+            "@tir.launch_kernel(\"main_kernel0\", 32, 1, 1, 32, 1, 1, 0, A_2, B_2, "
+            "dtype=int32)\n");
+  ASSERT_EQ(p.kernels.size(), 1u);
+  const PrimFunc& kernel = p.kernels[0];
+  EXPECT_EQ(kernel.attrs.global_symbol, "main_kernel0");
+  ASSERT_EQ(kernel.params.size(), 2u);
+  ASSERT_EQ(kernel.buffers.size(), 2u);
+  EXPECT_EQ(kernel.buffers[0].buffer->name, "A");
+  EXPECT_EQ(kernel.buffers[1].buffer->name, "B");
+}
+
+TEST(SplitKernels, KernelsComputeWhatTheFunctionDoes) {
+  const std::string add = "B[((b*32) + t)] = (A[((b*32) + t)] + 1f32)\n";
+  expect_same(threads("b", "blockIdx.x", "32", threads("t", "threadIdx.x", "32", add)), 1);
+}
+
+TEST(SplitKernels, EveryOutermostNestIsAKernel) {
+  const std::string first = threads("b", "blockIdx.x", "32",
+                                    threads("t", "threadIdx.x", "32", "B[((b*32) + t)] = A[t]\n"));
+  const std::string second = threads(
+      "c", "blockIdx.x", "16",
+      threads("u", "threadIdx.x", "64", "B[((c*64) + u)] = (B[((c*64) + u)] + A[((c*64) + u)])\n"));
+  expect_same(first + second, 2);
+}
+
+TEST(SplitKernels, MemoryBetweenKernelsStaysWithTheHost) {
+  const std::string first =
+      threads("b", "blockIdx.x", "1024", "T: Buffer(T_1, float32, [1024], [])[b] = (A[b]*2f32)\n");
+  const std::string second = threads("c", "blockIdx.x", "1024", "B[c] = (T[(1023 - c)] + A[c])\n");
+  const std::string body =
+      "allocate(T_1: Pointer(global float32), float32, [1024]), storage_scope = global {\n" +
+      first + second + "}\n";
+  expect_same(body, 2);
+  const DeviceProgram p = split(body);
+  ASSERT_EQ(p.kernels[1].params.size(), 3u);
+  // Arrays of the caller's first.
+  EXPECT_EQ(Var::of(p.kernels[1].params[2]).name(), "T_1");
+  EXPECT_NE(p.host.body.as<Allocate>(), nullptr);
+}
+
+TEST(SplitKernels, ALoopOfTheHostLaunchesOverAndOver) {
+  const std::string body = "for (i: int32, 0, 32) {\n" +
+                           threads("t", "threadIdx.x", "32", "B[((i*32) + t)] = (A[t] + A[i])\n") +
+                           "}\n";
+  expect_same(body, 1);
+  const DeviceProgram p = split(body);
+  ASSERT_EQ(p.kernels[0].params.size(), 3u);
+  EXPECT_EQ(p.kernels[0].params[2].name(), "i");
+}
+
+TEST(SplitKernels, OneTagInSeveralNestsIsOneAxis) {
+  const std::string shared =
+      "allocate(S_1: Pointer(shared float32), float32, [64]), storage_scope = shared {\n";
+  expect_same(
+      threads("b", "blockIdx.x", "32",
+              shared +
+                  threads("t", "threadIdx.x", "64",
+                          "S: Buffer(S_1, float32, [64], [], scope=\"shared\")[t] = A[t]\n") +
+                  threads("u", "threadIdx.x", "32", "B[((b*32) + u)] = S[(63 - u)]\n") + "}\n"),
+      1);
+}
+
+TEST(SplitKernels, WhatStandsOutsideOfAnAxisOfTheBlockRunsOnce) {
+  // Were the sum added up by all 32 threads, it would be 32 times as large.
+  const std::string shared =
+      "allocate(S_1: Pointer(shared float32), float32, [1]), storage_scope = shared {\n";
+  expect_same(threads("b", "blockIdx.x", "32",
+                      shared +
+                          "S: Buffer(S_1, float32, [1], [], scope=\"shared\")[0] = 0f32\n"
+                          "for (k: int32, 0, 8) {\n S[0] = (S[0] + A[((b*8) + k)])\n}\n" +
+                          threads("t", "threadIdx.x", "32", "B[((b*32) + t)] = S[0]\n") + "}\n"),
+              1);
+}
+
+TEST(SplitKernels, SharedMemoryIsFilledInEveryBlockOfAnAxisInside) {
+  const std::string shared =
+      "allocate(S_1: Pointer(shared float32), float32, [32]), storage_scope = shared {\n";
+  expect_same(
+      threads(
+          "b", "blockIdx.x", "4",
+          shared +
+              threads(
+                  "t", "threadIdx.x", "32",
+                  "S: Buffer(S_1, float32, [32], [], scope=\"shared\")[t] = A[((b*32) + t)]\n") +
+              threads("c", "blockIdx.y", "8",
+                      threads("u", "threadIdx.x", "32",
+                              "B[(((b*256) + (c*32)) + u)] = S[(31 - u)]\n")) +
+              "}\n"),
+      1);
+}
+
+TEST(SplitKernels, BlocksCannotWaitForWhatOneOfThemWrites) {
+  const std::string body = threads(
+      "b", "blockIdx.x", "4",
+      threads("t", "threadIdx.x", "32", "B[((b*32) + t)] = A[t]\n") +
+          threads("c", "blockIdx.y", "2",
+                  threads("u", "threadIdx.x", "32",
+                          "B[((((c*4) + b)*32) + u)] = (B[((b*32) + (31 - u))] + 1f32)\n")));
+  EXPECT_NE(refusal(body).find("`B` is written outside of `blockIdx.y` and used inside"),
+            std::string::npos)
+      << refusal(body);
+}
+
+TEST(SplitKernels, TheHostCannotReachMemoryOfTheDevice) {
+  const std::string text = refusal("for (i: int32, 0, 8) {\n B[i] = A[i]\n}\n");
+  EXPECT_EQ(text,
+            "stage `B` is not bound to any thread: its loops `i` run on the host, which cannot "
+            "reach memory of the device; bind one of them, as in `s[B].bind(i, "
+            "te::thread_axis(\"blockIdx.x\"))`");
+}
+
+TEST(SplitKernels, MoreThreadsThanABlockHasAreRefused) {
+  const std::string body = threads("t", "threadIdx.x", "64",
+                                   threads("u", "threadIdx.y", "16", "B[((u*64) + t)] = A[t]\n"));
+  TargetFacts target;
+  target.max_threads_per_block = 256;
+  EXPECT_EQ(refusal(body, target),
+            "stage `B`: a block (`threadIdx.x` of 64, `threadIdx.y` of 16) has 1024 threads; the "
+            "target has at most 256; split the axes by smaller factors");
+  target.max_threads_per_block = 1024;
+  EXPECT_EQ(refusal(body, target), "");
+}
+
+TEST(SplitKernels, MoreSharedMemoryThanABlockHasIsRefused) {
+  const std::string body = threads(
+      "t", "threadIdx.x", "64",
+      "allocate(S_1: Pointer(shared float32), float32, [64]), storage_scope = shared {\n"
+      "S: Buffer(S_1, float32, [64], [], scope=\"shared\")[t] = A[t]\nB[t] = S[(63 - t)]\n}\n");
+  TargetFacts target;
+  target.max_shared_bytes = 255;
+  EXPECT_EQ(refusal(body, target),
+            "stage `B`: shared memory of a block (`S_1` 256i64) takes 256 bytes; the target has at "
+            "most 255; stage smaller tiles, at a loop further inside");
+  target.max_shared_bytes = 256;
+  EXPECT_EQ(refusal(body, target), "");
+}
+
+TEST(SplitKernels, SizesOfTheCallAreParametersAndCheckedBeforeAnythingRuns) {
+  PrimFunc func = program(threads("t", "threadIdx.x", "64", "B[t] = A[t]\n"));
+  const Var n("n");
+  func.params.push_back(n);
+  const Attr& attr = *func.body.as<Attr>();
+  func.body = make_stmt(Attr{attr.kind, attr.subject, "", n, attr.body});
+  TargetFacts target;
+  target.max_threads_per_block = 128;
+  const DeviceProgram p = split_kernels(run_passes(device_passes(), func), target);
+  const Assert* check = p.host.body.as<Assert>();
+  ASSERT_NE(check, nullptr);
+  EXPECT_EQ(print_expr(check->condition), "(cast(int64, n) <= 128i64)");
+  EXPECT_EQ(p.kernels[0].params.back().name(), "n");
+  EXPECT_TRUE(verify_kernel(p.kernels[0]).empty());
+}
+
+TEST(SplitKernels, AnExtentThatOnlyTheKernelKnowsIsRefused) {
+  PrimFunc func = program(threads("t", "threadIdx.x", "64", "B[t] = A[t]\n"));
+  const Attr& attr = *func.body.as<Attr>();
+  const Expr memory = cast(Int(32), make_load(func.buffers[0].buffer, {Expr(0)}));
+  func.body = make_stmt(For{Var("i"), 0, 2, ForKind::Serial,
+                            make_stmt(Attr{attr.kind, attr.subject, "", memory, attr.body})});
+  EXPECT_THROW(run_passes(device_passes(), func), LowerError);
+}
+
+}  // namespace
+}  // namespace tenon::lowering
