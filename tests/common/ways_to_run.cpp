@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "tenon/lower/device_passes.h"
 #include "tenon/lower/fast_math_passes.h"
 #include "tenon/tir/print.h"
+#include "tests/common/device_ways.h"
 #include "tests/common/work.h"
 
 namespace tenon::testing {
@@ -92,7 +92,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     refuse_long(lower_to_loops(schedule, args), ways,
                 ways.interpret ? ways.most_work : ways.most_compiled_work);
   std::vector<Way> interpreted;
-  std::optional<tir::PrimFunc> with_barriers;
+  std::vector<DeviceWay> on_devices;
   if (ways.interpret) {
     interpreted.emplace_back("loops", lower_to_loops(schedule, args));
     for (bool simple_mode : {true, false}) {
@@ -100,7 +100,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
       interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
                                module.functions.at("main"));
     }
-    with_barriers = lowering::run_passes(lowering::device_passes(), interpreted.back().second, {});
+    on_devices = ways_on_devices(interpreted.back().second);
     for (Way& way : after_host_passes(interpreted.back().second, ways.build.fast_math))
       interpreted.push_back(std::move(way));
   }
@@ -129,12 +129,13 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
                     {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }
-    if (with_barriers) {
+    for (const DeviceWay& way : on_devices) {
       const Arguments threaded = make_arguments(args, {.symbol = symbol});
-      tir::evaluate(
-          *with_barriers, threaded.values,
-          {.check_races = true, .call_extern = ways.call_extern, .step_limit = ways.step_limit});
-      if (std::string wrong = compare("with barriers", threaded); !wrong.empty()) return wrong;
+      tir::evaluate(way.func, threaded.values,
+                    {.check_races = way.has_barriers,
+                     .call_extern = ways.call_extern,
+                     .step_limit = ways.step_limit});
+      if (std::string wrong = compare(way.name, threaded); !wrong.empty()) return wrong;
     }
     if (compiled.empty()) continue;
     enter("running");

@@ -4,8 +4,8 @@
 
 #include "known_programs.h"
 #include "tenon/driver/host_schedule.h"
-#include "tenon/lower/device_passes.h"
 #include "tenon/te/freeze.h"
+#include "tests/common/device_ways.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::known_programs {
@@ -38,11 +38,12 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
     tir::evaluate(func, lowered.values);
     EXPECT_EQ(first_difference(expected, lowered), "") << "lowered, simple_mode = " << simple_mode;
 
-    const Arguments raced = make_arguments(args);
-    tir::evaluate(lowering::run_passes(lowering::device_passes(), func, {}), raced.values,
-                  {.check_races = true});
-    EXPECT_EQ(first_difference(expected, raced), "")
-        << "with barriers, simple_mode = " << simple_mode;
+    for (const DeviceWay& way : ways_on_devices(func)) {
+      const Arguments threaded = make_arguments(args);
+      tir::evaluate(way.func, threaded.values, {.check_races = way.has_barriers});
+      EXPECT_EQ(first_difference(expected, threaded), "")
+          << way.name << ", simple_mode = " << simple_mode;
+    }
   }
 
   if (runs_on_device(te::freeze(schedule))) return;
