@@ -5,6 +5,8 @@
 #include "lower/passes/hoist_thread_axes.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/lower_thread_allreduce.h"
+#include "lower/passes/lower_warp_memory.h"
+#include "lower/passes/split_wide_vectors.h"
 #include "lower/passes/synchronize_threads.h"
 #include "lower/passes/widen_index_types.h"
 
@@ -15,6 +17,10 @@ namespace {
 constexpr std::array kDevice = {
     Pass{"hoist-thread-axes", hoist_thread_axes, tir::Form::Lowered, tir::Form::Lowered,
          "first: what follows knows which threads there are, and who takes part in what"},
+    Pass{
+        "lower-warp-memory", lower_warp_memory, tir::Form::Lowered, tir::Form::Lowered,
+        "after all threads of a block are known, since each warp has its part; before barriers are "
+        "placed, for the threads of a warp share it"},
     Pass{"lower-thread-allreduce", lower_thread_allreduce, tir::Form::Lowered, tir::Form::Lowered,
          "before barriers are placed, which its steps in shared memory need"},
     Pass{
@@ -22,7 +28,16 @@ constexpr std::array kDevice = {
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 
+/// Of the passes for a CPU (pipeline.cpp) kernels need few: their lanes are threads, so that no
+/// loop becomes a loop of vectors, and what a thread keeps in registers its schedule says
+/// (cache_write).
 constexpr std::array kKernel = {
+    Pass{
+        "split-wide-vectors", split_wide_vectors, tir::Form::Lowered, tir::Form::Lowered,
+        "first, so that what follows sees no vector much wider than the 128 bits that a device loads",
+        [](const PipelineOptions& options) {
+          return options.passes.vector_registers && options.passes.vector_registers->bits > 0;
+        }},
     Pass{"lower-intrinsics", lower_intrinsics, tir::Form::Lowered, tir::Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
     Pass{"widen-index-types", widen_index_types, tir::Form::Lowered, tir::Form::Lowered,

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "lower/barrier_hazards.h"
 #include "lower/kernel_limits.h"
 #include "lower/rewriting.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 
@@ -40,12 +43,13 @@ struct Inputs {
   std::vector<Var> pointers, numbers;
 };
 
-/// Memory of the kernel's own moves to its top, where OpenCL wants it; that of single threads
-/// stays.
+/// Memory of the block moves to the kernel's top, where OpenCL wants it; that of single threads
+/// stays. Devices have one piece of dynamic shared memory, in which several allocations lie one
+/// behind the other.
 class MemoryOfBlocks {
  public:
   Stmt body(const Stmt& s) {
-    Stmt result = without(s);
+    Stmt result = with_one_dynamic(without(s));
     for (std::size_t k = found_.size(); k-- > 0;) {
       const Allocate& n = found_[k];
       result = make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, result, false});
@@ -67,6 +71,29 @@ class MemoryOfBlocks {
     if (const For* n = s.as<For>(); n && n->kind == ForKind::Parallel)
       return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, without(n->body)});
     return map_statements(s, [&](const Stmt& child) { return without(child); });
+  }
+
+  Stmt with_one_dynamic(Stmt body) {
+    const auto is_dynamic = [](const Allocate& n) {
+      return scope_of(n.data) == StorageScope::SharedDyn;
+    };
+    if (std::count_if(found_.begin(), found_.end(), is_dynamic) < 2) return body;
+    constexpr std::int64_t kAlignment = 16;
+    const Var all("shared_dyn", PointerType{UInt(8), StorageScope::SharedDyn});
+    Expr bytes = make_int(Int(64), 0);
+    std::vector<std::pair<Var, Expr>> parts;
+    for (const Allocate& n : found_) {
+      if (!is_dynamic(n)) continue;
+      parts.emplace_back(n.data, bytes);
+      bytes = bytes + floordiv(bytes_of(n) + (kAlignment - 1), kAlignment) * kAlignment;
+    }
+    std::erase_if(found_, is_dynamic);
+    found_.push_back({all, UInt(8), {bytes}, make_true(), body});
+    for (std::size_t k = parts.size(); k-- > 0;)
+      body = make_stmt(
+          Let{parts[k].first,
+              make_call(Handle(), Intrin::handle_add_byte_offset, {all, parts[k].second}), body});
+    return body;
   }
 
   std::vector<Allocate> found_;
@@ -257,7 +284,16 @@ class Splitter {
 }  // namespace
 
 DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
-  return Splitter(func, target).run();
+  DeviceProgram program = Splitter(func, target).run();
+  for (const PrimFunc& kernel : program.kernels) {
+    std::vector<Violation> violations = verify_kernel(kernel);
+    // By another way than the one by which barriers were placed, and on what is launched.
+    if (violations.empty()) violations = find_barrier_hazards(kernel);
+    if (!violations.empty())
+      throw PassFailure("split-kernels", violations[0].what + " (" + violations[0].where + ")",
+                        print_function(func), print_function(kernel));
+  }
+  return program;
 }
 
 // ---- the way back -------------------------------------------------------------------------------

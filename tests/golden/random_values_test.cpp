@@ -38,7 +38,7 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
     tir::evaluate(func, lowered.values);
     EXPECT_EQ(first_difference(expected, lowered), "") << "lowered, simple_mode = " << simple_mode;
 
-    for (const DeviceWay& way : ways_on_devices(func)) {
+    for (const testing::DeviceWay& way : testing::ways_on_devices(func)) {
       const Arguments threaded = make_arguments(args);
       tir::evaluate(way.func, threaded.values, {.check_races = way.has_barriers});
       EXPECT_EQ(first_difference(expected, threaded), "")

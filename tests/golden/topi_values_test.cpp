@@ -113,9 +113,9 @@ TEST_P(TopiValues, AreThoseOfTheDefaultSchedule) {
     EXPECT_EQ(interpreted(expected, lowered(true), false), "") << "simple mode";
   }
   if (size_ == Size::Small || size_ == Size::OneKernelRun) {
-    std::vector<DeviceWay> ways = ways_on_devices(lowered(false));
+    std::vector<testing::DeviceWay> ways = testing::ways_on_devices(lowered(false));
     if (size_ != Size::Small) ways.erase(ways.begin(), ways.end() - 1);
-    for (const DeviceWay& way : ways)
+    for (const testing::DeviceWay& way : ways)
       EXPECT_EQ(interpreted(expected, way.func, way.has_barriers && size_ == Size::Small), "")
           << way.name;
   }

@@ -232,5 +232,23 @@ TEST(SplitKernels, AnExtentThatOnlyTheKernelKnowsIsRefused) {
   EXPECT_THROW(run_passes(device_passes(), func), LowerError);
 }
 
+TEST(SplitKernels, DynamicSharedMemoryIsOnePiece) {
+  const std::string body = threads(
+      "t", "threadIdx.x", "30",
+      "allocate(S_1: Pointer(shared.dyn float32), float32, [30]), storage_scope = shared.dyn;\n"
+      "allocate(T_1: Pointer(shared.dyn float32), float32, [30]), storage_scope = shared.dyn {\n"
+      "S: Buffer(S_1, float32, [30], [], scope=\"shared.dyn\")[t] = A[t]\n"
+      "T: Buffer(T_1, float32, [30], [], scope=\"shared.dyn\")[t] = (A[t]*2f32)\n"
+      "B[t] = (S[(29 - t)] + T[(29 - t)])\n}\n");
+  expect_same(body, 1);
+  const DeviceProgram p = split(body);
+  int allocations = 0;
+  walk(p.kernels[0].body, [&](const Allocate&) { ++allocations; });
+  EXPECT_EQ(allocations, 1);
+  // Each part begins at a multiple of 16 bytes.
+  const Call* launch = p.host.body.as<Evaluate>()->value.as<Call>();
+  EXPECT_TRUE(is_constant_int(launch->args[kLaunchSharedBytes], 256));
+}
+
 }  // namespace
 }  // namespace tenon::lowering

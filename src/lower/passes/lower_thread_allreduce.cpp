@@ -111,6 +111,8 @@ class KernelReductions {
     }
     std::vector<Axis> reduced;
     for (std::size_t a = 2 + 2 * count; a < call.args.size(); ++a) {
+      // The only thread of its axis.
+      if (is_zero(call.args[a])) continue;
       const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& known) {
         return known.var.same_as(call.args[a]);
       });
