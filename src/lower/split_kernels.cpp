@@ -231,7 +231,9 @@ class Splitter {
       if (!known.insert(&var.node()).second) return;
       (pointer_of(var) ? inputs.pointers : inputs.numbers).push_back(var);
     };
-    walk(body, [&](const Allocate& n) { own.insert(&n.data.node()); });
+    walk(
+        body, [&](const Allocate& n) { own.insert(&n.data.node()); },
+        [&](const Let& n) { own.insert(&n.var.node()); });
     for (const Var& var : free_vars(body))
       if (!own.contains(&var.node())) add(var);
     const auto access = [&](const Buffer& buffer) {
