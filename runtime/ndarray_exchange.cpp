@@ -50,7 +50,8 @@ DataType from_dlpack(DLDataType dtype) {
       default:
         break;
     }
-  } catch (const TypeError&) {
+  } catch (const TypeError&) {  // NOLINT(bugprone-empty-catch)
+    // A width that no data type has: told below, in DLPack's terms.
   }
   throw RuntimeError("no data type for DLPack's code " + std::to_string(dtype.code) + " with " +
                      std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +

@@ -49,19 +49,19 @@ class Setting {
 
   Crew& crew() {
     // TBB's workers do not live on in a child process, and a loop would wait for them for ever.
-    return in_child_.load(std::memory_order_relaxed) ? alone_
-                                                     : *crew_.load(std::memory_order_acquire);
+    return in_child.load(std::memory_order_relaxed) ? alone_
+                                                    : *crew_.load(std::memory_order_acquire);
   }
 
   void set(int n) {
-    if (in_child_) return;
+    if (in_child) return;
     const std::lock_guard lock(mutex_);
     crew_.store(&crew_of(n == 0 ? default_ : n), std::memory_order_release);
   }
 
  private:
   Setting() : default_(default_num_threads()), crew_(&crew_of(default_)) {
-    pthread_atfork(nullptr, nullptr, [] { in_child_ = true; });
+    pthread_atfork(nullptr, nullptr, [] { in_child = true; });
   }
 
   static int default_num_threads() {
@@ -85,7 +85,7 @@ class Setting {
     allowed_ = threads;
   }
 
-  static inline std::atomic<bool> in_child_ = false;
+  static inline std::atomic<bool> in_child = false;
 
   const int default_;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ using namespace tir;
 namespace {
 
 /// The inside of a hint; anything else as it is.
-const Expr& without_hint(const Expr& condition) {
+Expr without_hint(const Expr& condition) {
   const Call* hint = as_call(condition, Intrin::likely);
   return hint ? hint->args[0] : condition;
 }
@@ -21,7 +21,7 @@ const Expr& without_hint(const Expr& condition) {
 /// Calls f on the parts of a conjunction.
 template <class F>
 void for_each_conjunct(const Expr& condition, const F& f) {
-  const Expr& inside = without_hint(condition);
+  const Expr inside = without_hint(condition);
   if (const Binary* both = as_binary(inside, BinaryOp::And)) {
     for_each_conjunct(both->a, f);
     for_each_conjunct(both->b, f);

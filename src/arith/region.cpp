@@ -49,7 +49,7 @@ class RegionEstimate {
       index_.emplace(&var.node(), domain_.size());
       domain_.push_back({*min, *extent});
       // A single value too is left as a range: a bound variable would be replaced.
-      facts_.bind_bound(var, ConstBound{*min, *min + *extent - 1});
+      facts_.bind_bound(var, ConstBound{min, *min + *extent - 1});
     }
     uses_.resize(domain_.size());
   }

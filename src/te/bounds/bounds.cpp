@@ -1,0 +1,40 @@
+// What bounds are asked for, and how they print.
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "tenon/te/infer_bound.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::te {
+
+const Range& Bounds::operator[](const IterVar& axis) const {
+  if (const Range* range = ranges_.find(axis)) return *range;
+  throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");
+}
+
+std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
+  std::size_t stage_width = 5, axis_width = 4;
+  for (const std::string& name : bounds.stage_names_)
+    stage_width = std::max(stage_width, name.size());
+  for (const Bounds::Entry& entry : bounds.entries_)
+    axis_width = std::max(axis_width, entry.axis.name().size());
+  // An axis that began at 0 already, and its like that does for certain, are one to the reader.
+  std::set<std::array<std::string, 3>> printed;
+  auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
+    if (!printed.insert({stage, axis, range}).second) return;
+    out << std::left << std::setw(static_cast<int>(stage_width) + 2) << stage
+        << std::setw(static_cast<int>(axis_width) + 2) << axis << range << '\n';
+  };
+  row("stage", "axis", "range");
+  for (const Bounds::Entry& entry : bounds.entries_) {
+    const std::string range =
+        "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
+    row(bounds.stage_names_[entry.stage.index()], entry.axis.name(), range);
+  }
+  return out;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,194 @@
+// The machine's threads: launches, what virtual threads share, barriers and reductions across
+// threads.
+#include <algorithm>
+#include <map>
+
+#include "tenon/tir/print.h"
+#include "tir/evaluate/machine.h"
+
+namespace tenon::tir::evaluation {
+
+namespace {
+
+bool is_virtual_thread(const Thread& thread) {
+  return std::ranges::any_of(thread.coordinates,
+                             [](const auto& place) { return place.first.is_virtual(); });
+}
+
+/// The thread whose virtual threads these are.
+std::vector<std::int64_t> hardware_place(const Thread& thread) {
+  std::vector<std::int64_t> place;
+  for (const auto& [tag, value] : thread.coordinates)
+    if (!tag.is_virtual()) place.push_back(value);
+  return place;
+}
+
+}  // namespace
+
+/// The virtual threads of a thread are one thread: a statement in which they do not differ is done
+/// once. Here all of them do it, so that none may read what another has just written.
+void Machine::store(const Store& n, const Active& active) {
+  if (!is_virtual_thread(threads_[active.front()])) {
+    for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);
+    return;
+  }
+  std::map<std::vector<std::int64_t>, Active> hardware_threads;
+  for (std::size_t id : active) hardware_threads[hardware_place(threads_[id])].push_back(id);
+  for (const auto& [place, ids] : hardware_threads) {
+    std::vector<Value> values;
+    for (std::size_t id : ids) values.push_back(eval(n.value, threads_[id]));
+    for (std::size_t k = 0; k < ids.size(); ++k) store(n, values[k], threads_[ids[k]]);
+  }
+}
+
+void Machine::attr(const Attr& n, const Active& active) {
+  const IterVar* axis = std::get_if<IterVar>(&n.subject);
+  if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread)) {
+    internal_check(axis->thread().has_value(), "a thread extent of an axis that is no thread");
+    return launch({axis->var(), *axis->thread(), make_int(n.value.dtype(), 0), n.value, n.body},
+                  active);
+  }
+  if (n.kind == AttrKind::ReduceScope) {
+    const CommReducer outer = std::exchange(reducer_, std::get<CommReducer>(n.subject));
+    exec(n.body, active);
+    reducer_ = outer;
+    return;
+  }
+  exec(n.body, active);
+}
+
+void Machine::launch(const Launch& n, const Active& active) {
+  tags_.insert_or_assign(&n.var.node(), n.tag);
+  return n.tag.is_block() ? blocks(n, active) : threads(n, active);
+}
+
+void Machine::set_coordinate(const Launch& n, Thread& t, std::int64_t at) {
+  t.values.insert_or_assign(&n.var.node(), integer(eval_int(n.min, t) + at));
+}
+
+namespace {
+const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
+  for (const auto& [own, value] : thread.coordinates)
+    if (own == tag) return &value;
+  return nullptr;
+}
+}  // namespace
+
+void Machine::blocks(const Launch& n, const Active& active) {
+  if (const std::int64_t* at = coordinate(threads_[active.front()], n.tag)) {
+    for (std::size_t id : active) set_coordinate(n, threads_[id], *at);
+    return exec(n.body, active);
+  }
+  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
+  for (std::int64_t b = 0; b < extent; ++b) {
+    for (std::size_t id : active) {
+      set_coordinate(n, threads_[id], b);
+      threads_[id].coordinates.emplace_back(n.tag, b);
+      threads_[id].earlier_ids.push_back(threads_[id].id);
+    }
+    exec(n.body, active);
+    ++barriers_;
+    for (std::size_t id : active)
+      threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
+  }
+}
+
+void Machine::threads(const Launch& n, const Active& active) {
+  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
+  // Virtual threads of one tag are different axes each time; hardware threads are the same ones
+  // again.
+  if (!n.tag.is_virtual() && coordinate(threads_[active.front()], n.tag)) {
+    Active running;
+    for (std::size_t id : active) {
+      const std::int64_t at = *coordinate(threads_[id], n.tag);
+      set_coordinate(n, threads_[id], at);
+      if (at < extent) running.push_back(id);
+    }
+    return exec(n.body, running);
+  }
+  std::vector<Thread> many;
+  for (std::size_t id : active) {
+    for (std::int64_t x = 0; x < extent; ++x) {
+      Thread t = threads_[id];
+      t.id = threads_[id].id * extent + x;
+      set_coordinate(n, t, x);
+      t.coordinates.emplace_back(n.tag, x);
+      t.earlier_ids.push_back(threads_[id].id);
+      many.push_back(std::move(t));
+    }
+  }
+  std::vector<Thread> outer = std::exchange(threads_, std::move(many));
+  Active all(threads_.size());
+  for (std::size_t id = 0; id < all.size(); ++id) all[id] = id;
+  exec(n.body, all);
+  threads_ = std::move(outer);
+  if (threads_.front().coordinates.empty()) ++barriers_;
+}
+
+void Machine::evaluate_statement(const Expr& e, const Active& active) {
+  if (const Call* call = as_call(e, Intrin::tvm_thread_allreduce)) return allreduce(*call, active);
+  if (as_call(e, Intrin::tvm_storage_sync)) return barrier(active);
+  if (e.as<StringImm>()) return;
+  for (std::size_t id : active) eval(e, threads_[id]);
+}
+
+void Machine::barrier(const Active& active) {
+  if (options_.check_races && active.size() != threads_.size())
+    throw RuntimeError("a barrier that only " + std::to_string(active.size()) + " of " +
+                       std::to_string(threads_.size()) +
+                       " threads come to: they would wait for ever");
+  ++barriers_;
+}
+
+std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::vector<Scalar>& b,
+                                     Thread& t) {
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    t.values.insert_or_assign(&reducer_->lhs[n].node(), a[n]);
+    t.values.insert_or_assign(&reducer_->rhs[n].node(), b[n]);
+  }
+  std::vector<Scalar> result;
+  for (const Expr& e : reducer_->result) result.push_back(eval(e, t)[0]);
+  return result;
+}
+
+/// (count, values..., condition, results..., thread variables...): the values of all threads that
+/// agree on every other thread axis are combined, and each of them gets the result.
+void Machine::allreduce(const Call& n, const Active& active) {
+  internal_check(reducer_ != nullptr, "a thread reduction outside its reducer's scope");
+  const auto count = static_cast<std::size_t>(*constant_int(n.args[0]));
+  std::vector<ThreadTag> reduced;
+  for (std::size_t a = 2 + 2 * count; a < n.args.size(); ++a)
+    if (auto tag = tags_.find(&n.args[a].node()); tag != tags_.end())
+      reduced.push_back(tag->second);
+  auto group_of = [&](const Thread& t) {
+    std::vector<std::int64_t> key;
+    for (const auto& [tag, value] : t.coordinates)
+      if (std::find(reduced.begin(), reduced.end(), tag) == reduced.end()) key.push_back(value);
+    return key;
+  };
+  std::map<std::vector<std::int64_t>, std::vector<Scalar>> totals;
+  for (std::size_t id : active) {
+    Thread& t = threads_[id];
+    std::vector<Scalar> own;
+    const bool counts = eval_int(n.args[1 + count], t) != 0;
+    for (std::size_t v = 0; v < count; ++v) {
+      Expr identity = reducer_->identity[v];
+      own.push_back(counts ? eval(n.args[1 + v], t)[0] : eval(identity, t)[0]);
+    }
+    auto [total, is_first] = totals.try_emplace(group_of(t), own);
+    if (!is_first) total->second = combine(total->second, own, t);
+  }
+  for (std::size_t id : active) {
+    Thread& t = threads_[id];
+    const std::vector<Scalar>& total = totals.at(group_of(t));
+    for (std::size_t v = 0; v < count; ++v) {
+      const Load* result = n.args[2 + count + v].as<Load>();
+      internal_check(result != nullptr, "a thread reduction without a place for its result");
+      std::vector<std::int64_t> indices;
+      for (const Expr& index : result->indices) indices.push_back(eval_int(index, t));
+      write(locate(result->buffer, indices, t, true), {&total[v], 1}, result->buffer, indices, t);
+    }
+  }
+}
+
+}  // namespace tenon::tir::evaluation

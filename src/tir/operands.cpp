@@ -1,0 +1,143 @@
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "tenon/tir/literal_text.h"
+#include "tenon/tir/ops.h"
+#include "tir/operands.h"
+
+namespace tenon::tir {
+
+namespace {
+
+double greatest(DataType type) {
+  if (type.is_bfloat()) return 3.3895313892515355e38;
+  return type.bits == 64 ? DBL_MAX : type.bits == 32 ? static_cast<double>(FLT_MAX) : 65504.0;
+}
+
+/// The least magnitude that rounds to infinity: half a step above the greatest value.
+double least_overflow(DataType type) {
+  if (type.is_bfloat()) return 0x1.ffp127;
+  return type.bits == 64   ? std::numeric_limits<double>::infinity()
+         : type.bits == 32 ? 0x1.ffffffp127
+                           : 65520.0;
+}
+
+/// A floating constant; a finite number that the type has no finite value for is a mistake.
+Expr float_constant(DataType type, double value, const SourceLocation& where) {
+  if (std::isfinite(value) && std::fabs(value) >= least_overflow(type.element()))
+    throw TypeError("the constant " + shortest_text(value) + " does not fit " +
+                        type.element().str() + "; infinity(...) is the type's infinity",
+                    where);
+  return make_float(type, value);
+}
+
+}  // namespace
+
+// ---- the type in which operands meet ------------------------------------------------------------
+
+Expr to_lanes(const Expr& e, int lanes) {
+  return e.dtype().lanes == 1 && lanes > 1 ? make_broadcast(e, lanes) : e;
+}
+
+DataType common_type(DataType s, DataType t) {
+  if (s == t) return s;
+  const int lanes = std::max<int>(s.lanes, t.lanes);
+  if (s.lanes != t.lanes && s.is_vector() && t.is_vector())
+    throw TypeError("cannot combine " + s.str() + " with " + t.str() + ": the lanes differ");
+  s = s.with_lanes(lanes);
+  t = t.with_lanes(lanes);
+  if (s == t) return s;
+  if (s.is_handle() || t.is_handle())
+    throw TypeError("cannot combine " + s.str() + " with " + t.str());
+  if (s.is_floating() && t.is_floating()) {
+    // bfloat16 and float16 have no common 16-bit type.
+    if (s.bits == t.bits) return Float(32, lanes);
+    return s.bits > t.bits ? s : t;
+  }
+  if (s.is_floating()) return s;
+  if (t.is_floating()) return t;
+  if (s.bits != t.bits) return s.bits > t.bits ? s : t;
+  return s.is_uint() ? s : t;
+}
+
+Expr to_type(DataType type, const Expr& e) {
+  const Expr spread = to_lanes(e, type.lanes);
+  return spread.dtype() == type ? spread : cast(type, spread);
+}
+
+void Operand::refuse_moved_from(const SourceLocation& where) {
+  throw TypeError("the expression has been moved from, and has no value any more", where);
+}
+
+Expr Operand::alone() const {
+  if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
+  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_))
+    return make_int(n->type(), n->bits);
+  return Expr(std::get<double>(value_), where_);
+}
+
+Expr Operand::beside(DataType peer) const {
+  if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
+  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) {
+    if (peer.is_floating()) return float_constant(peer, n->as_double(), where_);
+    if (!peer.is_integral()) return alone();
+    if (!n->fits(peer.element()))
+      throw TypeError("the literal " + n->str() + " does not fit " + peer.element().str(), where_);
+    return make_int(peer, n->bits);
+  }
+  return peer.is_floating() ? float_constant(peer, std::get<double>(value_), where_)
+                            : to_lanes(alone(), peer.lanes);
+}
+
+Promoted promote(const Operand& a, const Operand& b) {
+  if (a.is_literal() && b.is_literal()) {
+    Expr x = a.alone();
+    Expr y = b.beside(x.dtype());
+    return {a.beside(y.dtype()), y};
+  }
+  Expr x = a.is_literal() ? a.beside(b.alone().dtype()) : a.alone();
+  Expr y = b.is_literal() ? b.beside(x.dtype()) : b.alone();
+  const DataType type = common_type(x.dtype(), y.dtype());
+  return {to_type(type, x), to_type(type, y)};
+}
+
+// ---- constants ----------------------------------------------------------------------------------
+
+Expr make_const(DataType type, double value, SourceLocation where) {
+  if (type.is_floating()) return float_constant(type, value, where);
+  constexpr double kEndOfInt64 = 9223372036854775808.0;
+  const bool is_whole =
+      std::trunc(value) == value && value >= -kEndOfInt64 && value < 2 * kEndOfInt64;
+  if (!is_whole)
+    throw TypeError("the constant " + std::to_string(value) + " does not fit " + type.str(), where);
+  return value < kEndOfInt64 ? make_const(type, static_cast<std::int64_t>(value), where)
+                             : make_const(type, static_cast<std::uint64_t>(value), where);
+}
+
+Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where) {
+  if (type.is_floating()) return float_constant(type, value.as_double(), where);
+  if (!type.is_integral() || !value.fits(type.element()))
+    throw TypeError("the constant " + value.str() + " does not fit " + type.str(), where);
+  return make_int(type, value.bits);
+}
+
+Expr min_value(DataType type, SourceLocation where) {
+  if (type.is_floating()) return make_float(type, -greatest(type));
+  if (type.is_integral()) return make_int(type, integer_min(type));
+  throw TypeError("there is no least value of " + type.str(), where);
+}
+
+Expr max_value(DataType type, SourceLocation where) {
+  if (type.is_floating()) return make_float(type, greatest(type));
+  // The greatest uint64 is the bit pattern of -1.
+  if (type.is_integral()) return make_int(type, integer_max(type).value_or(-1));
+  throw TypeError("there is no greatest value of " + type.str(), where);
+}
+
+Expr infinity(DataType type, SourceLocation where) {
+  if (!type.is_floating()) throw TypeError("there is no infinity of " + type.str(), where);
+  return make_float(type, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace tenon::tir
