@@ -19,8 +19,6 @@ LONG_FILES = {
     "src/lower/shared_uses.cpp": 419,
     "src/te/intrinsics/tensorize.cpp": 414,
     "src/tir/expr.cpp": 407,
-    "src/tir/parse.cpp": 676,
-    "src/tir/print.cpp": 481,
     "tests/bench/unscheduled_loops.cpp": 438,
     "tests/end_to_end/intrinsic_tails_test.cpp": 443,
     "tests/end_to_end/intrinsics_test.cpp": 435,
