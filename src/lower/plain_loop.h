@@ -9,24 +9,10 @@
 
 #include <optional>
 
+#include "lower/accumulation.h"
 #include "tenon/arith/facts.h"
-#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
-
-/// An element that an iteration accumulates into, the same one in all iterations.
-struct Accumulation {
-  tir::Buffer buffer;
-  /// Lets of the body are inlined.
-  tir::Expr index;
-  tir::BinaryOp op;
-};
-
-/// `target = target op term`, as a statement of the body does it.
-struct AccumulationStep {
-  Accumulation target;
-  tir::Expr term;
-};
 
 struct PlainLoop {
   std::vector<Accumulation> accumulations;
@@ -45,17 +31,14 @@ struct PlainLoop {
 
 /// nullopt unless the body holds serial loops, lets, conditions and stores of scalars only, all of
 /// whose values are computed without side effects, and no iteration reads or writes what another
-/// one writes, accumulations aside. Of floats, accumulations only where
-/// they `may_reassociate`, because lanes
-/// add up in another order. The facts are of what is around the loop; its variables are added.
+/// one writes, accumulations aside. Of floats, accumulations only where they `may_reassociate`,
+/// because lanes add up in another order. The facts are of what is around the loop; its variables
+/// are added.
 std::optional<PlainLoop> read_plain_loop(const tir::For& loop, arith::Facts& facts,
                                          bool may_reassociate);
 
-/// The store as a step of an accumulation; `lets` has the values of the lets around it.
-std::optional<AccumulationStep> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
-
-/// The value that changes nothing: 0 for sums, the greatest value for minima.
-tir::Expr identity_of(tir::BinaryOp op, DataType type);
+/// Whether the buffer is known to have the element.
+bool is_inside(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts);
 
 /// By how much an index grows per step of a variable, if that is the same for all its values.
 std::optional<tir::Expr> step_of(const tir::Expr& index, const tir::Var& var);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/chosen_terms.h"
 #include "lower/loop_boundary.h"
 #include "lower/plain_lanes.h"
 #include "lower/vector_body.h"
@@ -90,13 +91,16 @@ class LoopVectorizer {
     // No condition at all is better than one that picks lanes.
     if (parted < kMostBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
-    const std::optional<PlainLoop> plain = read_plain_loop(loop, facts_, may_reassociate_);
+    const For chosen{
+        loop.var,   loop.min, loop.extent, loop.kind, with_chosen_terms(loop.body, facts_),
+        loop.traits};
+    const std::optional<PlainLoop> plain = read_plain_loop(chosen, facts_, may_reassociate_);
     if (!plain || !gains(*plain)) return std::nullopt;
     // Whole loops as lanes would leave too few iterations for the threads.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
     if (lanes < kLeastLanes) return std::nullopt;
-    return split_up(loop, *plain, lanes);
+    return split_up(chosen, *plain, lanes);
   }
 
   /// The variables that say how far apart the elements of neighbouring iterations are.

@@ -235,6 +235,9 @@ class RandomLoop {
                                         "(floormod(i, 3) < 2)"};
     return forms[pick(0, 7)];
   }
+  std::string sometimes(const std::string& statement) {
+    return pick(0, 1) ? statement : "if " + condition() + " {\n" + statement + "}\n";
+  }
   std::string statement() {
     const std::string name_number = std::to_string(++names_);
     switch (pick(0, 6)) {
@@ -244,9 +247,9 @@ class RandomLoop {
         return "let x" + name_number + ": float32 = " + number(1) + "\nB[" + position() + "] = (x" +
                name_number + " + 1f32)\n";
       case 1:
-        return "J[5] = (J[5] + I[" + position() + "])\n";
+        return sometimes("J[5] = (J[5] + I[" + position() + "])\n");
       case 2:
-        return "J[6] = min(J[6], I[" + position() + "])\n";
+        return sometimes("J[6] = min(J[6], I[" + position() + "])\n");
       case 3:
         return "for (k" + name_number + ": int32, 0, 3) {\nB[" + position() + "] = (B[" +
                position() + "] + A[((i*3) + k" + name_number + ")])\n}\n";
@@ -291,6 +294,31 @@ tir::PrimFunc function_of(const std::string& body) {
       " B_1: B_3: Buffer(B_2, float32, [400], []), I_1: I_3: Buffer(I_2, int32, [400], []),"
       " J_1: J_3: Buffer(J_2, int32, [400], [])} {\n" +
       body + "}\n");
+}
+
+TEST(VectorizePlainLoops, LanesThatTakeNoPartInASumAddNothing) {
+  const tir::PrimFunc func = function_of(R"(
+  for (k: int32, 0, 8) {
+    if ((k % 3) != 0) {
+      J[2] = (J[2] + I[k])
+    }
+  })");
+  const std::string text = test::body_text(vectorize_plain_loops(func, with_vectors(256)));
+  const std::string sum =
+      "select(((ramp(0, 1, 8) % broadcast(3, 8)) != broadcast(0, 8)), I[ramp(0, 1, 8)], "
+      "broadcast(0, 8))";
+  EXPECT_NE(text.find(sum), std::string::npos) << text;
+}
+
+// Where the condition never holds, nobody may touch it.
+TEST(VectorizePlainLoops, ASumOfSomeStaysScalarWhereTheElementMayNotBeThere) {
+  const tir::PrimFunc func = function_of(R"(
+  for (k: int32, 0, 8) {
+    if ((k % 3) == n) {
+      J[(n + 399)] = (J[(n + 399)] + I[k])
+    }
+  })");
+  EXPECT_EQ(test::body_text(vectorize_plain_loops(func, with_vectors(256))), test::body_text(func));
 }
 
 TEST(VectorizePlainLoops, RandomLoopsComputeTheSame) {

@@ -91,6 +91,10 @@ TEST(Text, SyntaxErrorsHavePlaces) {
         << error.what();
   }
   EXPECT_THROW(parse_expr("(x + 1)"), TypeError);
+  // Where a variable must stand, and a number.
+  EXPECT_THROW(parse_stmt("for (3, 0, 8) {\n}"), TypeError);
+  EXPECT_THROW(parse_expr("A: Buffer(A_1: Pointer(float32), float32, [8], [], align=x)[0]"),
+               TypeError);
 }
 
 TEST(Legacy, ExpressionsPrintAsInOperations) {
