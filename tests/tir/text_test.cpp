@@ -182,7 +182,7 @@ TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {
   const std::string text = print_expr(launch);
   EXPECT_EQ(text, "@tir.launch_kernel(\"main_kernel0\", 8, 1, 1, 32, 1, 1, 0, 7, dtype=int32)");
   EXPECT_EQ(print_expr(parse_expr(text)), text);
-  EXPECT_THROW(make_call(Int(32), Intrin::launch_kernel, {make_string("main_kernel0"), Expr(8)}),
+  EXPECT_THROW(call_intrin(Int(32), Intrin::launch_kernel, make_string("main_kernel0"), Expr(8)),
                TypeError);
 }
 
