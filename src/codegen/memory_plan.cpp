@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-constexpr std::int64_t kStackBudget = 64 * 1024;
+constexpr std::int64_t kStackBudget = std::int64_t{64} * 1024;
 
 }  // namespace
 
