@@ -114,8 +114,6 @@ bool SharedUses::is_uniform(const Expr& e) const {
 
 UseSet SharedUses::of(const Expr& e) {
   UseSet uses;
-  // A part of memory under another name: what is done with it is known by that.
-  if (as_call(e, Intrin::handle_add_byte_offset)) return uses;
   walk(
       e,
       [&](const Load& n) {

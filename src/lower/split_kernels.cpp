@@ -44,12 +44,11 @@ struct Inputs {
 };
 
 /// Memory of the block moves to the kernel's top, where OpenCL wants it; that of single threads
-/// stays. Devices have one piece of dynamic shared memory, in which several allocations lie one
-/// behind the other.
+/// stays.
 class MemoryOfBlocks {
  public:
   Stmt body(const Stmt& s) {
-    Stmt result = with_one_dynamic(without(s));
+    Stmt result = without(s);
     for (std::size_t k = found_.size(); k-- > 0;) {
       const Allocate& n = found_[k];
       result = make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, result, false});
@@ -71,29 +70,6 @@ class MemoryOfBlocks {
     if (const For* n = s.as<For>(); n && n->kind == ForKind::Parallel)
       return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, without(n->body)});
     return map_statements(s, [&](const Stmt& child) { return without(child); });
-  }
-
-  Stmt with_one_dynamic(Stmt body) {
-    const auto is_dynamic = [](const Allocate& n) {
-      return scope_of(n.data) == StorageScope::SharedDyn;
-    };
-    if (std::count_if(found_.begin(), found_.end(), is_dynamic) < 2) return body;
-    constexpr std::int64_t kAlignment = 16;
-    const Var all("shared_dyn", PointerType{UInt(8), StorageScope::SharedDyn});
-    Expr bytes = make_int(Int(64), 0);
-    std::vector<std::pair<Var, Expr>> parts;
-    for (const Allocate& n : found_) {
-      if (!is_dynamic(n)) continue;
-      parts.emplace_back(n.data, bytes);
-      bytes = bytes + floordiv(bytes_of(n) + (kAlignment - 1), kAlignment) * kAlignment;
-    }
-    std::erase_if(found_, is_dynamic);
-    found_.push_back({all, UInt(8), {bytes}, make_true(), body});
-    for (std::size_t k = parts.size(); k-- > 0;)
-      body = make_stmt(
-          Let{parts[k].first,
-              make_call(Handle(), Intrin::handle_add_byte_offset, {all, parts[k].second}), body});
-    return body;
   }
 
   std::vector<Allocate> found_;
@@ -231,9 +207,7 @@ class Splitter {
       if (!known.insert(&var.node()).second) return;
       (pointer_of(var) ? inputs.pointers : inputs.numbers).push_back(var);
     };
-    walk(
-        body, [&](const Allocate& n) { own.insert(&n.data.node()); },
-        [&](const Let& n) { own.insert(&n.var.node()); });
+    walk(body, [&](const Allocate& n) { own.insert(&n.data.node()); });
     for (const Var& var : free_vars(body))
       if (!own.contains(&var.node())) add(var);
     const auto access = [&](const Buffer& buffer) {
@@ -263,11 +237,13 @@ class Splitter {
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
   }
 
-  /// Bytes of shared memory whose size only the call knows.
-  Expr dynamic_shared_bytes(const Stmt& body) const {
+  /// Bytes of dynamic shared memory, in which allocations lie one behind the other.
+  static Expr dynamic_shared_bytes(const Stmt& body) {
     Expr bytes(0);
     walk(body, [&](const Allocate& n) {
-      if (scope_of(n.data) == StorageScope::SharedDyn) bytes = bytes + bytes_of(n);
+      if (scope_of(n.data) != StorageScope::SharedDyn) return;
+      const Expr up = bytes_of(n) + (kDynamicAlignment - 1);
+      bytes = bytes + floordiv(up, kDynamicAlignment) * kDynamicAlignment;
     });
     return bytes;
   }
