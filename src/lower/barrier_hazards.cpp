@@ -138,8 +138,7 @@ class Follower {
     });
     if (found && (violations.empty() || violations.back().where != first_line(s)))
       violations.push_back(
-          {"another thread may use the same shared memory, with no barrier between",
-           first_line(s)});
+          {"another thread may use the same memory, with no barrier between", first_line(s)});
   }
 
   static std::string first_line(const Stmt& s) {

@@ -45,6 +45,8 @@ bool is_shared(const Buffer& buffer) {
   return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
 }
 
+bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
+
 }  // namespace
 
 SharedUses::SharedUses(const Stmt& kernel, int loops_around) {
@@ -117,7 +119,8 @@ UseSet SharedUses::of(const Expr& e) {
   walk(
       e,
       [&](const Load& n) {
-        if (is_shared(n.buffer)) uses.insert(add(n.buffer, n.indices, false));
+        if (is_shared(n.buffer) || is_global(n.buffer))
+          uses.insert(add(n.buffer, n.indices, false));
       },
       [&](const Call& n) {
         // Whoever is given an address may read and write around it.
@@ -137,7 +140,8 @@ UseSet SharedUses::of(const Expr& e) {
 
 UseSet SharedUses::of(const Store& store) {
   UseSet uses;
-  if (is_shared(store.buffer)) uses.insert(add(store.buffer, store.indices, true));
+  if (is_shared(store.buffer) || is_global(store.buffer))
+    uses.insert(add(store.buffer, store.indices, true));
   return uses;
 }
 
@@ -252,6 +256,7 @@ bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion w
 bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   const Use& a = uses_[static_cast<std::size_t>(earlier)];
   const Use& b = uses_[static_cast<std::size_t>(later)];
+  if (is_global(a.access.buffer) && are_of_one_thread(a, b)) return false;
   // Loops of which neither depends need not be told apart.
   const int loops = std::max(a.loops, b.loops);
   if (when.equal_loops >= loops) when = {loops, false};
@@ -278,6 +283,14 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   }
   known_.emplace(key, meet);
   return meet;
+}
+
+/// An element of global memory is computed by one thread, or by several in the same way: whoever
+/// reads it where it stores it reads what it has stored itself.
+bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
+  if (a.access.is_store && b.access.is_store) return true;
+  return a.is_known && b.is_known && a.access.count == b.access.count &&
+         structural_equal(a.access.first, b.access.first);
 }
 
 bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,

@@ -1,5 +1,5 @@
-// Uses of shared memory in a kernel, and whether two of its threads may meet in them: touch an
-// element that one of them writes.
+// Uses of shared and global memory in a kernel, and whether two threads of a block may meet in
+// them: touch an element that one of them writes.
 //
 //   attr threadIdx.x = 32 { S[t] = A[t];  B[t] = S[31 - t] }
 //
@@ -110,6 +110,7 @@ class SharedUses {
   int variable_of(const tir::Expr& e);
   int loops_of(const tir::Expr& e) const;
   bool may_meet(int earlier, int later, Occasion when);
+  static bool are_of_one_thread(const Use& a, const Use& b);
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
   bool are_apart_by_proof(const Use& earlier, const Use& later, Occasion when, Threads threads);
 

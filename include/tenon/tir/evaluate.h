@@ -39,10 +39,10 @@ struct Access {
 struct EvaluateOptions {
   bool check_uninitialized = false;
   /// Refuses what real threads might do in another order: two threads of a block that use an
-  /// element of shared memory, one of them writing, with no barrier (tvm_storage_sync) between,
-  /// unless each of them has first written it itself, with the same value; and barriers that not
-  /// all threads come to. A program without either gives the same results however its threads are
-  /// interleaved.
+  /// element of memory that they share, one of them writing, with no barrier (tvm_storage_sync)
+  /// between, unless each of them has first written it itself, with the same value; and barriers
+  /// that not all threads come to. A program without either gives the same results however its
+  /// threads are interleaved.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as

@@ -186,8 +186,8 @@ class Synchronizer {
 
   [[noreturn]] static void refuse_barrier() {
     throw LowerError(
-        "shared memory is written and read by several threads inside of a condition or a loop in "
-        "which not all of them take part, so that they cannot wait for each other there; compute "
+        "memory is written and read by several threads of a block inside of a condition or a loop "
+        "in which not all of them take part, so that they cannot wait for each other there; compute "
         "the stage that is shared outside of it");
   }
 

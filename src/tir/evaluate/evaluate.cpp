@@ -112,6 +112,7 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
   auto storage = std::make_shared<Storage>();
   const std::int64_t bytes = is_empty ? 0 : (last + 1) * array.dtype.bytes();
   storage->bytes = bytes;
+  storage->is_shared = true;
   storage->instances.emplace(0, Memory::borrow(array.data, bytes));
   storages_.insert_or_assign(&declared->data.node(), storage);
   storages_.insert_or_assign(&param.buffer->data.node(), storage);

@@ -85,7 +85,8 @@ void Machine::loop(const For& n, const Active& active) {
 namespace {
 
 bool is_shared(StorageScope scope) {
-  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn ||
+         scope == StorageScope::Global;
 }
 
 void make_row_major(Layout& layout) {
