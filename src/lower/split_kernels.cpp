@@ -61,6 +61,11 @@ class MemoryOfBlocks {
     if (is_stack_low()) return with_deep_stack([&] { return without(s); });
     if (const Allocate* n = s.as<Allocate>()) {
       const StorageScope scope = scope_of(n->data);
+      if (scope == StorageScope::Global)
+        throw LowerError("memory `" + n->data.name() +
+                         "` is global, but belongs to a stage inside of a kernel, which cannot "
+                         "allocate it; set its scope to \"shared\" or \"local\", or compute it at "
+                         "root");
       if (is_of_a_block(scope) || scope == StorageScope::Warp) {
         found_.push_back(*n);
         return without(n->body);

@@ -117,23 +117,6 @@ TEST(SynchronizeThreads, AConditionThatIsTheSameForAllMayHoldABarrier) {
       "F{{|R|F");
 }
 
-int barriers_in(const std::string& body) {
-  const PrimFunc func = synchronize_threads(test::parse_function(kernel(body)), {});
-  int barriers = 0;
-  walk(func.body, [&](const Call& call) { barriers += call.is(Intrin::tvm_storage_sync); });
-  return barriers;
-}
-
-TEST(SynchronizeThreads, GlobalMemoryThatOtherThreadsHaveWrittenIsWaitedFor) {
-  EXPECT_EQ(barriers_in("      B[t] = A[t]\n      B[(t + 32)] = B[(31 - t)]\n"), 1);
-}
-
-TEST(SynchronizeThreads, NobodyWaitsForItsOwnElementsOfGlobalMemory) {
-  EXPECT_EQ(barriers_in("      B[t] = 0f32\n      for (k: int32, 0, 8) {\n"
-                        "        B[t] = (B[t] + A[((t*8) + k)])\n      }\n"),
-            0);
-}
-
 TEST(SynchronizeThreads, ALoopIsWaitedForOnceWhereItsIterationsNeedNotWait) {
   EXPECT_EQ(
       order_of(synchronized("      for (i: int32, 0, 8) {\n" + std::string(kRead) + "      }\n")),
