@@ -14,13 +14,17 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The range of bytes that the elements lie in.
+/// The range of bytes that the elements lie in: addresses, or positions in an object whose address
+/// nobody knows.
 struct Memory {
   std::uintptr_t begin;
   std::uintptr_t end;
+  const void* object;
 };
 
-bool overlap(const Memory& a, const Memory& b) { return a.begin < b.end && b.begin < a.end; }
+bool overlap(const Memory& a, const Memory& b) {
+  return a.object == b.object && a.begin < b.end && b.begin < a.end;
+}
 
 /// For what every call asks: without a call of the compiler's library.
 bool is_power_of_two(std::uint64_t x) { return (x & (x - 1)) == 0; }
@@ -316,12 +320,14 @@ class CallCheck {
   }
 
   static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
-    // Of OpenCL's memory objects we know no address; the handle stands for one, and offsets are
-    // within it.
-    const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+    // Data is OpenCL's handle of an object, and handles lie close together.
+    const bool is_handle = spec.device == DeviceType::OpenCL;
+    const std::uintptr_t base =
+        (is_handle ? 0 : reinterpret_cast<std::uintptr_t>(tensor.data)) + tensor.byte_offset;
     const auto bytes = static_cast<std::uintptr_t>(spec.dtype.bytes());
     return {base + static_cast<std::uintptr_t>(span.first) * bytes,
-            base + (static_cast<std::uintptr_t>(span.last) + 1) * bytes};
+            base + (static_cast<std::uintptr_t>(span.last) + 1) * bytes,
+            is_handle ? tensor.data : nullptr};
   }
 
   /// Two arrays of which one is written share no memory.

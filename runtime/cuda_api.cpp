@@ -1,9 +1,12 @@
 // CUDA's driver interface, found when the program runs: no header and no library of CUDA is needed
 // to build. The declarations are those of its documentation; every entry that has two versions is
 // the second.
+#include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/device_apis.h"
 #include "runtime/dynamic_library.h"
@@ -16,6 +19,8 @@ namespace {
 using Result = int;
 using CudaDevice = int;
 using Context = void*;
+using Module = void*;
+using Function = void*;
 using Address = unsigned long long;
 
 struct Driver {
@@ -36,6 +41,17 @@ struct Driver {
   Result (*mem_alloc)(Address*, std::size_t) =
       library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
   Result (*mem_free)(Address) = library.function<Result(Address)>("cuMemFree_v2");
+  Result (*module_load_data)(Module*, const void*) =
+      library.function<Result(Module*, const void*)>("cuModuleLoadData");
+  Result (*module_unload)(Module) = library.function<Result(Module)>("cuModuleUnload");
+  Result (*module_get_function)(Function*, Module, const char*) =
+      library.function<Result(Function*, Module, const char*)>("cuModuleGetFunction");
+  Result (*func_set_attribute)(Function, int, int) =
+      library.function<Result(Function, int, int)>("cuFuncSetAttribute");
+  Result (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, void*, void**, void**) =
+      library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, void*, void**, void**)>("cuLaunchKernel");
   // Addresses are unified, so that one call copies in every direction.
   Result (*memcpy)(Address, Address, std::size_t) =
       library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
@@ -53,6 +69,81 @@ struct Driver {
 Address address_of(const MemoryPlace& place) {
   return reinterpret_cast<Address>(place.data) + place.byte_offset;
 }
+
+constexpr int kMostDynamicShared = 8;
+/// More than so many bytes of dynamic shared memory are only given to kernels that ask for them.
+constexpr std::size_t kPlainDynamicShared = 48 * 1024;
+
+class CudaKernels : public LoadedKernels {
+ public:
+  /// The device's context is this thread's.
+  CudaKernels(const Driver& driver, std::function<void()> use, const KernelImage& image)
+      : driver_(driver),
+        use_(std::move(use)),
+        specs_(image.kernels.begin(), image.kernels.end()),
+        most_dynamic_(specs_.size(), kPlainDynamicShared) {
+    if (image.binary.empty())
+      throw RuntimeError(
+          "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was not found, "
+          "or did not know the architecture, where they were built");
+    driver_.check(driver_.module_load_data(&module_, image.binary.data()), "loading kernels");
+    for (const KernelSpec& spec : specs_) {
+      Function function = nullptr;
+      driver_.check(driver_.module_get_function(&function, module_, spec.name.c_str()),
+                    "finding a kernel");
+      functions_.push_back(function);
+    }
+  }
+  ~CudaKernels() override { driver_.module_unload(module_); }
+
+  void launch(std::size_t kernel, std::span<const TenonValue> args,
+              const LaunchSize& size) override {
+    const KernelSpec& spec = specs_[kernel];
+    use_();
+    std::vector<TenonValue> values(args.begin(), args.end());
+    std::vector<float> floats(args.size());
+    std::vector<void*> params;
+    for (std::size_t n = 0; n < args.size(); ++n) {
+      // Of integers, the first bytes are the lowest.
+      params.push_back(&values[n]);
+      if (spec.params[n] != Float(32)) continue;
+      floats[n] = static_cast<float>(values[n].f);
+      params.back() = &floats[n];
+    }
+    allow(kernel, size.dynamic_shared_bytes);
+    const std::string what = "launching the kernel `" + spec.name + "`";
+    const auto number = [&](std::size_t extent) {
+      if (extent > std::numeric_limits<unsigned>::max())
+        throw RuntimeError("CUDA: " + what + " with an extent of " + std::to_string(extent) +
+                           ", more than a device has");
+      return static_cast<unsigned>(extent);
+    };
+    driver_.check(
+        driver_.launch_kernel(functions_[kernel], number(size.blocks[0]), number(size.blocks[1]),
+                              number(size.blocks[2]), number(size.threads[0]),
+                              number(size.threads[1]), number(size.threads[2]),
+                              number(size.dynamic_shared_bytes), nullptr, params.data(), nullptr),
+        what.c_str());
+  }
+
+ private:
+  void allow(std::size_t kernel, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes <= most_dynamic_[kernel]) return;
+    driver_.check(
+        driver_.func_set_attribute(functions_[kernel], kMostDynamicShared, static_cast<int>(bytes)),
+        "asking for dynamic shared memory");
+    most_dynamic_[kernel] = bytes;
+  }
+
+  const Driver& driver_;
+  const std::function<void()> use_;
+  std::vector<KernelSpec> specs_;
+  std::mutex mutex_;
+  std::vector<std::size_t> most_dynamic_;
+  Module module_ = nullptr;
+  std::vector<Function> functions_;
+};
 
 class CudaApi : public DeviceApi {
  public:
@@ -94,6 +185,12 @@ class CudaApi : public DeviceApi {
   void synchronize(int id) override {
     use(id);
     driver_.check(driver_.context_synchronize(), "waiting for the device");
+  }
+
+  std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
+    use(id);
+    return std::make_unique<CudaKernels>(
+        driver_, [this, id] { use(id); }, image);
   }
 
  private:

@@ -5,6 +5,7 @@
 #
 #   scripts/fuzz.sh --compile --seconds 600          # findings, then a summary
 #   scripts/fuzz.sh --compile --target=c             # as C, by the system's C compiler
+#   scripts/fuzz.sh --compile --target=opencl        # threads in every case, on OpenCL's device
 #   scripts/fuzz.sh --compile --seed 4711 --count 1  # one case again
 #   scripts/fuzz.sh --blocks --compile --seconds 600 # block programs with random traces
 set -euo pipefail

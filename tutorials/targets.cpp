@@ -1,8 +1,10 @@
 // One sum of two arrays for every target, each with the source of its code.
 //
 // A schedule says nothing of the language that its code is written in: the target does. `llvm`
-// makes machine code in this process, `c` text that the system's C compiler takes. Both give the
-// same module, which is called in the same way.
+// makes machine code in this process, `c` text that the system's C compiler takes. On a device,
+// elements are computed by threads, so that loops are bound to them: `opencl` and `cuda` make a
+// kernel of what they do, and code for the host that launches it. All of them give the same module,
+// which is called in the same way, with arrays that are where its code runs.
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
 
@@ -12,16 +14,24 @@ using namespace tenon;
 
 namespace {
 
-/// Whether the function adds.
-bool adds(const runtime::Function& add, int n) {
+/// Whether the function, which runs on the device, adds.
+bool adds(const runtime::Function& add, int n, Device device) {
   const auto a = runtime::NDArray::random({n}, Float(32));
   const auto b = runtime::NDArray::random({n}, Float(32));
-  const auto c = runtime::NDArray::empty({n}, Float(32), cpu(0));
-  add(a, b, c);
+  const auto there = runtime::NDArray::empty({n}, Float(32), device);
+  add(a.copy_to(device), b.copy_to(device), there);
+  const auto c = there.copy_to(cpu(0));
   for (int i = 0; i < n; ++i)
     if (c.data<float>()[i] != a.data<float>()[i] + b.data<float>()[i]) return false;
   return true;
 }
+
+struct Place {
+  const char* target;
+  Device device;
+};
+
+const Place kPlaces[] = {{"llvm", cpu(0)}, {"c", cpu(0)}, {"opencl", opencl(0)}, {"cuda", cuda(0)}};
 
 }  // namespace
 
@@ -38,14 +48,23 @@ int main(int argc, char** argv) {
     te::Tensor B = te::placeholder({n}, "B");
     te::Tensor C = te::compute(
         {n}, {"i"}, [&](Var i) { return A(i) + B(i); }, "C");
-    te::Schedule s = te::create_schedule({C});
 
     bool right = true;
-    for (const char* target : {"llvm", "c"}) {
+    for (const auto& [target, device] : kPlaces) {
+      te::Schedule s = te::create_schedule({C});
+      if (device.type != DeviceType::Cpu) {
+        auto [block, thread] = s[C].split(s[C].axis(0), 64);
+        s[C].bind(block, te::thread_axis("blockIdx.x"));
+        s[C].bind(thread, te::thread_axis("threadIdx.x"));
+      }
       const runtime::Module module = build(s, {A, B, C}, Target(target), {.name = "add"});
       std::cout << "---- " << target << " ----\n" << module.get_source();
       if (!options.runs()) continue;
-      const bool is_right = adds(module["add"], n);
+      if (!device.exists()) {
+        std::cout << "check " << target << ": left out, " << device.why_missing() << "\n";
+        continue;
+      }
+      const bool is_right = adds(module["add"], n, device);
       std::cout << "check " << target << ": " << (is_right ? "right" : "wrong") << "\n";
       right &= is_right;
     }

@@ -26,6 +26,8 @@ class Accesses {
     bool reads = false;
     bool writes = false;
     bool has_narrow_index = false;
+    /// In bytes; what its kernels demand.
+    int alignment = 1;
   };
   Use of(const Var& data) const {
     auto found = uses_.find(&data.node());
@@ -45,8 +47,7 @@ class Accesses {
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
       // A pointer that is handed on may be written through.
-      if (e.dtype().is_handle())
-        touch(Var::of(e)) = {.reads = true, .writes = true, .has_narrow_index = false};
+      if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
       return;
     }
     if (const Load* load = e.as<Load>()) {
@@ -84,6 +85,7 @@ class Accesses {
       use.reads |= array->access != runtime::Access::Write;
       use.writes |= array->access != runtime::Access::Read;
       use.has_narrow_index |= array->index_bits == 32;
+      use.alignment = std::max(use.alignment, array->alignment);
     }
   }
 
@@ -231,6 +233,7 @@ class SignatureMaker {
     spec.alignment = buffer->data_alignment == BufferNode::kDefaultAlignment
                          ? std::max(argument_alignment_, of_element)
                          : buffer->data_alignment;
+    if (kernels_) spec.alignment = std::max(spec.alignment, use.alignment);
     const bool has_fixed_size = std::ranges::all_of(
         buffer->shape, [](const Expr& e) { return constant_int(e).has_value(); });
     if (use.has_narrow_index && !has_fixed_size) spec.index_bits = 32;

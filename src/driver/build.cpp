@@ -4,6 +4,7 @@
 #include <set>
 
 #include "driver/check_function.h"
+#include "driver/device_functions.h"
 #include "driver/region_races.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
@@ -75,19 +76,6 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
   if (names.empty()) throw LowerError("build: the module has no functions", where);
 }
 
-void check_kind(const Target& target, const SourceLocation& where) {
-  switch (target.facts().kind) {
-    case tir::TargetKind::Llvm:
-    case tir::TargetKind::C:
-      return;
-    case tir::TargetKind::Cuda:
-    case tir::TargetKind::OpenCl:
-      throw TargetError("target `" + target.str() +
-                            "` cannot be built for by this version of Tenon; use llvm or c",
-                        where);
-  }
-}
-
 /// The user's, as other programs that build take it.
 std::string c_compiler() {
   const char* named = std::getenv("CC");
@@ -106,7 +94,6 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         "build: argument_alignment is a power of two, or 0 for that of the elements, got " +
             std::to_string(alignment),
         where);
-  for (const TargetedModule& part : modules) check_kind(part.target, where);
   const tir::TargetKind kind = modules.front().target.facts().kind;
   for (const TargetedModule& part : modules)
     if (part.target.facts().kind != kind)
@@ -121,7 +108,11 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         facts.fast_math |= options.fast_math;
         if (!options.allow_parallel_reduction_race)
           for (const auto& [name, func] : module.functions) refuse_region_races(func);
-        units.push_back({for_host(module, options.passes, facts), facts});
+        if (facts.is_gpu()) {
+          units.push_back(for_device(module, options.passes, facts));
+        } else {
+          units.push_back({for_host(module, options.passes, facts), facts});
+        }
       }
       const codegen::CompileOptions how{.opt_level = options.opt_level,
                                         .link = {options.link.begin(), options.link.end()},

@@ -10,6 +10,7 @@
 #include "tenon/lower/device_passes.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
+#include "tenon/tooling/on_device.h"
 
 namespace tenon {
 
@@ -142,6 +143,14 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
          const SourceLocation& where) {
   const auto& binds = options.arguments.binds;
   const te::StageGraph graph = te::freeze(schedule, where);
+  if (options.target.facts().is_gpu()) {
+    const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
+    const runtime::Module module = build(schedule, args, options.target, how, where);
+    const std::vector<CallArgument> there = copied_to(device_of(options.target, where), call);
+    module["main"].call(as_call(there));
+    copy_back(there, call);
+    return false;
+  }
   if (!runs_on_device(graph)) {
     const BuildOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
     build(schedule, args, options.target, how, where)["main"].call(as_call(call));

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "tenon/runtime/threads.h"
+#include "tenon/tooling/on_device.h"
 
 namespace tenon {
 
@@ -140,16 +141,19 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
     out_ << "time " << name << ": not timed, because build refuses it" << std::endl;
     return;
   }
-  if (binds_threads(schedule, where)) {
+  const bool is_for_gpu = target().facts().is_gpu();
+  if (binds_threads(schedule, where) && !is_for_gpu) {
     out_ << "time " << name << ": not timed, because it binds threads of a GPU" << std::endl;
     return;
   }
   const runtime::Module module =
       build(schedule, args, target(), build_options(name, options), where);
-  const std::vector<CallArgument> call = make_arguments(args, argument_options(options), where);
+  const Device device = device_of(target(), where);
+  const std::vector<CallArgument> call =
+      copied_to(device, make_arguments(args, argument_options(options), where));
   const runtime::Timing timing =
       module["main"]
-          .time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
+          .time_evaluator(device, {.number = 1, .repeat = 5, .min_repeat_ms = 10}, where)
           .evaluate(as_call(call));
   out_ << "time " << name << ": " << printed("%.4g", timing.median * 1e3) << " ms"
        << (options.operations > 0

@@ -5,6 +5,7 @@
 #include "tenon/lower/fast_math_passes.h"
 #include "tenon/tir/print.h"
 #include "tests/common/device_ways.h"
+#include "tests/common/run_on_device.h"
 #include "tests/common/work.h"
 
 namespace tenon::testing {
@@ -113,6 +114,15 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   const bool is_c = ways.target.facts().kind == tir::TargetKind::C;
   if (ways.compile && ways.compile_c && !is_c) compile_for("compiled as C", Target("c"));
 
+  std::optional<runtime::Function> on_device;
+  Device device = opencl(0);
+  if (ways.device_target) {
+    if (ways.device_target->facts().kind == tir::TargetKind::Cuda) device = cuda(0);
+    on_device = build(schedule, args, *ways.device_target, ways.build)[ways.build.name];
+  } else if (ways.run_on_device) {
+    on_device = built_for(device, schedule, args, ways.build);
+  }
+
   for (std::int64_t symbol : ways.symbols) {
     enter("interpreting");
     const Arguments right = make_arguments(args, {.symbol = symbol});
@@ -136,6 +146,12 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
                      .call_extern = ways.call_extern,
                      .step_limit = ways.step_limit});
       if (std::string wrong = compare(way.name, threaded); !wrong.empty()) return wrong;
+    }
+    if (on_device) {
+      enter("running");
+      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      run_on_device(*on_device, actual, device);
+      if (std::string wrong = compare("on " + device.str(), actual); !wrong.empty()) return wrong;
     }
     if (compiled.empty()) continue;
     enter("running");

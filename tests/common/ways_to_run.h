@@ -5,8 +5,8 @@
 //
 // The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
 // partition), the loops after each pass that makes them ready for a CPU (for vector registers of
-// several widths), and the compiled code, by LLVM and as C. Outputs start as 0xff bytes, and
-// nothing may be written behind an array.
+// several widths), and the compiled code, by LLVM and as C; where there are threads, on OpenCL's
+// device if there is one. Outputs start as 0xff bytes, and nothing may be written behind an array.
 #pragma once
 
 #include "tests/common/arguments.h"
@@ -17,6 +17,10 @@ struct WaysToRun {
   bool compile = true;
   /// Whether it is compiled as C as well.
   bool compile_c = true;
+  /// Whether a program with threads runs on OpenCL's device.
+  bool run_on_device = true;
+  /// The device that the program must run on; it is built for it even if that is refused.
+  std::optional<Target> device_target = std::nullopt;
   /// The loops before and after the passes, by the interpreter.
   bool interpret = true;
   /// The values of the symbolic sizes, all of them the same, to run with.

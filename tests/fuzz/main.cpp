@@ -40,7 +40,7 @@ constexpr const char* kKnown =
     "(processes; one per processor), --blocks (block programs with traces instead of stages with "
     "schedules), --compile (also run compiled code), --interpret (with "
     "--compile: every case in the interpreter too, not one of five), --target T (with --compile: "
-    "that of all cases, such as c; each its own), --limit N (seconds of "
+    "that of all cases, such as c; each its own; opencl: threads in every case, run on the device), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
     "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
@@ -109,7 +109,8 @@ Outcome run_case(const Options& options, const Job& job, const Reporter& reporte
   Outcome outcome;
   std::string phase = "scheduling";
   double phase_start = cpu_seconds();
-  const Case c = make_case(job.seed, job.keep);
+  const bool for_device = options.target && options.target->facts().is_gpu();
+  const Case c = make_case(job.seed, job.keep, for_device);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;

@@ -86,6 +86,30 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   return out.str();
 }
 
+/// Of every stage of its own that no thread computes, the first loop over data that can be bound.
+void bind_the_rest(const te::Schedule& schedule) {
+  for (const te::Stage& stage : schedule.stages()) {
+    if (stage.op().as<te::Placeholder>() ||
+        !std::holds_alternative<te::AttachRoot>(stage.data().attach))
+      continue;
+    const std::vector<te::IterVar> leaves = stage.leaf_iter_vars();
+    const bool has_threads = std::ranges::any_of(leaves, [&](const te::IterVar& leaf) {
+      const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
+      return mark && !mark->axis.thread()->is_virtual();
+    });
+    if (has_threads) continue;
+    for (const te::IterVar& leaf : leaves) {
+      if (leaf.kind() != tir::IterKind::DataParallel) continue;
+      try {
+        stage.bind(leaf, te::thread_axis("blockIdx.x"));
+        break;
+      } catch (const ScheduleError&) {
+        // It is something else already, such as vectorized.
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string Case::describe() const {
@@ -98,7 +122,7 @@ std::string Case::describe() const {
   return out.str();
 }
 
-Case make_case(unsigned seed, const std::vector<bool>& keep) {
+Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   Random random(seed);
   const RandomProgram program = random_program(random);
   const std::vector<te::Tensor> outputs = outputs_of(program);
@@ -107,7 +131,7 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
   args.insert(args.end(), program.inputs.begin(), program.inputs.end());
   args.insert(args.end(), outputs.begin(), outputs.end());
 
-  const bool with_threads = random.one_in(5);
+  const bool with_threads = random.one_in(5) || for_device;
   RandomSchedule schedule(
       te::create_schedule(outputs),
       {.with_threads = with_threads, .size = program.size, .inputs = program.inputs});
@@ -128,6 +152,7 @@ Case make_case(unsigned seed, const std::vector<bool>& keep) {
       schedule.tensorize(own);
     }
   }
+  if (for_device) bind_the_rest(schedule.schedule());
   return {.seed = seed,
           .schedule = schedule.schedule(),
           .args = std::move(args),
@@ -154,6 +179,13 @@ Verdict check(const Case& c, const CheckOptions& options) {
   ways.build = c.build;
   ways.target = options.target.value_or(c.target);
   ways.on_phase = options.on_phase;
+  if (options.target && options.target->facts().is_gpu()) {
+    ways.compile = false;
+    ways.interpret = options.interpret;
+    ways.device_target = options.target;
+  } else {
+    ways.run_on_device = false;
+  }
   try {
     return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};
   } catch (const ScheduleError& error) {

@@ -32,8 +32,9 @@ struct Case {
   std::string describe() const;
 };
 
-/// A step for which keep[n] is false is left out; steps beyond its length are kept.
-Case make_case(unsigned seed, const std::vector<bool>& keep = {});
+/// A step for which keep[n] is false is left out; steps beyond its length are kept. For a device,
+/// every program has threads, and stages that no step has bound are bound in the end.
+Case make_case(unsigned seed, const std::vector<bool>& keep = {}, bool for_device = false);
 
 struct CheckOptions {
   /// Also compile, and run that.
@@ -41,7 +42,8 @@ struct CheckOptions {
   /// Also have the interpreter run the loops before and after the passes. Always done for what is
   /// not compiled.
   bool interpret = true;
-  /// What it is compiled for, instead of the case's own target.
+  /// What it is compiled for, instead of the case's own target. For a device's, the case is one
+  /// that was made for it.
   std::optional<Target> target = std::nullopt;
   std::function<void(const char* phase)> on_phase = {};
 };

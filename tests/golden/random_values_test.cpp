@@ -6,6 +6,7 @@
 #include "tenon/driver/host_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tests/common/device_ways.h"
+#include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::known_programs {
@@ -46,6 +47,11 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
     }
   }
 
+  if (const auto function = testing::built_for(opencl(0), schedule, args)) {
+    const Arguments there = make_arguments(args);
+    testing::run_on_device(*function, there, opencl(0));
+    EXPECT_EQ(first_difference(expected, there), "") << "on OpenCL's device";
+  }
   if (runs_on_device(te::freeze(schedule))) return;
   for (const char* target : {"llvm", "c"}) {
     const Arguments compiled = make_arguments(args);

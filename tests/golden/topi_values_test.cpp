@@ -10,6 +10,7 @@
 
 #include "known_programs.h"
 #include "tests/common/device_ways.h"
+#include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::known_programs {
@@ -118,6 +119,11 @@ TEST_P(TopiValues, AreThoseOfTheDefaultSchedule) {
     for (const testing::DeviceWay& way : ways)
       EXPECT_EQ(interpreted(expected, way.func, way.has_barriers && size_ == Size::Small), "")
           << way.name;
+  }
+  if (const auto function = testing::built_for(opencl(0), lowered_.schedule, args())) {
+    const Arguments actual = arguments();
+    testing::run_on_device(*function, actual, opencl(0));
+    EXPECT_EQ(first_difference(expected, actual), "") << "on OpenCL's device";
   }
   if (is_for_processors(GetParam())) {
     for (const char* target : {"llvm", "c"}) {

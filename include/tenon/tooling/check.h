@@ -52,7 +52,8 @@ struct CheckReport {
   Comparison worst = {};
   /// The argument that `worst` is about: an output, or an input that has been written.
   std::string argument = {};
-  /// Run by the interpreter, because it binds the threads of a GPU; else compiled for the target.
+  /// Run by the interpreter, because it binds the threads of a GPU and the target is none; else
+  /// compiled for the target.
   bool interpreted = false;
 
   bool fine() const { return worst.fine(); }

@@ -113,6 +113,27 @@ constexpr Preamble kCudaPreambles[] = {
     {"NAN", "#define NAN __int_as_float(0x7fc00000)\n"},
 };
 
+constexpr VectorWords kOpenClVectors = {
+    .most_bytes = 128,
+    .needs_alignment = false,
+    .names = {{"int", "long"}, {"uint", "ulong"}, {"float", "double"}},
+    .construct = "($T)($V)",
+    .load = "vload$N(0, $P)",
+    .store = "vstore$N($V, 0, $P)",
+    .lanes = {".s0", ".s1", ".s2", ".s3", ".s4", ".s5", ".s6", ".s7", ".s8", ".s9", ".sa", ".sb",
+              ".sc", ".sd", ".se", ".sf"},
+};
+
+constexpr VectorWords kCudaVectors = {
+    .most_bytes = 16,
+    .needs_alignment = true,
+    .names = {{"int", "longlong"}, {"uint", "ulonglong"}, {"float", "double"}},
+    .construct = "make_$T($V)",
+    .load = "*(const $T*)($P)",
+    .store = "*($T*)($P) = $V",
+    .lanes = {".x", ".y", ".z", ".w"},
+};
+
 constexpr DeviceDialect kOpenClDevice = {
     .kernel = "__kernel void ",
     .kernel_of_known_size = "__kernel __attribute__((reqd_work_group_size($X, $Y, $Z)))\nvoid ",
@@ -124,6 +145,7 @@ constexpr DeviceDialect kOpenClDevice = {
     .block_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .warp_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .dynamic_shared_is_parameter = true,
+    .vectors = &kOpenClVectors,
     .reserved = kReservedInOpenCl,
     .preambles = kOpenClPreambles,
 };
@@ -139,6 +161,8 @@ constexpr DeviceDialect kCudaDevice = {
     .block_barrier = "__syncthreads();",
     .warp_barrier = "__syncwarp();",
     .has_shuffles = true,
+    .vectors = &kCudaVectors,
+    .aligned = "__align__(16) ",
     .reserved = kReservedInCuda,
     .preambles = kCudaPreambles,
 };

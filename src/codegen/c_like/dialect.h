@@ -31,6 +31,22 @@ struct Dialect {
   const DeviceDialect* device = nullptr;
 };
 
+/// How memory is read and written by vectors.
+struct VectorWords {
+  /// Of the largest vector.
+  int most_bytes;
+  /// Whether the memory of a vector must be aligned to its size.
+  bool needs_alignment;
+  /// What comes before the number of lanes, of signed and unsigned integers and floats of 32 and of
+  /// 64 bits.
+  std::string_view names[3][2];
+  /// With `$T` for the vector's type, `$N` for its lanes, `$P` for the
+  /// address, `$V` for the vector, or its lanes.
+  std::string_view construct, load, store;
+  /// Behind a vector's name.
+  std::string_view lanes[16];
+};
+
 struct DeviceDialect {
   /// Stands before a kernel's name, and the same with the threads of its blocks: `$N` is their
   /// number, `$X`, `$Y` and `$Z` are their extents.
@@ -47,6 +63,9 @@ struct DeviceDialect {
   bool dynamic_shared_is_parameter = false;
   /// Whether threads of a warp exchange values by CUDA's functions.
   bool has_shuffles = false;
+  const VectorWords* vectors = nullptr;
+  /// Stands before memory that vectors may be in.
+  std::string_view aligned = {};
   /// Names that mean something, besides those of C.
   std::span<const std::string_view> reserved;
   /// Stand before all else, as far as the text has the word.

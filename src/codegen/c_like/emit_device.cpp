@@ -11,14 +11,8 @@ using namespace tir;
 
 namespace {
 
-/// What vectors of the devices' languages are aligned to at most, in bytes.
-constexpr int kDeviceAlignment = 16;
-
-Expr bytes_of(const Allocate& n) {
-  Expr bytes = make_int(Int(64), n.dtype.bytes());
-  for (const Expr& extent : n.extents) bytes = bytes * make_cast(Int(64), extent);
-  return bytes;
-}
+/// Pieces of dynamic shared memory begin at multiples of so many bytes (lower/split_kernels.h).
+constexpr int kDynamicUnit = 16;
 
 }  // namespace
 
@@ -84,30 +78,29 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   // Memory of a block is declared at the beginning of a kernel and nowhere else.
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
   Lines& lines = is_local ? out_ : shared_memory_;
-  lines.add(std::string(is_local ? "" : device.shared_memory) + type + " " + taken + "[" +
+  const bool may_be_vector = *bytes >= 8;
+  lines.add(std::string(may_be_vector ? device.aligned : "") +
+            std::string(is_local ? "" : device.shared_memory) + type + " " + taken + "[" +
             std::to_string(count) + "]" + ";");
   define(n.data, {.name = taken, .pointee = type, .is_local = true, .space = space_of(n.data)});
   stmt(n.body);
 }
 
-/// One piece of memory of a size that the launch says holds all of it, in order.
+/// Pieces of memory whose size the launch says lie one behind the other, as the launch counts them.
 void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
+  has_dynamic_shared_ = true;
   const std::string type = memory_type(module_.dialect(), n.dtype);
   const std::string name = names_.take(n.data.name());
   const std::string space = space_of(n.data);
   const Text base{std::string(kDynamicShared)};
-  const Text at = is_zero(dynamic_bytes_)
-                      ? base
-                      : Text{"(" + infix(base, "+", index(dynamic_bytes_), Level::Sum).text + ")"};
+  const Text at =
+      is_zero(dynamic_bytes_) ? base : infix(base, "+", index(dynamic_bytes_), Level::Sum);
   out_.add(space + type + "* const " + name + " = " + cast_to(space + type + "*", at).text + ";");
-  has_dynamic_shared_ = true;
-  const Expr outer = dynamic_bytes_;
-  const Expr unit = make_int(Int(64), kDeviceAlignment);
-  dynamic_bytes_ = dynamic_bytes_ + floordiv(bytes_of(n) + (kDeviceAlignment - 1), unit) * unit;
-  if (const auto bytes = constant_bytes(n); bytes && constant_int(outer))
-    dynamic_bytes_ =
-        make_int(Int(64), *constant_int(outer) + (*bytes + kDeviceAlignment - 1) /
-                                                     kDeviceAlignment * kDeviceAlignment);
+  const Expr unit = make_int(Int(64), kDynamicUnit);
+  Expr bytes = make_int(Int(64), n.dtype.bytes());
+  for (const Expr& extent : n.extents) bytes = bytes * make_cast(Int(64), extent);
+  if (const auto constant = constant_bytes(n)) bytes = make_int(Int(64), *constant);
+  dynamic_bytes_ = dynamic_bytes_ + floordiv(bytes + (kDynamicUnit - 1), unit) * unit;
   define(n.data, {.name = name, .pointee = type, .is_local = true, .space = space});
   stmt(n.body);
 }

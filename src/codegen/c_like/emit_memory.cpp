@@ -124,6 +124,7 @@ bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
 }
 
 void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
+  if (store_vector(n, position)) return;
   const DataType t = n.value.dtype();
   LaneOrder order = std::max(order_of(n.value), order_of(position));
   // Where lanes name one element, the last one stays.

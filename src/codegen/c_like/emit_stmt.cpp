@@ -82,7 +82,7 @@ void CFunctionEmitter::emit(const Let& n) {
   const bool outer = std::exchange(index_mode_, is_index);
   const Text value = expr(n.value);
   index_mode_ = outer;
-  CVariable variable{.name = "", .is_index = is_index};
+  CVariable variable{.name = "", .is_index = is_index, .factor = known_factor(n.value)};
   if (const auto& pointer = n.var.as<VarNode>()->pointer) {
     variable.name = names_.take(n.var.name());
     variable.pointee = memory_type(module_.dialect(), pointer->element);

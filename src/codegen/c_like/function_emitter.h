@@ -2,7 +2,7 @@
 // Reading order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp),
 // expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
 // (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp), what only kernels have
-// (emit_device.cpp).
+// (emit_device.cpp, emit_vectors.cpp).
 //
 // A vector is never a value of the text: where a program stores or binds one, the text has a loop
 // over its lanes, and an expression is emitted for one lane of it.
@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "codegen/c_like/text.h"
 #include "codegen/c_like/text_emitter.h"
@@ -41,6 +42,8 @@ struct CVariable {
   bool is_index = false;
   /// Memory that only this function's part of the program knows.
   bool is_local = false;
+  /// A number that divides an index.
+  std::int64_t factor = 1;
   /// Of a pointer in a kernel: which memory it points to, "__global ".
   std::string space = {};
 };
@@ -113,6 +116,11 @@ class CFunctionEmitter {
   void device_memory(const tir::Allocate& n);
   void dynamic_shared_memory(const tir::Allocate& n);
   std::string space_of(const tir::Var& data) const;
+  std::int64_t known_factor(const tir::Expr& e) const;
+  std::string vector_in_memory(DataType element, int lanes, const tir::Expr& base) const;
+  bool store_vector(const tir::Store& n, const tir::Expr& position);
+  void load_vector(const tir::Expr& load);
+  std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
   // Expressions: of scalars, or of one lane of a vector.
@@ -198,6 +206,10 @@ class CFunctionEmitter {
   /// How much of the memory whose size the launch says is taken, and whether there is any.
   tir::Expr dynamic_bytes_ = tir::make_int(Int(64), 0);
   bool has_dynamic_shared_ = false;
+  /// Loads of the statement at hand that are vectors: their names.
+  std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
+  /// Of parameters: that they must be aligned for vectors.
+  std::unordered_set<std::string> aligned_params_;
 };
 
 }  // namespace tenon::codegen

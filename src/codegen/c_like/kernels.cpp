@@ -19,7 +19,14 @@ class KernelTextEmitter {
         name_(module.names().take(kernel.attrs.global_symbol)),
         emitter_(module, uses_, name_, kernel.attrs.noalias) {}
 
-  const Signature& signature() const { return signature_; }
+  /// What the kernel does with its parameters, and how they must be aligned.
+  runtime::FunctionSpec function() const {
+    runtime::FunctionSpec function = signature_.spec;
+    for (std::size_t n = 0; n < function.params.size(); ++n)
+      if (auto* array = std::get_if<runtime::ArraySpec>(&function.params[n].type))
+        if (emitter_.aligned_params_.contains(param_names_[n])) array->alignment = 16;
+    return function;
+  }
 
   runtime::KernelSpec run() {
     spec_.name = name_;
@@ -27,7 +34,7 @@ class KernelTextEmitter {
     emitter_.kernel_body(kernel_.body);
     spec_.has_dynamic_shared = emitter_.has_dynamic_shared_;
     if (spec_.has_dynamic_shared) add_dynamic_shared();
-    module_.add_function(emitter_.function(prefix() + name_ + "(" + params_ + ")"));
+    module_.add_function(emitter_.function(prefix() + name_ + "(" + list_of_params() + ")"));
     return std::move(spec_);
   }
 
@@ -35,6 +42,7 @@ class KernelTextEmitter {
   void add_param(std::size_t n) {
     const Var& param = kernel_.params[n];
     CVariable variable{.name = emitter_.names().take(signature_.spec.params[n].name)};
+    param_names_.push_back(variable.name);
     std::string type;
     if (const BufferParam* array = kernel_.buffer_of(param)) {
       const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
@@ -55,7 +63,7 @@ class KernelTextEmitter {
       type = "const " + value_type(module_.dialect(), passed);
       spec_.params.push_back(passed);
     }
-    params_ += (params_.empty() ? "" : ", ") + emitter_.declaration(type, variable);
+    params_.push_back(emitter_.declaration(type, variable));
     emitter_.define(param, std::move(variable));
   }
 
@@ -63,12 +71,25 @@ class KernelTextEmitter {
     const DeviceDialect& device = *module_.dialect().device;
     const std::string type = memory_type(module_.dialect(), UInt(8));
     if (device.dynamic_shared_is_parameter) {
-      params_ += (params_.empty() ? "" : ", ") + std::string(device.of_shared) + type + "* " +
-                 std::string(kDynamicShared);
+      params_.push_back(std::string(device.of_shared) + type + "* " + std::string(kDynamicShared));
     } else {
       emitter_.out_.add_first("extern __shared__ __align__(16) " + type + " " +
                               std::string(kDynamicShared) + "[];");
     }
+  }
+
+  /// In a line, or each in its own where that would be long.
+  std::string list_of_params() const {
+    constexpr std::size_t kLongest = 80;
+    std::size_t length = 0;
+    for (const std::string& param : params_) length += param.size() + 2;
+    std::string list;
+    for (const std::string& param : params_) {
+      if (!list.empty()) list += length > kLongest ? "," : ", ";
+      if (length > kLongest) list += "\n    ";
+      list += param;
+    }
+    return list;
   }
 
   /// What stands before the name: with the threads of a block, where their number is known.
@@ -103,7 +124,8 @@ class KernelTextEmitter {
   const Signature signature_ = signature_of(kernel_, name_);
   CFunctionEmitter emitter_;
   runtime::KernelSpec spec_;
-  std::string params_;
+  std::vector<std::string> param_names_;
+  std::vector<std::string> params_;
 };
 
 KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts& facts) {
@@ -114,7 +136,7 @@ KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts&
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel);
     code.specs.push_back(emitter.run());
-    code.functions.push_back(emitter.signature().spec);
+    code.functions.push_back(emitter.function());
   }
   code.text = module.kernels();
   if (is_cuda) compile_cuda(code, facts.arch);

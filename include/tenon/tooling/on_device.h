@@ -1,0 +1,23 @@
+// Calls of functions that are compiled for a device, with arguments that the host has made.
+//
+//   const Device device = device_of(Target("opencl"));            // opencl(0)
+//   const std::vector<CallArgument> there = copied_to(device, call);
+//   module["main"].call(as_call(there));
+//   copy_back(there, call);
+#pragma once
+
+#include "tenon/driver/arguments.h"
+#include "tenon/driver/target.h"
+
+namespace tenon {
+
+/// The first of the target's kind; the host for a target that is a processor's. Throws RuntimeError
+/// that says what is missing if there is none.
+Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
+
+/// The same values, with arrays on the device.
+std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgument>& call);
+/// What the arrays hold, into those that they were copied from.
+void copy_back(const std::vector<CallArgument>& there, const std::vector<CallArgument>& call);
+
+}  // namespace tenon

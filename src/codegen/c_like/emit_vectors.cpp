@@ -1,0 +1,159 @@
+// Vectors in kernels: memory is read and written by vectors of the language where elements lie side
+// by side; arithmetic is of single lanes, which is what devices compute with.
+#include <numeric>
+
+#include "codegen/c_like/function_emitter.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// Elements from the base on, one after another, of a buffer of scalars.
+const Ramp* contiguous(const Buffer& buffer, const Expr& position) {
+  const Ramp* ramp = position.as<Ramp>();
+  const bool is_plain = ramp && buffer->dtype.is_scalar() && is_one(ramp->stride);
+  return is_plain ? ramp : nullptr;
+}
+
+bool is_contiguous_load(const Expr& e) {
+  const Load* load = e.as<Load>();
+  return load && contiguous(load->buffer, flat_index(load->buffer, load->indices));
+}
+
+/// Loads that are surely evaluated, whatever the lanes hold, and refer to no variable of the
+/// expression itself.
+void collect_loads(const Expr& e, std::vector<Expr>& loads) {
+  const Binary* binary = e.as<Binary>();
+  const bool is_logic = binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or);
+  if (is_logic || e.as<LetExpr>() || e.as<Select>() || e.as<Shuffle>() ||
+      as_call(e, Intrin::if_then_else))
+    return;
+  if (is_contiguous_load(e)) loads.push_back(e);
+  for_each_child(e, [&](const Expr& child) { collect_loads(child, loads); });
+}
+
+struct VectorParts {
+  std::string type;
+  int lanes;
+  std::string address = {};
+  std::string value = {};
+};
+
+/// The words of the language with the parts in their places.
+std::string filled(std::string_view words, const VectorParts& parts) {
+  std::string text;
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    if (words[n] != '$') {
+      text += words[n];
+      continue;
+    }
+    switch (words[++n]) {
+      case 'T':
+        text += parts.type;
+        break;
+      case 'N':
+        text += std::to_string(parts.lanes);
+        break;
+      case 'P':
+        text += parts.address;
+        break;
+      default:
+        text += parts.value;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+/// The address of the first lane. What it lies in must be aligned as the language wants it.
+std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
+  const CVariable& memory = find(buffer->data);
+  if (module_.dialect().device->vectors->needs_alignment) aligned_params_.insert(memory.name);
+  const Text first = pointer(buffer->data, buffer->dtype);
+  return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
+}
+
+/// A number that divides the index, as far as its form shows.
+std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
+  if (const auto value = constant_int(e)) return *value == 0 ? 0 : std::abs(*value);
+  if (const Cast* n = e.as<Cast>()) return known_factor(n->value);
+  if (e.as<VarNode>()) {
+    const auto found = variables_.find(&e.node());
+    return found == variables_.end() ? 1 : found->second.factor;
+  }
+  const Binary* n = e.as<Binary>();
+  if (!n) return 1;
+  const std::int64_t a = known_factor(n->a), b = known_factor(n->b);
+  // What is larger than any vector need not be counted.
+  constexpr std::int64_t kMost = 1 << 20;
+  if (n->op == BinaryOp::Mul) return a >= kMost || b >= kMost ? std::max(a, b) : a * b;
+  if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) return std::gcd(a, b);
+  return 1;
+}
+
+/// The language's name of the vector, "float4"; "" where it has none, or where memory need not be
+/// aligned for it.
+std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
+                                               const Expr& base) const {
+  const VectorWords* words = module_.dialect().device->vectors;
+  const bool is_number = !element.is_bool() && element.bits >= 32 && !element.is_handle();
+  if (!words || !is_number || (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)) return "";
+  if (lanes * element.bytes() > words->most_bytes) return "";
+  if (words->needs_alignment && known_factor(base) % lanes != 0) return "";
+  const std::string_view name =
+      words->names[element.is_floating() ? 2 : element.is_uint()][element.bits == 64];
+  return std::string(name) + std::to_string(lanes);
+}
+
+/// The statement for all lanes together; false where it is left to the lanes.
+bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
+  const int lanes = n.value.dtype().lanes;
+  const Ramp* target = contiguous(n.buffer, position);
+  if (!is_kernel() || !target) return false;
+  const DataType element = n.buffer->dtype;
+  const std::string type = vector_in_memory(element, lanes, target->base);
+  if (type.empty()) return false;
+  block("", [&] {
+    std::vector<Expr> loads;
+    collect_loads(n.value, loads);
+    for (const Expr& e : loads) load_vector(e);
+    const VectorWords& words = *module_.dialect().device->vectors;
+    std::string value;
+    const auto whole = vector_loads_.find(&n.value.node());
+    if (whole != vector_loads_.end()) {
+      value = whole->second;
+    } else {
+      for (int lane = 0; lane < lanes; ++lane)
+        value += (lane ? ", " : "") + expr(n.value, Lane::at(lane)).text;
+      value = filled(words.construct, {.type = type, .lanes = lanes, .value = value});
+    }
+    out_.add(filled(words.store, {.type = type,
+                                  .lanes = lanes,
+                                  .address = vector_address(n.buffer, target->base),
+                                  .value = value}) +
+             ";");
+    vector_loads_.clear();
+  });
+  return true;
+}
+
+void CFunctionEmitter::load_vector(const Expr& e) {
+  const Load& n = *e.as<Load>();
+  const Expr position = flat_index(n.buffer, n.indices);
+  const Expr& base = contiguous(n.buffer, position)->base;
+  const std::string type = vector_in_memory(n.buffer->dtype, e.dtype().lanes, base);
+  if (type.empty() || vector_loads_.contains(&e.node())) return;
+  const std::string name = names_.take(n.buffer->name + "_lanes");
+  out_.add(
+      "const " + type + " " + name + " = " +
+      filled(module_.dialect().device->vectors->load,
+             {.type = type, .lanes = e.dtype().lanes, .address = vector_address(n.buffer, base)}) +
+      ";");
+  vector_loads_.emplace(&e.node(), name);
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,34 @@
+#include "driver/device_functions.h"
+
+#include "tenon/codegen/c_like/kernels.h"
+#include "tenon/driver/target.h"
+#include "tenon/lower/device_passes.h"
+#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/split_kernels.h"
+
+namespace tenon {
+
+codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
+                                const tir::TargetFacts& target) {
+  codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
+  lowering::PassOptions on_device = options;
+  // OpenCL's warps exchange values by extensions that few devices have.
+  on_device.warp_size = target.kind == tir::TargetKind::Cuda ? target.warp_size : 0;
+  const auto run = [&](std::span<const lowering::Pass> passes, const tir::PrimFunc& func) {
+    return lowering::run_passes(passes, func, {.passes = on_device});
+  };
+  std::vector<tir::PrimFunc> kernels;
+  for (const auto& [name, func] : module.functions) {
+    tir::PrimFunc whole = func;
+    if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
+    lowering::DeviceProgram program =
+        lowering::split_kernels(run(lowering::device_passes(), whole), target);
+    unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
+    for (const tir::PrimFunc& kernel : program.kernels)
+      kernels.push_back(run(lowering::kernel_passes(), kernel));
+  }
+  unit.kernels = codegen::emit_kernels(kernels, target);
+  return unit;
+}
+
+}  // namespace tenon

@@ -1,0 +1,14 @@
+// Functions for a device, made ready for code: those of the host, and the kernels that they launch.
+#pragma once
+
+#include "tenon/codegen/compile_options.h"
+#include "tenon/lower/pipeline.h"
+
+namespace tenon {
+
+/// Of functions that have been lowered. Throws LowerError for what the device cannot run, such as
+/// elements of arrays that no thread computes. Precondition: the target is a GPU's.
+codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
+                                const tir::TargetFacts& target);
+
+}  // namespace tenon

@@ -1,0 +1,107 @@
+// Kernels as CUDA C, which needs no device: their text, and what NVRTC makes of it.
+#include "tests/opencl/add_one.h"
+
+namespace tenon::testing {
+namespace {
+
+std::string source_of(const te::Schedule& s, const std::vector<LowerArgument>& args,
+                      const std::string& kind = "cuda", const std::string& arch = "sm_90") {
+  return compile(s, args, Target("cuda -arch=" + arch), {.name = "f"}).source(kind);
+}
+
+/// Whether NVRTC is found here.
+bool has_compiler() {
+  const Add add(64);
+  try {
+    return !source_of(add.s, {add.A, add.B, add.C}, "ptx").empty();
+  } catch (const RuntimeError&) {
+    return false;
+  }
+}
+
+TEST(CudaText, AnAddIsWhatAPersonWouldWrite) {
+  const Add add(1024);
+  EXPECT_EQ(source_of(add.s, {add.A, add.B, add.C}), R"(// Made by Tenon.
+
+extern "C" __global__ void __launch_bounds__(64)
+f_kernel0(
+    const float* __restrict__ A,
+    const float* __restrict__ B,
+    float* __restrict__ C) {
+  const int blockIdx_x = blockIdx.x;
+  const int threadIdx_x = threadIdx.x;
+  C[blockIdx_x * 64 + threadIdx_x] = A[blockIdx_x * 64 + threadIdx_x] + B[blockIdx_x * 64 + threadIdx_x];
+}
+
+)");
+}
+
+/// A + B by four elements at a time.
+te::Schedule vectorized(const Add& add) {
+  te::Schedule s = te::create_schedule(add.C);
+  auto [rest, lanes] = s[add.C].split(s[add.C].axis(0), 4);
+  auto [block, thread] = s[add.C].split(rest, 32);
+  s[add.C].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+  s[add.C].vectorize(lanes);
+  return s;
+}
+
+TEST(CudaText, VectorsAreReadAndWrittenWhole) {
+  const Add add(1024);
+  const std::string text = source_of(vectorized(add), {add.A, add.B, add.C});
+  EXPECT_NE(text.find("const float4 A_lanes = *(const float4*)(A + "), std::string::npos) << text;
+  EXPECT_NE(text.find(" = make_float4(A_lanes.x + B_lanes.x, A_lanes.y + B_lanes.y, "
+                      "A_lanes.z + B_lanes.z, A_lanes.w + B_lanes.w);"),
+            std::string::npos)
+      << text;
+}
+
+TEST(CudaText, VectorsDemandAlignedArrays) {
+  const Add add(1024);
+  const codegen::Artifact artifact =
+      compile(vectorized(add), {add.A, add.B, add.C}, Target("cuda -arch=sm_90"));
+  for (const runtime::ParamSpec& param : artifact.functions()[0].params)
+    EXPECT_EQ(std::get<runtime::ArraySpec>(param.type).alignment, 16) << param.name;
+}
+
+TEST(CudaText, MachineCodeMovesVectorsAtOnce) {
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  const Add add(1024);
+  for (const char* arch : {"sm_80", "sm_90"}) {
+    const std::string ptx = source_of(vectorized(add), {add.A, add.B, add.C}, "ptx", arch);
+    EXPECT_NE(ptx.find(std::string(".target ") + arch), std::string::npos);
+    EXPECT_NE(ptx.find("ld.global.nc.v4."), std::string::npos) << ptx;
+    EXPECT_NE(ptx.find("st.global.v4."), std::string::npos) << ptx;
+  }
+}
+
+TEST(CudaText, AnArchitectureThatTheCompilerDoesNotKnowIsASentence) {
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  const Add add(64);
+  try {
+    source_of(add.s, {add.A, add.B, add.C}, "ptx", "sm_13");
+    FAIL();
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("does not compile for sm_13"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(source_of(add.s, {add.A, add.B, add.C}, "cuda", "sm_13").empty());
+}
+
+TEST(Gpu, AnAddOfArraysOnTheDeviceGivesTheirSum) {
+  if (!cuda(0).exists()) GTEST_SKIP() << cuda(0).why_missing();
+  const Var n = te::size_var("n");
+  const runtime::Module module = Add(n).build_for("cuda -arch=sm_80");
+  for (std::int64_t size : {0, 1, 63, 64, 65, 1000}) {
+    const auto a = runtime::NDArray::random({size}, Float(32), {.seed = 1});
+    const auto b = runtime::NDArray::random({size}, Float(32), {.seed = 2});
+    const auto c = runtime::NDArray::zeros({size}, Float(32), cuda(0));
+    module["add"](a.copy_to(cuda(0)), b.copy_to(cuda(0)), c);
+    std::vector<float> sum = a.to_vector<float>();
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += b.to_vector<float>()[i];
+    EXPECT_EQ(c.to_vector<float>(), sum);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
