@@ -110,6 +110,13 @@ TEST(SplitKernels, MemoryBetweenKernelsStaysWithTheHost) {
   EXPECT_NE(p.host.body.as<Allocate>(), nullptr);
 }
 
+TEST(SplitKernels, AKernelFindsWhatTheHostHasDoneBefore) {
+  // Run by the interpreter, which must not take the host for one of the threads.
+  const PrimFunc func =
+      program("B[1] = A[1]\n" + threads("t", "threadIdx.x", "32", "B[(t + 32)] = B[1]\n"));
+  EXPECT_EQ(result_of(func, true)[40], 1.0f);
+}
+
 TEST(SplitKernels, ALoopOfTheHostLaunchesOverAndOver) {
   const std::string body = "for (i: int32, 0, 32) {\n" +
                            threads("t", "threadIdx.x", "32", "B[((i*32) + t)] = (A[t] + A[i])\n") +

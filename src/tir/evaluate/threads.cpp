@@ -58,6 +58,8 @@ void Machine::attr(const Attr& n, const Active& active) {
 }
 
 void Machine::launch(const Launch& n, const Active& active) {
+  // What the host has done before is done.
+  if (threads_.front().coordinates.empty()) ++barriers_;
   tags_.insert_or_assign(&n.var.node(), n.tag);
   return n.tag.is_block() ? blocks(n, active) : threads(n, active);
 }
