@@ -1,5 +1,8 @@
 #include "tests/common/run_on_device.h"
 
+#include <algorithm>
+#include <array>
+
 #include "tenon/runtime/device_api.h"
 #include "tenon/tir/walk.h"
 
@@ -11,6 +14,34 @@ bool has_threads(const tir::PrimFunc& func) {
   return found;
 }
 
+namespace {
+
+/// Whether it is the schedule that asks for what no device has; another refusal is a fault.
+bool is_for_no_device(const LowerError& error) {
+  const std::string what = error.what();
+  return std::ranges::any_of(
+      std::array{"not bound to any thread", "belongs to a stage inside of a kernel",
+                 "stands outside of any launch", "the target has at most"},
+      [&](const char* reason) { return what.find(reason) != std::string::npos; });
+}
+
+}  // namespace
+
+std::string refused_by_nvrtc(const te::Schedule& schedule, const std::vector<LowerArgument>& args) {
+  if (!has_threads(lower_to_loops(schedule, args))) return "";
+  for (const char* target : {"cuda -arch=sm_80", "cuda -arch=sm_90"}) {
+    try {
+      static_cast<void>(compile(schedule, args, Target(target)).source("ptx"));
+    } catch (const LowerError& error) {
+      if (!is_for_no_device(error)) return target + std::string(": ") + error.what();
+    } catch (const RuntimeError& error) {
+      const std::string what = error.what();
+      if (what.find("was not found") == std::string::npos) return target + (": " + what);
+    }
+  }
+  return "";
+}
+
 std::optional<runtime::Function> built_for(Device device, const te::Schedule& schedule,
                                            const std::vector<LowerArgument>& args,
                                            const BuildOptions& options) {
@@ -19,7 +50,7 @@ std::optional<runtime::Function> built_for(Device device, const te::Schedule& sc
     return build(schedule, args, Target(device.type == DeviceType::Cuda ? "cuda" : "opencl"),
                  options)[options.name];
   } catch (const LowerError& error) {
-    if (std::string(error.what()).find("not bound to any thread") == std::string::npos) throw;
+    if (!is_for_no_device(error)) throw;
     return std::nullopt;
   }
 }

@@ -17,6 +17,10 @@ std::optional<runtime::Function> built_for(Device device, const te::Schedule& sc
                                            const std::vector<LowerArgument>& args,
                                            const BuildOptions& options = {});
 
+/// "" if NVRTC takes the kernels for sm_80 and for sm_90, is not here, or the schedule has nothing
+/// for a device; else what it says.
+std::string refused_by_nvrtc(const te::Schedule& schedule, const std::vector<LowerArgument>& args);
+
 /// Copies the arrays to the device, runs the function, and copies them back.
 void run_on_device(const runtime::Function& function, const Arguments& arguments, Device device);
 
