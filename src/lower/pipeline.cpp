@@ -20,6 +20,7 @@
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/pack_stores.h"
 #include "lower/passes/partition_loops.h"
+#include "lower/passes/privatize_buffers.h"
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/renormalize_splits.h"
 #include "lower/passes/rewrite_storage.h"
@@ -127,6 +128,10 @@ constexpr std::array kHost = {
     Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered, Form::Lowered,
          "after the text, which shows the loops that the schedule made; before passes that work on "
          "loops of vectors",
+         widens_vectors},
+    Pass{"privatize-buffers", privatize_buffers, Form::Lowered, Form::Lowered,
+         "after the text, which shows memory that is reused; before loops are widened and jammed, "
+         "whose iterations then each have their own",
          widens_vectors},
     Pass{
         "widen-vectors", widen_vectors, Form::Lowered, Form::Lowered,

@@ -31,6 +31,14 @@ class BodyReader {
     if (const Seq* n = s.as<Seq>())
       return std::all_of(n->stmts.begin(), n->stmts.end(),
                          [&](const Stmt& part) { return stmt(part); });
+    if (const Allocate* n = s.as<Allocate>()) {
+      const bool is_constant =
+          std::all_of(n->extents.begin(), n->extents.end(),
+                      [](const Expr& extent) { return constant_int(extent).has_value(); });
+      if (!is_constant || !is_true(n->condition) || n->double_buffer) return false;
+      body_.own_memory.push_back(n->data);
+      return stmt(n->body);
+    }
     const For* n = s.as<For>();
     if (!n || n->kind != ForKind::Serial || !constant_int(n->min) || !constant_int(n->extent))
       return false;
@@ -94,6 +102,7 @@ class BodyReader {
 
   bool access(const Buffer& buffer, const Expr& index, bool is_store) {
     const Expr flat = substitute(index, lets_);
+    if (body_.owns(buffer)) return true;
     if (!flat.dtype().is_vector()) {
       body_.accesses.push_back({buffer, flat, 1, is_store});
       return true;
@@ -132,6 +141,11 @@ class BodyReader {
 };
 
 }  // namespace
+
+bool VectorBody::owns(const Buffer& buffer) const {
+  return std::any_of(own_memory.begin(), own_memory.end(),
+                     [&](const Var& data) { return data.same_as(buffer->data); });
+}
 
 std::optional<VectorBody> read_vector_body(const Stmt& s) { return BodyReader().read(s); }
 

@@ -33,16 +33,21 @@ struct VectorBody {
     tir::Var var;
     tir::Range range;
   };
+  /// Of memory from outside.
   std::vector<Access> accesses;
   std::vector<VectorSum> sums;
   /// The loops inside, outer ones first.
   std::vector<Loop> loops;
+  /// Data pointers of memory that the body allocates: each of its runs has its own.
+  std::vector<tir::Var> own_memory;
   std::size_t stores = 0;
+
+  bool owns(const tir::Buffer& buffer) const;
 };
 
-/// nullopt for a body that holds anything else than serial loops of constant extents, lets, and
-/// stores of vectors whose values and indices are computed without side effects, contiguous or with
-/// a constant positive stride.
+/// nullopt for a body that holds anything else than serial loops of constant extents, allocations
+/// of constant size, lets, and stores of vectors whose values and indices are computed without side
+/// effects, contiguous or with a constant positive stride.
 std::optional<VectorBody> read_vector_body(const tir::Stmt& s);
 
 /// Vector registers of the given width that the value takes.

@@ -34,6 +34,31 @@ TEST(JamLoops, RowsOfSumsRunSideBySide) {
 )");
 }
 
+TEST(JamLoops, EveryCopyHasMemoryOfItsOwn) {
+  EXPECT_EQ(jammed(R"(
+  for (i: int32, 0, 2) {
+    allocate(Y: Pointer(global float32), float32, [8]), storage_scope = global {
+      Y_1: Buffer(Y, float32, [8], [])[ramp(0, 1, 8)] = broadcast(0f32, 8)
+      for (k: int32, 0, 8) {
+        Y_1[ramp(0, 1, 8)] = (Y_1[ramp(0, 1, 8)] + A[ramp(((i*64) + (k*8)), 1, 8)])
+      }
+      B[ramp((i*8), 1, 8)] = Y_1[ramp(0, 1, 8)]
+    }
+  })"),
+            R"(allocate(Y: Pointer(global float32), float32, [8]), storage_scope = global;
+allocate(Y_1: Pointer(global float32), float32, [8]), storage_scope = global {
+  Y_1_1: Buffer(Y, float32, [8], [])[ramp(0, 1, 8)] = broadcast(0f32, 8)
+  Y_1_2: Buffer(Y_1, float32, [8], [])[ramp(0, 1, 8)] = broadcast(0f32, 8)
+  for (k: int32, 0, 8) {
+    Y_1_1[ramp(0, 1, 8)] = (Y_1_1[ramp(0, 1, 8)] + A[ramp((k*8), 1, 8)])
+    Y_1_2[ramp(0, 1, 8)] = (Y_1_2[ramp(0, 1, 8)] + A[ramp((64 + (k*8)), 1, 8)])
+  }
+  B[ramp(0, 1, 8)] = Y_1_1[ramp(0, 1, 8)]
+  B[ramp(8, 1, 8)] = Y_1_2[ramp(0, 1, 8)]
+}
+)");
+}
+
 TEST(JamLoops, AShortLoopIsWrittenOutWhole) {
   EXPECT_EQ(jammed(R"(
   for (i: int32, 0, 2) {

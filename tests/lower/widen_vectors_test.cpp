@@ -26,6 +26,39 @@ TEST(WidenVectors, NeighboursThatContinueEachOtherBecomeOneVector) {
 )");
 }
 
+/// Two vectors of 8 in memory of the loop's own: the vectors of neighbouring iterations follow each
+/// other there as well.
+TEST(WidenVectors, MemoryOfTheLoopsOwnGrows) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    allocate(Y: Pointer(global float32), float32, [16]), storage_scope = global {
+      Y_1: Buffer(Y, float32, [16], [])[ramp(0, 1, 8)] = A[ramp((j*8), 1, 8)]
+      Y_1[ramp(8, 1, 8)] = A[ramp(((j*8) + 64), 1, 8)]
+      B[ramp((j*8), 1, 8)] = (Y_1[ramp(0, 1, 8)]*Y_1[ramp(8, 1, 8)])
+    }
+  })"),
+            R"(for (j: int32, 0, 2) {
+  allocate(Y: Pointer(global float32), float32, [32]), storage_scope = global {
+    Y_1: Buffer(Y, float32, [32], [])[ramp(0, 1, 16)] = A[ramp(((j*2)*8), 1, 16)]
+    Y_1[ramp(16, 1, 16)] = A[ramp((((j*2)*8) + 64), 1, 16)]
+    B[ramp(((j*2)*8), 1, 16)] = (Y_1[ramp(0, 1, 16)]*Y_1[ramp(16, 1, 16)])
+  }
+}
+)");
+}
+
+/// An element of an iteration's own memory is another one in each iteration.
+TEST(WidenVectors, AnElementOfItsOwnMemoryIsNoBroadcast) {
+  const char* const body = R"(
+  for (j: int32, 0, 4) {
+    allocate(Y: Pointer(global float32), float32, [8]), storage_scope = global {
+      Y_1: Buffer(Y, float32, [8], [])[ramp(0, 1, 8)] = A[ramp((j*8), 1, 8)]
+      B[ramp((j*8), 1, 8)] = broadcast(Y_1[0], 8)
+    }
+  })";
+  EXPECT_EQ(widened(body), unchanged(body));
+}
+
 TEST(WidenVectors, WhatAllIterationsReadIsBroadcast) {
   EXPECT_EQ(widened(R"(
   for (j: int32, 0, 2) {

@@ -42,12 +42,49 @@ int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   return registers;
 }
 
-bool depends(const Expr& e, const VarMap& copy) {
-  return uses_var(e, [&](const Expr& var) { return copy.contains(&var.node()); });
-}
+/// What stands for the variables and the memory of a body in one of its copies.
+class Copy {
+ public:
+  explicit Copy(VarMap vars) : vars_(std::move(vars)) {}
 
-/// The body once for every map of variables, statement by statement.
-Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
+  void define(const Var& var, Expr value) { set(vars_, var, std::move(value)); }
+  void define(const Var& data, const Var& own) { data_.insert_or_assign(&data.node(), own); }
+
+  /// Whether the expression is another one in each copy.
+  bool changes(const Expr& e) const {
+    bool result = uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
+    walk(e,
+         [&](const Load& load) { result = result || data_.contains(&load.buffer->data.node()); });
+    return result;
+  }
+
+  Expr expr(const Expr& e) {
+    const Expr own = substitute_folding(e, vars_);
+    if (data_.empty()) return own;
+    return rewrite(own, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      if (!data_.contains(&load.buffer->data.node())) return std::nullopt;
+      return make_load(buffer(load.buffer), load.indices);
+    });
+  }
+
+  Buffer buffer(const Buffer& of) {
+    const auto data = data_.find(&of->data.node());
+    if (data == data_.end()) return of;
+    const auto known = buffers_.find(of.get());
+    if (known != buffers_.end()) return known->second;
+    BufferNode own = *of.get();
+    own.data = data->second;
+    return buffers_.emplace(of.get(), make_buffer(std::move(own))).first->second;
+  }
+
+ private:
+  VarMap vars_;
+  std::unordered_map<const ExprNode*, Var> data_;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+};
+
+/// The body once for every copy, statement by statement.
+Stmt side_by_side(const Stmt& s, std::vector<Copy>& copies) {
   if (const For* n = s.as<For>())
     return make_stmt(For{n->var, n->min, n->extent, n->kind, side_by_side(n->body, copies)});
   if (const Seq* n = s.as<Seq>()) {
@@ -56,12 +93,12 @@ Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
     return make_seq(std::move(parts));
   }
   if (const Let* n = s.as<Let>()) {
-    if (!depends(n->value, copies.front()))
+    if (!copies.front().changes(n->value))
       return make_stmt(Let{n->var, n->value, side_by_side(n->body, copies)});
     std::vector<Let> lets;
-    for (VarMap& copy : copies) {
-      Let let{n->var.fresh(), substitute_folding(n->value, copy), n->body};
-      set(copy, n->var, let.var);
+    for (Copy& copy : copies) {
+      Let let{n->var.fresh(), copy.expr(n->value), n->body};
+      copy.define(n->var, Expr(let.var));
       lets.push_back(std::move(let));
     }
     Stmt body = side_by_side(n->body, copies);
@@ -69,11 +106,26 @@ Stmt side_by_side(const Stmt& s, std::vector<VarMap>& copies) {
       body = make_stmt(Let{lets[c].var, lets[c].value, body});
     return body;
   }
+  if (const Allocate* n = s.as<Allocate>()) {
+    std::vector<Var> memories;
+    for (Copy& copy : copies) {
+      memories.push_back(n->data.fresh());
+      copy.define(n->data, memories.back());
+    }
+    Stmt body = side_by_side(n->body, copies);
+    for (std::size_t c = memories.size(); c-- > 0;) {
+      Allocate own = *n;
+      own.data = memories[c];
+      own.body = std::move(body);
+      body = make_stmt(std::move(own));
+    }
+    return body;
+  }
   const Store& n = *s.as<Store>();
   std::vector<Stmt> stores;
-  for (const VarMap& copy : copies)
-    stores.push_back(make_stmt(Store{
-        n.buffer, substitute_folding(n.value, copy), {substitute_folding(n.indices[0], copy)}}));
+  for (Copy& copy : copies)
+    stores.push_back(
+        make_stmt(Store{copy.buffer(n.buffer), copy.expr(n.value), {copy.expr(n.indices[0])}}));
   return make_seq(std::move(stores));
 }
 
@@ -119,15 +171,15 @@ class Jammer {
     const DataType type = loop.var.dtype();
     const std::int64_t rounds = extent / copies, left = extent % copies;
     const Var round = loop.var.fresh();
-    std::vector<VarMap> maps;
+    std::vector<Copy> bodies;
     for (std::int64_t n = 0; n < copies; ++n) {
       const Expr offset = loop.min + make_int(type, n);
       VarMap map;
       set(map, loop.var, rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset);
-      maps.push_back(std::move(map));
+      bodies.emplace_back(std::move(map));
     }
     std::vector<Stmt> parts;
-    const Stmt body = side_by_side(loop.body, maps);
+    const Stmt body = side_by_side(loop.body, bodies);
     parts.push_back(rounds == 1 ? body
                                 : make_stmt(For{round, make_int(type, 0), make_int(type, rounds),
                                                 ForKind::Serial, body}));

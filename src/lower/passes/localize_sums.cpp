@@ -29,6 +29,8 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
   std::vector<VectorSum> result;
   for (const VectorSum& sum : body.sums) {
     const Ramp* ramp = sum.index.as<Ramp>();
+    // Memory that is allocated inside is not there outside of it.
+    if (body.owns(sum.buffer)) continue;
     if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
     const Access own{sum.buffer, ramp->base, ramp->lanes, true};
     const bool is_alone =

@@ -25,9 +25,9 @@ class Widener {
 
   std::optional<Stmt> stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) {
-      const std::optional<Expr> value = vector(n->value), index = vector(n->indices[0]);
+      const std::optional<Expr> value = vector(n->value), index = place(n->buffer, n->indices[0]);
       if (!value || !index) return std::nullopt;
-      return make_stmt(Store{n->buffer, *value, {*index}});
+      return make_stmt(Store{wide(n->buffer), *value, {*index}});
     }
     if (const Seq* n = s.as<Seq>()) {
       std::vector<Stmt> parts;
@@ -38,7 +38,17 @@ class Widener {
       }
       return make_seq(std::move(parts));
     }
+    if (const Allocate* n = s.as<Allocate>()) {
+      own_.insert_or_assign(&n->data.node(), 0);
+      const std::optional<Stmt> body = stmt(n->body);
+      if (!body) return std::nullopt;
+      Allocate wide = *n;
+      wide.extents[0] = wide.extents[0] * make_int(wide.extents[0].dtype(), factor_);
+      wide.body = *body;
+      return make_stmt(std::move(wide));
+    }
     if (const Let* n = s.as<Let>()) {
+      if (reads_own(n->value)) return std::nullopt;
       set(lets_, n->var, substitute(n->value, lets_));
       const std::optional<Stmt> body = stmt(n->body);
       if (!body) return std::nullopt;
@@ -52,9 +62,9 @@ class Widener {
   }
 
  private:
-  std::optional<Expr> vector(const Expr& e) const {
+  std::optional<Expr> vector(const Expr& e) {
     if (const Broadcast* n = e.as<Broadcast>()) {
-      if (moves(n->value)) return std::nullopt;
+      if (moves(n->value) || reads_own(n->value)) return std::nullopt;
       return make_broadcast(n->value, n->lanes * factor_);
     }
     if (const Ramp* n = e.as<Ramp>()) {
@@ -62,9 +72,9 @@ class Widener {
       return make_ramp(substitute_folding(n->base, first_), n->stride, n->lanes * factor_);
     }
     if (const Load* n = e.as<Load>()) {
-      const std::optional<Expr> index = vector(n->indices[0]);
+      const std::optional<Expr> index = place(n->buffer, n->indices[0]);
       if (!index) return std::nullopt;
-      return make_load(n->buffer, {*index});
+      return make_load(wide(n->buffer), {*index});
     }
     if (const Binary* n = e.as<Binary>()) {
       const std::optional<Expr> a = vector(n->a), b = vector(n->b);
@@ -85,6 +95,38 @@ class Widener {
     return std::nullopt;
   }
 
+  /// Where the vectors of all iterations are, side by side. Memory that the body allocates has a
+  /// place for each of them: its vectors, all as wide and at multiples of their width, grow.
+  std::optional<Expr> place(const Buffer& buffer, const Expr& index) {
+    const auto own = own_.find(&buffer->data.node());
+    if (own == own_.end()) return vector(index);
+    const Ramp* ramp = index.as<Ramp>();
+    if (!ramp || !is_one(ramp->stride) || moves(ramp->base)) return std::nullopt;
+    if (own->second == 0) own->second = ramp->lanes;
+    const Expr flat = substitute(ramp->base, lets_);
+    const DataType type = flat.dtype();
+    if (own->second != ramp->lanes ||
+        !is_zero(arith::simplify(floormod(flat, make_int(type, ramp->lanes)), facts_)))
+      return std::nullopt;
+    return make_ramp(ramp->base * make_int(type, factor_), ramp->stride, ramp->lanes * factor_);
+  }
+
+  /// Memory that the body allocates has its size in its buffers.
+  Buffer wide(const Buffer& buffer) {
+    if (!own_.contains(&buffer->data.node())) return buffer;
+    const auto known = buffers_.find(buffer.get());
+    if (known != buffers_.end()) return known->second;
+    BufferNode own = *buffer.get();
+    for (Expr& size : own.shape) size = size * make_int(size.dtype(), factor_);
+    return buffers_.emplace(buffer.get(), make_buffer(std::move(own))).first->second;
+  }
+
+  bool reads_own(const Expr& e) const {
+    bool result = false;
+    walk(e, [&](const Load& load) { result = result || own_.contains(&load.buffer->data.node()); });
+    return result;
+  }
+
   bool moves(const Expr& e) const { return uses_var(substitute(e, lets_), var_); }
 
   /// By how much the expression grows from one iteration to the next.
@@ -97,6 +139,9 @@ class Widener {
   int factor_;
   arith::Facts facts_;
   VarMap next_, first_, lets_;
+  /// Memory that the body allocates, by data pointer: the width of its vectors, 0 before the first.
+  std::unordered_map<const ExprNode*, int> own_;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 
 class LoopWidener {
