@@ -190,7 +190,10 @@ bool has_affine_bindings(const Program& program, int block) {
 
 std::vector<int> repeating_loops(const Program& program, int block) {
   const std::vector<int> loops = program.loops_of(block);
-  const std::optional<IterMap> map = iter_map_of(program, block);
+  std::optional<IterMap> map = iter_map_of(program, block);
+  // A condition on several iterators at once leaves some iterations out, and makes no two the same.
+  if (!map)
+    map = find_iter_map(program.realize(block).values, domains_around(program, block), make_true());
   std::vector<int> result;
   // The marks of the loops are the first ones, in the order of the loops.
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>();

@@ -351,8 +351,9 @@ class JsonReader : Reader {
     if (item.text == "None") return {};
     if (!is_input) return {item.text};
     const std::string& text = item.text;
+    // A text among the inputs has quotes of its own, and what they escape.
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-      return {text.substr(1, text.size() - 2)};
+      return {trace_tokens(text).front().text};
     return {used(item)};
   }
 };

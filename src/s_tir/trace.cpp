@@ -199,6 +199,9 @@ std::string Trace::json() const {
         add(attributes, write(value));
       else if (text)  // A text among the inputs is written with quotes of its own.
         add(inputs, quoted(quoted(*text)));
+      else if (const bool* flag = std::get_if<bool>(&value.value))
+        // Options are numbers in JSON, and what is noted is an input: it stays what it is.
+        add(inputs, *flag ? "true" : "false");
       else
         add(inputs, list ? write.joined(*list) : write(value));
     }

@@ -269,6 +269,56 @@ def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
   sch.decompose_reduction(C, loops[1]);
 }
 
+/// Loops that the predicate cuts off in the middle, and of which it leaves one iteration.
+TEST(Predicates, StayWithABlockInABlock) {
+  for (const int extent : {1, 3}) {
+    const std::string size = std::to_string(extent);
+    const tir::IRModule mod = parse_script(
+        "@T.prim_func\n"
+        "def main(A: T.Buffer[(4, " +
+        size + "), \"float32\"], B: T.Buffer[4, \"float32\"]) -> None:\n" +
+        "    for i, k in T.grid(4, 5):\n"
+        "        with T.block(\"B\"):\n"
+        "            vi = T.axis.spatial(4, i)\n"
+        "            vk = T.axis.reduce(" +
+        size + ", k)\n            T.where(k < " + size +
+        ")\n"
+        "            with T.init():\n"
+        "                B[vi] = T.float32(0)\n"
+        "            B[vi] = B[vi] + A[vi, vk]\n");
+    Schedule sch(mod);
+    const std::string name = mod.functions.begin()->first;
+    for (int n = 0; n < 2; ++n) {
+      sch.blockize(sch.get_loops(sch.get_block("B", name)).front());
+      EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "")
+          << print_script(sch.mod());
+    }
+  }
+}
+
+TEST(Predicates, OfPartialSumsMoveWithTheirBlock) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[4, "float32"]) -> None:
+    for i, k_0, k_1 in T.grid(4, 2, 2):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            vk = T.axis.reduce(3, k_0 * 2 + k_1)
+            T.where(k_0 * 2 + k_1 < 3)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+)");
+  Schedule sch(mod);
+  const std::string name = mod.functions.begin()->first;
+  const BlockRV B = sch.get_block("B", name);
+  const BlockRV partial = sch.rfactor(sch.get_loops(B)[1]);
+  sch.compute_at(partial, sch.get_loops(B)[0]);
+  EXPECT_NE(print_script(sch.mod()).find("T.where(ax0 * 2 + ax1 < 3)"), std::string::npos)
+      << print_script(sch.mod());
+  EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
+}
+
 /// A chain of that many elementwise blocks.
 std::string chain(int blocks) {
   std::string text =

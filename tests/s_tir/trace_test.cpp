@@ -87,6 +87,17 @@ TEST(Trace, TextsAmongTheInputsKeepTheirQuotesInJson) {
   EXPECT_EQ(parse_trace(trace.json()), trace);
 }
 
+TEST(Trace, JsonKeepsWhatIsNotedAsItIs) {
+  for (const char* const value :
+       {"\"a \\\"text\\\" of \\\\ and \\n\"", "True", "False", "1", "0.5"}) {
+    const Trace trace =
+        parse_trace(std::string("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                                "sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=") +
+                    value + ")");
+    EXPECT_EQ(parse_trace(trace.json()), trace) << trace.json();
+  }
+}
+
 TEST(Trace, AListOfOneIsTakenApartWithAComma) {
   const char* const text =
       "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"

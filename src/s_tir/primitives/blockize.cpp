@@ -51,6 +51,35 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   return result;
 }
 
+/// Conditions that shorten a loop, or leave one iteration of it, are in no digits of numbers: they
+/// stay conditions.
+void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
+                     DividedValues& divided) {
+  const std::vector<std::int64_t> count = told_apart(map);
+  const auto is_used = [&](const Expr& part, const std::vector<int>& some) {
+    return std::any_of(some.begin(), some.end(),
+                       [&](int n) { return uses_var(part, b.program.loop(n).var); });
+  };
+  for (const Expr& part : conjuncts(b.realize().predicate)) {
+    bool is_lost = false;
+    for (std::size_t n = 0; n < loops.size(); ++n) {
+      const For& loop = b.program.loop(loops[n]);
+      const bool is_shortened =
+          constant_int(loop.extent) && *constant_int(loop.extent) != map.marks[n].extent;
+      const bool is_unused = !is_one(loop.extent) && count[n] == 1;
+      is_lost = is_lost || ((is_shortened || is_unused) && uses_var(part, loop.var));
+    }
+    if (!is_lost) continue;
+    const bool is_outer = is_used(part, b.outer), is_inner = is_used(part, b.inner);
+    if (is_outer && is_inner)
+      refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
+                           " is about loops outside of " + describe(b.program, b.inner.front()) +
+                           " and inside at once");
+    Expr& own = is_inner ? divided.inner_predicate : divided.outer_predicate;
+    own = both(own, part);
+  }
+}
+
 DividedValues divide(const Blockizing& b) {
   std::vector<int> loops = b.outer;
   loops.insert(loops.end(), b.inner.begin(), b.inner.end());
@@ -59,7 +88,10 @@ DividedValues divide(const Blockizing& b) {
   if (map) {
     std::vector<bool> is_inner(loops.size(), false);
     for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    if (auto divided = divide_values(*map, std::move(is_inner))) return std::move(*divided);
+    if (auto divided = divide_values(*map, std::move(is_inner))) {
+      keep_conditions(b, loops, *map, *divided);
+      return std::move(*divided);
+    }
   }
   if (const auto trivial = divide_trivially(b)) return {*trivial, make_true(), make_true()};
   refuse(b.caller, "the values of the iterators of " + describe(b.program, b.block) +
@@ -175,6 +207,11 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
       result.region[d] = arith::Interval::of(*low.min(), *high.max()).to_range(whole, facts);
     else
       result.region[d] = whole;
+    // As the script's `begin : end` says it.
+    Range& range = result.region[d];
+    if (!constant_int(range.extent))
+      range = Range::from_min_extent(
+          range.min, arith::simplify(arith::simplify(range.min + range.extent) - range.min));
   }
   return result;
 }

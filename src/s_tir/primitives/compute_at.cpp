@@ -1,45 +1,15 @@
 #include <algorithm>
 
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/iter_domains.h"
 #include "s_tir/primitives/loops.h"
-#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 
 namespace tenon::s_tir {
 
 using namespace tir;
-using arith::Interval;
-
 namespace {
-
-enum class Direction : bool { Producer, Consumer };
-
-/// What iterators must run over so that a box of a buffer is met, and what they may run over.
-struct IterDomain {
-  std::optional<Interval> needed, allowed;
-};
-
-struct Solved {
-  std::size_t iter;
-  /// Absent: any value may be needed.
-  std::optional<Interval> values;
-};
-
-/// The block being moved, and where to.
-struct Move {
-  const Program& program;
-  Caller caller;
-  Direction direction;
-  int block;
-  int loop;
-  const ComputeAtOptions& options;
-
-  bool is_producer() const { return direction == Direction::Producer; }
-  const BlockRealize& realize() const { return program.realize(block); }
-  const Block& own() const { return *realize().block; }
-  std::string what() const { return describe(program, block); }
-};
 
 void check(const Move& move) {
   const Program& program = move.program;
@@ -116,151 +86,74 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Whether the loop's threads share memory of that scope, so that all that they need is needed.
-bool is_shared_over(const For& loop, StorageScope scope) {
-  const std::optional<ThreadTag>& thread = traits_of(loop).thread;
-  if (!thread || thread->is_virtual()) return false;
-  switch (scope) {
-    case StorageScope::Global:
+/// All values of the iterators come about, over all iterations of the loops around the block.
+bool runs_all_instances(const Program& program, int block) {
+  const BlockRealize& realize = program.realize(block);
+  const auto map = find_iter_map(realize.values, domains_around(program, block), realize.predicate);
+  if (!map) return false;
+  for (std::size_t i = 0; i < map->values.size(); ++i) {
+    const Range& dom = *realize.block->iters[i].dom();
+    const DigitSum& value = map->values[i];
+    if (value.digits.empty()) {
+      if (!is_one(dom.extent) || !arith::can_prove_equal(value.base, dom.min)) return false;
+      continue;
+    }
+    const Digit& digit = value.digits.front();
+    if (digit.scale != 1 || !arith::can_prove_equal(value.base, dom.min)) return false;
+    if (digit.extent == kUnknownExtent) continue;
+    if (!arith::can_prove(dom.extent <= digit.extent)) return false;
+  }
+  return true;
+}
+
+/// Whether a condition only keeps a value inside of its iterator's domain.
+bool keeps_in_domain(const Move& move, const Expr& part, const arith::Facts& loops) {
+  const Binary* bound = part.as<Binary>();
+  if (!bound) return false;
+  for (std::size_t i = 0; i < move.realize().values.size(); ++i) {
+    const Range& dom = *move.own().iters[i].dom();
+    const bool is_end =
+        bound->op == BinaryOp::Lt && arith::can_prove(bound->b >= dom.min + dom.extent);
+    const bool is_begin = bound->op == BinaryOp::Ge && arith::can_prove(bound->b <= dom.min);
+    if ((is_end || is_begin) && arith::can_prove_equal(bound->a, move.realize().values[i], loops))
       return true;
-    case StorageScope::Shared:
-    case StorageScope::SharedDyn:
-      return thread->is_thread();
-    case StorageScope::Warp:
-      return thread->is_thread() && thread->dim == 0;
-    default:
-      return false;
   }
+  return false;
 }
 
-/// The box that the neighbours touch of a buffer in one iteration of the loop.
-std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
-                                   const Buffer& buffer, const arith::Facts& facts) {
-  std::vector<std::vector<Interval>> boxes(buffer->shape.size());
-  for (const int n : required) {
-    arith::IntervalMap relaxed;
-    for (const int at : move.program.loops_of(n)) {
-      const For& loop = move.program.loop(at);
-      const bool is_inside = at > move.loop;
-      const bool is_shared = move.is_producer() && is_shared_over(loop, buffer.scope());
-      if (is_inside || is_shared)
-        relaxed.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
-    }
-    const VarMap bindings = bindings_of(move.program.realize(n));
-    const Block& other = move.program.block(n);
-    for (const BufferRegion& region : move.is_producer() ? other.reads : other.writes) {
-      if (!region.buffer.same_as(buffer)) continue;
-      for (std::size_t d = 0; d < region.region.size(); ++d) {
-        const Range own = substitute(region.region[d], bindings);
-        const Interval low = arith::values_of(own.min, relaxed, facts);
-        const Interval high =
-            is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
-        boxes[d].push_back(low.min() && high.max() ? Interval::of(*low.min(), *high.max())
-                                                   : Interval::everything());
-      }
-    }
-  }
-  std::vector<Interval> result;
-  for (const std::vector<Interval>& box : boxes)
-    result.push_back(box.empty() ? Interval::empty() : arith::hull(box, facts));
-  return result;
-}
-
-/// Which values an iterator must take so that what the block touches meets the interval. What it
-/// touches in one dimension is `v`, `v * c` and the c elements from there, `v // c` or `v % c`.
-Solved solve(const Move& move, const Range& provided, const Interval& required,
-             const arith::Facts& facts) {
-  const auto iter_of = [&](const Expr& e) -> std::optional<std::size_t> {
-    for (std::size_t i = 0; i < move.own().iters.size(); ++i)
-      if (e.same_as(move.own().iters[i].var())) return i;
-    return std::nullopt;
-  };
-  const Expr begin = arith::simplify(provided.min, facts);
-  const auto map = [&](auto&& low, auto&& high) {
-    if (!required.min() || !required.max()) return Interval::everything();
-    return Interval::of(low(*required.min()), high(*required.max()));
-  };
-  const auto same = [](const Expr& e) { return e; };
-  if (const auto iter = iter_of(begin); iter && is_one(arith::simplify(provided.extent, facts)))
-    return {*iter, map(same, same)};
-  if (const Binary* binary = begin.as<Binary>()) {
-    const auto left = iter_of(binary->a), right = iter_of(binary->b);
-    if (binary->op == BinaryOp::Mul && (left || right)) {
-      const Expr& factor = left ? binary->b : binary->a;
-      const auto divide = [&](const Expr& e) { return floordiv(e, factor); };
-      return {left ? *left : *right, map(divide, divide)};
-    }
-    if (left && binary->op == BinaryOp::FloorDiv)
-      return {*left, map([&](const Expr& e) { return e * binary->b; },
-                         [&](const Expr& e) { return e * binary->b + binary->b - 1; })};
-    if (left && binary->op == BinaryOp::FloorMod) return {*left, std::nullopt};
-  }
-  refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
-                          tir_text(provided.extent) + " more] in a dimension of a buffer, from " +
-                          "which it cannot be told what its iterators must be");
-}
-
-void add(std::optional<Interval>& set, const std::optional<Interval>& more,
-         const arith::Facts& facts) {
-  if (!more) return;
-  set = set ? arith::hull({*set, *more}, facts) : *more;
-}
-
-Interval simplified(const Interval& set, const arith::Facts& facts) {
-  if (!set.is_bounded()) return set;
-  return Interval::of(arith::simplify(*set.min(), facts), arith::simplify(*set.max(), facts));
-}
-
-bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) {
-  return a.is_bounded() && b.is_bounded() && arith::can_prove_equal(*a.min(), *b.min(), facts) &&
-         arith::can_prove_equal(*a.max(), *b.max(), facts);
-}
-
-/// Needed values that are all allowed have no bound; those that contain all that is allowed are
-/// what is allowed.
-void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
-  const Interval own = Interval::from_range(whole);
-  domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;
-  if (!domain.needed) {
-    domain.needed = simplified(*domain.allowed, facts);
-    domain.allowed = std::nullopt;
-    return;
-  }
-  domain.needed = simplified(*domain.needed, facts);
-  domain.allowed = simplified(*domain.allowed, facts);
-  const Interval common =
-      simplified(arith::intersect(*domain.needed, *domain.allowed, facts), facts);
-  if (same_ends(*domain.needed, common, facts)) {
-    domain.allowed = std::nullopt;
-  } else if (same_ends(*domain.allowed, common, facts)) {
-    domain.needed = domain.allowed;
-    domain.allowed = std::nullopt;
-  }
-}
-
-std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
-                                     const arith::Facts& facts) {
-  std::vector<IterDomain> domains(move.own().iters.size());
-  for (const BufferRegion& provided : move.is_producer() ? move.own().writes : move.own().reads) {
-    const bool is_required = std::any_of(required.begin(), required.end(), [&](int n) {
-      const Block& other = move.program.block(n);
-      return mentions(move.is_producer() ? other.reads : other.writes, provided.buffer);
+/// The conditions under which instances run, in terms of new values of the iterators: the block
+/// takes them along.
+Expr moved_predicate(const Move& move, const std::vector<Expr>& values) {
+  VarMap of_loop;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (move.realize().values[i].as<VarNode>())
+      set(of_loop, Var::of(move.realize().values[i]), values[i]);
+  // Where no instance is left out, any may run.
+  if (runs_all_instances(move.program, move.block)) return make_true();
+  arith::Facts loops;
+  bind_domains(loops, domains_around(move.program, move.block));
+  Expr result = make_true();
+  for (const Expr& part : conjuncts(move.realize().predicate)) {
+    if (is_true(part) || keeps_in_domain(move, part, loops)) continue;
+    const std::vector<Var> vars = free_vars(part);
+    // Loops around both places stay around the block.
+    const bool is_outside = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+      const std::optional<int> loop = move.program.find_loop(var);
+      return !loop || *loop == move.loop || move.program.is_below(move.loop, *loop);
     });
-    if (!is_required) continue;
-    const std::vector<Interval> box = required_box(move, required, provided.buffer, facts);
-    for (std::size_t d = 0; d < box.size(); ++d) {
-      const Expr& size = provided.buffer->shape[d];
-      const Interval whole =
-          Interval::from_range(Range::from_min_extent(make_int(size.dtype(), 0), size));
-      const Solved needed = solve(move, provided.region[d], box[d], facts);
-      const Solved allowed = solve(move, provided.region[d], whole, facts);
-      add(domains[needed.iter].needed, needed.values, facts);
-      add(domains[needed.iter].allowed, allowed.values, facts);
+    if (is_outside) {
+      result = both(result, part);
+      continue;
     }
+    for (const Var& var : vars)
+      if (move.program.find_loop(var) && !of_loop.contains(&var.node()))
+        refuse(move.caller, "the predicate " + tir_text(part) + " of " + move.what() +
+                                " is about loop `" + var.name() +
+                                "`, which is no value of an iterator of the block: it cannot be "
+                                "taken along; split so that the factors divide");
+    result = both(result, substitute(part, of_loop));
   }
-  for (std::size_t i = 0; i < domains.size(); ++i)
-    settle(domains[i], *move.own().iters[i].dom(), facts);
-  return domains;
+  return result;
 }
 
 /// The block under loops of its own that run over the domains.
@@ -285,6 +178,7 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     if (const auto& high = domains[i].allowed->max())
       predicate = both(predicate, values.back() < *high + 1);
   }
+  predicate = both(predicate, moved_predicate(move, values));
   Stmt body =
       make_stmt(BlockRealize{values, arith::simplify(predicate, facts), move.realize().block});
   for (std::size_t i = loops.size(); i-- > 0;) {
@@ -292,26 +186,6 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     body = make_stmt(loops[i]);
   }
   return body;
-}
-
-/// All values of the iterators come about, over all iterations of the loops around the block.
-bool runs_all_instances(const Program& program, int block) {
-  const BlockRealize& realize = program.realize(block);
-  const auto map = find_iter_map(realize.values, domains_around(program, block), realize.predicate);
-  if (!map) return false;
-  for (std::size_t i = 0; i < map->values.size(); ++i) {
-    const Range& dom = *realize.block->iters[i].dom();
-    const DigitSum& value = map->values[i];
-    if (value.digits.empty()) {
-      if (!is_one(dom.extent) || !arith::can_prove_equal(value.base, dom.min)) return false;
-      continue;
-    }
-    const Digit& digit = value.digits.front();
-    if (digit.scale != 1 || !arith::can_prove_equal(value.base, dom.min)) return false;
-    if (digit.extent == kUnknownExtent) continue;
-    if (!arith::can_prove(dom.extent <= digit.extent)) return false;
-  }
-  return true;
 }
 
 [[noreturn]] void refuse_order(const Move& move, int other) {

@@ -1,0 +1,170 @@
+#include "s_tir/primitives/iter_domains.h"
+
+#include <algorithm>
+
+#include "s_tir/primitives/loops.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+using arith::Interval;
+
+namespace {
+
+struct Solved {
+  std::size_t iter;
+  /// Absent: any value may be needed.
+  std::optional<Interval> values;
+};
+
+/// Whether the loop's threads share memory of that scope, so that all that they need is needed.
+bool is_shared_over(const For& loop, StorageScope scope) {
+  const std::optional<ThreadTag>& thread = traits_of(loop).thread;
+  if (!thread || thread->is_virtual()) return false;
+  switch (scope) {
+    case StorageScope::Global:
+      return true;
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return thread->is_thread();
+    case StorageScope::Warp:
+      return thread->is_thread() && thread->dim == 0;
+    default:
+      return false;
+  }
+}
+
+/// The box that the neighbours touch of a buffer in one iteration of the loop.
+std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
+                                   const Buffer& buffer, const arith::Facts& facts) {
+  std::vector<std::vector<Interval>> boxes(buffer->shape.size());
+  for (const int n : required) {
+    arith::IntervalMap relaxed;
+    for (const int at : move.program.loops_of(n)) {
+      const For& loop = move.program.loop(at);
+      const bool is_inside = at > move.loop;
+      const bool is_shared = move.is_producer() && is_shared_over(loop, buffer.scope());
+      if (is_inside || is_shared)
+        relaxed.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+    }
+    const VarMap bindings = bindings_of(move.program.realize(n));
+    const Block& other = move.program.block(n);
+    for (const BufferRegion& region : move.is_producer() ? other.reads : other.writes) {
+      if (!region.buffer.same_as(buffer)) continue;
+      for (std::size_t d = 0; d < region.region.size(); ++d) {
+        const Range own = substitute(region.region[d], bindings);
+        const Interval low = arith::values_of(own.min, relaxed, facts);
+        const Interval high =
+            is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
+        boxes[d].push_back(low.min() && high.max() ? Interval::of(*low.min(), *high.max())
+                                                   : Interval::everything());
+      }
+    }
+  }
+  std::vector<Interval> result;
+  for (const std::vector<Interval>& box : boxes)
+    result.push_back(box.empty() ? Interval::empty() : arith::hull(box, facts));
+  return result;
+}
+
+/// Which values an iterator must take so that what the block touches meets the interval. What it
+/// touches in one dimension is `v`, `v * c` and the c elements from there, `v // c` or `v % c`.
+Solved solve(const Move& move, const Range& provided, const Interval& required,
+             const arith::Facts& facts) {
+  const auto iter_of = [&](const Expr& e) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < move.own().iters.size(); ++i)
+      if (e.same_as(move.own().iters[i].var())) return i;
+    return std::nullopt;
+  };
+  const Expr begin = arith::simplify(provided.min, facts);
+  const auto map = [&](auto&& low, auto&& high) {
+    if (!required.min() || !required.max()) return Interval::everything();
+    return Interval::of(low(*required.min()), high(*required.max()));
+  };
+  const auto same = [](const Expr& e) { return e; };
+  if (const auto iter = iter_of(begin); iter && is_one(arith::simplify(provided.extent, facts)))
+    return {*iter, map(same, same)};
+  if (const Binary* binary = begin.as<Binary>()) {
+    const auto left = iter_of(binary->a), right = iter_of(binary->b);
+    if (binary->op == BinaryOp::Mul && (left || right)) {
+      const Expr& factor = left ? binary->b : binary->a;
+      const auto divide = [&](const Expr& e) { return floordiv(e, factor); };
+      return {left ? *left : *right, map(divide, divide)};
+    }
+    if (left && binary->op == BinaryOp::FloorDiv)
+      return {*left, map([&](const Expr& e) { return e * binary->b; },
+                         [&](const Expr& e) { return e * binary->b + binary->b - 1; })};
+    if (left && binary->op == BinaryOp::FloorMod) return {*left, std::nullopt};
+  }
+  refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
+                          tir_text(provided.extent) + " more] in a dimension of a buffer, from " +
+                          "which it cannot be told what its iterators must be");
+}
+
+void add(std::optional<Interval>& set, const std::optional<Interval>& more,
+         const arith::Facts& facts) {
+  if (!more) return;
+  set = set ? arith::hull({*set, *more}, facts) : *more;
+}
+
+Interval simplified(const Interval& set, const arith::Facts& facts) {
+  if (!set.is_bounded()) return set;
+  return Interval::of(arith::simplify(*set.min(), facts), arith::simplify(*set.max(), facts));
+}
+
+bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) {
+  return a.is_bounded() && b.is_bounded() && arith::can_prove_equal(*a.min(), *b.min(), facts) &&
+         arith::can_prove_equal(*a.max(), *b.max(), facts);
+}
+
+/// Needed values that are all allowed have no bound; those that contain all that is allowed are
+/// what is allowed.
+void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
+  const Interval own = Interval::from_range(whole);
+  domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;
+  if (!domain.needed) {
+    domain.needed = simplified(*domain.allowed, facts);
+    domain.allowed = std::nullopt;
+    return;
+  }
+  domain.needed = simplified(*domain.needed, facts);
+  domain.allowed = simplified(*domain.allowed, facts);
+  const Interval common =
+      simplified(arith::intersect(*domain.needed, *domain.allowed, facts), facts);
+  if (same_ends(*domain.needed, common, facts)) {
+    domain.allowed = std::nullopt;
+  } else if (same_ends(*domain.allowed, common, facts)) {
+    domain.needed = domain.allowed;
+    domain.allowed = std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
+                                     const arith::Facts& facts) {
+  std::vector<IterDomain> domains(move.own().iters.size());
+  for (const BufferRegion& provided : move.is_producer() ? move.own().writes : move.own().reads) {
+    const bool is_required = std::any_of(required.begin(), required.end(), [&](int n) {
+      const Block& other = move.program.block(n);
+      return mentions(move.is_producer() ? other.reads : other.writes, provided.buffer);
+    });
+    if (!is_required) continue;
+    const std::vector<Interval> box = required_box(move, required, provided.buffer, facts);
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      const Expr& size = provided.buffer->shape[d];
+      const Interval whole =
+          Interval::from_range(Range::from_min_extent(make_int(size.dtype(), 0), size));
+      const Solved needed = solve(move, provided.region[d], box[d], facts);
+      const Solved allowed = solve(move, provided.region[d], whole, facts);
+      add(domains[needed.iter].needed, needed.values, facts);
+      add(domains[needed.iter].allowed, allowed.values, facts);
+    }
+  }
+  for (std::size_t i = 0; i < domains.size(); ++i)
+    settle(domains[i], *move.own().iters[i].dom(), facts);
+  return domains;
+}
+
+}  // namespace tenon::s_tir
