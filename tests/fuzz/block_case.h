@@ -2,19 +2,18 @@
 // program before it, prints and parses to itself, and its trace does the same again.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "tenon/s_tir/schedule.h"
+#include "tests/fuzz/random_schedule.h"
 
 namespace tenon::fuzz {
 
 struct BlockCase {
   tir::IRModule before;
   s_tir::Schedule schedule;
-  /// Steps tried and steps done, by primitive.
-  std::map<std::string, std::pair<int, int>> attempts = {};
+  std::vector<Attempt> attempts = {};
   int tried = 0;
 
   /// The module, the trace and the seed.

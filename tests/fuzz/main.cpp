@@ -95,9 +95,14 @@ Outcome run_block_case(const Options& options, const Job& job, const Reporter& r
   const BlockCase c = make_block_case(job.seed, job.keep);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
+  outcome.attempts = c.attempts;
   outcome.tried = c.tried;
   reporter.on_phase("checking");
-  outcome.text = check_block_case(c, options.compile);
+  try {
+    outcome.text = check_block_case(c, options.compile);
+  } catch (const Error& error) {
+    outcome.text = std::string("throws: ") + error.what();
+  }
   if (!outcome.text.empty()) outcome.kind = Outcome::Kind::Wrong;
   outcome.phases["checking"] += cpu_seconds() - begin;
   return outcome;
