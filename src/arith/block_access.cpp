@@ -44,11 +44,11 @@ class Touched {
 
   static Range range(const std::vector<Interval>& all, const Expr& extent) {
     const Range whole = Range::from_min_extent(make_int(extent.dtype(), 0), extent);
-    if (all.size() > 1) return hull(all).to_range(whole, Facts());
+    if (all.size() > 1) return range_by_ends(hull(all).to_range(whole, Facts()));
     const Interval& one = all.front();
     if (one.is_bounded() && structural_equal(*one.min(), *one.max()))
       return Range::from_min_extent(*one.min(), make_int(one.min()->dtype(), 1));
-    return one.to_range(whole, Facts());
+    return range_by_ends(one.to_range(whole, Facts()));
   }
 
   Buffer buffer_;
@@ -237,6 +237,12 @@ Block with_found_access(Block block, std::span<const Buffer> visible) {
   block.reads = std::move(access.reads);
   block.writes = std::move(access.writes);
   return block;
+}
+
+Range range_by_ends(const Range& range) {
+  if (constant_int(range.extent)) return range;
+  const Expr end = simplify(range.min + range.extent);
+  return Range::from_min_extent(range.min, is_zero(range.min) ? end : simplify(end - range.min));
 }
 
 }  // namespace tenon::arith

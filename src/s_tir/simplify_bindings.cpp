@@ -7,10 +7,11 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around) {
+Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool preserve_unit_iters) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     const auto map =
-        find_iter_map(realize->values, around, realize->predicate, DigitForm::AsWritten);
+        find_iter_map(realize->values, around, realize->predicate,
+                      preserve_unit_iters ? DigitForm::AsWritten : DigitForm::WithoutUnits);
     if (!map) return s;
     BlockRealize next = *realize;
     for (std::size_t n = 0; n < next.values.size(); ++n) {
@@ -22,7 +23,7 @@ Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around) {
   if (const For* loop = s.as<For>()) around.push_back({loop->var, loop->min, loop->extent});
   return map_children(
       s, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return simplify_bindings(child, around); });
+      [&](const Stmt& child) { return simplify_bindings(child, around, preserve_unit_iters); });
 }
 
 Stmt add_predicate(const Stmt& s, const Expr& condition) {

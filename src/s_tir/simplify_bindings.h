@@ -8,7 +8,9 @@
 namespace tenon::s_tir {
 
 /// Of the blocks below the statement, not of those inside of them. `around`: the loops outside.
-tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around);
+/// Loops of one iteration are digits as well if `preserve_unit_iters`.
+tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around,
+                            bool preserve_unit_iters = true);
 
 /// The statement with a condition added to the predicates of the blocks directly below it.
 tir::Stmt add_predicate(const tir::Stmt& s, const tir::Expr& condition);

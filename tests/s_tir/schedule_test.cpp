@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <ctime>
 #include <map>
 #include <set>
 
@@ -269,6 +267,30 @@ def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
   sch.decompose_reduction(C, loops[1]);
 }
 
+TEST(UnitIterators, AreLeftOutOfBindingsWhenAsked) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], B: T.Buffer[8, "float32"]) -> None:
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+)");
+  const std::string name = mod.functions.begin()->first;
+  const auto bindings = [&](bool preserve) {
+    Schedule sch(mod);
+    const auto parts = sch.split(sch.get_loops(sch.get_block("B", name))[0], {8, 1},
+                                 {.preserve_unit_iters = preserve});
+    std::string text = print_script(sch.mod());
+    sch.fuse(parts, {.preserve_unit_iters = preserve});
+    EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
+    return text;
+  };
+  EXPECT_NE(bindings(true).find("T.axis.spatial(8, i_0 + i_1)"), std::string::npos)
+      << bindings(true);
+  EXPECT_NE(bindings(false).find("T.axis.spatial(8, i_0)"), std::string::npos) << bindings(false);
+}
+
 /// Loops that the predicate cuts off in the middle, and of which it leaves one iteration.
 TEST(Predicates, StayWithABlockInABlock) {
   for (const int extent : {1, 3}) {
@@ -317,43 +339,6 @@ def main(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[4, "float32"]) -> None:
   EXPECT_NE(print_script(sch.mod()).find("T.where(ax0 * 2 + ax1 < 3)"), std::string::npos)
       << print_script(sch.mod());
   EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
-}
-
-/// A chain of that many elementwise blocks.
-std::string chain(int blocks) {
-  std::string text =
-      "@T.prim_func\ndef main(A: T.Buffer[(64, 64), \"float32\"], "
-      "Z: T.Buffer[(64, 64), \"float32\"]) -> None:\n";
-  for (int n = 0; n + 1 < blocks; ++n)
-    text += "    B" + std::to_string(n) + " = T.alloc_buffer([64, 64], dtype=\"float32\")\n";
-  for (int n = 0; n < blocks; ++n) {
-    const std::string from = n == 0 ? "A" : "B" + std::to_string(n - 1);
-    const std::string to = n + 1 == blocks ? "Z" : "B" + std::to_string(n);
-    text += "    for i, j in T.grid(64, 64):\n        with T.block(\"" + to +
-            "\"):\n            vi, vj = T.axis.remap(\"SS\", [i, j])\n            " + to +
-            "[vi, vj] = " + from + "[vi, vj] + T.float32(1)\n";
-  }
-  return text;
-}
-
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-TEST(Cost, TwentyPrimitivesOnFiveHundredBlocksTakeLessThanFiftyMilliseconds) {
-  const tir::IRModule mod = parse_script(chain(500));
-  Schedule sch(mod);
-  const std::string name = mod.functions.begin()->first;
-  const double begin = processor_seconds();
-  for (int n = 0; n < 4; ++n) {
-    const BlockRV block = sch.get_block("B" + std::to_string(100 * n + 7), name);
-    const auto loops = sch.get_loops(block);
-    const auto parts = sch.split(loops[1], {std::nullopt, 8});
-    sch.reorder({parts[0], loops[0]});
-    sch.vectorize(parts[1]);
-    sch.parallel(parts[0]);
-    sch.annotate(block, "note", std::int64_t{1});
-  }
-  const double taken = processor_seconds() - begin;
-  EXPECT_LT(taken, 0.05);
 }
 
 }  // namespace

@@ -195,6 +195,21 @@ class Module:
 // ---- what is accepted
 // ----------------------------------------------------------------------------
 
+/// The end is written down, and the extent is what a program has.
+TEST(Script, RegionsOfSymbolicExtentAreTheSameAgain) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(3, 7), "float32"], B: T.Buffer[7, "float32"]) -> None:
+    for i in T.serial(7):
+        with T.block("B"):
+            vi = T.axis.spatial(7, i)
+            B[vi] = A[vi * 3 // 7, vi * 3 % 7] + A[(vi * 3 + 1) // 7, (vi * 3 + 1) % 7]
+)");
+  const tir::IRModule again = parse_script(print_script(mod));
+  EXPECT_TRUE(tir::structural_equal(mod.functions.begin()->second, again.functions.begin()->second))
+      << print_script(mod);
+}
+
 TEST(Script, BothSpellingsAreTheSameProgram) {
   const std::string later = R"(from tvm.script import ir as I
 from tvm.script import tir as T

@@ -24,4 +24,8 @@ BlockAccess find_block_access(const tir::Block& block, std::span<const tir::Buff
 /// The block with the regions that are found.
 tir::Block with_found_access(tir::Block block, std::span<const tir::Buffer> visible = {});
 
+/// The range with the extent that its two ends, simplified, are apart: what the text
+/// `begin : end` says of it.
+tir::Range range_by_ends(const tir::Range& range);
+
 }  // namespace tenon::arith

@@ -2,6 +2,7 @@
 
 #include "s_tir/divide_values.h"
 #include "s_tir/primitives/loops.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -207,11 +208,7 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
       result.region[d] = arith::Interval::of(*low.min(), *high.max()).to_range(whole, facts);
     else
       result.region[d] = whole;
-    // As the script's `begin : end` says it.
-    Range& range = result.region[d];
-    if (!constant_int(range.extent))
-      range = Range::from_min_extent(
-          range.min, arith::simplify(arith::simplify(range.min + range.extent) - range.min));
+    result.region[d] = arith::range_by_ends(result.region[d]);
   }
   return result;
 }

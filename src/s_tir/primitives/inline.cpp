@@ -148,18 +148,91 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
 
 namespace {
 
+/// Where indices are digits of the iterators: the iterators as numbers of the digits that the
+/// indices have.
+class DigitInverse {
+ public:
+  explicit DigitInverse(const IterMap& map) : map_(map), values_(map.marks.size()) {}
+
+  /// By position among the loops that the map was found for.
+  std::vector<std::optional<Expr>> find(const std::vector<Expr>& indices) {
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      add(map_.values[d], indices[d] - map_.values[d].base);
+    // A number stands behind the sources that its digits are of.
+    for (std::size_t n = map_.marks.size(); n-- > 0;)
+      if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && values_[n])
+        add(*number, *values_[n]);
+    return values_;
+  }
+
+ private:
+  void add(const DigitSum& sum, const Expr& value) {
+    for (std::size_t n = 0; n < sum.digits.size(); ++n) {
+      const Digit& digit = sum.digits[n];
+      const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
+      Expr own = digit.scale == 1 ? value : floordiv(value, number(digit.scale));
+      if (n > 0) own = floormod(own, number(digit.extent));
+      if (digit.lower != 1) own = own * number(digit.lower);
+      std::optional<Expr>& all = values_[static_cast<std::size_t>(digit.mark)];
+      all = all ? *all + own : own;
+    }
+  }
+
+  const IterMap& map_;
+  std::vector<std::optional<Expr>> values_;
+};
+
+/// Inverts indices that are digits of the iterators: `[v // 4, v % 4]`. Nullopt where they are
+/// none, or where not all elements that are written are read, each by one instance.
+std::optional<VarMap> iterators_of_digits(const Block& consumer, const Block& producer,
+                                          const std::vector<Expr>& read,
+                                          const std::vector<Expr>& written) {
+  std::vector<LoopDomain> domains;
+  for (const IterVar& iter : consumer.iters)
+    domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
+  const auto map = find_iter_map(read, domains, make_true());
+  if (!map) return std::nullopt;
+  arith::Facts facts;
+  bind_iters(facts, producer);
+  for (std::size_t d = 0; d < read.size(); ++d) {
+    const DigitSum& value = map->values[d];
+    std::int64_t extent = 1;
+    if (!value.digits.empty()) {
+      if (value.digits.size() > 1 || value.digits[0].scale != 1) return std::nullopt;
+      extent = value.digits[0].extent;
+      if (extent == kUnknownExtent) return std::nullopt;
+    }
+    const Expr position = written[d] - value.base;
+    if (!arith::can_prove(position >= 0 && position < make_int(position.dtype(), extent), facts))
+      return std::nullopt;
+  }
+  const std::vector<std::int64_t> count = told_apart(*map);
+  const std::vector<std::optional<Expr>> values = DigitInverse(*map).find(written);
+  VarMap result;
+  for (std::size_t n = 0; n < consumer.iters.size(); ++n) {
+    const IterVar& iter = consumer.iters[n];
+    if (count[n] != map->marks[n].extent && !is_one(iter.dom()->extent)) return std::nullopt;
+    set(result, iter.var(),
+        arith::simplify(values[n] ? *values[n] + iter.dom()->min : iter.dom()->min, facts));
+  }
+  return result;
+}
+
 /// The value that each iterator has where the element at the indices is read: inverts index
 /// expressions that are iterators, in any order.
-VarMap iterators_of(const Caller& caller, const Program& program, int n,
+VarMap iterators_of(const Caller& caller, const Program& program, int n, int producer,
                     const std::vector<Expr>& read, const std::vector<Expr>& written) {
   VarMap map;
   const Block& block = program.block(n);
   for (std::size_t d = 0; d < read.size(); ++d) {
     if (is_constant_int(read[d], 0)) continue;
-    if (!read[d].as<VarNode>() || map.contains(&read[d].node()))
+    if (!read[d].as<VarNode>() || map.contains(&read[d].node())) {
+      if (auto digits = iterators_of_digits(block, program.block(producer), read, written))
+        return std::move(*digits);
       refuse(caller, describe(program, n) + " reads at index " + print_expr(read[d]) +
-                         ": only where each index is an iterator of its own can it be told "
-                         "which instance reads an element");
+                         ": only where the indices are digits of its iterators, and all elements "
+                         "are read, can it be told which instance reads an element");
+    }
     set(map, Var::of(read[d]), written[d]);
   }
   for (const IterVar& iter : block.iters) {
@@ -172,6 +245,16 @@ VarMap iterators_of(const Caller& caller, const Program& program, int n,
                          "element");
   }
   return map;
+}
+
+}  // namespace
+
+namespace {
+
+Expr instances_of(const Block& block) {
+  Expr count = make_int(Int(64), 1);
+  for (const IterVar& iter : block.iters) count = count * cast(Int(64), iter.dom()->extent);
+  return arith::simplify(count);
 }
 
 }  // namespace
@@ -207,7 +290,11 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   if (!read || !is_same)
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +
                        "` in one instance");
-  const VarMap map = iterators_of(caller, program, n, *read, source->indices);
+  const VarMap map = iterators_of(caller, program, n, producer, *read, source->indices);
+  // Each instance of the producer stands for one of the consumer's: none may be left over.
+  if (!arith::can_prove_equal(instances_of(block), instances_of(program.block(producer))))
+    refuse(caller, describe(program, n) + " has other instances than those that read what " +
+                       describe(program, producer) + " writes: they would not run");
   // The value with the element read being the producer's value.
   const Expr value =
       rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {

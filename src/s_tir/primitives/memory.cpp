@@ -10,8 +10,6 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-// ---- buffers ------------------------------------------------------------------------------------
-
 Buffer in_scope(const Buffer& buffer, const std::string& name, StorageScope scope) {
   BufferOptions options;
   options.name = name;
@@ -36,6 +34,13 @@ Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
 }  // namespace
 
 Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
+  if (const BlockRealize* apart = s.as<BlockRealize>()) {
+    const Block& own = *apart->block;
+    const bool is_owner = !own.match_buffers.empty() || !own.alloc_buffers.empty();
+    // The header of such a block says all that is inside; that of the root says nothing.
+    if (!own.iters.empty() && !is_owner && !mentions(own.reads, old) && !mentions(own.writes, old))
+      return s;
+  }
   // Indices in the regions of a block's header stay as they are, as in the reference.
   const bool is_block = s.as<BlockRealize>() != nullptr;
   const auto expr = [&](const Expr& e) { return is_block ? e : with_buffer(e, old, with); };
@@ -325,10 +330,9 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   BlockKey key{BlockKey::Plain{name, 0}};
   const Stmt copy = copy_nest(region, cache, buffer, name, facts_at(program, place.at), key);
   const Stmt& writer = program.stmt(n);
-  const Stmt rewritten = with_buffer(writer, buffer, cache);
-  PrimFunc func = insert_copy(program, scope, place, copy, cache, [&](const Stmt& s, bool) {
-    return replace_inside(s, writer, rewritten);
-  });
+  const Stmt next = with_buffer(writer, buffer, cache);
+  PrimFunc func = insert_copy(program, scope, place, copy, cache,
+                              [&](const Stmt& s, bool) { return replace_inside(s, writer, next); });
   return {std::move(func), key};
 }
 

@@ -91,11 +91,11 @@ SplitLoop split(const Program& program, int n,
   for (std::size_t i = extents.size(); i-- > 0;)
     body =
         make_stmt(For{vars[i], make_int(loop.var.dtype(), 0), extents[i], ForKind::Serial, body});
-  body = simplify_bindings(body, domains_around(program, n));
+  body = simplify_bindings(body, domains_around(program, n), options.preserve_unit_iters);
   return {program.with(n, body), std::move(vars)};
 }
 
-FusedLoop fuse(const Program& program, const std::vector<int>& loops, const FuseOptions&,
+FusedLoop fuse(const Program& program, const std::vector<int>& loops, const FuseOptions& options,
                SourceLocation where) {
   const Caller caller{"fuse", where};
   if (loops.empty()) refuse(caller, "no loops are given");
@@ -132,7 +132,8 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
   const Expr extent = arith::simplify(lower);
   Stmt body =
       make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial, substitute(last.body, map)});
-  body = simplify_bindings(body, domains_around(program, loops.front()));
+  body =
+      simplify_bindings(body, domains_around(program, loops.front()), options.preserve_unit_iters);
   return {program.with(loops.front(), body), fused};
 }
 

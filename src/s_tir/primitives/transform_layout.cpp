@@ -71,13 +71,8 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
 /// All accesses of one buffer as those of another, at the mapped indices.
 class Relayout {
  public:
-  Relayout(const Program& program, Buffer old, Buffer with, const IndexMap& map)
-      : old_(std::move(old)), with_(std::move(with)), map_(map) {
-    for (int n = 0; n < program.size(); ++n) {
-      if (program.is_block(n)) bind_iters(facts_, program.block(n));
-      if (program.is_loop(n)) bind_domains(facts_, domains_of(program, {n}));
-    }
-  }
+  Relayout(Buffer old, Buffer with, const IndexMap& map)
+      : old_(std::move(old)), with_(std::move(with)), map_(map) {}
 
   Expr expr(const Expr& e) const {
     return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
@@ -86,7 +81,32 @@ class Relayout {
     });
   }
 
-  Stmt stmt(const Stmt& s) const {
+  Stmt stmt(const Stmt& s) {
+    const For* loop = s.as<For>();
+    const BlockRealize* here = s.as<BlockRealize>();
+    if (here && is_apart(*here->block)) return s;
+    if (here) note(*here->block);
+    if (loop) around_.push_back({loop->var, loop->min, loop->extent});
+    const Stmt result = rewritten(s);
+    if (loop) around_.pop_back();
+    return result;
+  }
+
+ private:
+  /// A block whose header says that it has nothing to do with the buffer.
+  bool is_apart(const Block& block) const {
+    return !block.iters.empty() && !mentions(block.reads, old_) && !mentions(block.writes, old_) &&
+           std::none_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
+                        [&](const Buffer& own) { return own.same_as(old_); });
+  }
+
+  /// What is known inside of the block.
+  void note(const Block& block) {
+    bind_domains(facts_, around_);
+    bind_iters(facts_, block);
+  }
+
+  Stmt rewritten(const Stmt& s) {
     Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
     if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old_)) {
@@ -110,7 +130,6 @@ class Relayout {
     return make_block(realize->values, realize->predicate, std::move(block));
   }
 
- private:
   std::vector<Expr> mapped(const std::vector<Expr>& indices) const {
     VarMap values;
     for (std::size_t n = 0; n < indices.size(); ++n) set(values, map_.from()[n], indices[n]);
@@ -151,6 +170,8 @@ class Relayout {
   Buffer old_, with_;
   const IndexMap& map_;
   arith::Facts facts_;
+  /// The loops around the current place.
+  std::vector<LoopDomain> around_;
 };
 
 void require_elements_only(const Caller& caller, const Program& program, const Buffer& buffer) {
@@ -194,7 +215,7 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
   node.shape = mapped_shape(caller, buffer, map);
   node.data = node.data.fresh();
   const Buffer with = make_buffer(std::move(node));
-  func.body = Relayout(program, buffer, with, map).stmt(func.body);
+  func.body = Relayout(buffer, with, map).stmt(func.body);
   if (param != func.buffers.end()) param->declared = param->buffer = with;
   return func;
 }

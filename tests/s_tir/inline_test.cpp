@@ -1,0 +1,92 @@
+// Which elements a consumer's instances read, and what becomes of it when the producer takes their
+// place.
+#include <gtest/gtest.h>
+
+#include "tenon/s_tir/schedule.h"
+#include "tenon/s_tir/script.h"
+#include "tests/s_tir/interpreted.h"
+
+namespace tenon::s_tir {
+namespace {
+
+template <class F>
+std::string refusal(F&& step) {
+  try {
+    step();
+  } catch (const ScheduleError& error) {
+    return error.sentence();
+  }
+  return "accepted";
+}
+
+TEST(ReverseComputeInline, ThroughIndicesThatAreDigits) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 6), "float32"], C: T.Buffer[(3, 8), "float32"]) -> None:
+    B = T.alloc_buffer([4, 6], dtype="float32")
+    for i, j in T.grid(4, 6):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(3, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[(vi * 8 + vj) // 6, (vi * 8 + vj) % 6] + T.float32(1)
+)");
+  const std::string name = mod.functions.begin()->first;
+  Schedule sch(mod);
+  sch.reverse_compute_inline(sch.get_block("C", name));
+  EXPECT_EQ(print_script(sch.mod()).find("B = T.alloc_buffer"), std::string::npos);
+  EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
+}
+
+/// Rows that are no element of `B` must be written as well.
+TEST(ReverseComputeInline, RefusesInstancesThatReadNothing) {
+  for (const char* row : {"vi - 1", "vi"}) {
+    const std::string condition = std::string("0 <= ") + row + " and " + row + " < 4";
+    const tir::IRModule mod = parse_script(
+        std::string("@T.prim_func\ndef main(A: T.Buffer[4, \"float32\"], C: T.Buffer[6, "
+                    "\"float32\"]) -> None:\n"
+                    "    B = T.alloc_buffer([4], dtype=\"float32\")\n"
+                    "    for i in T.serial(4):\n"
+                    "        with T.block(\"B\"):\n"
+                    "            vi = T.axis.spatial(4, i)\n"
+                    "            B[vi] = A[vi] * T.float32(2)\n"
+                    "    for i in T.serial(6):\n"
+                    "        with T.block(\"C\"):\n"
+                    "            vi = T.axis.spatial(6, i)\n"
+                    "            C[vi] = T.if_then_else(") +
+        condition + ", B[" + row + "], T.float32(0), dtype=\"float32\")\n");
+    Schedule sch(mod);
+    EXPECT_NE(refusal([&] {
+                sch.reverse_compute_inline(sch.get_block("C", mod.functions.begin()->first));
+              }).find("would not run"),
+              std::string::npos)
+        << row;
+  }
+}
+
+/// Every other element is read: the others would be written somewhere.
+TEST(ReverseComputeInline, RefusesElementsThatNothingReads) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[4, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = B[vi * 2] + T.float32(1)
+)");
+  Schedule sch(mod);
+  EXPECT_NE(refusal([&] {
+              sch.reverse_compute_inline(sch.get_block("C", mod.functions.begin()->first));
+            }).find("all elements are read"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
