@@ -39,6 +39,14 @@ const std::map<std::string, std::string> kOtherResults = {
     {"0255", "local memory is written in one launch and read in another"},
 };
 
+/// Cases have their modules in common.
+const tir::IRModule& module_of(const GoldenCase& known) {
+  static std::map<std::string, tir::IRModule> modules;
+  const auto [entry, is_new] = modules.try_emplace(known.module);
+  if (is_new) entry->second = parse_script(known.module);
+  return entry->second;
+}
+
 TEST(GoldenTraces, PrintAndParse) {
   for (const GoldenCase& known : golden_cases()) {
     const Trace trace = parse_trace(known.trace);
@@ -52,7 +60,7 @@ TEST(GoldenTraces, GiveTheKnownScripts) {
   ASSERT_EQ(golden_cases().size(), 293u);
   for (const GoldenCase& known : golden_cases()) {
     if (kRefusedTraces.contains(known.name)) continue;
-    Schedule sch(parse_script(known.module));
+    Schedule sch(module_of(known));
     sch.apply_trace(parse_trace(known.trace));
     EXPECT_EQ(normalized(sch.trace().text()), normalized(known.trace)) << known.name;
     const std::string script = normalized(print_script(sch.mod()));
@@ -66,7 +74,7 @@ TEST(GoldenTraces, GiveTheKnownScripts) {
 TEST(GoldenTraces, ThatTheReferenceGetsWrongAreRefused) {
   for (const GoldenCase& known : golden_cases()) {
     if (!kRefusedTraces.contains(known.name)) continue;
-    Schedule sch(parse_script(known.module));
+    Schedule sch(module_of(known));
     EXPECT_THROW(sch.apply_trace(parse_trace(known.trace)), ScheduleError) << known.name;
     EXPECT_TRUE(sch.trace().steps.empty()) << known.name;
   }
@@ -75,7 +83,7 @@ TEST(GoldenTraces, ThatTheReferenceGetsWrongAreRefused) {
 TEST(GoldenTraces, ChangeNoResults) {
   for (const GoldenCase& known : golden_cases()) {
     if (kRefusedTraces.contains(known.name) || kOtherResults.contains(known.name)) continue;
-    const tir::IRModule before = parse_script(known.module);
+    const tir::IRModule& before = module_of(known);
     Schedule sch(before);
     sch.apply_trace(parse_trace(known.trace));
     for (const auto& [name, func] : before.functions)
@@ -96,7 +104,7 @@ bool is_needless(const RefusedCall& refused) {
 TEST(GoldenTraces, WhatWasRefusedIsRefused) {
   int refusals = 0, needless = 0;
   for (const GoldenCase& known : golden_cases()) {
-    const tir::IRModule module = parse_script(known.module);
+    const tir::IRModule& module = module_of(known);
     for (const RefusedCall& refused : refused_calls(known.refused)) {
       Schedule sch(module);
       sch.apply_trace(parse_trace(refused.trace));

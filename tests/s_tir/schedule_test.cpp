@@ -87,6 +87,23 @@ TEST_F(FirstPage, MergingUndoesDecomposing) {
   EXPECT_EQ(print_script(sch.mod()), print_script(mod));
 }
 
+TEST_F(FirstPage, TheInitOfABlockOfBlocksIsNotMerged) {
+  const BlockRV Y = sch.get_block("Y", "mm_relu");
+  sch.blockize(sch.get_loops(Y)[1]);
+  EXPECT_NE(refusal([&] {
+              sch.merge_reduction(sch.get_block("Y_init", "mm_relu"), Y);
+            }).find("is in the init of block `Y_o`"),
+            std::string::npos);
+}
+
+TEST_F(FirstPage, AnUpdateInABlockIsNotCachedWithoutItsInit) {
+  const BlockRV Y = sch.get_block("Y", "mm_relu");
+  const BlockRV outer = sch.blockize(sch.get_loops(Y)[1]);
+  sch.decompose_reduction(outer, sch.get_loops(outer)[0]);
+  EXPECT_NE(refusal([&] { sch.cache_write(Y, 0, "local"); }).find("begun elsewhere"),
+            std::string::npos);
+}
+
 TEST_F(FirstPage, ARefusedTraceLeavesTheScheduleAsItWas) {
   Trace trace = parse_trace(
       "b0 = sch.get_block(name=\"Y\", func_name=\"mm_relu\")\n"

@@ -152,6 +152,10 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
       other_half(program, init) != update)
     refuse(caller, describe(program, init) + " and " + describe(program, update) +
                        " are not the init and the update of one reduction");
+  if (program.is_in_init(init) != program.is_in_init(update))
+    refuse(caller, describe(program, init) + " is in the init of " +
+                       describe(program, *program.scope(init)) +
+                       ", which begins more than the sums of " + describe(program, update));
   const BlockRealize &first = program.realize(init), &second = program.realize(update);
   std::vector<const IterVar*> spatial;
   for (const IterVar& iter : second.block->iters)

@@ -82,8 +82,6 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
   return regions[static_cast<std::size_t>(index)];
 }
 
-// ---- copies -------------------------------------------------------------------------------------
-
 namespace {
 
 /// Where a copy is put: among the parts of the scope's or a loop's body.
@@ -323,6 +321,10 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
       region_at(caller, program, n, program.block(n).writes, index, "writes");
   const Buffer& buffer = write.buffer;
   require_one_writer(caller, program, writers_in(program, scope, buffer), buffer);
+  if (!program.block(n).init && mentions(program.block(n).reads, buffer))
+    refuse(caller, describe(program, n) + " updates `" + buffer->name +
+                       "`, which is begun elsewhere: a cache would begin with nothing; cache it "
+                       "before its reduction is decomposed");
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
@@ -335,8 +337,6 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                               [&](const Stmt& s, bool) { return replace_inside(s, writer, next); });
   return {std::move(func), key};
 }
-
-// ---- properties of buffers ----------------------------------------------------------------------
 
 namespace {
 
