@@ -33,6 +33,20 @@ void bind_iters(arith::Facts& facts, const Block& block) {
     if (iter.dom()) facts.bind(iter.var(), *iter.dom(), true);
 }
 
+void require_matched_scope(const Caller& caller, const Program& program, const Buffer& buffer,
+                           StorageScope scope) {
+  for (int n = 0; n < program.size(); ++n) {
+    if (!program.is_block(n)) continue;
+    for (const MatchBuffer& match : program.block(n).match_buffers)
+      if (match.source.buffer.same_as(buffer) && match.buffer.scope() != scope)
+        refuse(caller, "block " + quoted(program.block(n).name) + " takes a part of " +
+                           quoted(buffer->name) + " as buffer " + quoted(match.buffer->name) +
+                           " of scope \"" + std::string(to_string(match.buffer.scope())) +
+                           "\", not \"" + std::string(to_string(scope)) +
+                           "\"; give the buffer its scope before it is tensorized");
+  }
+}
+
 std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> result;
   for (const BufferRegion& region : regions) {

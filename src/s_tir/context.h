@@ -23,6 +23,11 @@ void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
 /// The ranges of the block's iterators.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 
+/// Refuses another scope for a buffer of which a block has a part matched as a buffer of its own:
+/// an implementation of an intrinsic is for the scope that it declares.
+void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
+                           tir::StorageScope scope);
+
 /// The buffers of regions, each once, in order.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);

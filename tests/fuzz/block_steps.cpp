@@ -192,7 +192,11 @@ std::string BlockSteps::loop_step(Random& random, const std::vector<LoopRV>& loo
       if (!has_threads_) return "none";
       const char* const tags[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y",
                                   "vthread.x"};
-      sch_.bind(loop, tags[random.between(0, 4)]);
+      const std::string tag = tags[random.between(0, 4)];
+      // Loops in each other that are bound to one thread index are accepted, as in the reference,
+      // and are no program that can be run.
+      if (s_tir::print_script(sch_.mod()).find(tag) != std::string::npos) return "none";
+      sch_.bind(loop, tag);
       return "bind";
     }
   }

@@ -120,6 +120,11 @@ TEST(GoldenTraces, WhatWasRefusedIsRefused) {
       }
       ++refusals;
       EXPECT_TRUE(sentence.has_value()) << known.name << " " << refused.call << refused.message;
+      // The primitive, and the block, loop or buffer by its name.
+      const std::string primitive = refused.call.substr(0, refused.call.find('('));
+      EXPECT_TRUE(sentence && sentence->starts_with(primitive + ": ") &&
+                  sentence->find('`') != std::string::npos)
+          << known.name << " " << refused.call << " " << sentence.value_or("");
       EXPECT_EQ(print_script(sch.mod()), script) << known.name << " " << refused.call;
     }
   }

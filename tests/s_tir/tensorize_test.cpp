@@ -155,6 +155,17 @@ TEST_F(TensorizedProduct, TheScriptIsReadBack) {
   EXPECT_EQ(print_script(parse_script(text)), text);
 }
 
+TEST_F(TensorizedProduct, ACacheOfAnotherScopeThanTheIntrinsicsIsRefused) {
+  sch.tensorize(tiled(sch), "product_4x4");
+  const BlockRV outer = sch.get_block("C_o", name);
+  EXPECT_NE(refusal([&] {
+              sch.cache_write(outer, 0, "local");
+            }).find("of scope \"global\", not \"local\""),
+            std::string::npos);
+  sch.cache_write(outer, 0, "global");
+  EXPECT_EQ(first_other_result(before(), after()), "");
+}
+
 TEST_F(TensorizedProduct, AnotherExtentIsRefused) {
   register_tensor_intrin("product_4x4x2", product_4x4(2), product_4x4(2),
                          {.override_existing = true});

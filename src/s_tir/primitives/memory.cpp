@@ -231,8 +231,7 @@ Stmt with_allocated(const Stmt& s, const Buffer& buffer) {
   return make_block(realize.values, realize.predicate, std::move(block));
 }
 
-/// Inserts the copy, with `rewrite_part` applied to every part (and whether it stands behind the
-/// copy).
+/// Inserts the copy. Of each other part it is told whether it stands behind the copy.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
                      const Buffer& allocated,
                      const std::function<Stmt(const Stmt&, bool)>& rewrite_part) {
@@ -278,6 +277,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const int scope = scope_of(caller, program, n);
   const BufferRegion& read = region_at(caller, program, n, program.block(n).reads, index, "reads");
   const Buffer& buffer = read.buffer;
+  require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
   // What an outer block's init fills is complete behind the update.
   std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
@@ -308,9 +308,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
     return map_children(
         s, [](const Expr& e) { return e; }, replace);
   };
-  PrimFunc func = insert_copy(program, scope, place, copy, cache,
-                              [&](const Stmt& s, bool) { return replace(s); });
-  return {std::move(func), key};
+  const auto part = [&](const Stmt& s, bool) { return replace(s); };
+  return {insert_copy(program, scope, place, copy, cache, part), key};
 }
 
 NewBlock cache_write(const Program& program, int n, int index, StorageScope scope_kind,
@@ -320,6 +319,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const BufferRegion& write =
       region_at(caller, program, n, program.block(n).writes, index, "writes");
   const Buffer& buffer = write.buffer;
+  require_matched_scope(caller, program, buffer, scope_kind);
   require_one_writer(caller, program, writers_in(program, scope, buffer), buffer);
   if (!program.block(n).init && mentions(program.block(n).reads, buffer))
     refuse(caller, describe(program, n) + " updates `" + buffer->name +
@@ -358,6 +358,7 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
       region_at(caller, program, n, program.block(n).writes, index, "writes").buffer;
   const int block = require_allocated(caller, program, n, buffer);
   if (buffer.scope() == scope_kind) return program.func();
+  require_matched_scope(caller, program, buffer, scope_kind);
   const Buffer next =
       in_scope(buffer, buffer->name + "_" + std::string(to_string(scope_kind)), scope_kind);
   return program.with(block, with_buffer(program.stmt(block), buffer, next));
