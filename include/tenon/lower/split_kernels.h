@@ -8,8 +8,9 @@
 // it uses (those of the function's parameters in their order, then those of memory that the host
 // allocates), then the numbers that it uses; `buffers` holds a flat buffer for every pointer. Its
 // body is a nest of thread_extent attributes, one for every tag, whose extents are constants or
-// made of its parameters; then allocations of shared, local and warp memory; then statements.
-// Global memory between kernels stays with the host, which allocates memory of the device for it.
+// made of its parameters; then allocations of shared memory; then statements, with memory of single
+// threads among them. Global memory between kernels stays with the host, which allocates memory of
+// the device for it.
 #pragma once
 
 #include <vector>
