@@ -67,7 +67,7 @@ te::TensorIntrin micro_kernel() {
 
   auto code = [](std::span<const tir::Buffer> ins,
                  std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
-    const tir::Buffer A = ins[0], B = ins[1], C = outs[0];
+    const tir::Buffer &A = ins[0], &B = ins[1], &C = outs[0];
     tir::IRBuilder reset, update;
     reset.emit(call_extern(Int(32), "micro_kernel_reset", C.access_ptr("w"), C.strides()[0]));
     update.emit(call_extern(Int(32), "micro_kernel_update", C.access_ptr("rw"), C.strides()[0],

@@ -221,18 +221,20 @@ Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
   return build_loops(program);
 }
 
-Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds) {
+Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation where) {
   if (bounds.graph() == nullptr)
     throw ScheduleError(
         "schedule_ops: the bounds are those of a frozen graph; give that graph in place of the "
-        "schedule, or infer_bound(schedule)");
+        "schedule, or infer_bound(schedule)",
+        where);
   const Stmt result = schedule_ops(*bounds.graph(), bounds);
   // The loops of the schedule as it is now have variables of their own, but print the same.
-  const Bounds now = infer_bound(schedule);
+  const Bounds now = infer_bound(schedule, where);
   if (print_stmt(schedule_ops(*now.graph(), now)) != print_stmt(result))
     throw ScheduleError(
         "schedule_ops: the bounds are those of another schedule, or of this one before it was "
-        "changed; call infer_bound(schedule) when the schedule is done");
+        "changed; call infer_bound(schedule) when the schedule is done",
+        where);
   return result;
 }
 

@@ -37,6 +37,7 @@ std::string refusal(const Schedule& s, const Bounds& bounds) {
     schedule_ops(s, bounds);
     return "";
   } catch (const ScheduleError& error) {
+    EXPECT_TRUE(error.where() && contains(error.what(), "schedule_ops_test.cpp")) << error.what();
     return error.what();
   }
 }

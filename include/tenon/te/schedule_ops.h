@@ -35,7 +35,9 @@ tir::PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
 
 /// The statements alone; tensors from outside have buffers that nothing declares.
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds);
-/// Precondition: `bounds` are infer_bound of this schedule.
-Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds);
+/// `bounds` are infer_bound of this schedule; ScheduleError for those of another, or of this one
+/// before it was changed.
+Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
+                  SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
