@@ -281,7 +281,10 @@ const std::vector<std::string> kTutorials = {"01_cache_read",
                                              "tile_sizes",
                                              "micro_kernel",
                                              "imported_kernel",
-                                             "whole_tensors"};
+                                             "whole_tensors",
+                                             "gpu_matmul",
+                                             "gpu_reduction",
+                                             "gpu_conv2d"};
 
 INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),
                          [](const auto& info) { return info.param; });

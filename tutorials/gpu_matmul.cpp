@@ -1,0 +1,149 @@
+// A matrix product on a GPU, in six schedules, each a step above the one before:
+//
+//   $ gpu_matmul                                  the loops of all steps
+//   $ gpu_matmul --target=opencl --emit=source    their kernels
+//   $ gpu_matmul --target=opencl --check --time   run on OpenCL's first device
+//
+// What a step gains depends on the device. On a GPU the second reads rows of B together, the third
+// to fifth fetch from memory less and less often, and the last fetches the next tile while it
+// computes. A CPU, which OpenCL can also run kernels on, has caches that do the same by themselves.
+#include <tenon/tenon.h>
+#include <tenon/tooling/schedule_program.h>
+
+using namespace tenon;
+
+namespace {
+
+struct Matmul {
+  te::Tensor A, B, C;
+  te::Schedule s;
+
+  explicit Matmul(int n)
+      : A(te::placeholder({n, n}, "A")),
+        B(te::placeholder({n, n}, "B")),
+        C(product(A, B, n)),
+        s(te::create_schedule({C})) {}
+
+  static te::Tensor product(const te::Tensor& A, const te::Tensor& B, int n) {
+    te::IterVar k = te::reduce_axis({0, n}, "k");
+    return te::compute(
+        {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+  }
+};
+
+/// Threads of a block, by the dimension of a tile of C that they divide among them.
+struct Threads {
+  te::IterVar by = te::thread_axis("blockIdx.y"), bx = te::thread_axis("blockIdx.x");
+  te::IterVar ty = te::thread_axis("threadIdx.y"), tx = te::thread_axis("threadIdx.x");
+};
+
+/// One thread for each element; neighbouring threads in one column, or in one row.
+Matmul thread_for_each_element(int n, bool along_rows) {
+  Matmul m(n);
+  const Threads t;
+  te::Stage C = m.s[m.C];
+  auto [io, ii] = C.split(C.axis(0), 16);
+  auto [jo, ji] = C.split(C.axis(1), 16);
+  C.reorder({io, jo, ii, ji});
+  C.bind(io, t.by).bind(jo, t.bx);
+  C.bind(ii, along_rows ? t.ty : t.tx).bind(ji, along_rows ? t.tx : t.ty);
+  return m;
+}
+
+/// A tile that the threads of a block fetch together: neighbours take neighbouring elements.
+void fetch_together(const te::Stage& tile, const Threads& t, int threads, int vector) {
+  te::IterVar element = tile.fuse({tile.axis(0), tile.axis(1)});
+  if (vector > 1) {
+    auto [first, lane] = tile.split(element, vector);
+    tile.vectorize(lane);
+    element = first;
+  }
+  auto [rest, tx] = tile.split(element, threads);
+  auto [round, ty] = tile.split(rest, threads);
+  tile.bind(ty, t.ty).bind(tx, t.tx);
+}
+
+/// Blocks of 16 x 16 threads go through the reduction in steps of 16, for which the block fetches a
+/// tile of A and one of B into shared memory.
+Matmul shared_tiles(int n) {
+  Matmul m(n);
+  const Threads t;
+  const te::Tensor sums = m.s.cache_write(m.C, "local");
+  const te::Tensor a = m.s.cache_read(m.A, "shared", {sums});
+  const te::Tensor b = m.s.cache_read(m.B, "shared", {sums});
+  te::Stage C = m.s[m.C];
+  auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), 16, 16);
+  C.bind(io, t.by).bind(jo, t.bx).bind(ii, t.ty).bind(ji, t.tx);
+  te::Stage S = m.s[sums];
+  S.compute_at(C, ji);
+  auto [ko, ki] = S.split(S.reduce_axis(0), 16);
+  S.reorder({ko, ki, S.axis(0), S.axis(1)});
+  for (const te::Tensor& tile : {a, b}) {
+    m.s[tile].compute_at(S, ko);
+    fetch_together(m.s[tile], t, 16, 1);
+  }
+  return m;
+}
+
+enum class Fetch { Single, Vectors, Ahead };
+
+/// Blocks of 16 x 16 threads with 64 x 64 elements: each thread has 4 x 4 of them in registers, and
+/// reads 8 numbers from shared memory for 16 multiply-adds.
+Matmul register_tiles(int n, Fetch fetch) {
+  Matmul m(n);
+  const Threads t;
+  const te::Tensor sums = m.s.cache_write(m.C, "local");
+  const te::Tensor a = m.s.cache_read(m.A, "shared", {sums});
+  const te::Tensor b = m.s.cache_read(m.B, "shared", {sums});
+  const te::Tensor own_a = m.s.cache_read(a, "local", {sums});
+  const te::Tensor own_b = m.s.cache_read(b, "local", {sums});
+
+  te::Stage C = m.s[m.C];
+  auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), 64, 64);
+  auto [ty, i] = C.split(ii, 4);
+  auto [tx, j] = C.split(ji, 4);
+  C.reorder({io, jo, ty, tx, i, j});
+  C.bind(io, t.by).bind(jo, t.bx).bind(ty, t.ty).bind(tx, t.tx);
+  if (fetch != Fetch::Single) C.vectorize(j);
+
+  te::Stage S = m.s[sums];
+  S.compute_at(C, tx);
+  auto [ko, ki] = S.split(S.reduce_axis(0), 16);
+  S.reorder({ko, ki, S.axis(0), S.axis(1)}).unroll(S.axis(0)).unroll(S.axis(1));
+
+  m.s[own_a].compute_at(S, ki);
+  m.s[own_b].compute_at(S, ki);
+  if (fetch != Fetch::Single) m.s[own_b].vectorize(m.s[own_b].axis(1));
+  for (const te::Tensor& tile : {a, b}) {
+    m.s[tile].compute_at(S, ko);
+    fetch_together(m.s[tile], t, 16, fetch == Fetch::Single ? 1 : 4);
+    if (fetch == Fetch::Ahead) m.s[tile].double_buffer();
+  }
+  return m;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ProgramSettings settings{
+      .about =
+          "A matrix product on a GPU: one thread for each element, then tiles that threads "
+          "share.\nGive --target=opencl or --target=cuda to run it there.",
+      .size_means = "the number of rows and columns of the matrices",
+      .size = 1024,
+      .check_size = 64,
+      .greatest_size = 8192};
+  return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
+    const int n = program.size();
+    const auto show = [&](const std::string& name, const Matmul& m) {
+      program.print("--------- ", name, " ---------\n");
+      program.show(name, m.s, {m.A, m.B, m.C}, {.operations = 2.0 * n * n * n});
+    };
+    show("naive: neighbouring threads in one column", thread_for_each_element(n, false));
+    show("coalesced: neighbouring threads in one row", thread_for_each_element(n, true));
+    show("shared tiles", shared_tiles(n));
+    show("register tiles", register_tiles(n, Fetch::Single));
+    show("vector loads", register_tiles(n, Fetch::Vectors));
+    show("double buffer", register_tiles(n, Fetch::Ahead));
+  });
+}
