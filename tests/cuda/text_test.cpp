@@ -56,6 +56,27 @@ TEST(CudaText, VectorsAreReadAndWrittenWhole) {
       << text;
 }
 
+// Shared memory that is only touched by vectors is memory of vectors.
+TEST(CudaText, MemoryOfVectorsIsReadAndWrittenWhole) {
+  const Add add(1024);
+  te::Schedule s = te::create_schedule(add.C);
+  const te::Tensor a = s.cache_read(add.A, "shared", {add.C});
+  const te::IterVar thread = te::thread_axis("threadIdx.x");
+  auto [block, inside] = s[add.C].split(s[add.C].axis(0), 128);
+  auto [t, lanes] = s[add.C].split(inside, 4);
+  s[add.C].bind(block, te::thread_axis("blockIdx.x")).bind(t, thread).vectorize(lanes);
+  s[a].compute_at(s[add.C], block);
+  auto [fetching, together] = s[a].split(s[a].axis(0), 4);
+  s[a].bind(fetching, thread).vectorize(together);
+  const std::string text = source_of(s, {add.A, add.B, add.C});
+  EXPECT_NE(text.find("*(float4*)(A_shared + threadIdx_x * 4) = A_lanes;"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("const float4 A_shared_lanes = *(const float4*)(A_shared + threadIdx_x * 4);"),
+      std::string::npos)
+      << text;
+}
+
 TEST(CudaText, VectorsDemandAlignedArrays) {
   const Add add(1024);
   const codegen::Artifact artifact =

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "codegen/c_like/function_emitter.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
@@ -11,16 +12,20 @@ using namespace tir;
 
 namespace {
 
-/// Elements from the base on, one after another, of a buffer of scalars.
-const Ramp* contiguous(const Buffer& buffer, const Expr& position) {
+/// The first of elements that lie one after another: of a ramp in a buffer of scalars, of an
+/// element of a buffer of vectors.
+std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
+  if (!buffer->dtype.is_scalar()) {
+    if (!position.dtype().is_scalar()) return std::nullopt;
+    return position * make_int(position.dtype(), buffer->dtype.lanes);
+  }
   const Ramp* ramp = position.as<Ramp>();
-  const bool is_plain = ramp && buffer->dtype.is_scalar() && is_one(ramp->stride);
-  return is_plain ? ramp : nullptr;
+  return ramp && is_one(ramp->stride) ? std::optional(ramp->base) : std::nullopt;
 }
 
 bool is_contiguous_load(const Expr& e) {
   const Load* load = e.as<Load>();
-  return load && contiguous(load->buffer, flat_index(load->buffer, load->indices));
+  return load && first_element(load->buffer, flat_index(load->buffer, load->indices));
 }
 
 /// Loads that are surely evaluated, whatever the lanes hold, and refer to no variable of the
@@ -73,7 +78,7 @@ std::string filled(std::string_view words, const VectorParts& parts) {
 std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
   const CVariable& memory = find(buffer->data);
   if (module_.dialect().device->vectors->needs_alignment) aligned_params_.insert(memory.name);
-  const Text first = pointer(buffer->data, buffer->dtype);
+  const Text first = pointer(buffer->data, buffer->dtype.element());
   return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
 }
 
@@ -112,10 +117,10 @@ std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
 /// The statement for all lanes together; false where it is left to the lanes.
 bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   const int lanes = n.value.dtype().lanes;
-  const Ramp* target = contiguous(n.buffer, position);
-  if (!is_kernel() || !target) return false;
-  const DataType element = n.buffer->dtype;
-  const std::string type = vector_in_memory(element, lanes, target->base);
+  const std::optional<Expr> first = first_element(n.buffer, position);
+  if (!is_kernel() || !first) return false;
+  const DataType element = n.buffer->dtype.element();
+  const std::string type = vector_in_memory(element, lanes, *first);
   if (type.empty()) return false;
   block("", [&] {
     std::vector<Expr> loads;
@@ -133,7 +138,7 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
     }
     out_.add(filled(words.store, {.type = type,
                                   .lanes = lanes,
-                                  .address = vector_address(n.buffer, target->base),
+                                  .address = vector_address(n.buffer, *first),
                                   .value = value}) +
              ";");
     vector_loads_.clear();
@@ -144,8 +149,8 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
 void CFunctionEmitter::load_vector(const Expr& e) {
   const Load& n = *e.as<Load>();
   const Expr position = flat_index(n.buffer, n.indices);
-  const Expr& base = contiguous(n.buffer, position)->base;
-  const std::string type = vector_in_memory(n.buffer->dtype, e.dtype().lanes, base);
+  const Expr base = *first_element(n.buffer, position);
+  const std::string type = vector_in_memory(n.buffer->dtype.element(), e.dtype().lanes, base);
   if (type.empty() || vector_loads_.contains(&e.node())) return;
   const std::string name = names_.take(n.buffer->name + "_lanes");
   out_.add(
