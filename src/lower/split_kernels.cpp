@@ -11,6 +11,7 @@
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -106,6 +107,9 @@ class Splitter {
       expr(n->min), expr(n->extent);
       return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, body});
     }
+    // A kernel has no vector for a parameter: each computes it.
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_vector())
+      return outside(substitute(n->body, VarMap{{&n->var.node(), n->value}}));
     if (const Let* n = s.as<Let>()) defined_.insert(&n->var.node());
     if (const Store* n = s.as<Store>()) refuse(n->buffer);
     if (const Allocate* n = s.as<Allocate>()) {

@@ -47,6 +47,7 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
     }
   }
 
+  EXPECT_EQ(testing::refused_by_nvrtc(schedule, args), "");
   if (const auto function = testing::built_for(opencl(0), schedule, args)) {
     const Arguments there = make_arguments(args);
     testing::run_on_device(*function, there, opencl(0));

@@ -120,6 +120,7 @@ TEST_P(TopiValues, AreThoseOfTheDefaultSchedule) {
       EXPECT_EQ(interpreted(expected, way.func, way.has_barriers && size_ == Size::Small), "")
           << way.name;
   }
+  EXPECT_EQ(testing::refused_by_nvrtc(lowered_.schedule, args()), "");
   if (const auto function = testing::built_for(opencl(0), lowered_.schedule, args())) {
     const Arguments actual = arguments();
     testing::run_on_device(*function, actual, opencl(0));

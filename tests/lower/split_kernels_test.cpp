@@ -65,6 +65,17 @@ std::string refusal(const std::string& body, const TargetFacts& target = {}) {
   return "";
 }
 
+// Kernels have no vectors for parameters.
+TEST(SplitKernels, AVectorOfTheHostIsComputedInEachKernel) {
+  const std::string body =
+      "let v: int32x4 = ramp(3, 2, 4)\n" +
+      threads("t", "threadIdx.x", "8", "B[ramp((t*4), 1, 4)] = cast(float32x4, v)\n");
+  expect_same(body, 1);
+  const DeviceProgram p = split(body);
+  for (const Var& param : p.kernels.front().params)
+    EXPECT_TRUE(param.dtype().is_scalar()) << param.name();
+}
+
 TEST(SplitKernels, AnAddBecomesALaunchAndAKernel) {
   const DeviceProgram p = split(
       threads("b", "blockIdx.x", "32",
