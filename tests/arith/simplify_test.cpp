@@ -230,6 +230,32 @@ TEST(Simplify, ElementsDoNotChangeSidesOfComparisons) {
   EXPECT_TRUE(structural_equal(simplify(3 - j < i), make_int(Int(64), 3) < i + j));
 }
 
+// With elements at the ends of their type, every form must wrap as the written one does.
+TEST(Simplify, ElementsWrapAsWritten) {
+  const Buffer a = decl_buffer({4}, Int(32), {.name = "a"});
+  const Expr x = make_load(a, {Expr(0)}), y = make_load(a, {Expr(1)}), z = make_load(a, {Expr(2)});
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  const std::int64_t values[] = {kLeast, -3, 0, 5, -kLeast - 1};
+  for (const Expr& e :
+       {max(x, y) - x, max(x, y) - y, x - max(x, y), y - max(x, y), min(x, y) - x, min(x, y) - y,
+        x - min(x, y), y - min(x, y), max(x + y, z) - x, x - min(z, x + y), max(x + y, x + z),
+        min(x - y, x - z), max(x, y) + 3, min(x + 3, y + 5)}) {
+    const Expr simple = simplify(e);
+    for (const std::int64_t u : values)
+      for (const std::int64_t v : values)
+        for (const std::int64_t w : values) {
+          const auto value_of = [&](const Expr& form) {
+            return constant_int(simplify(rewrite(form, [&](const Load& load, const Expr&) {
+              const std::int64_t which = *constant_int(load.indices[0]);
+              return std::optional(make_int(Int(32), which == 0 ? u : which == 1 ? v : w));
+            })));
+          };
+          ASSERT_EQ(value_of(simple), value_of(e))
+              << e << " became " << simple << " at " << u << ", " << v << ", " << w;
+        }
+  }
+}
+
 TEST(Simplify, ChoicesInConditionsOfChoicesCostInProportion) {
   // Nine ramps, one in the other: three times as many nodes with each, and no more time than that.
   const Var f("f", Float(32));

@@ -11,24 +11,9 @@ constexpr Row kRows[] = {
     {"chain", "(x - y) + (y - z)", "x - z"},
     {"chain_crossed", "(x - y) + (z - x)", "z - y"},
 
-    {"into_min_second", "min(x, y - z) + z", "min(x + z, y)"},
-    {"into_min_first", "min(x - z, y) + z", "min(x, y + z)"},
-    {"into_max_second", "max(x, y - z) + z", "max(x + z, y)"},
-    {"into_max_first", "max(x - z, y) + z", "max(x, y + z)"},
-
-    {"scaled_into_min_second", "min(x, y + z*c1) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_max_second", "max(x, y + z*c1) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_min_first", "min(y + z*c1, x) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_max_first", "max(y + z*c1, x) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
-
     {"max_and_min",
      "max(x, y) + min(x, y) ; min(x, y) + max(x, y) ; max(x, y) + min(y, x) ; min(x, y) + max(y, x)",
      "x + y"},
-
-    {"constant_into_min_second", "min(x, y + c1) + c2", "min(x + c2, y)", "c1 == 0 - c2"},
-    {"constant_into_min_first", "min(x + c1, y) + c2", "min(x, y + c2)", "c1 == 0 - c2"},
-    {"constant_into_max_second", "max(x, y + c1) + c2", "max(x + c2, y)", "c1 == 0 - c2"},
-    {"constant_into_max_first", "max(x + c1, y) + c2", "max(x, y + c2)", "c1 == 0 - c2"},
 
     {"constants", "(x + c1) + c2", "x + (c1 + c2)"},
 
@@ -57,6 +42,22 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+constexpr Row kMovingRows[] = {
+    {"into_min_second", "min(x, y - z) + z", "min(x + z, y)"},
+    {"into_min_first", "min(x - z, y) + z", "min(x, y + z)"},
+    {"into_max_second", "max(x, y - z) + z", "max(x + z, y)"},
+    {"into_max_first", "max(x - z, y) + z", "max(x, y + z)"},
+    {"scaled_into_min_second", "min(x, y + z*c1) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
+    {"scaled_into_max_second", "max(x, y + z*c1) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
+    {"scaled_into_min_first", "min(y + z*c1, x) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
+    {"scaled_into_max_first", "max(y + z*c1, x) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
+    {"constant_into_min_second", "min(x, y + c1) + c2", "min(x + c2, y)", "c1 == 0 - c2"},
+    {"constant_into_min_first", "min(x + c1, y) + c2", "min(x, y + c2)", "c1 == 0 - c2"},
+    {"constant_into_max_second", "max(x, y + c1) + c2", "max(x + c2, y)", "c1 == 0 - c2"},
+    {"constant_into_max_first", "max(x + c1, y) + c2", "max(x, y + c2)", "c1 == 0 - c2"},
+};
+constexpr auto kMovingRules = compile<kMovingRows>();
+
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) + select(p, z, u)", "select(p, x + z, y + u)"},
 };
@@ -65,6 +66,7 @@ constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 }  // namespace
 
 RuleTable add_rules() { return kRules; }
+RuleTable add_moving_rules() { return kMovingRules; }
 RuleTable add_any_type_rules() { return kAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

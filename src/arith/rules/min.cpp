@@ -6,27 +6,13 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kRows[] = {
-    // Sums with constants.
-    {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
-    {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},
-    {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0"},
-    {"with_sum_above", "min(x + c1, x) ; min(x, x + c1)", "x", "c1 >= 0"},
-    {"of_differences_first", "min(c1 - x, c2 - x)", "c1 - x", "c1 < c2"},
-    {"of_differences_second", "min(c1 - x, c2 - x)", "c2 - x", "c1 >= c2"},
-
     // A multiple at or above x, and one at or below.
-    {"trunc_multiple_above", "min(truncdiv(x + c1, c2)*c2, x) ; min(x, truncdiv(x + c1, c2)*c2)",
-     "x", "c2 > 0 && c1 + 1 == c2"},
     {"trunc_multiple_above_positive",
      "min(truncdiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), truncdiv(x + c1, c2)*c2)",
      "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1"},
-    {"floor_multiple_above", "min(floordiv(x + c1, c2)*c2, x) ; min(x, floordiv(x + c1, c2)*c2)",
-     "x", "c2 > 0 && c1 + 1 == c2"},
     {"floor_multiple_above_positive",
      "min(floordiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), floordiv(x + c1, c2)*c2)",
      "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1"},
-    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)",
-     "floordiv(x, c2)*c2", "c2 > 0"},
 
     // One part tells the whole.
     {"of_both_choices",
@@ -49,11 +35,6 @@ constexpr Row kRows[] = {
     {"common_operand",
      "min(min(x, y), min(x, z)) ; min(min(x, y), min(z, x)) ; min(min(y, x), min(x, z)) ; min(min(y, x), min(z, x))",
      "min(min(y, z), x)"},
-    {"common_addend",
-     "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)",
-     "min(y, z) + x"},
-    {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x"},
-    {"common_minuend", "min(x - y, x - z)", "x - max(y, z)"},
     {"constants", "min(min(x, c1), c2)", "min(x, min(c1, c2))"},
     {"common_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)",
      "c1 > 0"},
@@ -72,9 +53,30 @@ constexpr Row kRows[] = {
 
     // Order: constants outwards.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
-    {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kAgain},
 };
 constexpr auto kRules = compile<kRows>();
+
+constexpr Row kMovingRows[] = {
+    {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
+    {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},
+    {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0"},
+    {"with_sum_above", "min(x + c1, x) ; min(x, x + c1)", "x", "c1 >= 0"},
+    {"of_differences_first", "min(c1 - x, c2 - x)", "c1 - x", "c1 < c2"},
+    {"of_differences_second", "min(c1 - x, c2 - x)", "c2 - x", "c1 >= c2"},
+    {"trunc_multiple_above", "min(truncdiv(x + c1, c2)*c2, x) ; min(x, truncdiv(x + c1, c2)*c2)",
+     "x", "c2 > 0 && c1 + 1 == c2"},
+    {"floor_multiple_above", "min(floordiv(x + c1, c2)*c2, x) ; min(x, floordiv(x + c1, c2)*c2)",
+     "x", "c2 > 0 && c1 + 1 == c2"},
+    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)",
+     "floordiv(x, c2)*c2", "c2 > 0"},
+    {"common_addend",
+     "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)",
+     "min(y, z) + x"},
+    {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x"},
+    {"common_minuend", "min(x - y, x - z)", "x - max(y, z)"},
+    {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kAgain},
+};
+constexpr auto kMovingRules = compile<kMovingRows>();
 
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
@@ -84,6 +86,7 @@ constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 }  // namespace
 
 RuleTable min_rules() { return kRules; }
+RuleTable min_moving_rules() { return kMovingRules; }
 RuleTable min_any_type_rules() { return kAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

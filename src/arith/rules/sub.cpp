@@ -11,15 +11,6 @@ constexpr Row kRows[] = {
     {"drop_added_first", "(x + y) - x", "y"},
     {"minus_rest", "x - (y + x) ; x - (x + y)", "0 - y"},
 
-    {"min_minus_first", "min(x, y) - x", "min(0, y - x)"},
-    {"min_minus_second", "min(x, y) - y", "min(x - y, 0)"},
-    {"max_minus_first", "max(x, y) - x", "max(0, y - x)"},
-    {"max_minus_second", "max(x, y) - y", "max(x - y, 0)"},
-    {"first_minus_max", "x - max(x, y)", "min(0, x - y)"},
-    {"second_minus_max", "y - max(x, y)", "min(y - x, 0)"},
-    {"first_minus_min", "x - min(x, y)", "max(0, x - y)"},
-    {"second_minus_min", "y - min(x, y)", "max(y - x, 0)"},
-
     // Common factors.
     {"itself", "x - x", "0"},
     {"one_less", "x*y - x ; y*x - x", "x*(y - 1)"},
@@ -31,13 +22,6 @@ constexpr Row kRows[] = {
 
     {"common_addend",
      "(x + y) - (x + z) ; (x + y) - (z + x) ; (y + x) - (z + x) ; (y + x) - (x + z)", "y - z"},
-
-    {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)"},
-    {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)"},
-    {"out_of_max_first", "max(x + y, z) - x ; max(y + x, z) - x", "max(y, z - x)"},
-    {"out_of_max_second", "max(z, x + y) - x ; max(z, y + x) - x", "max(z - x, y)"},
-    {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)"},
-    {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)"},
 
     {"min_swapped", "min(x, y) - min(y, x)", "0"},
     {"max_swapped", "max(x, y) - max(y, x)", "0"},
@@ -112,6 +96,24 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+constexpr Row kMovingRows[] = {
+    {"min_minus_first", "min(x, y) - x", "min(0, y - x)"},
+    {"min_minus_second", "min(x, y) - y", "min(x - y, 0)"},
+    {"max_minus_first", "max(x, y) - x", "max(0, y - x)"},
+    {"max_minus_second", "max(x, y) - y", "max(x - y, 0)"},
+    {"first_minus_max", "x - max(x, y)", "min(0, x - y)"},
+    {"second_minus_max", "y - max(x, y)", "min(y - x, 0)"},
+    {"first_minus_min", "x - min(x, y)", "max(0, x - y)"},
+    {"second_minus_min", "y - min(x, y)", "max(y - x, 0)"},
+    {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)"},
+    {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)"},
+    {"out_of_max_first", "max(x + y, z) - x ; max(y + x, z) - x", "max(y, z - x)"},
+    {"out_of_max_second", "max(z, x + y) - x ; max(z, y + x) - x", "max(z - x, y)"},
+    {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)"},
+    {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)"},
+};
+constexpr auto kMovingRules = compile<kMovingRows>();
+
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
 };
@@ -126,6 +128,7 @@ constexpr auto kIntegerRules = compile<kIntegerRows>();
 }  // namespace
 
 RuleTable sub_rules() { return kRules; }
+RuleTable sub_moving_rules() { return kMovingRules; }
 RuleTable sub_any_type_rules() { return kAnyTypeRules; }
 RuleTable sub_integer_rules() { return kIntegerRules; }
 

@@ -5,7 +5,9 @@ namespace tenon::arith::rules {
 std::vector<NamedTable> all_tables() {
   return {
       {"add_rules", add_rules()},
+      {"add_moving_rules", add_moving_rules()},
       {"sub_rules", sub_rules()},
+      {"sub_moving_rules", sub_moving_rules()},
       {"mul_rules", mul_rules()},
       {"trunc_div_rules", trunc_div_rules()},
       {"trunc_mod_rules", trunc_mod_rules()},
@@ -13,7 +15,9 @@ std::vector<NamedTable> all_tables() {
       {"floor_div_rules", floor_div_rules()},
       {"floor_mod_rules", floor_mod_rules()},
       {"min_rules", min_rules()},
+      {"min_moving_rules", min_moving_rules()},
       {"max_rules", max_rules()},
+      {"max_moving_rules", max_moving_rules()},
       {"equal_rules", equal_rules()},
       {"less_rules", less_rules()},
       {"less_moving_rules", less_moving_rules()},

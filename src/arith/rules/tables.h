@@ -20,6 +20,12 @@ RuleTable floor_div_rules();
 RuleTable floor_mod_rules();
 RuleTable min_rules();
 RuleTable max_rules();
+// What moves terms in or out of a minimum or maximum, or past its other side: parts may wrap where
+// the whole does not. Like less_moving_rules for arithmetic of indices.
+RuleTable add_moving_rules();
+RuleTable sub_moving_rules();
+RuleTable min_moving_rules();
+RuleTable max_moving_rules();
 RuleTable equal_rules();
 RuleTable less_rules();
 /// Terms that change sides: the sums may wrap where those that they replace do not. That is for
