@@ -99,5 +99,24 @@ TEST(ShuffleTest, OneLaneByItsNumberAndByAnAxis) {
   }
 }
 
+// The body of the parallel loop is a function of its own, which is given the vectors that it uses.
+TEST(VectorsTest, AParallelLoopInsideOfAVectorisedOneUsesItsVectors) {
+  const Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n * 2, n + 2}, "A", Int(16));
+  te::Tensor B = te::compute(
+      {12, n * 2}, {"i", "j"},
+      [&](Var i, Var j) { return A(j, floormod(i, n + 2)) + A(j, floormod(j, n + 2)); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::Tensor local = s.cache_read(A, "local", {B});
+  auto [io, ii] = s[B].split(s[B].axis(0), 3);
+  s[B].reorder({io, s[B].axis(1), ii});
+  auto [rest, lanes] = s[B].split(s[B].fuse({io, s[B].axis(1)}), 4);
+  s[B].reorder({rest, ii, lanes}).vectorize(lanes);
+  s[local].compute_at(s[B], ii);
+  s[local].reorder({s[local].axis(1), s[local].axis(0)}).parallel(s[local].axis(1));
+  WaysToRun ways{.symbols = {1, 7, 17}, .build = {.opt_level = 3}};
+  EXPECT_EQ(compare_with_default(s, {n, A, B}, ways), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -36,6 +36,11 @@ class RuntimeTask {
 
   llvm::Function* entry() const { return entry_; }
   llvm::StructType* closure() const { return closure_; }
+  /// Of the widest value: bodies of loops of vectors capture vectors.
+  int alignment() const {
+    const llvm::DataLayout& layout = entry_->getParent()->getDataLayout();
+    return static_cast<int>(layout.getABITypeAlign(closure_).value());
+  }
   void fill(llvm::IRBuilder<>& builder, llvm::Value* closure) const {
     for (unsigned n = 0; n < values_.size(); ++n)
       builder.CreateStore(values_[n], builder.CreateStructGEP(closure_, closure, n));
@@ -64,7 +69,7 @@ void FunctionEmitter::parallel_loop(const For& n) {
   llvm::Value* first = index(n.min);
   llvm::Value* last = builder_.CreateAdd(first, index(n.extent), "", false, true);
   const RuntimeTask task(module_, outlined, {wide, wide});
-  llvm::Value* closure = entry_alloca(task.closure(), nullptr, 8, "closure");
+  llvm::Value* closure = entry_alloca(task.closure(), nullptr, task.alignment(), "closure");
   task.fill(builder_, closure);
   check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_for"),
                                    {task.entry(), closure, first, last}));
@@ -78,7 +83,7 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   inner.task_ = {.id = outlined.own_argument(0), .count = outlined.own_argument(1)};
   inner.body(body);
   const RuntimeTask task(module_, outlined, {number, number});
-  llvm::Value* closure = entry_alloca(task.closure(), nullptr, 8, "closure");
+  llvm::Value* closure = entry_alloca(task.closure(), nullptr, task.alignment(), "closure");
   task.fill(builder_, closure);
   check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_launch"),
                                    {task.entry(), closure, int32(0)}));
