@@ -222,19 +222,22 @@ class Kernel {
     return make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)));
   }
 
-  /// Whether threads may have to wait for each other in it.
+  /// Whether threads may have to wait for each other in it. Before what only reads they wait
+  /// outside of it.
   static bool waits(const Stmt& s) {
     bool found = false;
     walk(
-        s, [&](const Load& n) { found |= is_of_a_block(n.buffer->scope()); },
-        [&](const Store& n) { found |= is_of_a_block(n.buffer->scope()); },
+        s, [&](const Store& n) { found |= is_of_a_block(n.buffer->scope()); },
         [&](const Call& n) {
           found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
+          // Who is given an address may write there.
+          for (const Expr& arg : n.args) {
+            const VarNode* var = arg.as<VarNode>();
+            found |=
+                var && var->pointer && var->pointer->scope && is_of_a_block(*var->pointer->scope);
+          }
         });
-    return found || uses_var(s, [](const Expr& var) {
-             const auto& pointer = var.as<VarNode>()->pointer;
-             return pointer && pointer->scope && is_of_a_block(*pointer->scope);
-           });
+    return found;
   }
 
   /// What must hold of the threads that run it; nothing where that differs between its parts.

@@ -111,7 +111,7 @@ Interval BoundInference::leaf_domain(const FrozenStage& stage, const IterVar& le
   const IterVar* thread = thread_of(stage, leaf);
   if (is_relaxed(thread, inside, scope)) return Interval::from_range(range);
   if (thread && !is_divided(stage, leaf, *thread, own_scope)) return Interval::point(range.min);
-  if (thread) return Interval::point(shifted(thread->var(), range.min));
+  if (thread) return Interval::point(shifted(cast(leaf.var().dtype(), thread->var()), range.min));
   return Interval::point(leaf.var());
 }
 

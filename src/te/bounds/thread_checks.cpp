@@ -37,7 +37,9 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
     const IterVar* thread = thread_of(stage, leaf);
     const bool stays = thread && !is_divided(stage, leaf, *thread, scope);
     const Expr& min = ranges.at(leaf).min;
-    values.set(leaf, stays ? min : thread ? shifted(thread->var(), min) : Expr(leaf));
+    values.set(leaf, stays    ? min
+                     : thread ? shifted(cast(leaf.var().dtype(), thread->var()), min)
+                              : Expr(leaf));
   }
   pass_index_up(stage.relations, ranges, values);
   tir::VarMap vars;

@@ -164,7 +164,7 @@ class NestMaker {
                               thread, "", extent});
     if (is_one(range.extent) || !is_divided(stage_, leaf, thread, scope_))
       return cast(leaf.var().dtype(), range.min);
-    return shifted(thread.var(), range.min);
+    return shifted(cast(leaf.var().dtype(), thread.var()), range.min);
   }
 
   void check_is_constant(const IterVar& leaf, const Expr& extent) const {
