@@ -37,7 +37,15 @@ std::string stages_of(const PrimFunc& kernel) {
 
 class Limits {
  public:
-  Limits(const PrimFunc& kernel, const TargetFacts& target) : kernel_(kernel), target_(target) {}
+  Limits(const PrimFunc& kernel, const TargetFacts& target) : kernel_(kernel), target_(target) {
+    for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
+         n = n->body.as<Attr>()) {
+      const Var& var = std::get<IterVar>(n->subject).var();
+      facts_.bind(var,
+                  Range::from_min_extent(make_int(var.dtype(), 0), cast(var.dtype(), n->value)));
+      threads_.insert(&var.node());
+    }
+  }
 
   std::vector<LaunchCheck> run() {
     threads();
@@ -50,7 +58,7 @@ class Limits {
   void at_most(const Expr& value, std::int64_t most, const std::string& what,
                const std::string& unit, const std::string& remedy) {
     const Expr amount = arith::simplify(value);
-    const arith::ConstBound bound = arith::const_bound(amount, arith::Facts());
+    const arith::ConstBound bound = arith::const_bound(amount, facts_);
     if (bound.is_at_most(most)) return;
     const std::string limit = "; the target has at most " + std::to_string(most) + remedy;
     if (bound.min && *bound.min > most)
@@ -58,6 +66,10 @@ class Limits {
                        (constant_int(amount) ? std::to_string(*bound.min)
                                              : "at least " + std::to_string(*bound.min)) +
                        unit + limit);
+    if (uses_var(amount, [&](const Expr& var) { return threads_.contains(&var.node()); }))
+      throw LowerError(what + "`" + print_expr(amount) + "`" + unit +
+                       ", which differs from block to block, and all of them get the same; "
+                       "bind an axis whose part of the producer is always as large");
     checks_.push_back({amount <= make_int(amount.dtype(), most),
                        what + "`" + print_expr(amount) + "`" + unit + limit});
   }
@@ -100,6 +112,9 @@ class Limits {
 
   const PrimFunc& kernel_;
   const TargetFacts& target_;
+  arith::Facts facts_;
+  /// The variables of the thread axes, which the host does not have.
+  std::unordered_set<const ExprNode*> threads_;
   std::vector<LaunchCheck> checks_;
 };
 

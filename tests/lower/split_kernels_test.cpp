@@ -225,6 +225,23 @@ TEST(SplitKernels, MoreSharedMemoryThanABlockHasIsRefused) {
   EXPECT_EQ(refusal(body, target), "");
 }
 
+// 4*(2*3 + 8) bytes in the last block.
+TEST(SplitKernels, SharedMemoryThatGrowsWithTheBlockCountsAsItsGreatest) {
+  const std::string body = threads(
+      "b", "blockIdx.x", "4",
+      threads("t", "threadIdx.x", "8",
+              "allocate(S_1: Pointer(shared float32), float32, [((b*2) + 8)]), storage_scope = "
+              "shared {\n"
+              "S: Buffer(S_1, float32, [14], [], scope=\"shared\")[t] = A[t]\n"
+              "B[((b*8) + t)] = S[(7 - t)]\n}\n"));
+  TargetFacts target;
+  target.max_shared_bytes = 56;
+  EXPECT_EQ(refusal(body, target), "");
+  target.max_shared_bytes = 55;
+  EXPECT_NE(refusal(body, target).find("which differs from block to block"), std::string::npos)
+      << refusal(body, target);
+}
+
 TEST(SplitKernels, SizesOfTheCallAreParametersAndCheckedBeforeAnythingRuns) {
   PrimFunc func = program(threads("t", "threadIdx.x", "64", "B[t] = A[t]\n"));
   const Var n("n");
