@@ -64,7 +64,7 @@ void SharedUses::read_definitions(const Stmt& s, int depth) {
     Variable loop{n->var, Variable::Kind::Loop, {}, 0, depth + 1, false};
     const std::optional<std::int64_t> min = constant_int(n->min), extent = constant_int(n->extent);
     if (min && extent && *extent > 0) {
-      loop.range = {*min, *min + *extent - 1};
+      loop.range = {min, *min + *extent - 1};
       facts_.bind(n->var, Range::from_min_extent(n->min, n->extent));
     }
     variable_of_var_.emplace(&n->var.node(), static_cast<int>(variables_.size()));

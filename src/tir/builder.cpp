@@ -157,6 +157,7 @@ const ElementRef& ElementRef::operator=(const Operand& value) const {
   return *this;
 }
 
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): it emits a store, x = x too
 const ElementRef& ElementRef::operator=(const ElementRef& value) const {
   return *this = Operand(static_cast<Expr>(value), value.where_);
 }

@@ -77,7 +77,7 @@ struct ChildMapper {
     std::optional<Range> dom;
     if (axis.dom()) dom = (*this)(*axis.dom());
     if (!dom) return std::nullopt;
-    return IterVar(std::move(*dom), axis.var(), axis.kind(), axis.thread());
+    return IterVar(std::move(dom), axis.var(), axis.kind(), axis.thread());
   }
   std::optional<std::shared_ptr<const ReduceNode>> operator()(
       const std::shared_ptr<const ReduceNode>& r) const {
@@ -144,7 +144,7 @@ struct ChildMapper {
   }
   template <class T>
   static const T& either(Unchanged, const T& old) {
-    return old;
+    return old;  // NOLINT(bugprone-return-const-ref-from-parameter): a field of the node
   }
 
  private:

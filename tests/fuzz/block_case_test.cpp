@@ -11,7 +11,7 @@ namespace {
 TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
   std::set<std::string> primitives;
   int steps = 0;
-  for (unsigned seed = 1; seed <= 200; ++seed) {
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
     const BlockCase c = make_block_case(seed);
     EXPECT_EQ(check_block_case(c, false), "") << c.describe();
     for (const Attempt& attempt : c.attempts) {

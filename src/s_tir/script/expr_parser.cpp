@@ -21,6 +21,7 @@ struct Sign {
   BinaryOp op;
 };
 /// Loosest first.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only memory could be missing
 const std::array<std::vector<Sign>, 5> kLevels = {
     std::vector<Sign>{{"or", BinaryOp::Or}}, std::vector<Sign>{{"and", BinaryOp::And}},
     std::vector<Sign>{{"<", BinaryOp::Lt},
@@ -297,7 +298,7 @@ Value ExprParser::function(const Token& token) {
   std::optional<DataType> type;
   try {
     type = DataType::parse(name);
-  } catch (const TypeError&) {
+  } catch (const TypeError&) {  // NOLINT(bugprone-empty-catch): the name of something else
   }
   if (type) return conversion(token, *type);
   std::vector<Value> args = arguments(type);

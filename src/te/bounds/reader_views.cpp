@@ -10,10 +10,8 @@
 namespace tenon::te {
 
 using namespace tir;
-using arith::Facts;
 using arith::Interval;
 using arith::IntervalMap;
-using arith::simplify;
 using arith::values_of;
 
 namespace {

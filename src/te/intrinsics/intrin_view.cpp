@@ -155,7 +155,7 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
     if (is_zero(view.buffer->elem_offset) && !arith::can_prove_equal(begin, 0, program.facts))
       return misplaced(view, d, begin, program);
     if (!memory.strides || !view.dims.theirs[d] || d < missing) continue;
-    const Expr declared = strides[d - missing], actual = (*memory.strides)[d];
+    const Expr &declared = strides[d - missing], &actual = (*memory.strides)[d];
     if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
       continue;
     if (is_false(arith::simplify(declared == actual, program.facts)))
