@@ -113,12 +113,12 @@ void IntrinMatcher::know_axes() {
       const Range& range = part_.axes.at(axis);
       locals_.push_back(axis.var().fresh());
       if (is_one(axes->extents[n])) {
-        set(fixed_, axis.var(), range.min);
+        set(fixed_, axis.var(), cast(axis.var().dtype(), range.min));
       } else {
         facts_.bind(axis.var(), range, /*replace=*/true);
         facts_.bind(locals_.back(),
                     Range::from_min_extent(make_int(axis.var().dtype(), 0), range.extent));
-        set(local_values_, axis.var(), locals_.back() + range.min);
+        set(local_values_, axis.var(), locals_.back() + cast(axis.var().dtype(), range.min));
       }
     }
     for (const IterVar& axis : axes->theirs) facts_.bind(axis.var(), *axis.dom(), /*replace=*/true);

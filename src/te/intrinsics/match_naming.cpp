@@ -57,7 +57,8 @@ void IntrinMatcher::name_axes(const Axes& axes, const AxisNames& names, const st
     const Expr begin = target.dom()->min;
     is_named[*names[n]] = true;
     set_size(axes.wanted[*names[n]], axes.extents[n], what);
-    set(values_, axes.own[n].var(), target.var() - begin + part_.axes.at(axes.own[n]).min);
+    const Var& own = axes.own[n].var();
+    set(values_, own, cast(own.dtype(), target.var() - begin + part_.axes.at(axes.own[n]).min));
     facts_.bind(target.var(), Range::from_min_extent(begin, cast(begin.dtype(), axes.extents[n])),
                 /*replace=*/true);
   }
