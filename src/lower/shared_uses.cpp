@@ -60,6 +60,7 @@ void SharedUses::read_definitions(const Stmt& s, int depth) {
     const IterVar& axis = std::get<IterVar>(n->subject);
     if (axis.thread()->is_thread()) add_thread(axis, n->value);
   }
+  if (const Allocate* n = s.as<Allocate>()) own_memories_.insert(&n->data.node());
   if (const For* n = s.as<For>()) {
     Variable loop{n->var, Variable::Kind::Loop, {}, 0, depth + 1, false};
     const std::optional<std::int64_t> min = constant_int(n->min), extent = constant_int(n->extent);
@@ -256,7 +257,9 @@ bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion w
 bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   const Use& a = uses_[static_cast<std::size_t>(earlier)];
   const Use& b = uses_[static_cast<std::size_t>(later)];
-  if (is_global(a.access.buffer) && are_of_one_thread(a, b)) return false;
+  if (is_global(a.access.buffer) && !own_memories_.contains(&a.access.buffer->data.node()) &&
+      are_of_one_thread(a, b))
+    return false;
   // Loops of which neither depends need not be told apart.
   const int loops = std::max(a.loops, b.loops);
   if (when.equal_loops >= loops) when = {loops, false};
@@ -285,8 +288,9 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   return meet;
 }
 
-/// An element of global memory is computed by one thread, or by several in the same way: whoever
-/// reads it where it stores it reads what it has stored itself.
+/// An element of global memory from outside is computed by one thread, or by several in the same
+/// way, and once: whoever reads it where it stores it reads what it has stored itself. A temporary
+/// of the kernel is filled again in each iteration around it.
 bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
   if (a.access.is_store && b.access.is_store) return true;
   return a.is_known && b.is_known && a.access.count == b.access.count &&

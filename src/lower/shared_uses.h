@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lower/vector_body.h"
@@ -127,6 +128,8 @@ class SharedUses {
   std::vector<Use> uses_;
   std::unordered_multimap<std::size_t, int> uses_by_hash_;
   std::unordered_map<const tir::ExprNode*, int> memories_;
+  /// Memory that the kernel allocates.
+  std::unordered_set<const tir::ExprNode*> own_memories_;
   /// By memory: all uses, and those that write.
   std::vector<UseSet> all_, stores_;
 

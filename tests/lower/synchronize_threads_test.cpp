@@ -18,12 +18,13 @@ namespace {
 
 using namespace tir;
 
-/// A kernel of 32 threads `t` with 64 elements `S` of shared memory, around the body.
-std::string kernel(std::string_view body) {
+/// A kernel of 32 threads `t` with 64 elements `S` of such memory, around the body.
+std::string kernel(std::string_view body, const std::string& scope = "shared") {
   return test::function_text(
       "  attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 32 {\n"
-      "    allocate(S_1: Pointer(shared float32), float32, [64]), storage_scope = shared {\n" +
-      std::string(body) + "    }\n  }\n");
+      "    allocate(S_1: Pointer(" +
+      scope + " float32), float32, [64]), storage_scope = " + scope + " {\n" + std::string(body) +
+      "    }\n  }\n");
 }
 
 constexpr std::string_view kFill =
@@ -88,6 +89,14 @@ TEST(SynchronizeThreads, TheNextIterationWaitsBeforeItOverwrites) {
       }
 )"));
   EXPECT_EQ(order_of(text), "{|F|R");
+}
+
+TEST(SynchronizeThreads, ATemporaryInGlobalMemoryIsNotOverwrittenUnderAReader) {
+  // All threads store the same value; one that is ahead would store that of the next i.
+  const std::string body =
+      "      for (i: int32, 0, 3) {\n        S: Buffer(S_1, float32, [64], [])[0] = A[i]\n"
+      "        B[((t*3) + i)] = S[0]\n      }\n";
+  EXPECT_EQ(order_of(test::run(synchronize_threads, kernel(body, "global"))), "{|F|R");
 }
 
 TEST(SynchronizeThreads, IterationsThatUseOtherElementsGoOn) {
