@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+// Terms move into a minimum or maximum: for indices, whose parts do not wrap (tables.h).
 constexpr Row kMovingRows[] = {
     {"into_min_second", "min(x, y - z) + z", "min(x + z, y)"},
     {"into_min_first", "min(x - z, y) + z", "min(x, y + z)"},

@@ -48,6 +48,7 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+// Terms move out of the maximum: for indices, whose parts do not wrap (tables.h).
 constexpr Row kMovingRows[] = {
     {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2"},
     {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2"},

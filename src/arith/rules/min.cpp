@@ -56,6 +56,7 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+// Terms move out of the minimum: for indices, whose parts do not wrap (tables.h).
 constexpr Row kMovingRows[] = {
     {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
     {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},

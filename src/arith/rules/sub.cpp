@@ -96,6 +96,7 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
+// Terms move into a minimum or maximum: for indices, whose parts do not wrap (tables.h).
 constexpr Row kMovingRows[] = {
     {"min_minus_first", "min(x, y) - x", "min(0, y - x)"},
     {"min_minus_second", "min(x, y) - y", "min(x - y, 0)"},
