@@ -41,7 +41,7 @@ struct Request {
 };
 
 /// The prefix of linker symbols.
-const std::string& checked_prefix(const std::string& prefix, const SourceLocation& where) {
+std::string checked_prefix(const std::string& prefix, const SourceLocation& where) {
   const bool is_name = std::all_of(prefix.begin(), prefix.end(),
                                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
                        !std::isdigit(static_cast<unsigned char>(prefix.front()));

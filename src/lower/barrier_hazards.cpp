@@ -17,7 +17,7 @@ namespace {
 class Flow {
  public:
   void insert(const UseSet& uses, Occasion when) {
-    const auto index = static_cast<std::size_t>(2 * when.equal_loops + when.is_carried);
+    const std::size_t index = index_of(when);
     if (sets_.size() <= index) sets_.resize(index + 1);
     sets_[index].merge(uses);
   }
@@ -40,13 +40,17 @@ class Flow {
   bool contains(const Flow& other) const {
     bool all = true;
     other.each([&](const UseSet& uses, Occasion when) {
-      const auto index = static_cast<std::size_t>(2 * when.equal_loops + when.is_carried);
+      const std::size_t index = index_of(when);
       all = all && index < sets_.size() && sets_[index].contains(uses);
     });
     return all;
   }
 
  private:
+  static std::size_t index_of(Occasion when) {
+    return 2 * static_cast<std::size_t>(when.equal_loops) + (when.is_carried ? 1 : 0);
+  }
+
   std::vector<UseSet> sets_;
 };
 

@@ -51,6 +51,33 @@ TEST(LongFunction, of_many_loops_is_divided_and_computes_the_same) {
     ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected);
 }
 
+TEST(LongFunction, of_statements_too_large_to_share_a_part_is_divided) {
+  constexpr int kCount = 200, kTerms = 40;
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  IRBuilder ib;
+  for (int n = 0; n < kCount; ++n) {
+    Expr sum = make_int(Int(32), n);
+    for (int t = 0; t < kTerms; ++t) sum = sum + make_load(a, {t}) * (t + 2);
+    ib.emit(make_store(a, sum, {0}));
+  }
+  EXPECT_GT(count_of(k.source(ib.get(), "ll", {.opt_level = 0}), "define internal"),
+            std::size_t{kCount});
+}
+
+/// LLVM compares all copies of a value with each other, and each call has one of its own.
+TEST(LongFunction, calls_few_parts_in_a_row) {
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  const std::string text = k.source(chain(a, 6000), "ll", {.opt_level = 0});
+  EXPECT_GT(count_of(text, "define internal"), 150u);
+  for (std::size_t at = text.find("define "); at != std::string::npos;) {
+    const std::size_t next = text.find("define ", at + 1);
+    EXPECT_LE(count_of(text.substr(at, next - at), "call i32 @"), 64u);
+    at = next;
+  }
+}
+
 TEST(LongFunction, short_ones_stay_whole) {
   Kernel k;
   const Buffer a = k.array({64}, Int(32));

@@ -1,5 +1,7 @@
 // Long sequences of statements become several functions: LLVM's time for one grows faster than in
 // proportion to its length.
+#include <algorithm>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/outlined_body.h"
@@ -17,6 +19,9 @@ constexpr int kPart = 400;
 /// that is unrolled far, whose sums are kept in registers only as one function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
+/// Calls of parts in a row. Of more, some become a function again: each copies what it passes on to
+/// registers of its own, and LLVM compares all copies of a value with each other.
+constexpr std::size_t kMostCalls = 64;
 
 }  // namespace
 
@@ -30,27 +35,52 @@ void FunctionEmitter::emit(const Seq& n) {
   // launches, which know the device.
   const bool divides =
       small > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ && !device_id_;
-  if (!divides) {
-    for (const Stmt& s : n.stmts) stmt(s);
-    return;
-  }
-  const std::span<const Stmt> all = n.stmts;
-  for (std::size_t begin = 0; begin < all.size();) {
-    std::size_t end = begin;
-    int nodes = 0;
-    while (end < all.size() && fits(all[end]) && nodes + sizes.of(all[end]) <= kPart)
-      nodes += sizes.of(all[end++]);
-    if (end > begin + 1) {
-      part(all.subspan(begin, end - begin));
-    } else {
-      stmt(all[begin]);
-      end = begin + 1;
+  if (divides) return divide(n.stmts);
+  for (const Stmt& s : n.stmts) stmt(s);
+}
+
+void FunctionEmitter::divide(std::span<const Stmt> stmts) {
+  const StmtSizes& sizes = computation_.sizes;
+  const auto fits = [&](const Stmt& s) { return sizes.of(s) <= kPart && !sizes.returns(s); };
+  std::vector<std::span<const Stmt>> pieces;
+  for (std::size_t begin = 0, end = 0; begin < stmts.size(); begin = end) {
+    for (int nodes = 0; end < stmts.size() && fits(stmts[end]); ++end) {
+      nodes += sizes.of(stmts[end]);
+      if (nodes > kPart) break;
     }
-    begin = end;
+    end = std::max(end, begin + 1);
+    pieces.push_back(stmts.subspan(begin, end - begin));
+  }
+  if (pieces.size() > kMostCalls) return divide_in_groups(pieces);
+  for (const std::span<const Stmt> piece : pieces) {
+    // One statement alone is a part if it is too large to share one.
+    if (piece.size() > 1 || (fits(piece[0]) && sizes.of(piece[0]) > kPart / 2)) {
+      part(piece, [&](FunctionEmitter& inner) {
+        for (const Stmt& s : piece) inner.stmt(s);
+      });
+    } else {
+      stmt(piece[0]);
+    }
   }
 }
 
-void FunctionEmitter::part(std::span<const Stmt> stmts) {
+void FunctionEmitter::divide_in_groups(std::span<const std::span<const Stmt>> pieces) {
+  const std::size_t count = std::max(kMostCalls, (pieces.size() + kMostCalls - 1) / kMostCalls);
+  for (std::size_t first = 0; first < pieces.size(); first += count) {
+    const auto group = pieces.subspan(first, std::min(count, pieces.size() - first));
+    const std::span<const Stmt> stmts(group.front().data(), &group.back().back() + 1);
+    const bool stays =
+        std::ranges::any_of(stmts, [&](const Stmt& s) { return computation_.sizes.returns(s); });
+    if (stays) {
+      for (const Stmt& s : stmts) stmt(s);
+    } else {
+      part(stmts, [&](FunctionEmitter& inner) { inner.divide(stmts); });
+    }
+  }
+}
+
+void FunctionEmitter::part(std::span<const Stmt> stmts,
+                           FunctionRef<void(FunctionEmitter&)> emit_inside) {
   const Stmt body = make_seq({stmts.begin(), stmts.end()});
   const OutlinedBody outlined(*this, body, function_->getName().str() + "_part", {});
   FunctionEmitter inner(module_, outlined.function(), computation_);
@@ -59,7 +89,7 @@ void FunctionEmitter::part(std::span<const Stmt> stmts) {
   inner.is_divided_ = loop_depth_ == 0;
   inner.loop_depth_ = loop_depth_;
   inner.stack_ = stack_;
-  for (const Stmt& s : stmts) inner.stmt(s);
+  emit_inside(inner);
   inner.finish();
   check_status(call_foreign(outlined.function(), outlined.captured()));
 }

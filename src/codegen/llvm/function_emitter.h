@@ -14,6 +14,7 @@
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/workspace_scopes.h"
 #include "tenon/codegen/memory_plan.h"
+#include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
 
@@ -52,8 +53,11 @@ class FunctionEmitter {
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
   void emit(const tir::Seq& n);
+  /// A long sequence, as calls of functions that hold some statements each.
+  void divide(std::span<const tir::Stmt> stmts);
+  void divide_in_groups(std::span<const std::span<const tir::Stmt>> pieces);
   /// Statements in a row, as a function of their own that is called here.
-  void part(std::span<const tir::Stmt> stmts);
+  void part(std::span<const tir::Stmt> stmts, FunctionRef<void(FunctionEmitter&)> emit_inside);
   /// What a loop is counted in: 64 bits for int32 as well, so that positions need no extension.
   llvm::Type* counter_type(const tir::Var& var) const;
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
