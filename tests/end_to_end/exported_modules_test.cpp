@@ -26,8 +26,8 @@ constexpr const char* kCompiler =
 #else
     "c++ -std=c++20 -I" TENON_SOURCE_DIR "/include ";
 #endif
-constexpr const char* kRuntime = " " TENON_BINARY_DIR "/libtenon_runtime.so " TENON_BINARY_DIR
-                                 "/libtenon_support.a -Wl,-rpath," TENON_BINARY_DIR;
+constexpr const char* kRuntime =
+    " " TENON_BINARY_DIR "/libtenon_runtime.so -Wl,-rpath," TENON_BINARY_DIR;
 
 class ExportedModuleTest : public ::testing::Test {
  protected:
