@@ -6,6 +6,8 @@
 #include "lower/thread_reductions.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/nested_threads.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
@@ -34,7 +36,7 @@ class Builder {
   struct Launch {
     ThreadTag tag;
     IterVar axis;
-    std::int64_t extent;
+    Expr extent() const { return axis.dom()->extent; }
   };
 
   const BufferPlaces& places_;
@@ -111,14 +113,15 @@ class Builder {
     Stmt body = with_buffers(s, stmt(loop.body));
     --open_threads_;
     threads_.erase(&loop.var.node());
-    if (constant_int(loop.extent) != launch.extent) {
+    if (!structural_equal(expr(loop.extent), launch.extent())) {
       if (!tag.is_block()) check_reduces_alone(loop, launch, body);
-      body = make_stmt(If{likely(own < loop.extent), std::move(body), std::nullopt});
+      body = make_stmt(If{likely(own < expr(loop.extent)), std::move(body), std::nullopt});
     }
     if (is_kernel)
       for (std::size_t n = launched_.size(); n-- > 1;)
         body = launched(known_launch(launched_[n]), std::move(body));
-    return !is_kernel && is_launched(tag) ? body : launched(launch, std::move(body));
+    const bool is_running = !is_kernel && !tag.is_virtual() && is_launched(tag);
+    return is_running ? body : launched(launch, std::move(body));
   }
 
   /// Threads that are guarded off would not come to a reduction of all.
@@ -126,7 +129,7 @@ class Builder {
     walk(body, [&](const Attr& attr) {
       if (attr.kind != AttrKind::ReduceScope) return;
       throw LowerError("loop `" + loop.var.name() + "` runs on " + print_expr(loop.extent) +
-                       " of the " + std::to_string(launch.extent) + " threads of `" +
+                       " of the " + print_expr(launch.extent()) + " threads of `" +
                        launch.tag.str() + "`, which reduce together inside of block `" +
                        std::get<CommReducer>(attr.subject)->name +
                        "`; split the loops so that both have as many iterations");
@@ -167,32 +170,47 @@ class Builder {
     internal_error("a thread dimension that the kernel does not have");
   }
 
+  static Launch launch_of(ThreadTag tag, const Expr& extent) {
+    return {tag, IterVar(Range::from_min_extent(make_int(extent.dtype(), 0), extent),
+                         Var(tag.str(), extent.dtype()), IterKind::ThreadIndex, tag)};
+  }
+
   static Launch made_launch(const For& loop, ThreadTag tag) {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    if (!extent)
+    if (!extent && tag.is_virtual())
       throw LowerError("loop `" + loop.var.name() + "` is bound to `" + tag.str() +
                        "`, which needs a constant extent, got " + print_expr(loop.extent));
-    const Expr count = make_int(loop.extent.dtype(), *extent);
-    return {tag,
-            IterVar(Range::from_min_extent(make_int(count.dtype(), 0), count),
-                    Var(tag.str(), count.dtype()), IterKind::ThreadIndex, tag),
-            *extent};
+    return launch_of(tag, loop.extent);
+  }
+
+  /// The longer one of two; a size that is not known before the program runs is compared then.
+  static Expr longest(const Expr& a, const Expr& b) {
+    const auto x = constant_int(a), y = constant_int(b);
+    if (x && y) return *x < *y ? b : a;
+    return structural_equal(a, b) ? a : max(a, b);
   }
 
   /// A kernel has one axis for each dimension, as long as the longest loop that is bound to it;
   /// shorter ones are guarded.
-  static std::vector<Launch> dimensions_of(const Stmt& kernel) {
+  std::vector<Launch> dimensions_of(const Stmt& kernel) {
+    std::unordered_set<const void*> inside;
+    walk(kernel, [&](const For& loop) { inside.insert(&loop.var.node()); });
     std::vector<Launch> result;
     walk(kernel, [&](const For& loop) {
       const auto& tag = traits_of(loop).thread;
       if (!tag || tag->is_virtual()) return;
-      Launch own = made_launch(loop, *tag);
+      if (uses_var(loop.extent, [&](const Expr& var) { return inside.contains(&var.node()); }))
+        throw LowerError("loop `" + loop.var.name() + "` is bound to `" + tag->str() +
+                         "`, and its extent " + print_expr(loop.extent) +
+                         " differs between the threads of one kernel");
+      const Launch own = made_launch(loop, *tag);
       for (Launch& known : result) {
         if (!(known.tag == *tag)) continue;
-        if (own.extent > known.extent) known = std::move(own);
+        const Expr extent = longest(known.extent(), own.extent());
+        if (!extent.same_as(known.extent())) known = launch_of(*tag, extent);
         return;
       }
-      result.push_back(std::move(own));
+      result.push_back(own);
     });
     return result;
   }
@@ -201,7 +219,8 @@ class Builder {
 }  // namespace
 
 PrimFunc lower_blocks(const PrimFunc& func, const PassOptions&) {
-  const OpaqueBlocks blocks = make_blocks_opaque(reduce_across_threads(func.body));
+  const Stmt threads = serialize_nested_threads(func.body, KernelMemory::PerThread);
+  const OpaqueBlocks blocks = make_blocks_opaque(reduce_across_threads(threads));
   const BufferPlaces places = place_block_buffers(blocks);
   PrimFunc result = func;
   result.body = Builder(places).stmt(blocks.body);

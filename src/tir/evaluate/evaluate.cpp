@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "tenon/tir/nested_threads.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
 
@@ -64,7 +65,9 @@ void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
       set_value(func.params[n], floating(std::get<double>(args[n])));
     }
   }
-  exec(func.body, {0});
+  exec(func.form == Form::Blocks ? serialize_nested_threads(func.body, KernelMemory::Shared)
+                                 : func.body,
+       {0});
 }
 
 void Machine::bind_size(const Expr& declared, std::int64_t given, const std::string& what) {

@@ -1,0 +1,179 @@
+#include "tenon/tir/nested_threads.h"
+
+#include <algorithm>
+
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::tir {
+
+namespace {
+
+using Uses = std::unordered_map<const BufferNode*, int>;
+
+Uses uses_in(const Stmt& s) {
+  Uses uses;
+  walk(
+      s, [&](const Load& load) { ++uses[load.buffer.get()]; },
+      [&](const Store& store) { ++uses[store.buffer.get()]; },
+      [&](const BlockRealize& realize) {
+        for (const BufferRegion& region : realize.block->reads) ++uses[region.buffer.get()];
+        for (const BufferRegion& region : realize.block->writes) ++uses[region.buffer.get()];
+        for (const MatchBuffer& match : realize.block->match_buffers)
+          ++uses[match.source.buffer.get()];
+      });
+  return uses;
+}
+
+/// A loop over threads that is open.
+struct OpenLoop {
+  ThreadTag tag;
+  std::optional<std::int64_t> extent;
+  /// Its variable, and all variables that are computed from it.
+  std::unordered_set<const void*> dependent;
+  /// Conditions around the statement at hand that only some of the threads meet.
+  int divergent = 0;
+
+  template <class Node>
+  bool decides(const Node& node) const {
+    return uses_var(node, [&](const Expr& var) { return dependent.contains(&var.node()); });
+  }
+};
+
+class Serializer {
+ public:
+  Serializer(const Stmt& body, KernelMemory memory) : memory_(memory), uses_(uses_in(body)) {
+    walk(body, [&](const BlockRealize& realize) {
+      for (const Buffer& buffer : realize.block->alloc_buffers) allocated_.insert(buffer.get());
+      for (const MatchBuffer& match : realize.block->match_buffers)
+        sources_.emplace(match.buffer.get(), match.source.buffer);
+    });
+  }
+
+  Stmt stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
+    if (const For* own = s.as<For>()) return loop(s, *own);
+    if (const If* own = s.as<If>()) return under({own->condition}, {}, s);
+    if (const Let* own = s.as<Let>()) {
+      for (OpenLoop& open : open_)
+        if (open.decides(own->value)) open.dependent.insert(&own->var.node());
+      return children(s);
+    }
+    if (const BlockRealize* own = s.as<BlockRealize>()) {
+      for (OpenLoop& open : open_)
+        for (std::size_t n = 0; n < own->values.size(); ++n)
+          if (open.decides(own->values[n]))
+            open.dependent.insert(&own->block->iters[n].var().node());
+      return under({own->predicate}, {}, s);
+    }
+    return children(s);
+  }
+
+ private:
+  KernelMemory memory_;
+  Uses uses_, kernel_uses_;
+  std::unordered_set<const BufferNode*> allocated_;
+  /// What matched buffers are parts of.
+  std::unordered_map<const BufferNode*, Buffer> sources_;
+  std::vector<OpenLoop> open_;
+
+  Stmt children(const Stmt& s) {
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+  /// The statement, inside of which some threads may be missing that decide the conditions. `var`
+  /// differs between those.
+  Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
+    std::vector<int> divergent;
+    for (OpenLoop& open : open_) {
+      divergent.push_back(open.divergent);
+      if (std::none_of(conditions.begin(), conditions.end(),
+                       [&](const Expr& condition) { return open.decides(condition); }))
+        continue;
+      ++open.divergent;
+      if (var) open.dependent.insert(&var->node());
+    }
+    const Stmt result = children(s);
+    for (std::size_t n = 0; n < divergent.size(); ++n) open_[n].divergent = divergent[n];
+    return result;
+  }
+
+  Stmt loop(const Stmt& s, const For& loop) {
+    const std::optional<ThreadTag> thread = traits_of(loop).thread;
+    if (!thread || thread->is_virtual()) return under({loop.min, loop.extent}, loop.var, s);
+    const bool is_nested = std::any_of(open_.begin(), open_.end(),
+                                       [&](const OpenLoop& open) { return open.tag == *thread; });
+    if (is_nested && !is_shared_work(s, loop, *thread)) {
+      LoopTraits traits = traits_of(loop);
+      traits.thread = std::nullopt;
+      For serial = loop;
+      serial.kind = ForKind::Serial;
+      return stmt(make_stmt(with_traits(std::move(serial), std::move(traits))));
+    }
+    if (open_.empty()) kernel_uses_ = uses_in(s);
+    open_.push_back({*thread, constant_int(loop.extent), {&loop.var.node()}});
+    const Stmt result = children(s);
+    open_.pop_back();
+    return result;
+  }
+
+  bool is_shared_work(const Stmt& s, const For& loop, ThreadTag tag) const {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (!extent || reduces(loop)) return false;
+    for (const OpenLoop& open : open_) {
+      if (!(open.tag == tag)) continue;
+      const bool has_all = open.extent && *extent <= *open.extent && open.divergent == 0;
+      if (!has_all || open.decides(s)) return false;
+    }
+    bool is_shared = true;
+    walk(
+        s,
+        [&](const Store& store) { is_shared = is_shared && is_memory_of_all(store.buffer, tag); },
+        [&](const BlockRealize& realize) {
+          for (const BufferRegion& write : realize.block->writes)
+            is_shared = is_shared && is_memory_of_all(write.buffer, tag);
+        });
+    return is_shared;
+  }
+
+  static bool reduces(const For& loop) {
+    bool found = false;
+    walk(loop.body, [&](const BlockRealize& realize) {
+      for (std::size_t n = 0; n < realize.values.size(); ++n)
+        found = found || (realize.block->iters[n].kind() == IterKind::Reduce &&
+                          uses_var(realize.values[n], loop.var));
+    });
+    return found;
+  }
+
+  bool is_memory_of_all(Buffer buffer, ThreadTag tag) const {
+    for (auto at = sources_.find(buffer.get()); at != sources_.end();
+         at = sources_.find(buffer.get()))
+      buffer = at->second;
+    switch (buffer.scope()) {
+      case StorageScope::Global: {
+        if (memory_ == KernelMemory::Shared || !allocated_.contains(buffer.get())) return true;
+        const auto all = uses_.find(buffer.get()), own = kernel_uses_.find(buffer.get());
+        return own == kernel_uses_.end() || all->second > own->second;
+      }
+      case StorageScope::Shared:
+      case StorageScope::SharedDyn:
+        return tag.is_thread();
+      case StorageScope::Warp:
+        return tag.is_thread() && tag.dim == 0;
+      default:
+        return false;
+    }
+  }
+};
+
+}  // namespace
+
+Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory) {
+  return Serializer(body, memory).stmt(body);
+}
+
+}  // namespace tenon::tir
