@@ -96,7 +96,8 @@ class Reduction {
         block_(*nest.realize->block),
         combination_(combination),
         store_(*block_.body.as<Store>()),
-        identity_(block_.init->as<Store>()->value) {
+        identity_(block_.init ? block_.init->as<Store>()->value
+                              : identity_of(combination.op, store_.value.dtype())) {
     for (const For* loop : nest.loops) {
       const bool is_own = is_reduced(*nest.realize, loop->var);
       if (is_own) reduced_.insert(&loop->var.node());
@@ -155,20 +156,20 @@ class Reduction {
 
     const Buffer total = own_variable("reduce_temp0", dtype);
     const Buffer part = own_variable("normal_reduce_temp0", dtype);
+    const Expr all_spatial = conjunction(spatial);
     std::vector<Stmt> steps;
     if (!serial_.empty()) {
-      steps.push_back(make_store(part, identity_, {Expr(0)}));
-      const Expr combined = combination_.element_is_left
-                                ? make_binary(combination_.op, value_of(part), value)
-                                : make_binary(combination_.op, value, value_of(part));
+      steps.push_back(make_store(part, begin(all_spatial), {Expr(0)}));
+      const Expr combined = combined_with(value_of(part), value);
       steps.push_back(inside_of(serial_, guarded(counts, make_store(part, combined, {Expr(0)}))));
     }
-    const Expr own = !serial_.empty()  ? value_of(part)
-                     : is_true(counts) ? value
-                                       : if_then_else(counts, value, identity_);
+    const Expr one = is_true(counts) ? value : if_then_else(counts, value, identity_);
+    const Expr own = !serial_.empty() ? value_of(part)
+                     : block_.init    ? one
+                                      : combined_with(begin(all_spatial), one);
     steps.push_back(all_reduce(own, total));
     steps.push_back(
-        guarded(conjunction(spatial), make_store(store_.buffer, value_of(total), store_.indices)));
+        guarded(all_spatial, make_store(store_.buffer, value_of(total), store_.indices)));
     Stmt body = allocated(total, make_seq(std::move(steps)));
     if (!serial_.empty()) body = allocated(part, body);
     return inside_of(outer_, block_of(std::move(body)));
@@ -186,6 +187,23 @@ class Reduction {
   Vars reduced_;
   /// What the iterators of the reduction are bound to.
   VarMap values_;
+
+  /// What a thread's part starts from. Where the init is elsewhere, the first thread takes what the
+  /// element holds: as part of what all threads reduce, it is read before any of them stores.
+  Expr begin(const Expr& condition) const {
+    if (block_.init) return identity_;
+    Expr is_first = condition;
+    for (const For* loop : outer_)
+      if (is_reducing_thread(*loop))
+        is_first = is_true(is_first) ? loop->var == loop->min
+                                     : make_binary(BinaryOp::And, is_first, loop->var == loop->min);
+    return if_then_else(is_first, make_load(store_.buffer, store_.indices), identity_);
+  }
+
+  Expr combined_with(const Expr& element, const Expr& value) const {
+    return combination_.element_is_left ? make_binary(combination_.op, element, value)
+                                        : make_binary(combination_.op, value, element);
+  }
 
   Vars iterators() const {
     Vars vars;
@@ -307,15 +325,12 @@ class Rewriter {
     for (const For* outer : loops_)
       if (!is_one(outer->extent) && is_reduced(*nest.realize, outer->var))
         refuse(block, *outer, "and other statements are inside of that loop; rfactor it first");
-    if (!block.init)
-      refuse(block, thread,
-             "and its init is elsewhere; leave the init in the block (no decompose_reduction), or "
-             "rfactor the loop first");
-    const std::optional<Combination> combination = find_combination(block);
+    const std::optional<Combination> combination =
+        block.init ? find_combination(block) : find_update(block);
     if (!combination)
       refuse(block, thread,
-             "and is no sum, product, minimum or maximum that starts from its identity; leave that "
-             "loop serial");
+             std::string("and is no sum, product, minimum or maximum") +
+                 (block.init ? " that starts from its identity" : "") + "; leave that loop serial");
     if (divergent_ > 0)
       refuse(block, thread,
              "under a condition that only some threads meet, so that the others would not come to "

@@ -20,8 +20,9 @@ namespace tenon::lowering {
 /// A block program's body; the same statement where no threads reduce together. LowerError, with
 /// block, loop and what would work, where they would have to and cannot: across blocks of threads
 /// or virtual threads, with other statements or spatial loops between the loops of the reduction,
-/// for an update whose init stands elsewhere or that is not `C = C op value` from op's identity,
-/// and where only some of the threads would come to the reduction.
+/// for what is not `C = C op value` from op's identity, and where only some of the threads would
+/// come to the reduction. Where the init stands elsewhere, one of the threads starts from what C
+/// holds.
 tir::Stmt reduce_across_threads(const tir::Stmt& body);
 
 }  // namespace tenon::lowering

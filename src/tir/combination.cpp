@@ -33,6 +33,18 @@ bool is_element(const Expr& e, const Store& store) {
   return true;
 }
 
+/// out = out (+) value, with an operator that reduces.
+std::optional<Combination> combination_of(const Store& update) {
+  const Binary* binary = update.value.as<Binary>();
+  if (!binary) return std::nullopt;
+  const bool is_reducing = binary->op == BinaryOp::Add || binary->op == BinaryOp::Mul ||
+                           binary->op == BinaryOp::Min || binary->op == BinaryOp::Max;
+  if (!is_reducing) return std::nullopt;
+  const bool is_left = is_element(binary->a, update);
+  if (!is_left && !is_element(binary->b, update)) return std::nullopt;
+  return Combination{binary->op, is_left ? binary->b : binary->a, is_left};
+}
+
 }  // namespace
 
 std::optional<Combination> find_combination(const Block& block) {
@@ -41,11 +53,30 @@ std::optional<Combination> find_combination(const Block& block) {
   if (!init || !update || !init->buffer.same_as(update->buffer)) return std::nullopt;
   for (std::size_t d = 0; d < update->indices.size(); ++d)
     if (!structural_equal(init->indices[d], update->indices[d])) return std::nullopt;
-  const Binary* binary = update->value.as<Binary>();
-  if (!binary || !is_identity(init->value, binary->op)) return std::nullopt;
-  const bool is_left = is_element(binary->a, *update);
-  if (!is_left && !is_element(binary->b, *update)) return std::nullopt;
-  return Combination{binary->op, is_left ? binary->b : binary->a, is_left};
+  const std::optional<Combination> combination = combination_of(*update);
+  if (!combination || !is_identity(init->value, combination->op)) return std::nullopt;
+  return combination;
+}
+
+std::optional<Combination> find_update(const Block& block) {
+  const Store* update = block.body.as<Store>();
+  if (block.init || !update) return std::nullopt;
+  return combination_of(*update);
+}
+
+Expr identity_of(BinaryOp op, DataType type) {
+  switch (op) {
+    case BinaryOp::Add:
+      return make_const(type, 0);
+    case BinaryOp::Mul:
+      return make_const(type, 1);
+    case BinaryOp::Min:
+      return type.is_float() ? infinity(type) : max_value(type);
+    case BinaryOp::Max:
+      return type.is_float() ? infinity(type) * -1 : min_value(type);
+    default:
+      internal_error("no value changes nothing under this operator");
+  }
 }
 
 }  // namespace tenon::tir

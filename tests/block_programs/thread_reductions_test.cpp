@@ -207,13 +207,24 @@ TEST(ThreadReductions, WhatIsNoKnownCombinationIsRefused) {
             std::string::npos);
 }
 
-TEST(ThreadReductions, AnUpdateWithoutItsInitIsRefused) {
-  const tir::PrimFunc func = program(16);
-  Schedule sch = scheduled(func);
-  const std::vector<LoopRV> loops = sch.get_loops(sch.get_block("S"));
-  sch.bind(loops[1], "threadIdx.x");
-  sch.decompose_reduction(sch.get_block("S"), loops[0]);
-  EXPECT_NE(refusal(sch.mod().functions.at("main")).find("and its init is elsewhere"),
+/// Columns for one value each, and for several, the last threads one less.
+TEST(ThreadReductions, AnUpdateAddsToWhatItsInitLeft) {
+  for (const int columns : {8, 30}) {
+    const tir::PrimFunc func =
+        program(columns, columns == 8 ? tir::BinaryOp::Add : tir::BinaryOp::Max);
+    Schedule sch = scheduled(func);
+    const std::vector<LoopRV> loops = sch.get_loops(sch.get_block("S"));
+    sch.bind(sch.split(loops[1], {std::nullopt, 8})[1], "threadIdx.x");
+    sch.decompose_reduction(sch.get_block("S"), loops[0]);
+    EXPECT_TRUE(reduces_together(checked(func, sch, columns)));
+  }
+}
+
+TEST(ThreadReductions, AnUpdateThatIsNoKnownCombinationIsRefused) {
+  EXPECT_NE(refusal_of_loops("for i, k_0 in T.grid(6, 4):\n"
+                             "for k_1 in T.thread_binding(8, thread=\"threadIdx.x\"):",
+                             "none", "S[vi] - A[vi, vk]")
+                .find("is no sum, product, minimum or maximum; leave that loop serial"),
             std::string::npos);
 }
 

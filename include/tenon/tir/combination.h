@@ -18,4 +18,11 @@ struct Combination {
 /// operator in the element's type.
 std::optional<Combination> find_combination(const Block& block);
 
+/// The same of a block whose init is elsewhere: what its element was before, combined.
+std::optional<Combination> find_update(const Block& block);
+
+/// What changes no value that it is combined with; among floats the infinities do so for Min and
+/// Max.
+Expr identity_of(BinaryOp op, DataType type);
+
 }  // namespace tenon::tir

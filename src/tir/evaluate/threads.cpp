@@ -180,6 +180,8 @@ void Machine::allreduce(const Call& n, const Active& active) {
     auto [total, is_first] = totals.try_emplace(group_of(t), own);
     if (!is_first) total->second = combine(total->second, own, t);
   }
+  // No thread goes on before all have brought their values.
+  ++barriers_;
   for (std::size_t id : active) {
     Thread& t = threads_[id];
     const std::vector<Scalar>& total = totals.at(group_of(t));
