@@ -24,10 +24,14 @@ struct Scope {
   int depth;
 };
 
+/// What is done with elements where they are named: a view only says where others are.
+enum class Use : unsigned char { Load, Store, View };
+
 struct Access {
   std::size_t scope;
   /// Nothing is known of accesses through pointers.
   std::optional<std::vector<Expr>> indices;
+  Use use;
 };
 
 struct Allocated {
@@ -104,7 +108,7 @@ class Planner {
     } else if (const Store* store = s.as<Store>()) {
       expr(store->value);
       for (const Expr& index : store->indices) expr(index);
-      access(store->buffer, store->indices);
+      access(store->buffer, store->indices, Use::Store);
     } else {
       for_each_child(
           s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
@@ -121,6 +125,8 @@ class Planner {
       matched_.insert_or_assign(&match.buffer->data.node(), match.source);
     }
     around_.push_back(&b);
+    // Views stand here, even if all that uses them is further inside.
+    for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
     stmt(b.body);
     around_.pop_back();
     // Of the n-th buffer that the block writes.
@@ -147,28 +153,32 @@ class Planner {
   }
 
   void expr(const Expr& e) {
-    if (const Load* load = e.as<Load>()) access(load->buffer, load->indices);
+    if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
     // A data pointer by itself: any element.
-    if (e.as<VarNode>()) touch(&e.node(), std::nullopt);
+    if (e.as<VarNode>()) touch(&e.node(), std::nullopt, Use::Load);
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
-  void access(const Buffer& buffer, const std::vector<Expr>& indices) {
+  void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
     const auto matched = matched_.find(&buffer->data.node());
-    if (matched == matched_.end()) return touch(&buffer->data.node(), indices);
-    // The whole region that it is matched with, from its beginning to its end.
+    if (matched == matched_.end()) return touch(&buffer->data.node(), indices, use);
+    region(matched->second, use);
+  }
+
+  /// The whole region, from its beginning to its end.
+  void region(const BufferRegion& part, Use use) {
     std::vector<Expr> first, last;
-    for (const Range& range : matched->second.region) {
+    for (const Range& range : part.region) {
       first.push_back(range.min);
       last.push_back(range.min + range.extent - 1);
     }
-    access(matched->second.buffer, first);
-    access(matched->second.buffer, last);
+    access(part.buffer, first, use);
+    access(part.buffer, last, use);
   }
 
-  void touch(const void* data, std::optional<std::vector<Expr>> indices) {
+  void touch(const void* data, std::optional<std::vector<Expr>> indices, Use use) {
     if (const auto matched = matched_.find(data); matched != matched_.end())
-      return touch(&matched->second.buffer->data.node(), std::nullopt);
+      return touch(&matched->second.buffer->data.node(), std::nullopt, use);
     const auto found = by_data_.find(data);
     if (found == by_data_.end()) return;
     Allocated& a = buffers_[found->second];
@@ -177,7 +187,7 @@ class Planner {
       a.is_read_first = std::ranges::any_of(
           reads, [&](const BufferRegion& r) { return &r.buffer->data.node() == data; });
     }
-    a.accesses.push_back({here_, std::move(indices)});
+    a.accesses.push_back({here_, std::move(indices), use});
   }
 
   // ---- where ----
@@ -202,6 +212,7 @@ class Planner {
     if (a.is_read_first) return a.owner;
     std::size_t place = a.accesses.front().scope;
     for (const Access& access : a.accesses) place = common(place, access.scope);
+    while (place != a.owner && leaves_elements(a, place)) place = parent(place);
     std::size_t result = place;
     const auto carried = blocks_.carried_by.find(&a.buffer->data.node());
     if (carried == blocks_.carried_by.end()) return result;
@@ -241,26 +252,71 @@ class Planner {
     return map;
   }
 
+  arith::Facts facts_at(std::size_t place) const {
+    arith::Facts facts;
+    for (std::size_t scope = place; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    return facts;
+  }
+
+  /// The box of the accesses that `chosen` names, inside of the place. Nullopt if it is not known.
+  template <class F>
+  std::optional<std::vector<Interval>> box_of(const Allocated& a, std::size_t place,
+                                              const arith::Facts& facts, F chosen) const {
+    std::vector<std::vector<Interval>> touched(a.buffer->shape.size());
+    for (const Access& access : a.accesses) {
+      if (!access.indices || access.indices->size() != touched.size()) return std::nullopt;
+      if (!chosen(access)) continue;
+      const IntervalMap map = relaxed(a, access.scope, place);
+      for (std::size_t d = 0; d < touched.size(); ++d)
+        touched[d].push_back(values_of((*access.indices)[d], map));
+    }
+    std::vector<Interval> result;
+    for (const std::vector<Interval>& dimension : touched)
+      result.push_back(dimension.empty() ? Interval::empty() : arith::hull(dimension, facts));
+    return result;
+  }
+
+  /// Whether iterations of the loop read elements that others have stored: more in some dimension
+  /// than what each stores itself.
+  bool leaves_elements(const Allocated& a, std::size_t place) const {
+    const For* loop = loop_of(place);
+    if (!loop || is_one(loop->extent)) return false;
+    const arith::Facts facts = facts_at(place);
+    const auto stores =
+        box_of(a, place, facts, [](const Access& c) { return c.use == Use::Store; });
+    const auto loads = box_of(a, place, facts, [](const Access& c) { return c.use == Use::Load; });
+    if (!stores || !loads) return false;
+    for (std::size_t d = 0; d < stores->size(); ++d) {
+      const Interval &stored = (*stores)[d], &loaded = (*loads)[d];
+      if (stored.is_empty() || loaded.is_empty()) return false;
+      if (!stored.is_bounded() || !loaded.is_bounded()) return true;
+      const Expr last = a.buffer->shape[d] - 1;
+      const auto at_most = [&](const Expr& x, const Expr& y) {
+        return arith::can_prove(x <= y, facts);
+      };
+      // What a condition keeps inside of the buffer may look as if it went beyond.
+      const bool has_first =
+          at_most(*stored.min(), Expr(0)) || at_most(*stored.min(), *loaded.min());
+      const bool has_last = at_most(last, *stored.max()) || at_most(*loaded.max(), *stored.max());
+      if (!has_first || !has_last) return true;
+    }
+    return false;
+  }
+
   std::vector<Range> box(const Allocated& a, std::size_t place) const {
     const std::vector<Expr>& shape = a.buffer->shape;
     std::vector<Range> whole;
     for (const Expr& extent : shape)
       whole.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
     if (!a.buffer->strides.empty()) return whole;
-    std::vector<std::vector<Interval>> touched(shape.size());
-    for (const Access& access : a.accesses) {
-      if (!access.indices || access.indices->size() != shape.size()) return whole;
-      const IntervalMap map = relaxed(a, access.scope, place);
-      for (std::size_t d = 0; d < shape.size(); ++d)
-        touched[d].push_back(values_of((*access.indices)[d], map));
-    }
-    arith::Facts facts;
-    for (std::size_t scope = place; scope != kNone; scope = parent(scope))
-      if (const For* loop = loop_of(scope))
-        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    const arith::Facts facts = facts_at(place);
+    const auto touched = box_of(a, place, facts, [](const Access&) { return true; });
+    if (!touched) return whole;
     std::vector<Range> result;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));
+      result.push_back(within((*touched)[d], whole[d], facts));
     return result;
   }
 

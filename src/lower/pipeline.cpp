@@ -19,6 +19,7 @@
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
 #include "lower/passes/pack_stores.h"
+#include "lower/passes/part_lane_buffers.h"
 #include "lower/passes/partition_loops.h"
 #include "lower/passes/privatize_buffers.h"
 #include "lower/passes/remove_no_ops.h"
@@ -76,6 +77,11 @@ constexpr std::array kLowering = {
         "partition-loops", partition_loops, Form::Flat, Form::Flat,
         "before vectorisation, which a guard would make serial; not for the text that readers know",
         [](const PipelineOptions& options) { return !options.simple_mode; }},
+    Pass{
+        "part-lane-buffers", part_lane_buffers, Form::Flat, Form::Flat,
+        "only for the text that readers know; while the loops whose lanes have memory of their own "
+        "are still there",
+        [](const PipelineOptions& options) { return options.simple_mode; }},
     Pass{
         "vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "

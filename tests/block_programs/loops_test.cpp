@@ -2,12 +2,14 @@
 // spaces aside.
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/check_functions.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
 #include "tenon_test_paths.h"
 
@@ -20,36 +22,30 @@ std::string file_text(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// Without blank lines and trailing spaces. A buffer that is called `C.rf` is `C_rf` in a script,
-/// so that it is `C_rf` in what is lowered from one.
+/// Without blank lines and trailing spaces.
 std::string normalized(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
   for (std::string line; std::getline(lines, line);) {
     while (!line.empty() && line.back() == ' ') line.pop_back();
-    for (std::size_t at = line.find(".rf"); at != std::string::npos; at = line.find(".rf", at))
-      line[at] = '_';
     if (!line.empty()) result += line + "\n";
   }
   return result;
 }
 
-constexpr const char* kVectors =
-    "the reference prints a buffer of vectors once more for each access";
-constexpr const char* kNames =
-    "the script shows numbered names, and the reference's text those before they were numbered";
 constexpr const char* kCarried =
     "the reference allocates a sum inside of the loop that carries it, and relies on finding the "
     "same memory again";
-constexpr const char* kRaces =
-    "in the reference's loops threads race for the sums of a reduction; ours refuses";
+constexpr const char* kRaces = "in the reference's loops threads race for the sums of a reduction";
 constexpr const char* kNoProgram = "the reference lost what a name stands for";
+constexpr const char* kLostGuard = "the reference lost the guard of a split that does not divide";
 
 /// Where the text is not the reference's, and why.
-const std::map<std::string, const char*> kDepartures = {
-    {"0004", kVectors}, {"0116", kVectors},   {"0182", kVectors}, {"0210", kVectors},
-    {"0249", kVectors}, {"0052", kNames},     {"0090", kNames},   {"0227", kNames},
-    {"0130", kCarried}, {"0165", kNoProgram}, {"0050", kRaces},   {"0150", kRaces}};
+const std::map<std::string, const char*> kDepartures = {{"0130", kCarried},
+                                                        {"0165", kNoProgram},
+                                                        {"0206", kLostGuard},
+                                                        {"0050", kRaces},
+                                                        {"0150", kRaces}};
 
 class BlockLoops : public testing::TestWithParam<std::string> {};
 
@@ -57,21 +53,76 @@ std::filesystem::path path_of(const std::string& number, const char* end) {
   return std::filesystem::path(TENON_GOLDEN_DIR) / "blocks" / "random" / (number + end);
 }
 
+tir::IRModule module_before(const std::string& number) {
+  return parse_script(file_text(path_of(number, ".in.txt")));
+}
+
+tir::IRModule module_after(const std::string& number) {
+  Schedule sch(module_before(number));
+  sch.apply_trace(parse_trace(file_text(path_of(number, ".trace.txt"))));
+  return sch.mod();
+}
+
 TEST_P(BlockLoops, AreThoseOfTheReference) {
   const std::string& number = GetParam();
   if (kDepartures.contains(number)) GTEST_SKIP() << kDepartures.at(number);
-  const tir::IRModule module = parse_script(file_text(path_of(number, ".out.txt")));
   std::ostringstream text;
-  for (const auto& [name, func] : module.functions) text << lower(func, {.simple_mode = true});
+  for (const auto& [name, func] : module_after(number).functions)
+    text << lower(func, {.simple_mode = true, .name = name});
   EXPECT_EQ(normalized(text.str()), normalized(file_text(path_of(number, ".loops.txt"))));
 }
 
-TEST(BlockLoopsOfThreads, ThatRaceForASumAreRefused) {
-  for (const auto& [number, reason] : kDepartures) {
-    if (reason != kRaces) continue;
-    const tir::IRModule module = parse_script(file_text(path_of(number, ".out.txt")));
-    EXPECT_THROW(lower(module.functions.at("main")), LowerError) << number;
-  }
+/// Of 0050, other statements are inside of the loop that the threads share.
+TEST(BlockLoopsOfThreads, ThatRaceForASumReduceTogetherOrAreRefused) {
+  const tir::PrimFunc after = lower(module_after("0150").functions.at("main")).functions.at("main");
+  EXPECT_TRUE(check_functions(module_before("0150").functions.at("main"), after).fine());
+  EXPECT_THROW(lower(module_after("0050").functions.at("main")), LowerError);
+}
+
+/// Pairs of elements that two iterations compute: what the first leaves is still there in the
+/// second.
+TEST(BlockLoopsMemory, ElementsOfEarlierIterationsAreKept) {
+  const tir::PrimFunc func = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[4, "float32"]) -> None:
+    T.func_attr({"global_symbol": "main", "tir.noalias": True})
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+        with T.block("C"):
+            vi = T.axis.spatial(4, i // 2)
+            C[vi] = B[vi * 2] + B[vi * 2 + 1]
+)")
+                                 .functions.at("main");
+  EXPECT_TRUE(check_functions(func, lower(func).functions.at("main")).fine());
+  EXPECT_TRUE(check_functions(func, func, {.target = Target("llvm")}).fine());
+}
+
+TEST(BlockLoopsMemory, AViewStandsWhereItsMemoryIs) {
+  const tir::PrimFunc func = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 6), "float32"], C: T.Buffer[(8, 6), "float32"]) -> None:
+    T.func_attr({"global_symbol": "main", "tir.noalias": True})
+    B = T.alloc_buffer([8, 6], dtype="float32")
+    for i in T.serial(4):
+        with T.block("rows"):
+            vi = T.axis.spatial(4, i)
+            T.reads(A[vi * 2 : vi * 2 + 2, 0 : 6])
+            T.writes(B[vi * 2 : vi * 2 + 2, 0 : 6])
+            rows = T.match_buffer(B[vi * 2 : vi * 2 + 2, 0 : 6], [2, 6], dtype="float32", offset_factor=1)
+            for r, c in T.grid(2, 6):
+                with T.block("element"):
+                    vr, vc = T.axis.remap("SS", [r, c])
+                    rows[vr, vc] = A[vi * 2 + vr, vc]
+    for i, j in T.grid(8, 6):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj]
+)")
+                                 .functions.at("main");
+  EXPECT_TRUE(check_functions(func, lower(func).functions.at("main")).fine());
 }
 
 std::vector<std::string> numbers() {

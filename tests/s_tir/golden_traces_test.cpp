@@ -22,7 +22,6 @@ const std::map<std::string, std::string> kOtherScripts = {
     {"0081", kOutOfBounds},
     {"0165", "the reference's init has a condition on loops that are not around it"},
     {"0206", "the reference loses the condition of an imperfect split in blockize"},
-    {"0269", "the reference numbers one name differently from all other texts"},
 };
 /// Steps that ours refuses, because the reference goes wrong there.
 const std::map<std::string, std::string> kRefusedTraces = {
@@ -34,9 +33,7 @@ const std::map<std::string, std::string> kOtherResults = {
     {"0021", "local memory is written in one launch and read in another"},
     {"0058", "local memory is written in one launch and read in another"},
     {"0062", "local memory is written by the host and read by threads"},
-    {"0066", "local memory is written in one launch and read in another"},
     {"0246", "local memory is written in one launch and read by the host"},
-    {"0255", "local memory is written in one launch and read in another"},
 };
 
 /// Cases have their modules in common.

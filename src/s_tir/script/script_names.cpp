@@ -10,7 +10,12 @@ const std::string& Names::define(const void* what, const std::string& hint, cons
   std::ranges::replace(base, '.', '_');
   if (base.empty() || !std::isalpha(static_cast<unsigned char>(base.front()))) base = prefix + base;
   std::string name = base;
-  for (int n = 1; !taken_.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+  if (const auto known = taken_.find(base); known != taken_.end()) {
+    // Counted on as long as the plain name is taken, also past numbers that are free again.
+    do name = base + "_" + std::to_string(++known->second);
+    while (taken_.contains(name));
+  }
+  taken_.emplace(name, 0);
   return names_.insert_or_assign(what, std::move(name)).first->second;
 }
 

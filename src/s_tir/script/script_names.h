@@ -4,7 +4,6 @@
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "tenon/tir/block.h"
 
@@ -13,7 +12,8 @@ namespace tenon::s_tir::script {
 class Names {
  public:
   /// A new name for a variable or buffer, like `hint`: `.` is `_`, and where that is taken, `_1`,
-  /// `_2`, ... follows. One that does not begin with a letter gets the prefix.
+  /// `_2`, ... follows, each number once while it is taken. One that does not begin with a letter
+  /// gets the prefix.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
   /// As it is: `A.data` is the data pointer of `A`.
   void define_as(const void* what, std::string name);
@@ -21,11 +21,12 @@ class Names {
   /// Null for what has no name here.
   const std::string* find(const void* what) const;
   /// Takes the names of others out of the way: functions, and what a script cannot name.
-  void reserve(const std::string& name) { taken_.insert(name); }
+  void reserve(const std::string& name) { taken_.emplace(name, 0); }
 
  private:
   std::unordered_map<const void*, std::string> names_;
-  std::unordered_set<std::string> taken_;
+  /// With the last number that was put behind each.
+  std::unordered_map<std::string, int> taken_;
 };
 
 }  // namespace tenon::s_tir::script

@@ -1,0 +1,56 @@
+#include "lower/passes/part_lane_buffers.h"
+
+#include "lower/rewriting.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool has_vectorized_loop(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const For& loop) { found = found || loop.kind == ForKind::Vectorized; });
+  return found;
+}
+
+/// The accesses of one allocation.
+Stmt with_own_buffers(const Stmt& body, const Var& data) {
+  const auto copy = [](const Buffer& buffer) { return make_buffer(BufferNode(*buffer.get())); };
+  return rewrite(
+      body,
+      [&](const Load& load, const Expr&) -> std::optional<Expr> {
+        if (!load.buffer->data.same_as(data)) return std::nullopt;
+        return make_load(copy(load.buffer), load.indices);
+      },
+      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
+        if (!store.buffer->data.same_as(data)) return std::nullopt;
+        return make_store(copy(store.buffer), store.value, store.indices);
+      });
+}
+
+Stmt part(const Stmt& s, bool has_lanes) {
+  if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized) {
+    const bool becomes_lanes =
+        constant_int(loop->extent).value_or(1) > 1 && !has_vectorized_loop(loop->body);
+    has_lanes = has_lanes || becomes_lanes;
+  }
+  const Stmt inside = map_statements(s, [&](const Stmt& c) { return part(c, has_lanes); });
+  const Allocate* memory = inside.as<Allocate>();
+  if (!memory || !has_lanes) return inside;
+  Allocate own = *memory;
+  own.body = with_own_buffers(memory->body, memory->data);
+  return make_stmt(std::move(own));
+}
+
+}  // namespace
+
+PrimFunc part_lane_buffers(const PrimFunc& func, const PassOptions& options) {
+  if (options.disable_vectorize) return func;
+  PrimFunc result = func;
+  result.body = part(func.body, false);
+  return result;
+}
+
+}  // namespace tenon::lowering
