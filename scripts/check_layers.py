@@ -19,7 +19,7 @@ ROOMS = {
     "tir": ((), ()),
     "arith": (("tir",), ()),
     "te": (("arith", "tir"), ("boost/graph/",)),
-    "s_tir": (("arith", "tir"), ()),
+    "s_tir": (("arith", "tir"), ("nlohmann/",)),
     "lower": (("arith", "tir"), ()),
     "codegen": (("tir", "runtime"), ()),
     "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),

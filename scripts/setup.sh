@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
-          libboost-program-options-dev libtbb-dev libgtest-dev libopenblas-dev)
+          libboost-program-options-dev nlohmann-json3-dev libtbb-dev libgtest-dev libopenblas-dev)
 for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
@@ -18,7 +18,7 @@ llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts al
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup.sh: this machine has no apt-get. Tenon needs a C++20 compiler, CMake 3.25, Ninja, Python 3," \
-       "Boost, oneTBB, GoogleTest and LLVM 19 or later; going on with what is here." >&2
+       "Boost, nlohmann/json, oneTBB, GoogleTest and LLVM 19 or later; going on with what is here." >&2
   exit 0
 fi
 

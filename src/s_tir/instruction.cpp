@@ -156,6 +156,29 @@ std::size_t parameter_index(const InstructionInfo& info, std::string_view name) 
   internal_error("an instruction has no such parameter");
 }
 
+std::optional<std::string> complete(Instruction& step, const std::vector<bool>& is_given) {
+  const InstructionInfo& info = info_of(step.kind);
+  const std::string name(info.name);
+  for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+    const Parameter& parameter = info.parameters[n];
+    TraceValue& value = step.arguments[n];
+    if (!is_given[n]) {
+      // Flags were not always there.
+      if (!parameter.is_new && !parameter.is_bool)
+        return name + ": argument `" + std::string(parameter.name) + "` is missing";
+      value = parameter.is_new ? absent_value(parameter)
+                               : TraceValue{parameter.name == "preserve_unit_iters"};
+    }
+    if (const auto* integer = std::get_if<std::int64_t>(&value.value); integer && parameter.is_bool)
+      value = TraceValue{*integer != 0};
+  }
+  const bool gives_one = info.gives != Gives::Nothing && !gives_list(info.gives);
+  if (info.gives == Gives::Nothing ? !step.outputs.empty() : gives_one && step.outputs.size() != 1)
+    return name + " gives " + (gives_one ? "one thing" : "nothing") + ", and " +
+           std::to_string(step.outputs.size()) + " are named";
+  return std::nullopt;
+}
+
 TraceValue absent_value(const Parameter& parameter) {
   return std::visit([](const auto& value) { return TraceValue{value}; }, parameter.absent);
 }

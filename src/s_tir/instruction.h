@@ -54,6 +54,10 @@ RV::Kind kind_given(Gives gives);
 /// The position of a parameter (InternalError if there is none of that name).
 std::size_t parameter_index(const InstructionInfo& info, std::string_view name);
 
+/// Gives parameters that are not written their values, and makes flags of numbers. What is wrong
+/// with the step then; nullopt if nothing is.
+std::optional<std::string> complete(Instruction& step, const std::vector<bool>& is_given);
+
 /// What a parameter that is not written stands for.
 TraceValue absent_value(const Parameter& parameter);
 

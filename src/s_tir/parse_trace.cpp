@@ -3,7 +3,9 @@
 #include <map>
 
 #include "s_tir/instruction.h"
+#include "s_tir/trace_json.h"
 #include "s_tir/trace_lexer.h"
+#include "s_tir/trace_text.h"
 #include "tenon/s_tir/index_map.h"
 
 namespace tenon::s_tir {
@@ -24,7 +26,7 @@ TraceValue number_value(const Token& token) {
   syntax_error(token, "`" + text + "` is no number");
 }
 
-/// What both forms share: tokens, and the names that instructions have given.
+/// Tokens, and the names that instructions have given.
 class Reader {
  public:
   explicit Reader(std::string_view text) : tokens_(trace_tokens(text)) {}
@@ -41,13 +43,14 @@ class Reader {
     take();
     return true;
   }
+  [[noreturn]] void refuse(const std::string& expected) const {
+    syntax_error(token(), expected + " is expected, not " + shown(token()));
+  }
   void expect(const char* sign) {
-    if (!accept(sign))
-      syntax_error(token(), "`" + std::string(sign) + "` is expected, not " + shown(token()));
+    if (!accept(sign)) refuse("`" + std::string(sign) + "`");
   }
   Token expect(Token::Kind kind, const char* what) {
-    if (token().kind != kind)
-      syntax_error(token(), std::string(what) + " is expected, not " + shown(token()));
+    if (token().kind != kind) refuse(what);
     return take();
   }
   void skip_line_ends() {
@@ -71,31 +74,6 @@ class Reader {
   std::map<std::string, RV> names_;
   int next_ = 0;
 };
-
-/// Positions given and kinds of outputs are right, flags are flags, and what may be absent has a
-/// value.
-void complete(Instruction& step, std::vector<bool>& is_given, const Token& at) {
-  const InstructionInfo& info = info_of(step.kind);
-  for (std::size_t n = 0; n < info.parameters.size(); ++n) {
-    const Parameter& parameter = info.parameters[n];
-    TraceValue& value = step.arguments[n];
-    if (!is_given[n]) {
-      // Flags were not always there.
-      if (!parameter.is_new && !parameter.is_bool)
-        syntax_error(at, std::string(info.name) + ": argument `" + std::string(parameter.name) +
-                             "` is missing");
-      value = parameter.is_new    ? absent_value(parameter)
-              : parameter.is_bool ? TraceValue{parameter.name == "preserve_unit_iters"}
-                                  : value;
-    }
-    if (const auto* integer = std::get_if<std::int64_t>(&value.value); integer && parameter.is_bool)
-      value = TraceValue{*integer != 0};
-  }
-  const bool gives_one = info.gives != Gives::Nothing && !gives_list(info.gives);
-  if (info.gives == Gives::Nothing ? !step.outputs.empty() : gives_one && step.outputs.size() != 1)
-    syntax_error(at, std::string(info.name) + " gives " + (gives_one ? "one thing" : "nothing") +
-                         ", and " + std::to_string(step.outputs.size()) + " are named");
-}
 
 class TextReader : Reader {
  public:
@@ -137,7 +115,7 @@ class TextReader : Reader {
     arguments(step, *info);
     for (const Token& output : left)
       step.outputs.push_back(define(output, kind_given(info->gives)));
-    complete(step, is_given_, first);
+    if (const auto wrong = complete(step, is_given_)) syntax_error(first, *wrong);
     return step;
   }
 
@@ -237,132 +215,26 @@ class TextReader : Reader {
   TraceValue list() {
     const bool is_tuple = accept("(");
     const char* end = is_tuple ? ")" : "]";
+    if (++depth_ > kMostNestedLists) syntax_error(token(), "lists are nested too deep");
     TraceValue::List items;
     while (!accept(end)) {
       items.push_back(value());
       if (!is_sign(end)) expect(",");
     }
+    --depth_;
     return {std::move(items)};
   }
 
   std::vector<bool> is_given_;
-};
-
-class JsonReader : Reader {
- public:
-  explicit JsonReader(std::string_view text) : Reader(text) {}
-
-  Trace trace() {
-    Trace result;
-    begin();
-    each([&] { result.steps.push_back(instruction()); });
-    next();
-    each([&] {
-      begin();
-      const Token at = expect(Token::Kind::Number, "the position of a step");
-      const TraceValue number = number_value(at);
-      const auto* position = std::get_if<std::int64_t>(&number.value);
-      if (!position || *position < 0 || *position >= static_cast<std::int64_t>(result.steps.size()))
-        syntax_error(at, "there is no step " + at.text);
-      next();
-      result.steps[static_cast<std::size_t>(*position)].decision = value(false);
-      finish();
-    });
-    finish();
-    if (token().kind != Token::Kind::End) syntax_error(token(), "the trace should end here");
-    return result;
-  }
-
- private:
-  void begin() { skip_line_ends(), expect("["), skip_line_ends(); }
-  void next() { skip_line_ends(), expect(","), skip_line_ends(); }
-  void finish() { skip_line_ends(), expect("]"), skip_line_ends(); }
-  template <class F>
-  void each(F&& item) {
-    begin();
-    for (bool is_first = true; !is_sign("]"); is_first = false) {
-      if (!is_first) next();
-      item();
-    }
-    finish();
-  }
-
-  Instruction instruction() {
-    const Token first = token();
-    begin();
-    const Token name = expect(Token::Kind::String, "the kind of a step");
-    const InstructionInfo* info = find_json_instruction(name.text);
-    if (info == nullptr) syntax_error(name, "no step is called `" + name.text + "`");
-    Instruction step{info->kind, std::vector<TraceValue>(info->parameters.size()), {}, {}};
-    std::vector<bool> is_given(info->parameters.size(), false);
-    next();
-    distribute(step, *info, Passed::Input, is_given);
-    next();
-    distribute(step, *info, Passed::Attribute, is_given);
-    next();
-    each([&] {
-      step.outputs.push_back(
-          define(expect(Token::Kind::String, "a name"), kind_given(info->gives)));
-    });
-    finish();
-    complete(step, is_given, first);
-    return step;
-  }
-
-  /// In the order of the parameters; a list among the inputs stands for itself, element by element.
-  void distribute(Instruction& step, const InstructionInfo& info, Passed passed,
-                  std::vector<bool>& is_given) {
-    TraceValue::List items;
-    const Token at = token();
-    each([&] { items.push_back(value(passed == Passed::Input)); });
-    auto item = items.begin();
-    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
-      const Parameter& parameter = info.parameters[n];
-      if (parameter.passed != passed) continue;
-      const bool is_list = passed == Passed::Input &&
-                           (parameter.name == "loops" || parameter.name == "ordered_loops" ||
-                            parameter.name == "factors");
-      if (is_list) {
-        step.arguments[n] = TraceValue{TraceValue::List(item, items.end())};
-        item = items.end();
-        is_given[n] = true;
-      } else if (item != items.end()) {
-        step.arguments[n] = *item++;
-        is_given[n] = true;
-      }
-    }
-    if (item != items.end()) syntax_error(at, std::string(info.name) + " has no further argument");
-  }
-
-  TraceValue value(bool is_input) {
-    skip_line_ends();
-    if (is_sign("[")) {
-      TraceValue::List items;
-      each([&] { items.push_back(value(is_input)); });
-      return {std::move(items)};
-    }
-    const Token item = take();
-    if (item.kind == Token::Kind::Number) return number_value(item);
-    if (item.kind == Token::Kind::Name && (item.text == "true" || item.text == "false"))
-      return {item.text == "true"};
-    if (item.kind == Token::Kind::Name && (item.text == "null" || item.text == "None")) return {};
-    if (item.kind != Token::Kind::String)
-      syntax_error(item, "a value is expected, not " + shown(item));
-    if (item.text == "None") return {};
-    if (!is_input) return {item.text};
-    const std::string& text = item.text;
-    // A text among the inputs has quotes of its own, and what they escape.
-    if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-      return {trace_tokens(text).front().text};
-    return {used(item)};
-  }
+  /// Lists that are open.
+  int depth_ = 0;
 };
 
 }  // namespace
 
 Trace parse_trace(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != std::string_view::npos && text[begin] == '[') return JsonReader(text).trace();
+  if (begin != std::string_view::npos && text[begin] == '[') return parse_json_trace(text);
   return TextReader(text).trace();
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <ostream>
 #include <set>
 
 #include "s_tir/instruction.h"
+#include "s_tir/trace_text.h"
 #include "tenon/s_tir/index_map.h"
 
 namespace tenon::s_tir {
@@ -34,6 +34,29 @@ char letter(RV::Kind kind) {
   internal_error("unknown kind of random variable");
 }
 
+std::string name_of(RV::Kind kind, int number) { return letter(kind) + std::to_string(number); }
+
+}  // namespace
+
+std::string RVNames::define(RV rv) {
+  const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
+  return name_of(rv.kind, entry->second);
+}
+
+std::string RVNames::use(RV rv) const {
+  const auto entry = numbers_.find(rv.number);
+  internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
+  return name_of(rv.kind, entry->second);
+}
+
+std::string number_text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.17g", value);
+  return buffer;
+}
+
+namespace {
+
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -46,56 +69,18 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// With the digits that give the same double again, as the reference writes it.
-std::string number_text(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.17g", value);
-  return buffer;
-}
-
-/// Random variables by the order in which the text mentions them first as outputs.
-class Names {
- public:
-  std::string define(RV rv) {
-    const auto [entry, is_new] = numbers_.try_emplace(rv.number, next_);
-    if (is_new) ++next_;
-    return name(rv.kind, entry->second);
-  }
-  std::string use(RV rv) const {
-    const auto entry = numbers_.find(rv.number);
-    internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
-    return name(rv.kind, entry->second);
-  }
-
- private:
-  static std::string name(RV::Kind kind, int number) {
-    return letter(kind) + std::to_string(number);
-  }
-  std::map<int, int> numbers_;
-  int next_ = 0;
-};
-
-/// One value, as Python and as JSON write it.
+/// One value, as Python writes it.
 class ValueWriter {
  public:
-  ValueWriter(const Names& names, bool is_json) : names_(names), is_json_(is_json) {}
+  explicit ValueWriter(const RVNames& names) : names_(names) {}
 
   std::string operator()(const TraceValue& value) const { return std::visit(*this, value.value); }
-  std::string operator()(std::monostate) const { return is_json_ ? "\"None\"" : "None"; }
-  std::string operator()(bool value) const {
-    if (is_json_) return value ? "1" : "0";
-    return value ? "True" : "False";
-  }
+  std::string operator()(std::monostate) const { return "None"; }
+  std::string operator()(bool value) const { return value ? "True" : "False"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
-  std::string operator()(double value) const {
-    const std::string text = number_text(value);
-    const bool is_integral = text.find_first_of(".en") == std::string::npos;
-    return is_json_ && is_integral ? text + ".0" : text;
-  }
+  std::string operator()(double value) const { return number_text(value); }
   std::string operator()(const std::string& value) const { return quoted(value); }
-  std::string operator()(const RV& rv) const {
-    return is_json_ ? quoted(names_.use(rv)) : names_.use(rv);
-  }
+  std::string operator()(const RV& rv) const { return names_.use(rv); }
   std::string operator()(const TraceValue::List& list) const { return "[" + joined(list) + "]"; }
 
   std::string joined(const TraceValue::List& list) const {
@@ -108,13 +93,12 @@ class ValueWriter {
   }
 
  private:
-  const Names& names_;
-  bool is_json_;
+  const RVNames& names_;
 };
 
-std::string call_text(const Instruction& step, const InstructionInfo& info, const Names& names,
+std::string call_text(const Instruction& step, const InstructionInfo& info, const RVNames& names,
                       TraceStyle style) {
-  const ValueWriter write(names, false);
+  const ValueWriter write(names);
   std::string text = "sch." + std::string(info.name) + "(";
   const char* separator = "";
   const auto add = [&](const std::string& argument) {
@@ -143,7 +127,7 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
   return text + ")";
 }
 
-std::string line_text(const Instruction& step, Names& names, TraceStyle style) {
+std::string line_text(const Instruction& step, RVNames& names, TraceStyle style) {
   const InstructionInfo& info = info_of(step.kind);
   const std::string call = call_text(step, info, names, style);
   std::string left;
@@ -171,47 +155,10 @@ std::string Trace::text(TraceStyle style) const {
     text = "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:\n";
   const std::string indent = style == TraceStyle::V17 ? "  " : "";
   if (steps.empty()) return text + (style == TraceStyle::V17 ? "  pass" : "");
-  Names names;
+  RVNames names;
   for (const Instruction& step : steps) text += indent + line_text(step, names, style) + "\n";
   text.pop_back();
   return text;
-}
-
-std::string Trace::json() const {
-  Names names;
-  const ValueWriter write(names, true);
-  std::string instructions, decisions;
-  for (std::size_t at = 0; at < steps.size(); ++at) {
-    const Instruction& step = steps[at];
-    const InstructionInfo& info = info_of(step.kind);
-    std::string inputs, attributes, outputs;
-    const auto add = [](std::string& list, const std::string& item) {
-      if (item.empty()) return;
-      list += list.empty() ? item : ", " + item;
-    };
-    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
-      const Parameter& parameter = info.parameters[n];
-      const TraceValue& value = step.arguments[n];
-      if (parameter.is_new && value == absent_value(parameter)) continue;
-      const auto* list = std::get_if<TraceValue::List>(&value.value);
-      const auto* text = std::get_if<std::string>(&value.value);
-      if (parameter.passed == Passed::Attribute)
-        add(attributes, write(value));
-      else if (text)  // A text among the inputs is written with quotes of its own.
-        add(inputs, quoted(quoted(*text)));
-      else if (const bool* flag = std::get_if<bool>(&value.value))
-        // Options are numbers in JSON, and what is noted is an input: it stays what it is.
-        add(inputs, *flag ? "true" : "false");
-      else
-        add(inputs, list ? write.joined(*list) : write(value));
-    }
-    for (const RV& rv : step.outputs) add(outputs, quoted(names.define(rv)));
-    add(instructions, "[\"" + std::string(info.json_name) + "\", [" + inputs + "], [" + attributes +
-                          "], [" + outputs + "]]");
-    if (step.decision)
-      add(decisions, "[" + std::to_string(at) + ", " + write(*step.decision) + "]");
-  }
-  return "[[" + instructions + "], [" + decisions + "]]";
 }
 
 Trace Trace::simplified(bool remove_postproc) const {

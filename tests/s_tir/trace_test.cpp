@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tenon/support/error.h"
 
 namespace tenon::s_tir {
@@ -98,6 +100,17 @@ TEST(Trace, JsonKeepsWhatIsNotedAsItIs) {
   }
 }
 
+TEST(Trace, JsonEscapesWhatItCannotHold) {
+  Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+      "sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=\"text\")");
+  trace.steps[1].arguments[1] = TraceValue{std::string("a\tkey\x01")};
+  trace.steps[1].arguments[2] = TraceValue{std::string("a\tvalue\x01")};
+  const std::string json = trace.json();
+  EXPECT_TRUE(std::all_of(json.begin(), json.end(), [](char c) { return c >= ' '; })) << json;
+  EXPECT_EQ(parse_trace(json), trace) << json;
+}
+
 TEST(Trace, AListOfOneIsTakenApartWithAComma) {
   const char* const text =
       "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
@@ -160,6 +173,35 @@ TEST(Trace, AMissingArgumentIsRefused) {
 TEST(Trace, AnArgumentThatThereIsNotIsRefused) {
   EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\", func_name=\"main\", x=1)"),
             "trace, line 1, column 48: get_block has no argument `x`");
+}
+
+TEST(Trace, WhatIsNoJsonIsRefusedWithItsPlace) {
+  EXPECT_NE(complaint("[[[\"GetBlock\", [], [\"C\", \"main\"]").find("line 1, column 33"),
+            std::string::npos)
+      << complaint("[[[\"GetBlock\", [], [\"C\", \"main\"]");
+}
+
+TEST(Trace, WhatIsNoTraceInJsonIsRefusedWithItsStep) {
+  const auto of_steps = [](const std::string& steps) {
+    return complaint("[[[\"GetBlock\", [], [\"C\", \"main\"], [\"b0\"]], " + steps + "], []]");
+  };
+  EXPECT_EQ(of_steps("[\"Magic\", [], [], []]"), "trace, step 2: no step is called `Magic`");
+  EXPECT_EQ(of_steps("[\"Unroll\", [\"l7\"], [], []]"), "trace, step 2: no step before gives `l7`");
+  EXPECT_EQ(of_steps("[\"Unroll\", [], [], []]"),
+            "trace, step 2: unroll: argument `loop` is missing");
+  EXPECT_EQ(of_steps("[\"Unroll\", [\"b0\", \"b0\"], [], []]"),
+            "trace, step 2: unroll has no further argument");
+  EXPECT_EQ(of_steps("7"),
+            "trace, step 2: its kind and lists of inputs, attributes and outputs are expected");
+  EXPECT_EQ(complaint("[[], [[0, [1, 2]]]]"), "trace: there is no step 0 to take a decision");
+}
+
+TEST(Trace, ListsOfManyListsAreRefused) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_NE(complaint("b0 = sch.get_block(name=" + deep + ")").find("nested too deep"),
+            std::string::npos);
+  EXPECT_NE(complaint("[[[\"GetBlock\", [], [" + deep + "], []]], []]").find("nested too deep"),
+            std::string::npos);
 }
 
 TEST(Trace, TextWithoutAnEndIsRefused) {
