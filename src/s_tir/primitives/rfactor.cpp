@@ -3,9 +3,9 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
+#include "s_tir/reduction_body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
-#include "tenon/tir/combination.h"
 
 namespace tenon::s_tir {
 
@@ -20,6 +20,8 @@ struct Factoring {
   int loop;
   int block;
   std::vector<int> loops;
+  /// Set once it is known to be one.
+  ReductionBody body = {};
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
   const Var& factor() const { return program.loop(loop).var; }
@@ -70,8 +72,12 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (!repeating.empty())
     refuse(caller, "loop `" + program.loop(repeating.front()).var.name() + "` runs instances of " +
                        what + " more than once");
-  if (!find_combination(f.own()))
-    refuse(caller, what + " is no sum, product, minimum or maximum that starts from its identity");
+  std::optional<ReductionBody> body = find_reduction_body(f.own());
+  if (!body)
+    refuse(caller, what +
+                       " is no sum, product, minimum or maximum that starts from its identity, "
+                       "and no reducer is registered that it uses");
+  f.body = std::move(*body);
   return f;
 }
 
@@ -108,10 +114,34 @@ struct Parts {
   std::vector<Range> element;
 };
 
-Expr cast_index(const Expr& e, DataType type) { return cast(type, e); }
+Range one_index(const Expr& index) {
+  return Range::from_min_extent(index, make_int(index.dtype(), 1));
+}
+
+BufferRegion element_of(const Store& store) {
+  BufferRegion region{store.buffer, {}};
+  for (const Expr& index : store.indices) region.region.push_back(one_index(index));
+  return region;
+}
+
+/// The elements of the partial results, one for each output: the factored iterator is one more
+/// index.
+std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
+                                    int axis, const Var& factor, const VarMap& iters) {
+  std::vector<Store> result;
+  for (std::size_t n = 0; n < partials.size(); ++n) {
+    std::vector<Expr> indices = f.body.outputs[n].indices;
+    for (Expr& index : indices) index = substitute(index, iters);
+    const DataType type = indices.empty() ? Int(32) : indices.front().dtype();
+    indices.insert(indices.begin() + axis, cast(type, factor));
+    result.push_back(Store{partials[n], factor, std::move(indices)});
+  }
+  return result;
+}
 
 /// for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
-Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& key) {
+Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis,
+                  BlockKey& key) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
   std::vector<Expr> values;
@@ -141,44 +171,32 @@ Stmt partial_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey&
           iter_of_loop(f.program.loop(*n), IterKind::Reduce);
     set(iter_map, iter.var(), substitute(value, of_loop));
   }
-  const auto element = [&](std::vector<Expr> indices) {
-    for (Expr& index : indices) index = substitute(index, iter_map);
-    const DataType type = indices.empty() ? Int(32) : indices.front().dtype();
-    indices.insert(indices.begin() + axis, cast_index(factor, type));
-    return indices;
-  };
-  const Store& init = *own.init->as<Store>();
-  const Store& update = *own.body.as<Store>();
-  const Combination combination = *find_combination(own);
-  const std::vector<Expr> indices = element(update.indices);
-  const Expr old = make_load(partial, indices), value = substitute(combination.value, iter_map);
+  const std::vector<Store> elements = partial_elements(f, partials, axis, factor, iter_map);
+  std::vector<Expr> combined;
+  for (const Expr& value : f.body.values) combined.push_back(substitute(value, iter_map));
   const bool is_reduction = std::any_of(iters.begin(), iters.end(), [](const IterVar& iter) {
     return iter.kind() == IterKind::Reduce;
   });
-  Block block{
-      .iters = iters,
-      .reads = {},
-      .writes = {},
-      .name = own.name + "_rf",
-      .init = make_store(partial, init.value, indices),
-      .body = make_store(partial,
-                         make_binary(combination.op, combination.element_is_left ? old : value,
-                                     combination.element_is_left ? value : old),
-                         indices),
-      .annotations = own.annotations};
+  Block block{.iters = iters,
+              .reads = {},
+              .writes = {},
+              .name = own.name + "_rf",
+              .init = f.body.init(elements),
+              .body = f.body.update(elements, combined),
+              .annotations = own.annotations};
   // One value each is its own partial result.
   if (!is_reduction) {
     block.init = std::nullopt;
-    block.body = make_store(partial, value, indices);
+    std::vector<Stmt> stores;
+    for (std::size_t n = 0; n < elements.size(); ++n)
+      stores.push_back(make_store(elements[n].buffer, combined[n], elements[n].indices));
+    block.body = make_seq(std::move(stores));
   }
   for (BufferRegion region : own.reads) {
     for (Range& range : region.region) range = substitute(range, iter_map);
     block.reads.push_back(std::move(region));
   }
-  std::vector<Range> written;
-  for (const Expr& index : indices)
-    written.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
-  block.writes.push_back({partial, std::move(written)});
+  for (const Store& element : elements) block.writes.push_back(element_of(element));
   key = {factor};
   Stmt nest = make_block(std::move(values), f.realize().predicate, std::move(block));
   for (std::size_t n = f.loops.size(); n-- > 0;) {
@@ -205,7 +223,7 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
 }
 
 /// for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+) partial[..].
-Stmt final_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& key) {
+Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis, BlockKey& key) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
   const Var factor("v" + loop.var.name(), loop.var.dtype());
@@ -217,26 +235,19 @@ Stmt final_nest(const Factoring& f, const Buffer& partial, int axis, BlockKey& k
     iters.push_back(own.iters[i]);
     values.push_back(f.realize().values[i]);
   }
-  const Store& update = *own.body.as<Store>();
-  std::vector<Expr> indices = update.indices;
-  indices.insert(indices.begin() + axis,
-                 cast_index(factor, indices.empty() ? Int(32) : indices.front().dtype()));
-  const Combination combination = *find_combination(own);
-  const Expr old = make_load(update.buffer, update.indices), value = make_load(partial, indices);
-  std::vector<Range> read;
-  for (const Expr& index : indices)
-    read.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
-  Block block{
-      .iters = std::move(iters),
-      .reads = {{partial, std::move(read)}},
-      .writes = own.writes,
-      .name = own.name,
-      .init = own.init,
-      .body = make_store(update.buffer,
-                         make_binary(combination.op, combination.element_is_left ? old : value,
-                                     combination.element_is_left ? value : old),
-                         update.indices),
-      .annotations = own.annotations};
+  std::vector<BufferRegion> reads;
+  std::vector<Expr> combined;
+  for (const Store& element : partial_elements(f, partials, axis, factor, {})) {
+    reads.push_back(element_of(element));
+    combined.push_back(make_load(element.buffer, element.indices));
+  }
+  Block block{.iters = std::move(iters),
+              .reads = std::move(reads),
+              .writes = own.writes,
+              .name = own.name,
+              .init = own.init,
+              .body = f.body.update(f.body.outputs, combined),
+              .annotations = own.annotations};
   key = {factor};
   // Of the predicate, what the loops that are left count.
   Expr predicate = make_true();
@@ -257,38 +268,40 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   const Caller caller{"rfactor", where};
   const Factoring f = check(caller, program, loop);
   check_predicate(f);
-  const Buffer& whole = f.own().body.as<Store>()->buffer;
-  const int rank = whole->rank();
-  if (factor_axis < -(rank + 1) || factor_axis > rank)
-    refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
-                       "` has " + std::to_string(rank) + " dimensions, so that it is " +
-                       std::to_string(-(rank + 1)) + " to " + std::to_string(rank));
+  const int rank = f.body.outputs.front().buffer->rank();
+  std::vector<Buffer> partials;
+  for (const Store& output : f.body.outputs) {
+    const Buffer& whole = output.buffer;
+    if (factor_axis < -(rank + 1) || factor_axis > rank || whole->rank() != rank)
+      refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
+                         "` has " + std::to_string(whole->rank()) + " dimensions, so that it is " +
+                         std::to_string(-(whole->rank() + 1)) + " to " +
+                         std::to_string(whole->rank()));
+    std::vector<Expr> shape = whole->shape;
+    shape.insert(shape.begin() + (factor_axis < 0 ? factor_axis + rank + 1 : factor_axis),
+                 program.loop(loop).extent);
+    BufferOptions options;
+    options.name = whole->name + ".rf";
+    options.scope = std::string(to_string(whole.scope()));
+    partials.push_back(decl_buffer(shape, whole->dtype, options));
+  }
   const int axis = factor_axis < 0 ? factor_axis + rank + 1 : factor_axis;
-  std::vector<Expr> shape = whole->shape;
-  shape.insert(shape.begin() + axis, program.loop(loop).extent);
-  BufferOptions options;
-  options.name = whole->name + ".rf";
-  options.scope = std::string(to_string(whole.scope()));
-  const Buffer partial = decl_buffer(shape, whole->dtype, options);
   BlockKey partial_key{BlockKey::Plain{"", 0}}, final_key = partial_key;
-  const Stmt first = partial_nest(f, partial, axis, partial_key);
-  const Stmt second = final_nest(f, partial, axis, final_key);
+  const Stmt first = partial_nest(f, partials, axis, partial_key);
+  const Stmt second = final_nest(f, partials, axis, final_key);
   const int top = f.loops.front();
   const PrimFunc replaced = program.with(top, make_seq({first, second}));
   const int scope = *program.scope(f.block);
   const Program after(replaced);
   const BlockRealize& realize = after.realize(scope);
   Block block = *realize.block;
-  block.alloc_buffers.push_back(partial);
+  block.alloc_buffers.insert(block.alloc_buffers.end(), partials.begin(), partials.end());
   PrimFunc func = after.with(scope, make_block(realize.values, realize.predicate, block));
-  // fresh_copy has redefined the iterators of the partial block: it is the first one there.
+  // fresh_copy has redefined the iterators of the partial block: it is found by what it writes.
   const Program final(func);
-  const int found = final.child_blocks(scope + 0).empty() ? scope : [&] {
-    for (const int n : final.child_blocks(scope))
-      if (final.block(n).name == f.own().name + "_rf" && mentions(final.block(n).writes, partial))
-        return n;
-    return scope;
-  }();
+  int found = scope;
+  for (const int n : final.child_blocks(scope))
+    if (mentions(final.block(n).writes, partials.front())) found = n;
   return {std::move(func), final.key_of(found), {{program.key_of(f.block), final_key}}};
 }
 

@@ -1,0 +1,292 @@
+#include "s_tir/reduction_body.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "tenon/s_tir/reducers.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/combination.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+// ---- the known reducers of tuples ---------------------------------------------------------------
+
+namespace {
+
+struct Registered {
+  int arity;
+  CombineTuples combine;
+  IdentityOfTypes identity;
+};
+
+/// The index and the value, of x where `first` says so.
+Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
+  return {2,
+          [first](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+            const Expr is_first = first(x[1], y[1]);
+            return {select(is_first, x[0], y[0]), select(is_first, x[1], y[1])};
+          },
+          [is_max](std::span<const DataType> t) -> std::vector<Expr> {
+            return {make_const(t[0], -1), is_max ? min_value(t[1]) : max_value(t[1])};
+          }};
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Registered> reducers = {
+      {"argmax", best_of([](const Expr& x, const Expr& y) { return x >= y; }, true)},
+      {"argmax of the later", best_of([](const Expr& x, const Expr& y) { return x > y; }, true)},
+      {"argmin", best_of([](const Expr& x, const Expr& y) { return x <= y; }, false)},
+      {"argmin of the later", best_of([](const Expr& x, const Expr& y) { return x < y; }, false)}};
+};
+
+Registry& registry() {
+  static Registry own;
+  return own;
+}
+
+CommReducer made(const std::string& name, const Registered& reducer,
+                 const std::vector<DataType>& types) {
+  CommReducerNode node;
+  node.name = name;
+  for (std::size_t n = 0; n < types.size(); ++n) {
+    node.lhs.emplace_back("x" + std::to_string(n), types[n]);
+    node.rhs.emplace_back("y" + std::to_string(n), types[n]);
+  }
+  node.result = reducer.combine(node.lhs, node.rhs);
+  node.identity = reducer.identity(types);
+  return std::make_shared<const CommReducerNode>(std::move(node));
+}
+
+std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
+  std::map<std::string, Registered> all;
+  {
+    const std::scoped_lock lock(registry().mutex);
+    all = registry().reducers;
+  }
+  std::vector<CommReducer> result;
+  for (const auto& [name, reducer] : all) {
+    if (reducer.arity != static_cast<int>(types.size())) continue;
+    try {
+      result.push_back(made(name, reducer, types));
+    } catch (const TypeError&) {
+      // It has no meaning for these types.
+    }
+  }
+  return result;
+}
+
+// ---- taking a block's body apart ----------------------------------------------------------------
+
+/// Stores, and what they store with the lets around them put in.
+struct Stores {
+  std::vector<Store> stores;
+  bool has_lets = false;
+};
+
+std::optional<Stores> stores_of(const Stmt& body) {
+  Stores result;
+  VarMap lets;
+  const Stmt* at = &body;
+  while (const Let* let = at->as<Let>()) {
+    set(lets, let->var, substitute(let->value, lets));
+    result.has_lets = true;
+    at = &let->body;
+  }
+  const Seq* seq = at->as<Seq>();
+  for (const Stmt& part : seq ? seq->stmts : std::vector<Stmt>{*at}) {
+    const Store* store = part.as<Store>();
+    if (!store) return std::nullopt;
+    // A value that no let has computed before may be of what another store has changed.
+    if (result.has_lets && !store->value.as<VarNode>()) return std::nullopt;
+    Store own = *store;
+    own.value = substitute(own.value, lets);
+    result.stores.push_back(std::move(own));
+  }
+  return result;
+}
+
+bool is_same_element(const std::vector<Expr>& indices, const Buffer& buffer, const Store& store) {
+  return buffer.same_as(store.buffer) &&
+         std::equal(indices.begin(), indices.end(), store.indices.begin(), store.indices.end(),
+                    [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+}
+
+bool loads_any(const Expr& e, const std::vector<Store>& stores) {
+  bool found = false;
+  walk(e, [&](const Load& load) {
+    for (const Store& store : stores) found = found || load.buffer.same_as(store.buffer);
+  });
+  return found;
+}
+
+std::vector<Expr> children_of(const Expr& e) {
+  std::vector<Expr> result;
+  for_each_child(e, [&](const Expr& child) { result.push_back(child); });
+  return result;
+}
+
+/// Finds what y stands for, if an expression is the reducer's with x as it is.
+class Matcher {
+ public:
+  explicit Matcher(const CommReducerNode& reducer) : reducer_(reducer) {}
+
+  bool matches(const Expr& pattern, const Expr& e) {
+    for (const Var& y : reducer_.rhs)
+      if (pattern.same_as(y)) return binds(y, e);
+    if (pattern.as<VarNode>()) return pattern.same_as(e);
+    const std::vector<Expr> parts = children_of(pattern), own = children_of(e);
+    if (parts.size() != own.size()) return false;
+    for (std::size_t n = 0; n < parts.size(); ++n)
+      if (!matches(parts[n], own[n])) return false;
+    std::size_t next = 0;
+    const Expr same_parts = map_children(pattern, [&](const Expr&) { return own[next++]; });
+    return structural_equal(same_parts, e);
+  }
+
+  std::optional<std::vector<Expr>> values() const {
+    std::vector<Expr> result;
+    for (const Var& y : reducer_.rhs) {
+      const auto value = values_.find(&y.node());
+      if (value == values_.end()) return std::nullopt;
+      result.push_back(value->second);
+    }
+    return result;
+  }
+
+ private:
+  bool binds(const Var& y, const Expr& e) {
+    if (const auto known = values_.find(&y.node()); known != values_.end())
+      return structural_equal(known->second, e);
+    const bool uses_x = std::any_of(reducer_.lhs.begin(), reducer_.lhs.end(),
+                                    [&](const Var& x) { return uses_var(e, x); });
+    if (uses_x || e.dtype() != y.dtype()) return false;
+    set(values_, y, e);
+    return true;
+  }
+
+  const CommReducerNode& reducer_;
+  VarMap values_;
+};
+
+/// Sums, products, minima and maxima, each by itself.
+std::optional<ReductionBody> find_simple(const Stores& update, const Stores& init) {
+  if (update.has_lets) return std::nullopt;
+  ReductionBody body;
+  CommReducerNode combiner;
+  for (std::size_t n = 0; n < update.stores.size(); ++n) {
+    const Store& store = update.stores[n];
+    const Block one{.iters = {},
+                    .reads = {},
+                    .writes = {},
+                    .name = "",
+                    .init = make_stmt(Store(init.stores[n])),
+                    .body = make_stmt(Store(store))};
+    const std::optional<Combination> combination = find_combination(one);
+    if (!combination || loads_any(combination->value, update.stores)) return std::nullopt;
+    const Var x("x", store.value.dtype()), y("y", store.value.dtype());
+    combiner.lhs.push_back(x);
+    combiner.rhs.push_back(y);
+    combiner.result.push_back(combination->element_is_left ? make_binary(combination->op, x, y)
+                                                           : make_binary(combination->op, y, x));
+    combiner.identity.push_back(init.stores[n].value);
+    body.values.push_back(combination->value);
+  }
+  body.combiner = std::make_shared<const CommReducerNode>(std::move(combiner));
+  return body;
+}
+
+std::optional<ReductionBody> find_registered(const Stores& update, const Stores& init) {
+  if (!update.has_lets && update.stores.size() > 1) return std::nullopt;
+  std::vector<DataType> types;
+  for (const Store& store : update.stores) types.push_back(store.value.dtype());
+  for (const CommReducer& reducer : reducers_of(types)) {
+    Matcher matcher(*reducer);
+    bool matches = true;
+    for (std::size_t n = 0; n < types.size() && matches; ++n) {
+      // What was there is x; another element of an output is no part of a reducer.
+      const Expr value = rewrite(
+          update.stores[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+            for (std::size_t k = 0; k < types.size(); ++k)
+              if (is_same_element(load.indices, load.buffer, update.stores[k]))
+                return reducer->lhs[k];
+            return std::nullopt;
+          });
+      matches = !loads_any(value, update.stores) && matcher.matches(reducer->result[n], value) &&
+                structural_equal(init.stores[n].value, reducer->identity[n]);
+    }
+    if (!matches) continue;
+    if (const auto values = matcher.values()) {
+      ReductionBody body;
+      body.values = *values;
+      body.combiner = reducer;
+      return body;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ReductionBody> find_reduction_body(const Block& block) {
+  if (!block.init) return std::nullopt;
+  const std::optional<Stores> update = stores_of(block.body), init = stores_of(*block.init);
+  if (!update || !init || update->stores.size() != init->stores.size()) return std::nullopt;
+  for (std::size_t n = 0; n < update->stores.size(); ++n)
+    if (!is_same_element(init->stores[n].indices, init->stores[n].buffer, update->stores[n]))
+      return std::nullopt;
+  std::optional<ReductionBody> body = find_simple(*update, *init);
+  if (!body) body = find_registered(*update, *init);
+  if (!body) return std::nullopt;
+  body->outputs = update->stores;
+  body->has_lets = update->has_lets;
+  for (const Store& store : init->stores) body->identities.push_back(store.value);
+  return body;
+}
+
+Stmt ReductionBody::init(const std::vector<Store>& to) const {
+  std::vector<Stmt> stores;
+  for (std::size_t n = 0; n < to.size(); ++n)
+    stores.push_back(make_store(to[n].buffer, identities[n], to[n].indices));
+  return make_seq(std::move(stores));
+}
+
+Stmt ReductionBody::update(const std::vector<Store>& to, const std::vector<Expr>& with) const {
+  VarMap operands;
+  for (std::size_t n = 0; n < to.size(); ++n) {
+    set(operands, combiner->lhs[n], make_load(to[n].buffer, to[n].indices));
+    set(operands, combiner->rhs[n], with[n]);
+  }
+  std::vector<Var> lets;
+  std::vector<Stmt> stores;
+  std::vector<Expr> results;
+  for (std::size_t n = 0; n < to.size(); ++n) {
+    results.push_back(substitute(combiner->result[n], operands));
+    if (has_lets) lets.emplace_back("v_" + to[n].buffer->name, results[n].dtype());
+    stores.push_back(
+        make_store(to[n].buffer, has_lets ? Expr(lets[n]) : results[n], to[n].indices));
+  }
+  Stmt body = make_seq(std::move(stores));
+  for (std::size_t n = lets.size(); n-- > 0;) body = make_stmt(Let{lets[n], results[n], body});
+  return body;
+}
+
+void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
+                      SourceLocation where) {
+  if (arity < 1 || !combine || !identity)
+    throw TypeError("register_reducer: `" + std::string(name) +
+                        "` needs at least one value, a function that combines and one that gives "
+                        "the identity",
+                    where);
+  const std::scoped_lock lock(registry().mutex);
+  registry().reducers.insert_or_assign(name,
+                                       Registered{arity, std::move(combine), std::move(identity)});
+}
+
+}  // namespace tenon::s_tir
