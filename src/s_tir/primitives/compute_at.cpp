@@ -23,6 +23,11 @@ void check(const Move& move) {
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");
+  if (program.is_in_init(move.block) != program.is_in_init(move.loop))
+    refuse(move.caller, "of " + move.what() + " and " + describe(program, move.loop) +
+                            " one is in the init of " +
+                            describe(program, *program.scope(move.block)) +
+                            ", which runs when a sum begins, and the other in its body");
   if (program.is_below(move.block, move.loop))
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
   if (move.is_producer())

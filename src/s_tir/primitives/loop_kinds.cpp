@@ -11,8 +11,13 @@ using namespace tir;
 namespace {
 
 /// Whether every use of the buffer stands below the loop, in memory that exists once per iteration.
-bool is_private(const Program& program, const Buffer& buffer, int loop) {
+/// `thread`: what the loop's iterations become, if threads.
+bool is_private(const Program& program, const Buffer& buffer, int loop,
+                const std::optional<ThreadTag>& thread) {
   if (!allocated_by(program, buffer, loop)) return false;
+  const StorageScope scope = buffer.scope();
+  const bool is_shared = scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+  if (is_shared && thread && thread->is_thread()) return false;
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n) || program.is_below(n, loop) || program.is_below(loop, n)) continue;
     const Block& block = program.block(n);
@@ -21,27 +26,46 @@ bool is_private(const Program& program, const Buffer& buffer, int loop) {
   return true;
 }
 
+/// Whether iterations of the loop run instances again that others run as well. Not known means no.
+bool repeats_instances(const Program& program, int loop, int block) {
+  if (!has_affine_bindings(program, block)) return false;
+  const std::vector<int> repeating = repeating_loops(program, block);
+  return std::find(repeating.begin(), repeating.end(), loop) != repeating.end();
+}
+
 /// Iterations of the loop write different elements, or memory of their own.
-void require_own_writes(const Caller& caller, const Program& program, int loop, int n) {
+void require_own_writes(const Caller& caller, const Program& program, int loop, int n,
+                        BlockClass block_class, const std::optional<ThreadTag>& thread) {
   const Block& block = program.block(n);
   const BlockRealize& realize = program.realize(n);
   const std::vector<Buffer> written = buffers_of(block.writes);
   if (std::all_of(written.begin(), written.end(),
-                  [&](const Buffer& buffer) { return is_private(program, buffer, loop); }))
+                  [&](const Buffer& buffer) { return is_private(program, buffer, loop, thread); }))
     return;
-  for (std::size_t i = 0; i < block.iters.size(); ++i)
+  bool reduces = false;
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    if (!uses_var(realize.values[i], program.loop(loop).var)) continue;
+    reduces = reduces || block.iters[i].kind() == IterKind::Reduce;
     if (block.iters[i].kind() == IterKind::DataParallel &&
-        uses_var(realize.values[i], program.loop(loop).var) &&
         !tells_writes_apart(block, block.iters[i]))
       refuse(caller, describe(program, loop) + ": spatial iterator `" + block.iters[i].name() +
                          "` of block `" + block.name +
                          "` does not tell apart the elements that the block writes: its "
                          "iterations would race");
+  }
+  // Several that compute an element do no harm, several that add to it do.
+  const bool adds =
+      block_class == BlockClass::Reduction || block_class == BlockClass::ReductionUpdate;
+  if (adds && !reduces && repeats_instances(program, loop, n))
+    refuse(caller, describe(program, loop) + " runs instances of block `" + block.name +
+                       "` more than once, which would add to the same elements at the same time");
 }
 
-/// The iterations of the loop may run at the same time. With `threads`, those of a reduction may as
+/// The iterations of the loop may run at the same time. As `threadIdx`, those of a reduction may as
 /// well: the threads reduce together.
-void require_independent(const Caller& caller, const Program& program, int loop, bool threads) {
+void require_independent(const Caller& caller, const Program& program, int loop,
+                         const std::optional<ThreadTag>& thread) {
+  const bool threads = thread && thread->is_thread();
   const For& own = program.loop(loop);
   for (const int n : program.child_blocks(loop)) {
     const Classified classified = classify(program, n);
@@ -59,7 +83,8 @@ void require_independent(const Caller& caller, const Program& program, int loop,
                          "`; rfactor it first" +
                          (caller.primitive == "bind" ? ", or bind it to threadIdx" : ""));
     }
-    if (!is_one(own.extent)) require_own_writes(caller, program, loop, n);
+    if (!is_one(own.extent))
+      require_own_writes(caller, program, loop, n, *classified.block_class, thread);
   }
   if (is_one(own.extent)) return;
   if (const auto reason = reads_other_iterations(program, loop))
@@ -77,12 +102,12 @@ PrimFunc with_kind(const Program& program, int n, ForKind kind, std::optional<Th
 }  // namespace
 
 PrimFunc parallel(const Program& program, int loop, SourceLocation where) {
-  require_independent({"parallel", where}, program, loop, false);
+  require_independent({"parallel", where}, program, loop, std::nullopt);
   return with_kind(program, loop, ForKind::Parallel, std::nullopt);
 }
 
 PrimFunc vectorize(const Program& program, int loop, SourceLocation where) {
-  require_independent({"vectorize", where}, program, loop, false);
+  require_independent({"vectorize", where}, program, loop, std::nullopt);
   return with_kind(program, loop, ForKind::Vectorized, std::nullopt);
 }
 
@@ -91,7 +116,7 @@ PrimFunc unroll(const Program& program, int loop, SourceLocation) {
 }
 
 PrimFunc bind(const Program& program, int loop, const ThreadTag& thread, SourceLocation where) {
-  require_independent({"bind", where}, program, loop, thread.is_thread());
+  require_independent({"bind", where}, program, loop, thread);
   return with_kind(program, loop, ForKind::ThreadBinding, thread);
 }
 
