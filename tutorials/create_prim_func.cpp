@@ -9,11 +9,10 @@
 // compared with plain C++.
 #include <tenon/tenon.h>
 #include <tenon/tir/compare.h>
-#include <tenon/tooling/check.h>
 
-#include <algorithm>
-#include <cmath>
 #include <iostream>
+
+#include "tutorials/common/relu_product.h"
 
 using namespace tenon;
 
@@ -54,20 +53,6 @@ tir::PrimFunc from_builder() {
   return f.get();
 }
 
-void show(const char* title, const tir::IRModule& mod) {
-  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
-}
-
-/// max(a b, 0), as a reader of the formula would write it.
-void plain(const float* a, const float* b, float* c) {
-  for (int i = 0; i < kSize; ++i)
-    for (int j = 0; j < kSize; ++j) {
-      float sum = 0;
-      for (int k = 0; k < kSize; ++k) sum += a[i * kSize + k] * b[k * kSize + j];
-      c[i * kSize + j] = std::max(sum, 0.0f);
-    }
-}
-
 }  // namespace
 
 int main() {
@@ -81,13 +66,7 @@ int main() {
   const bool is_same = tir::structural_equal(expressions, built);
   std::cerr << "both functions: " << (is_same ? "structurally equal" : "DIFFERENT") << '\n';
 
-  const auto a = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 1});
-  const auto b = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 2});
-  const auto c = runtime::NDArray::full({kSize, kSize}, Float(32), NAN);
-  const auto expected = runtime::NDArray::zeros({kSize, kSize}, Float(32));
-  plain(a.data<float>(), b.data<float>(), expected.data<float>());
-  build(mod, Target("llvm"))["mm_relu"](a, b, c);
-  const bool is_right = compare(c, expected, {.relative = 1e-5, .absolute = 1e-5}).fine();
+  const bool is_right = ReluProduct(kSize).is_right(build(mod, Target("llvm"))["mm_relu"]);
   std::cerr << "mm_relu: " << (is_right ? "right" : "WRONG") << '\n';
   return is_same && is_right ? 0 : 1;
 }

@@ -8,10 +8,10 @@
 // own. Every step can be printed as a script, and the trace can be done again on another program.
 // In the end both functions run, must agree with each other and with plain C++, and are timed.
 #include <tenon/tenon.h>
-#include <tenon/tooling/check.h>
 
-#include <cmath>
 #include <iostream>
+
+#include "tutorials/common/relu_product.h"
 
 using namespace tenon;
 
@@ -42,20 +42,6 @@ class Module:
                 vj = T.axis.spatial(128, j)
                 C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 )";
-
-void show(const char* title, const tir::IRModule& mod) {
-  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
-}
-
-/// max(a b, 0), as a reader of the formula would write it.
-void plain(const float* a, const float* b, float* c) {
-  for (int i = 0; i < kSize; ++i)
-    for (int j = 0; j < kSize; ++j) {
-      float sum = 0;
-      for (int k = 0; k < kSize; ++k) sum += a[i * kSize + k] * b[k * kSize + j];
-      c[i * kSize + j] = std::max(sum, 0.0f);
-    }
-}
 
 }  // namespace
 
@@ -89,17 +75,13 @@ int main() {
   runtime::set_num_threads(1);
   const runtime::Module before = build(mod, Target("llvm"));
   const runtime::Module after = build(sch.mod(), Target("llvm"));
-  const auto a = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 1});
-  const auto b = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 2});
-  const auto expected = runtime::NDArray::zeros({kSize, kSize}, Float(32));
-  plain(a.data<float>(), b.data<float>(), expected.data<float>());
+  const ReluProduct product(kSize);
   bool is_right = is_same;
   for (const auto& [name, lib] : {std::pair("plain", before), {"transformed", after}}) {
-    const auto c = runtime::NDArray::full({kSize, kSize}, Float(32), NAN);
-    lib["mm_relu"](a, b, c);
-    const bool is_fine = compare(c, expected, {.relative = 1e-5, .absolute = 1e-5}).fine();
+    const bool is_fine = product.is_right(lib["mm_relu"]);
+    const auto c = runtime::NDArray::empty({kSize, kSize}, Float(32), cpu(0));
     const runtime::Timing time =
-        lib["mm_relu"].time_evaluator(cpu(0), {.number = 10, .repeat = 5})(a, b, c);
+        lib["mm_relu"].time_evaluator(cpu(0), {.number = 10, .repeat = 5})(product.a, product.b, c);
     std::cerr << name << ": " << (is_fine ? "right" : "WRONG") << ", " << time.median << " sec\n";
     is_right = is_right && is_fine;
   }

@@ -41,8 +41,7 @@ Schedule::State& Schedule::own() {
   return *state_;
 }
 
-// ---- what is there
-// -------------------------------------------------------------------------------
+// ---- what is there ------------------------------------------------------------------------------
 
 BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where) {
   Step step(own(), InstructionKind::GetBlock, "get_block", where);
@@ -81,36 +80,37 @@ std::vector<LoopRV> Schedule::get_loops(BlockRV block, Where where) {
 
 namespace {
 
-/// Handles of the blocks, in this order; the step is recorded with them.
-std::vector<BlockRV> given(Step& step, const Step::Place& place, const std::vector<int>& blocks) {
+using BlocksOf = std::vector<int> (*)(const Program& program, int n);
+
+/// Handles of the blocks that stand in a relation to a block or loop; the step is recorded with
+/// them.
+std::vector<BlockRV> related(Step step, RV to, BlocksOf blocks) {
+  step.with(to);
+  const Step::Place place = step.block_or_loop(to);
   std::vector<BlockRV> result;
-  for (const int n : blocks)
+  for (const int n : blocks(place.program, place.n))
     result.push_back(step.give_block(place.function, place.program.key_of(n)));
   step.record();
   return result;
 }
 
+std::vector<int> children(const Program& program, int n) { return program.child_blocks(n); }
+
 }  // namespace
 
 std::vector<BlockRV> Schedule::get_child_blocks(BlockOrLoop parent, Where where) {
-  Step step(own(), InstructionKind::GetChildBlocks, "get_child_blocks", where);
-  step.with(parent.rv());
-  const Step::Place place = step.block_or_loop(parent.rv());
-  return given(step, place, place.program.child_blocks(place.n));
+  return related({own(), InstructionKind::GetChildBlocks, "get_child_blocks", where}, parent.rv(),
+                 children);
 }
 
 std::vector<BlockRV> Schedule::get_producers(BlockRV block, Where where) {
-  Step step(own(), InstructionKind::GetProducers, "get_producers", where);
-  step.with(RV(block));
-  const Step::Place place = step.block(block);
-  return given(step, place, dependence_sources(place.program, place.n));
+  return related({own(), InstructionKind::GetProducers, "get_producers", where}, block,
+                 dependence_sources);
 }
 
 std::vector<BlockRV> Schedule::get_consumers(BlockRV block, Where where) {
-  Step step(own(), InstructionKind::GetConsumers, "get_consumers", where);
-  step.with(RV(block));
-  const Step::Place place = step.block(block);
-  return given(step, place, dependence_targets(place.program, place.n));
+  return related({own(), InstructionKind::GetConsumers, "get_consumers", where}, block,
+                 dependence_targets);
 }
 
 std::int64_t Schedule::get(ExprRV value, Where where) const {

@@ -2,45 +2,10 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
-#include "tenon/s_tir/tensor_intrin.h"
+#include "tests/common/block_intrinsics.h"
 
 namespace tenon::s_tir {
 namespace {
-
-const char* const kDescription = R"(
-@T.prim_func
-def main(A: T.Buffer[(4, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
-    for i, j, k in T.grid(4, 4, 4):
-        with T.block("update"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-
-/// Rows in lanes, the reduction outermost.
-const char* const kLanes = R"(
-@T.prim_func
-def main(A: T.Buffer[(4, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
-    for k, i in T.grid(4, 4):
-        for j in T.vectorized(4):
-            with T.block("lanes"):
-                vk = T.axis.opaque(4, k)
-                vi = T.axis.opaque(4, i)
-                vj = T.axis.opaque(4, j)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-
-const char* const kProduct = R"(
-@T.prim_func
-def main(A: T.Buffer[(16, 12), "float32"], B: T.Buffer[(12, 8), "float32"], C: T.Buffer[(16, 8), "float32"]) -> None:
-    for i, j, k in T.grid(16, 8, 12):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-
-tir::PrimFunc function(const char* text) { return parse_script(text).functions.begin()->second; }
 
 runtime::NDArray filled(std::vector<std::int64_t> shape, int seed) {
   auto array = runtime::NDArray::zeros(std::move(shape), Float(32));
@@ -51,9 +16,8 @@ runtime::NDArray filled(std::vector<std::int64_t> shape, int seed) {
 }
 
 TEST(Tensorized, AProductOfTilesInLanes) {
-  register_tensor_intrin("compiled_4x4", function(kDescription), function(kLanes),
-                         {.override_existing = true});
-  const tir::IRModule mod = parse_script(kProduct);
+  testing::register_tile_product("compiled_4x4", 4, 4, 4);
+  const tir::IRModule mod = parse_script(testing::kSmallProduct);
   const std::string name = mod.functions.begin()->first;
   Schedule sch(mod);
   const auto loops = sch.get_loops(sch.get_block("C", name));

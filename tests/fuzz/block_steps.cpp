@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tenon/s_tir/analysis.h"
-#include "tenon/s_tir/script.h"
+#include "tests/common/block_intrinsics.h"
 
 namespace tenon::fuzz {
 
@@ -13,56 +13,22 @@ using s_tir::Schedule;
 
 namespace {
 
-tir::PrimFunc only_function(const char* text) {
-  return s_tir::parse_script(text).functions.begin()->second;
-}
+/// Rows, columns and, of products, the length of the sums.
+const std::vector<int> kCopyTile = {2, 4}, kProductTile = {2, 4, 4};
 
-/// Copies of 2 by 4 elements, rows in lanes.
-const char* const kCopy = R"(
-@T.prim_func
-def main(A: T.Buffer[(2, 4), "float32"], B: T.Buffer[(2, 4), "float32"]) -> None:
-    for i, j in T.grid(2, 4):
-        with T.block("copy"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj]
-)";
-const char* const kCopyInLanes = R"(
-@T.prim_func
-def main(A: T.Buffer[(2, 4), "float32"], B: T.Buffer[(2, 4), "float32"]) -> None:
-    for i in T.serial(2):
-        for j in T.vectorized(4):
-            with T.block("lanes"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj]
-)";
-/// Products of tiles, the reduction outermost.
-const char* const kProduct = R"(
-@T.prim_func
-def main(A: T.Buffer[(2, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(2, 4), "float32"]) -> None:
-    for i, j, k in T.grid(2, 4, 4):
-        with T.block("update"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-const char* const kProductInLanes = R"(
-@T.prim_func
-def main(A: T.Buffer[(2, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(2, 4), "float32"]) -> None:
-    for k, i in T.grid(4, 2):
-        for j in T.vectorized(4):
-            with T.block("lanes"):
-                vk = T.axis.opaque(4, k)
-                vi = T.axis.opaque(2, i)
-                vj = T.axis.opaque(4, j)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
+std::string intrinsic_name(bool is_product, DataType dtype) {
+  return (is_product ? "product_" : "copy_") + dtype.str();
+}
 
 }  // namespace
 
 void register_block_intrinsics() {
-  if (s_tir::find_tensor_intrin("copy_2x4")) return;
-  s_tir::register_tensor_intrin("copy_2x4", only_function(kCopy), only_function(kCopyInLanes));
-  s_tir::register_tensor_intrin("product_2x4x4", only_function(kProduct),
-                                only_function(kProductInLanes));
+  for (const DataType dtype : {Float(32), Int(32)}) {
+    if (s_tir::find_tensor_intrin(intrinsic_name(true, dtype))) return;
+    testing::register_tile_copy(intrinsic_name(false, dtype), kCopyTile[0], kCopyTile[1], dtype);
+    testing::register_tile_product(intrinsic_name(true, dtype), kProductTile[0], kProductTile[1],
+                                   kProductTile[2], dtype);
+  }
 }
 
 void BlockSteps::try_one(bool is_kept) {
@@ -94,15 +60,16 @@ std::string BlockSteps::step(Random& random) {
   const std::vector<std::string> names = block_names();
   const BlockRV block = sch_.get_block(random.pick(names));
   if (sch_.get(block).block->init) kind_ = StageKind::Reduction;
-  const int kind = random.between(0, 34);
+  const int kind = random.between(0, 42);
   if (kind <= 5) return memory(random, block, kind);
-  if (kind >= 31) return layout(random, block, names, kind);
+  if (kind >= 39) return layout(random, block, names, kind - 39);
+  if (kind >= 36) return tensorize(random, names);
   const std::vector<LoopRV> loops = sch_.get_loops(block);
   if (loops.empty()) return "none";
   if (kind <= 14) return loop_step(random, loops, kind);
   if (kind <= 20) return place(random, block, names, kind);
-  if (kind <= 26) return reduction(random, block, loops, kind);
-  return sample(random, block, loops, kind);
+  if (kind <= 31) return reduction(random, names, kind);
+  return sample(random, block, loops, kind - 32);
 }
 
 std::string BlockSteps::place(Random& random, BlockRV block, const std::vector<std::string>& names,
@@ -150,6 +117,7 @@ std::string BlockSteps::memory(Random& random, BlockRV block, int kind) {
 
 std::string BlockSteps::loop_step(Random& random, const std::vector<LoopRV>& loops, int kind) {
   const LoopRV loop = random.pick(loops);
+  if (kind > 10 && has_threads_ && !random.one_in(4)) return bind(random, loop);
   switch (kind) {
     case 6:
     case 7:
@@ -188,38 +156,45 @@ std::string BlockSteps::loop_step(Random& random, const std::vector<LoopRV>& loo
       if (kind == 13) sch_.unroll(loop);
       return kind == 12 ? "vectorize" : "unroll";
     }
-    default: {
-      if (!has_threads_) return "none";
-      const char* const tags[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y",
-                                  "vthread.x"};
-      const std::string tag = tags[random.between(0, 4)];
-      // Loops in each other that are bound to one thread index are accepted, as in the reference,
-      // and are no program that can be run.
-      if (s_tir::print_script(sch_.mod()).find(tag) != std::string::npos) return "none";
-      sch_.bind(loop, tag);
-      return "bind";
-    }
+    default:
+      return "none";
   }
 }
 
-std::string BlockSteps::reduction(Random& random, BlockRV block, const std::vector<LoopRV>& loops,
-                                  int kind) {
+/// Also loops inside of others that are bound to the same.
+std::string BlockSteps::bind(Random& random, LoopRV loop) {
+  const char* const tags[] = {"blockIdx.x",  "blockIdx.y",  "threadIdx.x",
+                              "threadIdx.x", "threadIdx.y", "vthread.x"};
+  sch_.bind(loop, tags[random.between(0, 5)]);
+  return "bind";
+}
+
+/// Mostly of a block that reduces, if there is one.
+std::string BlockSteps::reduction(Random& random, const Names& names, int kind) {
+  if (kind >= 30) return merge();
+  Names reducing;
+  const s_tir::Program now = program();
+  for (int n = 1; n < now.size(); ++n)
+    if (now.is_block(n) && now.block(n).init) reducing.push_back(now.block(n).name);
+  const bool any = reducing.empty() || random.one_in(8);
+  const BlockRV block = sch_.get_block(random.pick(any ? names : reducing));
+  const Loops loops = sch_.get_loops(block);
+  if (loops.empty()) return "none";
   const LoopRV loop = random.pick(loops);
   switch (kind) {
     case 21:
     case 22:
+    case 23:
+    case 24:
       sch_.decompose_reduction(block, loop);
       return "decompose_reduction";
-    case 23:
-      sch_.rfactor(loop, random.between(-1, 2));
-      return "rfactor";
-    case 24:
+    case 25:
+    case 26:
       sch_.blockize(loop);
       return "blockize";
-    case 25:
-      return merge();
     default:
-      return tensorize(random, block, loops);
+      sch_.rfactor(random.one_in(4) ? loop : loops.back(), random.between(-1, 2));
+      return "rfactor";
   }
 }
 
@@ -237,14 +212,36 @@ std::string BlockSteps::merge() {
   return "none";
 }
 
-/// Tiles of a size that an intrinsic has, where the loops are as they were at first.
-std::string BlockSteps::tensorize(Random& random, BlockRV block, const std::vector<LoopRV>& loops) {
-  const bool is_product = loops.size() > 2;
-  const std::vector<int> sizes = is_product ? std::vector<int>{2, 4, 4} : std::vector<int>{2, 4};
+namespace {
+
+/// `C[..] = C[..] + A[..] * B[..]` or `C[..] = A[..]`; nullopt for anything else.
+std::optional<bool> is_product_not_copy(const tir::Block& block) {
+  const tir::Store* store = block.body.as<tir::Store>();
+  if (!store) return std::nullopt;
+  if (store->value.as<tir::Load>()) return false;
+  const tir::Binary* sum = tir::as_binary(store->value, tir::BinaryOp::Add);
+  if (sum && tir::as_binary(sum->b, tir::BinaryOp::Mul)) return true;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Tiles of the size that the intrinsic has, of a block that looks like it, where the loops are as
+/// they were at first.
+std::string BlockSteps::tensorize(Random& random, const Names& names) {
+  Names like;
+  const s_tir::Program now = program();
+  for (int n = 1; n < now.size(); ++n)
+    if (now.is_block(n) && is_product_not_copy(now.block(n))) like.push_back(now.block(n).name);
+  const bool any = like.empty() || random.one_in(8);
+  const BlockRV block = sch_.get_block(random.pick(any ? names : like));
+  const Loops loops = sch_.get_loops(block);
+  const tir::BlockRealize realize = sch_.get(block);
+  const bool is_product = is_product_not_copy(*realize.block).value_or(random.one_in(2));
+  const std::vector<int>& sizes = is_product ? kProductTile : kCopyTile;
   if (loops.size() < sizes.size()) return "none";
-  const std::vector<LoopRV> own(loops.end() - static_cast<std::ptrdiff_t>(sizes.size()),
-                                loops.end());
-  std::vector<LoopRV> outer, inner;
+  const Loops own(loops.end() - static_cast<std::ptrdiff_t>(sizes.size()), loops.end());
+  Loops outer, inner;
   for (std::size_t n = 0; n < own.size(); ++n) {
     const auto parts = sch_.split(own[n], {std::nullopt, sizes[n]});
     outer.push_back(parts[0]);
@@ -253,7 +250,8 @@ std::string BlockSteps::tensorize(Random& random, BlockRV block, const std::vect
   outer.insert(outer.end(), inner.begin(), inner.end());
   sch_.reorder(outer);
   if (is_product && random.one_in(2)) sch_.decompose_reduction(block, outer[2]);
-  const char* const intrin = is_product ? "product_2x4x4" : "copy_2x4";
+  const std::string intrin =
+      intrinsic_name(is_product, realize.block->writes.front().buffer->dtype);
   if (random.one_in(2))
     sch_.tensorize(sch_.blockize(inner[0]), intrin);
   else
@@ -265,17 +263,17 @@ std::string BlockSteps::sample(Random& random, BlockRV block, const std::vector<
                                int kind) {
   const LoopRV loop = random.pick(loops);
   switch (kind) {
-    case 27: {
+    case 0: {
       const int n = random.between(2, 3);
       sch_.split(loop, sch_.sample_perfect_tile(loop, {.n = n, .max_innermost_factor = 8}));
       return "sample_perfect_tile";
     }
-    case 28: {
+    case 1: {
       const auto factor = sch_.sample_categorical({1, 2, 3}, {0.5, 0.25, 0.25});
       sch_.split(loop, {std::nullopt, factor});
       return "sample_categorical";
     }
-    case 29:
+    case 2:
       if (random.one_in(2))
         sch_.annotate(loop, "note", std::int64_t{random.between(0, 9)});
       else
@@ -293,14 +291,14 @@ std::string BlockSteps::sample(Random& random, BlockRV block, const std::vector<
 std::string BlockSteps::layout(Random& random, BlockRV block, const std::vector<std::string>& names,
                                int kind) {
   switch (kind) {
-    case 31:
+    case 0:
       sch_.storage_align(block, {.buffer_index = 0,
                                  .axis = random.between(-2, 1),
                                  .factor = random.between(1, 8),
                                  .offset = random.between(0, 3)});
       return "storage_align";
-    case 32:
-    case 33:
+    case 1:
+    case 2:
       return transform_layout(random, block);
     default: {
       const auto producers = sch_.get_producers(block);

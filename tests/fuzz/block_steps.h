@@ -30,9 +30,10 @@ class BlockSteps {
   std::string place(Random& random, BlockRV block, const Names& names, int kind);
   std::string memory(Random& random, BlockRV block, int kind);
   std::string loop_step(Random& random, const Loops& loops, int kind);
-  std::string reduction(Random& random, BlockRV block, const Loops& loops, int kind);
+  std::string bind(Random& random, LoopRV loop);
+  std::string reduction(Random& random, const Names& names, int kind);
   std::string merge();
-  std::string tensorize(Random& random, BlockRV block, const Loops& loops);
+  std::string tensorize(Random& random, const Names& names);
   std::string sample(Random& random, BlockRV block, const Loops& loops, int kind);
   std::string layout(Random& random, BlockRV block, const Names& names, int kind);
   std::string transform_layout(Random& random, BlockRV block);

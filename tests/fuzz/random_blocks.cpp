@@ -28,13 +28,17 @@ std::string shape(const Array& array) {
 class ProgramWriter {
  public:
   explicit ProgramWriter(Random& random)
-      : random_(random), is_integer_(random.one_in(4)), is_symbolic_(random.one_in(5)) {}
+      : random_(random),
+        is_integer_(random.one_in(4)),
+        is_symbolic_(random.one_in(5)),
+        is_in_tiles_(random.one_in(3)) {}
 
   std::string program() {
     for (int n = random_.between(1, 2); n > 0; --n) add_input(size(), size());
     for (int n = random_.between(1, 4); n > 0; --n) add_block();
     std::vector<Array> params = inputs_;
-    params.push_back(arrays_.back());
+    params.insert(params.end(), outputs_.begin(), outputs_.end());
+    if (!is_output(arrays_.back())) params.push_back(arrays_.back());
     std::string head, matches, allocations;
     for (const Array& param : params) {
       if (!head.empty()) head += ", ";
@@ -50,7 +54,7 @@ class ProgramWriter {
     }
     if (is_symbolic_) head += ", n: T.int32";
     for (const Array& array : computed_)
-      if (array.name != arrays_.back().name)
+      if (array.name != arrays_.back().name && !is_output(array))
         allocations += "        " + array.name + " = T.alloc_buffer([" + array.rows.text() + ", " +
                        array.columns.text() + "], dtype=\"" + dtype() + "\")\n";
     return "# from tvm.script import tir as T\n@tvm.script.ir_module\nclass Module:\n"
@@ -68,6 +72,8 @@ class ProgramWriter {
 
   Size size() {
     if (is_symbolic_ && random_.one_in(3)) return kSymbolic;
+    // Most can be taken apart into the tiles of tensor intrinsics.
+    if (is_in_tiles_) return {random_.pick(std::vector<int>{4, 8, 8, 12})};
     return {random_.pick(std::vector<int>{1, 3, 4, 5, 7, 8, 12, 16})};
   }
 
@@ -81,7 +87,10 @@ class ProgramWriter {
   /// The next block, mostly of the newest array, so that no other is lost.
   void add_block() {
     const Array from = random_.one_in(4) ? random_.pick(arrays_) : arrays_.back();
-    switch (random_.between(0, 10)) {
+    if (is_in_tiles_ && random_.one_in(3))
+      return random_.one_in(2) ? multiply(from)
+                               : map({next(), from.rows, from.columns}, from.name + "[vi, vj]");
+    switch (random_.between(0, 12)) {
       case 0:
         return map({next(), from.rows, from.columns}, from.name + "[vi, vj] * " + number(2));
       case 1:
@@ -105,6 +114,10 @@ class ProgramWriter {
         return from.is_symbolic() ? pair(from) : map_in_one_loop(from);
       case 9:
         return from.is_symbolic() ? reduce(from) : reduce_in_pieces(from);
+      case 10:
+        return map_to_two(from);
+      case 11:
+        return reduce_to_two(from);
       default:
         return pair(from);
     }
@@ -112,17 +125,34 @@ class ProgramWriter {
 
   std::string next() const { return "B" + std::to_string(computed_.size()); }
 
+  bool is_output(const Array& array) const {
+    return std::any_of(outputs_.begin(), outputs_.end(),
+                       [&](const Array& output) { return output.name == array.name; });
+  }
+
   struct Nest {
     std::string loops, axes, init, value;
+    /// Of a second array of the same shape that the block writes.
+    std::string second_init = {}, second_value = {};
   };
   void write_block(const Array& to, const Nest& nest) {
-    const std::string indent(16, ' ');
+    const std::string element = "[vi, vj] = ";
+    const bool has_second = !nest.second_value.empty();
+    const Array second{to.name + "b", to.rows, to.columns};
     body_ += "        for " + nest.loops + ":\n            with T.block(\"" + to.name + "\"):\n" +
              nest.axes;
-    if (!nest.init.empty())
-      body_ += indent + "with T.init():\n" + indent + "    " + to.name + "[vi, vj] = " + nest.init +
-               "\n";
-    body_ += indent + to.name + "[vi, vj] = " + nest.value + "\n";
+    if (!nest.init.empty()) {
+      body_ += line("with T.init():") + line("    " + to.name + element + nest.init);
+      if (has_second) body_ += line("    " + second.name + element + nest.second_init);
+    }
+    body_ += line(to.name + element + nest.value);
+    if (has_second) {
+      body_ += line(second.name + element + nest.second_value);
+      computed_.push_back(second);
+      // Often nothing else reads it.
+      outputs_.push_back(second);
+      arrays_.push_back(second);
+    }
     computed_.push_back(to);
     arrays_.push_back(to);
   }
@@ -134,6 +164,15 @@ class ProgramWriter {
                      .axes = line("vi, vj = T.axis.remap(\"SS\", [i, j])"),
                      .init = "",
                      .value = value});
+  }
+
+  void map_to_two(const Array& from) {
+    write_block({next(), from.rows, from.columns},
+                {.loops = "i, j in T.grid(" + from.rows.text() + ", " + from.columns.text() + ")",
+                 .axes = line("vi, vj = T.axis.remap(\"SS\", [i, j])"),
+                 .init = "",
+                 .value = from.name + "[vi, vj] + " + number(1),
+                 .second_value = from.name + "[vi, vj] * " + number(2)});
   }
 
   /// Two arrays of one shape.
@@ -187,6 +226,19 @@ class ProgramWriter {
              .value = combined(to, from.name + "[vi, vk]", is_sum)});
   }
 
+  /// The sum and the greatest element of each row.
+  void reduce_to_two(const Array& from) {
+    const Array to{next(), from.rows, {1}};
+    write_block(
+        to, {.loops = "i, j, k in T.grid(" + to.rows.text() + ", 1, " + from.columns.text() + ")",
+             .axes = line("vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])"),
+             .init = identity(true),
+             .value = combined(to, from.name + "[vi, vk]", true),
+             .second_init = identity(false),
+             .second_value =
+                 combined({to.name + "b", to.rows, to.columns}, from.name + "[vi, vk]", false)});
+  }
+
   /// The loop over a row in pieces, the last of which may be cut off.
   void reduce_in_pieces(const Array& from) {
     const Array to{next(), from.rows, {1}};
@@ -230,8 +282,10 @@ class ProgramWriter {
   }
 
   Random& random_;
-  bool is_integer_, is_symbolic_;
-  std::vector<Array> inputs_, computed_, arrays_;
+  bool is_integer_, is_symbolic_, is_in_tiles_;
+  /// What the function is given, what it computes, of that what it returns beside the last, and
+  /// all.
+  std::vector<Array> inputs_, computed_, outputs_, arrays_;
   std::string body_;
 };
 

@@ -62,6 +62,16 @@ TEST(PrivatizeBuffers, ALoopMayFillIt) {
   EXPECT_TRUE(text.starts_with("for (i: int32, 0, 8) {\n  allocate(Y: ")) << text;
 }
 
+/// Iterations that ran at the same time would overwrite each other's.
+TEST(PrivatizeBuffers, AParallelLoopGetsMemoryForEachIteration) {
+  const std::string text = privatized(with_memory(1, R"(
+  for (i: int32, 0, 8) "parallel" {
+    Y_1: Buffer(Y, float32, [1], [])[0] = A[i]
+    B[i] = (Y_1[0] + Y_1[0])
+  })"));
+  EXPECT_TRUE(text.starts_with("for (i: int32, 0, 8) \"parallel\" {\n  allocate(Y: ")) << text;
+}
+
 TEST(PrivatizeBuffers, WhatOneIterationLeavesToTheNextStays) {
   const std::string body = with_memory(1, R"(
   Y_1: Buffer(Y, float32, [1], [])[0] = 0f32

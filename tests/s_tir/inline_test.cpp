@@ -5,19 +5,10 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
 #include "tests/s_tir/interpreted.h"
+#include "tests/s_tir/refusal.h"
 
 namespace tenon::s_tir {
 namespace {
-
-template <class F>
-std::string refusal(F&& step) {
-  try {
-    step();
-  } catch (const ScheduleError& error) {
-    return error.sentence();
-  }
-  return "accepted";
-}
 
 TEST(ReverseComputeInline, ThroughIndicesThatAreDigits) {
   const tir::IRModule mod = parse_script(R"(

@@ -10,6 +10,7 @@
 #include "tenon/s_tir/script.h"
 #include "tests/s_tir/golden_cases.h"
 #include "tests/s_tir/interpreted.h"
+#include "tests/s_tir/refusal.h"
 
 namespace tenon::s_tir {
 namespace {
@@ -22,16 +23,6 @@ tir::IRModule known_module(const char* file, const char* heading) {
 void expect_script(const Schedule& sch, const char* file, const char* heading) {
   EXPECT_EQ(normalized(print_script(sch.mod())),
             normalized(golden_section(golden_text(file), heading)));
-}
-
-template <class F>
-std::string refusal(F&& step) {
-  try {
-    step();
-  } catch (const ScheduleError& error) {
-    return error.sentence();
-  }
-  return "accepted";
 }
 
 class FirstPage : public ::testing::Test {

@@ -6,68 +6,16 @@
 #include "tenon/s_tir/script.h"
 #include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/tir/verify.h"
+#include "tests/common/block_intrinsics.h"
 #include "tests/s_tir/interpreted.h"
+#include "tests/s_tir/refusal.h"
 
 namespace tenon::s_tir {
 namespace {
 
-/// C[4, 4] += A[4, k] * B[k, 4], loops in the order of their names.
-tir::PrimFunc product_4x4(int k) {
-  FuncBuilder f;
-  auto A = f.param({4, k}, "A"), B = f.param({k, 4}, "B"), C = f.param({4, 4}, "C");
-  f.grid({4, 4, k}, {"i", "j", "k"}, [&](Var i, Var j, Var r) {
-    f.block("update", f.remap("SSR", {i, j, r}, {"vi", "vj", "vk"}), [&](Var vi, Var vj, Var vk) {
-      C[{vi, vj}] = C[{vi, vj}] + A[{vi, vk}] * B[{vk, vj}];
-    });
-  });
-  return f.get();
-}
-
-/// The same with the reduction outermost and rows in lanes.
-tir::PrimFunc product_in_lanes() {
-  return parse_script(R"(
-@T.prim_func
-def main(A: T.Buffer[(4, 4), "float32"], B: T.Buffer[(4, 4), "float32"], C: T.Buffer[(4, 4), "float32"]) -> None:
-    for k, i in T.grid(4, 4):
-        for j in T.vectorized(4):
-            with T.block("lanes"):
-                vk = T.axis.opaque(4, k)
-                vi = T.axis.opaque(4, i)
-                vj = T.axis.opaque(4, j)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)")
-      .functions.begin()
-      ->second;
-}
-
-/// A matrix product of 16x12 and 12x8, and its first page's blocks.
-const char* const kProduct = R"(
-@T.prim_func
-def main(A: T.Buffer[(16, 12), "float32"], B: T.Buffer[(12, 8), "float32"], C: T.Buffer[(16, 8), "float32"]) -> None:
-    for i, j, k in T.grid(16, 8, 12):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-
-template <class F>
-std::string refusal(F&& step) {
-  try {
-    step();
-  } catch (const ScheduleError& error) {
-    return std::string(error.sentence());
-  }
-  return "accepted";
-}
-
 class TensorizedProduct : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    register_tensor_intrin("product_4x4", product_4x4(4), product_in_lanes(),
-                           {.override_existing = true});
-  }
+  static void SetUpTestSuite() { testing::register_tile_product("product_4x4", 4, 4, 4); }
 
   /// Tiles of 4x4x4; the first loop of the tile.
   LoopRV tiled(Schedule& own) {
@@ -82,7 +30,7 @@ class TensorizedProduct : public ::testing::Test {
   const tir::PrimFunc& before() const { return mod.functions.begin()->second; }
   const tir::PrimFunc& after() const { return sch.mod().functions.begin()->second; }
 
-  tir::IRModule mod = parse_script(kProduct);
+  tir::IRModule mod = parse_script(testing::kSmallProduct);
   std::string name = mod.functions.begin()->first;
   Schedule sch{mod};
 };
@@ -166,9 +114,19 @@ TEST_F(TensorizedProduct, ACacheOfAnotherScopeThanTheIntrinsicsIsRefused) {
   EXPECT_EQ(first_other_result(before(), after()), "");
 }
 
+/// The outer block's init fills its tile once, its body runs for every part of the sum.
+TEST_F(TensorizedProduct, AnInitDoesNotMoveIntoTheBody) {
+  sch.tensorize(sch.blockize(tiled(sch)), "product_4x4");
+  const BlockRV init = sch.get_block("C_init", name);
+  const LoopRV inner = sch.get_loops(sch.get_block("lanes", name)).back();
+  EXPECT_NE(refusal([&] {
+              sch.reverse_compute_at(init, inner);
+            }).find("one is in the init of block `C_o`"),
+            std::string::npos);
+}
+
 TEST_F(TensorizedProduct, AnotherExtentIsRefused) {
-  register_tensor_intrin("product_4x4x2", product_4x4(2), product_4x4(2),
-                         {.override_existing = true});
+  testing::register_tile_product("product_4x4x2", 4, 4, 2);
   const LoopRV loop = tiled(sch);
   const std::string sentence = refusal([&] { sch.tensorize(loop, "product_4x4x2"); });
   EXPECT_NE(sentence.find("the loops have different ranges"), std::string::npos) << sentence;
@@ -201,7 +159,9 @@ TEST_F(TensorizedProduct, ANameThatIsNotRegisteredIsRefused) {
 }
 
 TEST(TensorIntrins, PartsOfOneIntrinsicHaveTheSameBuffers) {
-  EXPECT_THROW(register_tensor_intrin("uneven", product_4x4(4), product_4x4(2)), TypeError);
+  EXPECT_THROW(register_tensor_intrin("uneven", testing::tile_product(4, 4, 4),
+                                      testing::tile_product(4, 4, 2)),
+               TypeError);
 }
 
 }  // namespace

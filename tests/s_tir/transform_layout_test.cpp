@@ -5,6 +5,7 @@
 #include "tenon/s_tir/script.h"
 #include "tenon/tir/verify.h"
 #include "tests/s_tir/interpreted.h"
+#include "tests/s_tir/refusal.h"
 
 namespace tenon::s_tir {
 namespace {
@@ -27,16 +28,6 @@ def main(A: T.Buffer[(16, 12), "float32"], C: T.Buffer[(16, 12), "float32"]) -> 
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 )";
-
-template <class F>
-std::string refusal(F&& step) {
-  try {
-    step();
-  } catch (const ScheduleError& error) {
-    return std::string(error.sentence());
-  }
-  return "accepted";
-}
 
 Indices tiles(Var i, Var j) {
   return {floordiv(i, 4), floordiv(j, 3), floormod(i, 4), floormod(j, 3)};
