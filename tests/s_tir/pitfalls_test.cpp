@@ -55,6 +55,20 @@ class Module:
                 Y[vi] = A[vi]
 )";
 
+/// Sums that are computed over and over.
+const char* const kRepeated = R"(
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer[(6, 9), "float32"], Y: T.Buffer[6, "float32"]) -> None:
+        for p, i, k in T.grid(4, 6, 9):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+)";
+
 struct Pitfall {
   const char* name;
   const char* program;
@@ -80,6 +94,13 @@ const Pitfall kPitfalls[] = {
      "parallel: loop `k` around block `Y`: spatial iterator `vk` of block `Y` does not tell apart"},
     {"ReorderOfAMislabelledReduction", kMislabelled, "sch.reorder(l2, l1)",
      "spatial iterator `vk` of block `Y` does not tell apart"},
+    {"ParallelRepetitionsOfASum", kRepeated, "sch.parallel(loop=l1)",
+     "parallel: loop `p` around block `Y` runs instances of block `Y` more than once"},
+    {"ThreadsThatRepeatASum", kRepeated, "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")",
+     "bind: loop `p` around block `Y` runs instances of block `Y` more than once"},
+    {"OneThreadIndexTwice", kProduct,
+     "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")\nsch.bind(loop=l2, "
+     "thread_axis=\"threadIdx.x\")"},
     {"PredicateFromBelow", kFromBelow,
      "l2, l3 = sch.split(loop=l1, factors=[None, 4], preserve_unit_iters=True)\n"
      "sch.reorder(l3, l2)"},
