@@ -82,7 +82,7 @@ Bound subtract(const Bound& a, const Bound& b) {
   return {add_ends(a.min, -b.max), add_ends(a.max, -b.min)};
 }
 
-/// Of an operation that is monotone in each operand: the extremes are at the corners.
+/// An operation that is monotone in each operand has its extremes at the corners.
 template <class Op>
 Bound at_corners(const Bound& a, const Bound& b, Op op) {
   const auto [min, max] =

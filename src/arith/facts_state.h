@@ -79,7 +79,7 @@ struct Facts::State {
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
   std::vector<Undo> undo;
-  /// Of what is known: different after every change, and the old one again behind a scope.
+  /// Differs after every change of what is known, and is the old one again behind a scope.
   std::uint64_t version = 1;
   std::uint64_t last_version = 1;
   /// How often a variable was bound, which no scope takes back.
@@ -124,7 +124,7 @@ struct Facts::State {
 class Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
-  /// Of a simplified condition that says nothing of integers.
+  /// Assumes a simplified condition that says nothing of integers.
   static Assumption of_settled(const Facts& facts, const Expr& condition);
   /// The axes range over their domains.
   static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);

@@ -11,7 +11,7 @@
 
 namespace tenon::arith {
 
-/// Of a fixed size: what falls on a place that is taken takes it.
+/// Its size is fixed: what falls on a place that is taken replaces what was there.
 class RewriteMemory {
  public:
   enum class Step : std::uint8_t { Rewrite, Canonical };

@@ -36,7 +36,7 @@ std::optional<Expr> turned_comparison(const Binary& n) {
     case BinaryOp::Ne:
       return !fold(BinaryOp::Eq, n.a, n.b);
     case BinaryOp::Le:
-      // Of floats not: neither order holds of a NaN.
+      // Not for floats: neither order holds for a NaN.
       if (!n.a.dtype().is_integral()) return std::nullopt;
       return !fold(BinaryOp::Lt, n.b, n.a);
     default:

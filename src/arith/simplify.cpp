@@ -11,7 +11,7 @@ using namespace tir;
 namespace {
 constexpr int kRewriteRounds = 2;
 
-/// Of so many nodes, chains of minima among them, the same comparisons are met again and again.
+/// Expressions of so many nodes, chains of minima say, meet the same comparisons again and again.
 constexpr int kLarge = 128;
 
 /// Counts nodes down from what is left.

@@ -82,7 +82,7 @@ std::string c_compiler() {
   return named ? named : "";
 }
 
-/// Of functions that have been lowered.
+/// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where) {
   if (options.opt_level < 0 || options.opt_level > 3)

@@ -36,7 +36,7 @@ struct Access {
 
 struct Allocated {
   Buffer buffer;
-  /// Of the block that declares it.
+  /// The block that declares it.
   std::size_t owner;
   /// In program order.
   std::vector<Access> accesses;
@@ -129,7 +129,7 @@ class Planner {
     for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
     stmt(b.body);
     around_.pop_back();
-    // Of the n-th buffer that the block writes.
+    // It is about the n-th buffer that the block writes.
     if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
       alignment(b, found->second);
   }

@@ -28,7 +28,7 @@ constexpr std::array kDevice = {
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 
-/// Of the passes for a CPU (pipeline.cpp) kernels need few: their lanes are threads, so that no
+/// Kernels need few of the passes for a CPU (pipeline.cpp): their lanes are threads, so that no
 /// loop becomes a loop of vectors, and what a thread keeps in registers its schedule says
 /// (cache_write).
 constexpr std::array kKernel = {

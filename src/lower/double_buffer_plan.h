@@ -11,7 +11,7 @@ namespace tenon::lowering {
 struct DoubleBufferGroup {
   struct Member {
     tir::Var data;
-    /// Of one copy, in elements; free of variables that the loop defines.
+    /// The size of one copy, in elements; free of variables that the loop defines.
     tir::Expr size;
   };
   std::vector<Member> members;

@@ -198,7 +198,7 @@ class LoopReader {
     return true;
   }
 
-  /// Of values, not of positions.
+  /// Counts operations on values, not on positions.
   void count_operations(const Expr& e) {
     if (!varies(e) || e.as<Load>()) return;
     if (const Call* n = e.as<Call>(); n && std::get<Intrin>(n->callee) <= Intrin::erf)

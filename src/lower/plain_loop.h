@@ -16,7 +16,7 @@ namespace tenon::lowering {
 
 struct PlainLoop {
   std::vector<Accumulation> accumulations;
-  /// Of the values that are computed for memory, the widest type; at least 8.
+  /// The widest type of the values that are computed for memory; at least 8.
   int widest_bits = 8;
   /// What an iteration does for its values: operations, and accesses by the way they move.
   int operations = 0;

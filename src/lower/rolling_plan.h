@@ -12,7 +12,7 @@ namespace tenon::lowering {
 /// A dimension whose region moves along a loop.
 struct Slide {
   tir::For loop;
-  /// Of the region in the current iteration.
+  /// Where the region of the current iteration begins.
   tir::Expr begin;
   /// How many of its first elements the iteration before has computed.
   tir::Expr overlap;

@@ -82,7 +82,7 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
     if (!(known.tag == *axis.thread())) continue;
     Variable& variable = variables_[static_cast<std::size_t>(known.variable)];
     if (!variable.value.same_as(axis.var())) set(same_thread_, axis.var(), variable.value);
-    // Of two extents the larger one is launched.
+    // The larger one of two extents is launched.
     std::optional<std::int64_t>& last = variable.range.max;
     last = last && count ? std::optional(std::max(*last, *count - 1)) : std::nullopt;
     return;

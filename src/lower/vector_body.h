@@ -33,7 +33,7 @@ struct VectorBody {
     tir::Var var;
     tir::Range range;
   };
-  /// Of memory from outside.
+  /// Accesses of memory from outside.
   std::vector<Access> accesses;
   std::vector<VectorSum> sums;
   /// The loops inside, outer ones first.

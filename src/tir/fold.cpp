@@ -34,7 +34,7 @@ std::optional<Expr> fold_integers(BinaryOp op, std::int64_t x, std::int64_t y, D
     case BinaryOp::Sub:
       return number(a - b);
     case BinaryOp::Mul:
-      // Of two uint64 the product may leave even the wide type; only its low bits count.
+      // The product of two uint64 may leave even the wide type; only its low bits count.
       return number(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)));
     case BinaryOp::Div:
       return std::nullopt;

@@ -10,7 +10,7 @@ namespace tenon::tir {
 struct Token {
   enum class Kind : unsigned char { Name, Number, String, Sign, End };
   Kind kind;
-  /// Of a String: with escapes resolved.
+  /// The text of a String has its escapes resolved.
   std::string text;
   int line;
   int column;

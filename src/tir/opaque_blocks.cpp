@@ -35,7 +35,7 @@ class OpaqueMaker {
  private:
   /// Iterators and variables of loops that run once, and what they stand for.
   VarMap values_;
-  /// Of the branches around.
+  /// The conditions of the branches around.
   std::vector<Expr> conditions_;
 
   Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }

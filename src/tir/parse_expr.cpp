@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/no_such_name.h"
 #include "tir/text_parser.h"
 
 namespace tenon::tir {
@@ -199,7 +200,7 @@ Expr TextParser::call(const Token& name) {
                             callee == "call_pure_extern");
   }
   auto intrin = find_intrin(callee);
-  if (!intrin) syntax_error(name, "`" + callee + "` is no intrinsic");
+  if (!intrin) syntax_error(name, no_such_intrinsic(callee));
   return make_call(type, *intrin, std::move(args));
 }
 

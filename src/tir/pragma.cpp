@@ -1,6 +1,9 @@
 #include "tenon/tir/pragma.h"
 
 #include <array>
+#include <vector>
+
+#include "tenon/support/similar_name.h"
 
 namespace tenon::tir {
 
@@ -37,6 +40,12 @@ std::string pragma_keys_text() {
   std::string text;
   for (const auto& [value, name] : kKeys) text.append(text.empty() ? "" : ", ").append(name);
   return text;
+}
+
+std::string similar_pragma_key(std::string_view text) {
+  std::vector<std::string_view> names{"unroll", "vectorize"};
+  for (const auto& [value, name] : kKeys) names.push_back(name);
+  return did_you_mean(text, names);
 }
 
 bool is_pragma(const Attr& attr, PragmaKey key) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "tenon/tir/no_such_name.h"
+
 namespace tenon::tir {
 
 namespace {
@@ -47,11 +49,7 @@ std::optional<StorageScope> find_storage_scope(std::string_view text) {
 
 StorageScope parse_storage_scope(std::string_view text, SourceLocation where) {
   if (auto scope = find_storage_scope(text)) return *scope;
-  std::string known;
-  for (const auto& [value, name] : kScopes)
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  throw ScheduleError("`" + std::string(text) + "` is no storage scope; the scopes are " + known,
-                      where);
+  throw ScheduleError(no_such_scope(text), where);
 }
 
 ThreadTag ThreadTag::parse(std::string_view text, SourceLocation where) {
@@ -63,11 +61,7 @@ ThreadTag ThreadTag::parse(std::string_view text, SourceLocation where) {
     if (rest.size() == 2 && rest[0] == '.' && rest[1] >= 'x' && rest[1] <= 'z')
       return {level, rest[1] - 'x'};
   }
-  throw ScheduleError(
-      "`" + std::string(text) +
-          "` is no thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
-          "vthread.{x,y,z}, cthread",
-      where);
+  throw ScheduleError(no_such_thread_tag(text), where);
 }
 
 std::string ThreadTag::str() const {

@@ -47,7 +47,7 @@ std::vector<std::size_t> dimensions_of(const std::string& what, const std::vecto
 void check_given(const std::string& what, const std::string& role, const std::vector<Expr>& values,
                  const SourceLocation& where);
 
-/// Sums and products of extents. Of constants, in a type that holds it; TypeError if none does.
+/// Sums and products of extents: of constants in a type that holds it; TypeError if none does.
 Expr sum_of(const std::string& what, const std::vector<Expr>& extents, const SourceLocation& where);
 Expr product_of(const std::string& what, const std::vector<Expr>& extents,
                 const SourceLocation& where);

@@ -61,7 +61,7 @@ struct ProductNames {
   const char* tag;
 };
 
-/// Of the last two dimensions; one before them, if there is one, counts matrices.
+/// Multiplies the last two dimensions; one before them, if there is one, counts matrices.
 Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
                            bool transpose_a, bool transpose_b, std::optional<DataType> type,
                            const SourceLocation& where) {

@@ -160,7 +160,7 @@ struct SliceOf {
   std::int64_t begin, stride, count;
 };
 
-/// Of a dimension of constant extent, as other array languages have it.
+/// A slice of a dimension of constant extent, as other array languages have it.
 SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
   // Backwards, the place before the first element is where a slice may end.
   const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;

@@ -60,7 +60,7 @@ class Reduction {
     return x_(read, where);
   }
 
-  /// Of the term among all that are reduced.
+  /// The position of the term among all that are reduced.
   Expr position() const {
     std::vector<Expr> extents;
     for (const te::IterVar& axis : axes_) extents.push_back(axis.dom()->extent);
@@ -131,7 +131,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
           .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
-    // Of NaN alone, none is found.
+    // Where all are NaN, none is found.
     return x.dtype().is_floating()
                ? tir::select(position == tir::max_value(position.dtype()), 0, position)
                : position;

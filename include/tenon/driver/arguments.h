@@ -16,7 +16,7 @@ namespace tenon {
 struct ArgumentOptions {
   /// As lower takes them: an argument that is a buffer stands for the tensor that it is bound to.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// Of the symbolic sizes and strides, and of arguments that are scalars.
+  /// Values of the symbolic sizes and strides, and of arguments that are scalars.
   std::vector<std::pair<tir::Var, std::int64_t>> values = {};
   /// For code that adds to what it finds.
   bool outputs_start_at_zero = false;

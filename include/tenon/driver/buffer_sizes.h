@@ -25,7 +25,7 @@ struct BufferSize {
   tir::Expr allocated;
 };
 
-/// Of all buffers that the program allocates, in the order of their allocation. Throws what lower
+/// All buffers that the program allocates, in the order of their allocation. Throws what lower
 /// throws.
 std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
                                      const std::vector<LowerArgument>& args,

@@ -12,7 +12,7 @@
 namespace tenon {
 
 struct BuildOptions {
-  /// Of the function that is built from a schedule; those of a module have theirs.
+  /// Names the function that is built from a schedule; those of a module have their names.
   Name name = "main";
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
   /// Shared libraries in which extern functions are found.

@@ -42,7 +42,7 @@ struct ArraySpec {
   /// An array that is written shares no memory with another argument, nor one of its elements with
   /// another.
   Access access = Access::Read;
-  /// Of the address of element 0, in bytes.
+  /// What the address of element 0 is a multiple of, in bytes.
   int alignment = 1;
   DeviceType device = DeviceType::Cpu;
   /// Whether DLPack's byte_offset must be 0.

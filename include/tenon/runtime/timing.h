@@ -10,11 +10,11 @@ namespace tenon::runtime {
 
 struct Timing {
   double mean = 0;
-  /// Of an even number of results, the mean of the middle two.
+  /// The mean of the middle two if the number of results is even.
   double median = 0;
   double min = 0;
   double max = 0;
-  /// Of the results as a whole population (divided by n, not n - 1).
+  /// The results are the whole population (divided by n, not n - 1).
   double stdev = 0;
   /// One per repeat, in the order measured.
   std::vector<double> results;

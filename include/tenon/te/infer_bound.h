@@ -52,7 +52,7 @@ class Bounds {
 };
 
 Bounds infer_bound(const StageGraph& graph);
-/// Of the schedule as it is frozen now.
+/// The bounds of the schedule as it is frozen now.
 Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 /// One line per axis: stage, axis, range.

@@ -283,9 +283,9 @@ using ExternBody = std::function<ExternResult(std::span<const tir::Buffer> input
                                               std::span<const tir::Buffer> outputs)>;
 
 struct ExternOptions {
-  /// Of all outputs; without it, that of the inputs if they agree.
+  /// The type of all outputs; without it, that of the inputs if they agree.
   std::optional<DataType> dtype = std::nullopt;
-  /// Of each output, where they differ.
+  /// The type of each output, where they differ.
   std::vector<DataType> dtypes = {};
   /// In place of the buffers made here, one per input or output.
   std::optional<std::vector<tir::Buffer>> input_buffers = std::nullopt;

@@ -28,7 +28,7 @@ Expr min(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions op
 Expr min(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
 Expr max(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
 Expr max(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
-/// Of Bool: conjunction and disjunction over all points.
+/// Conjunction and disjunction of Bool over all points.
 Expr all(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
 Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
 Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
@@ -63,7 +63,7 @@ class Reducer {
                                SourceLocation where = SourceLocation::current()) const {
     return (*this)(std::vector<Expr>(sources), std::move(axis), std::move(options), where);
   }
-  /// Of one component: the body of a compute.
+  /// The body of a compute, for a reducer of one component.
   Expr operator()(const Operand& source, std::vector<IterVar> axis,
                   ReduceOptions options = {}) const;
 

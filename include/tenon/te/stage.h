@@ -101,7 +101,7 @@ struct StageSpec {
   std::vector<IterVar> leaf_iter_vars;
   /// In the order of their making.
   std::vector<Relation> relations = {};
-  /// Of axes that have any, in the order in which they got them.
+  /// Those of the axes that have any, in the order in which they got them.
   std::vector<std::pair<IterVar, AxisAttributes>> attributes = {};
   /// Threads around a whole scan.
   std::vector<IterVar> env_threads = {};

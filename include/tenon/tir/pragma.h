@@ -30,6 +30,8 @@ std::string_view to_string(PragmaKey key);
 std::optional<PragmaKey> find_pragma_key(std::string_view text);
 /// "auto_unroll_max_step, unroll_explicit, ...": all of them.
 std::string pragma_keys_text();
+/// "; did you mean `unroll_explicit`?", or nothing if no key is similar.
+std::string similar_pragma_key(std::string_view text);
 
 /// Whether the statement is the pragma.
 bool is_pragma(const Attr& attr, PragmaKey key);

@@ -8,7 +8,7 @@
 
 namespace tenon::arith::rules {
 
-// Of int32 and int64 scalars.
+// For int32 and int64 scalars.
 RuleTable add_rules();
 RuleTable sub_rules();
 RuleTable mul_rules();
@@ -33,10 +33,10 @@ RuleTable less_rules();
 RuleTable less_moving_rules();
 RuleTable less_constant_rules();
 
-// Of all types.
+// For all types.
 RuleTable add_any_type_rules();
 RuleTable sub_any_type_rules();
-/// Of integers of all types: an infinity less itself is no number.
+/// For integers of all types: an infinity less itself is no number.
 RuleTable sub_integer_rules();
 RuleTable min_any_type_rules();
 RuleTable max_any_type_rules();
@@ -47,7 +47,7 @@ RuleTable or_rules();
 RuleTable not_integer_rules();
 RuleTable or_integer_rules();
 
-// Of vectors.
+// For vectors.
 RuleTable add_vector_rules();
 RuleTable sub_vector_rules();
 RuleTable mul_vector_rules();

@@ -132,7 +132,7 @@ class PackedEmitter {
     return builder.CreateLoad(builder.getPtrTy(), at);
   }
 
-  /// Of the first array: the arguments' check has seen that all are on one device.
+  /// That of the first array: the arguments' check has seen that all are on one device.
   llvm::Value* device_id(FunctionEmitter& emitter) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
     for (llvm::Value* tensor : tensors_) {

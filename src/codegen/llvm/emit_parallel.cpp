@@ -36,7 +36,7 @@ class RuntimeTask {
 
   llvm::Function* entry() const { return entry_; }
   llvm::StructType* closure() const { return closure_; }
-  /// Of the widest value: bodies of loops of vectors capture vectors.
+  /// That of the widest value: bodies of loops of vectors capture vectors.
   int alignment() const {
     const llvm::DataLayout& layout = entry_->getParent()->getDataLayout();
     return static_cast<int>(layout.getABITypeAlign(closure_).value());

@@ -19,7 +19,7 @@ constexpr int kPart = 400;
 /// that is unrolled far, whose sums are kept in registers only as one function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
-/// Calls of parts in a row. Of more, some become a function again: each copies what it passes on to
+/// Calls of parts in a row. More become functions again: each call copies what it passes on to
 /// registers of its own, and LLVM compares all copies of a value with each other.
 constexpr std::size_t kMostCalls = 64;
 

@@ -28,7 +28,7 @@ class FunctionEmitter {
   void define(const tir::Var& var, llvm::Value* value);
   /// A size: index arithmetic with it is assumed not to overflow.
   void define_size(const tir::Var& var, llvm::Value* value);
-  /// Of a variable of 32 bits whose value is computed in 64 bits.
+  /// Defines a variable of 32 bits whose value is computed in 64 bits.
   void define_wide(const tir::Var& var, llvm::Value* value);
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
@@ -156,7 +156,7 @@ class FunctionEmitter {
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
   llvm::Value* launch_kernel(const tir::Call& n);
-  /// Of a function for a device: the number of the one that its arrays are on.
+  /// Says on which device the arrays of a function for devices are, by its number.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
@@ -186,7 +186,7 @@ class FunctionEmitter {
   /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to
   /// overflow.
   std::unordered_set<const llvm::Value*> index_values_;
-  /// Of int32 variables that are counted in 64 bits: their values there.
+  /// The values in 64 bits of int32 variables that are counted so.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
   /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
@@ -195,7 +195,7 @@ class FunctionEmitter {
   llvm::Value* device_id_ = nullptr;
   /// Whether this is a part of a long sequence: with many like it, its loops are not unrolled.
   bool is_divided_ = false;
-  /// Of serial loops around what is emitted, those around the function's call included.
+  /// How many serial loops are around what is emitted, those around the function's call included.
   int loop_depth_ = 0;
   /// Inside a persistent parallel region: the task's number and the number of tasks.
   struct Task {

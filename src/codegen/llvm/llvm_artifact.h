@@ -7,11 +7,11 @@ namespace tenon::codegen {
 
 struct LlvmCode {
   std::vector<runtime::FunctionSpec> functions;
-  /// Of each part, and what all of them have in common.
+  /// The target of each part, and what all of them have in common.
   std::vector<tir::TargetFacts> targets;
   tir::TargetFacts common;
   CompileOptions options;
-  /// Of the functions for devices.
+  /// The kernels of the functions for devices.
   std::vector<KernelCode> kernels;
   /// The optimised module; its texts are made when they are asked for.
   std::string bitcode;

@@ -31,7 +31,7 @@ namespace {
 /// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
 constexpr unsigned kMostAccesses = 1 << 14;
 
-/// Of so many instructions a module has been unrolled enough: more copies would cost more time than
+/// A module of so many instructions has been unrolled enough: more copies would cost more time than
 /// they save.
 constexpr unsigned kMostToUnroll = 20'000;
 

@@ -33,7 +33,7 @@ class OutlinedBody {
   FunctionEmitter& outer_;
   struct Capture {
     tir::Var var;
-    /// Of the argument. Variables of one value share it: two arguments would be said not to
+    /// The argument's number. Variables of one value share it: two would be said not to
     /// overlap.
     std::size_t argument;
   };

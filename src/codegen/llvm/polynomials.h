@@ -25,7 +25,7 @@ namespace tenon::codegen {
 /// give anything.
 inline constexpr float kGreatestAngle = 0x1p20f;
 
-/// Of floats or vectors of them; absent for functions that have no polynomial here, and for other
+/// For floats or vectors of them; absent for functions that have no polynomial here and for other
 /// types.
 std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, tir::Intrin function,
                                                std::span<llvm::Value* const> args);

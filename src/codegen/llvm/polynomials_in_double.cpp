@@ -12,7 +12,7 @@ constexpr double kRounder = 0x1.8p52;
 /// Parts of pi / 2: times an integer of up to 24 bits, the first has no rounding error.
 constexpr double kHalfPiHigh = 0x1.921fb54p0, kHalfPiLow = 0x1.10b4611a62633p-30;
 
-/// Of floats, by way of doubles.
+/// Functions of floats, computed in doubles.
 class DoublePolynomials : LaneMaths {
  public:
   DoublePolynomials(llvm::IRBuilderBase& builder, llvm::Value* x)
@@ -116,7 +116,7 @@ class DoublePolynomials : LaneMaths {
                            0x1.5555554f4dac4p-5, -0.5, 1});
   }
 
-  /// Of zero, infinity, NaN, and what a float becomes as a double, which is normal.
+  /// For zero, infinity, NaN, and what a float becomes as a double, which is normal.
   llvm::Value* log2(llvm::Value* x) {
     constexpr std::int64_t kBitsOfSqrtHalf = 0x3fe6a09e667f3bcd;
     llvm::Value* pattern = bits(x);

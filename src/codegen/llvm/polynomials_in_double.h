@@ -6,11 +6,11 @@
 
 namespace tenon::codegen {
 
-// Of floats or vectors of them, of magnitudes below kGreatestAngle; NaN of NaN.
+// For floats or vectors of them, of magnitudes below kGreatestAngle; NaN for NaN.
 llvm::Value* sine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
 llvm::Value* cosine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
 llvm::Value* tangent_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
-/// Of any floats, the special values as C's pow has them.
+/// For any floats; the special values are those of C's pow.
 llvm::Value* power_in_double(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y);
 
 }  // namespace tenon::codegen

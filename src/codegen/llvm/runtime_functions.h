@@ -7,7 +7,7 @@
 
 namespace tenon::codegen {
 
-/// Of the types that runtime/symbols.h reads off c_api.h.
+/// Its types are those that runtime/symbols.h reads off c_api.h.
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
 
 }  // namespace tenon::codegen

@@ -9,9 +9,9 @@
 
 namespace tenon::codegen {
 
-/// Of a value that an expression gives.
+/// The type of a value that an expression gives.
 llvm::Type* register_type(llvm::LLVMContext& context, DataType type);
-/// Of a lane of an element in memory.
+/// The type of a lane of an element in memory.
 llvm::Type* lane_type_in_memory(llvm::LLVMContext& context, DataType type);
 /// The lane's type in memory, with as many lanes.
 llvm::Type* memory_type(llvm::LLVMContext& context, DataType type);

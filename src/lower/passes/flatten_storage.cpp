@@ -388,7 +388,7 @@ class Flattener {
   std::vector<Buffer> aliases_;
   /// Data pointers that were replaced, and the variables of views.
   VarMap values_;
-  /// Of views: offsets that need more than the variable's type.
+  /// Offsets of views that need more than the variable's type.
   VarMap wide_offsets_;
   std::vector<BufferParam> flat_params_;
   std::vector<Buffer> touched_;

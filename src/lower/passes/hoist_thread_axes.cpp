@@ -60,7 +60,7 @@ class Kernel {
 
   struct Axis {
     IterVar axis;
-    /// Of all places where it is entered, as the host can compute them.
+    /// The extents at all places where it is entered, as the host can compute them.
     std::vector<Expr> extents;
     Expr launched = Expr(1);
   };
@@ -315,7 +315,7 @@ class Kernel {
 
   std::array<std::optional<Axis>, kTags> axes_;
   Mask all_ = 0;
-  /// Of which axes something stands outside.
+  /// The axes that have something outside of them.
   Mask outside_of_ = 0;
   VarMap lets_, same_;
   /// Variables that only the kernel knows.

@@ -6,7 +6,7 @@
 //     attr threadIdx.x = n {...}         if (threadIdx.x < n) {...}
 //   }                                  }
 //
-// Of several extents the greatest is launched (here 32, if n is not greater). What stands outside
+// The greatest of several extents is launched (here 32, if n is not greater). What stands outside
 // of an axis of the block runs once; what stands outside of a block axis runs in every block, if it
 // writes memory of the block's own. Conditions stand inside of loops and sequences that use shared
 // memory, so that all threads come to the barriers there.

@@ -151,7 +151,7 @@ class Legalizer {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// Of bits, where it is of bfloat16.
+  /// A reducer of bfloat16 becomes one of bits.
   CommReducer reducer(const CommReducer& combiner) {
     CommReducerNode result = *combiner;
     for (std::vector<Var>* side : {&result.lhs, &result.rhs})

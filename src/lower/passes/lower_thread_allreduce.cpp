@@ -355,7 +355,7 @@ class KernelReductions {
   }
 
   int warp_size_;
-  /// Of the block, x last.
+  /// The thread axes of the block, x last.
   std::vector<Axis> axes_;
   CommReducer reducer_;
   std::map<std::tuple<std::size_t, int, std::int64_t, int, int>, Buffer> levels_;

@@ -27,7 +27,7 @@ struct Part {
   int loops = 0;
   /// Whether all threads come here together, and whether they then take the same way inside.
   bool is_together = true, is_uniform = true;
-  /// Of a loop: whether it surely runs once, and whether it may run twice.
+  /// Whether a loop surely runs once, and whether it may run twice.
   bool runs_once = false, runs_twice = true;
   bool has_barrier_before = false;
 

@@ -164,7 +164,7 @@ class Widener {
     return is_int32(e) && needs_width(e) ? cast(type, wide(e)) : value(e);
   }
 
-  /// Of an expression of int32, the same in int64, computed so that nothing wraps.
+  /// The value of an int32 expression in int64, computed so that nothing wraps.
   Expr wide(const Expr& e) {
     const DataType type = widened(e.dtype());
     if (!is_int32(e)) return cast(type, value(e));
@@ -181,7 +181,7 @@ class Widener {
     return cast(type, value(e));
   }
 
-  /// Of guards: comparisons of indices.
+  /// A condition of a guard: it compares indices.
   Expr condition(const Expr& e) {
     if (const Binary* n = e.as<Binary>()) {
       if (n->op == BinaryOp::And || n->op == BinaryOp::Or)

@@ -87,7 +87,7 @@ void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& ta
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
 
-/// Of the loops around a stage alone, whoever reads it.
+/// The dividing loops among those around the stage, whoever reads it.
 std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId id) {
   std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;

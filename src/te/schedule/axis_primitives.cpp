@@ -43,7 +43,7 @@ void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::
   if (tir::find_pragma_key(key)) return;
   edit.warn(edit.subject(axis) + ": nothing knows the key `" + key +
             "`; it is printed and has no effect. The keys that have one are unroll, vectorize, " +
-            tir::pragma_keys_text());
+            tir::pragma_keys_text() + tir::similar_pragma_key(key));
 }
 
 void set_run(const StageEdit& edit, const IterVar& axis, LoopMark mark) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "te/relations/propagate.h"
+#include "tenon/tir/no_such_name.h"
 
 namespace tenon::te {
 
@@ -162,13 +163,7 @@ tir::StorageScope StageEdit::parse_scope(std::string_view scope) const {
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where) {
   if (std::optional<tir::StorageScope> known = tir::find_storage_scope(scope)) return *known;
-  std::string known;
-  for (auto s = tir::StorageScope::Global; s <= tir::StorageScope::WmmaAccumulator;
-       s = static_cast<tir::StorageScope>(static_cast<int>(s) + 1))
-    known += (known.empty() ? "" : ", ") + std::string(to_string(s));
-  throw ScheduleError(
-      subject + ": `" + std::string(scope) + "` is no storage scope; the scopes are " + known,
-      where);
+  throw ScheduleError(subject + ": " + tir::no_such_scope(scope), where);
 }
 
 void check_is_there(const ScheduleData& schedule, StageNumber number, std::string_view primitive,

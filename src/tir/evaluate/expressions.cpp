@@ -214,7 +214,7 @@ Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   return eval(n.args[1], t);
 }
 
-/// Of packed functions the interpreter knows the report of a wrong element.
+/// The one packed function that the interpreter knows reports a wrong element.
 void Machine::packed_call(const Call& n, Thread& t) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name || name->value != kElementDiffers || n.args.size() < 4)

@@ -32,7 +32,7 @@ class Memory {
   struct Uses {
     std::int64_t barrier = -1;
     std::vector<std::int64_t> writers;
-    /// Of what was there before, and of what they themselves have written.
+    /// Readers of what was there before, and of what they themselves have written.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, std::int64_t barrier);

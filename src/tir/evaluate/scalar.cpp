@@ -36,7 +36,7 @@ Scalar apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
     case BinaryOp::Sub:
       return narrow(a - b, t);
     case BinaryOp::Mul:
-      // Of two uint64 the product may leave even the wide type; only its low bits count.
+      // The product of two uint64 may leave even the wide type; only its low bits count.
       return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)),
                     t);
     case BinaryOp::Div:

@@ -1,0 +1,16 @@
+// Sentences about names that nothing has: what there is, and what may have been meant.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tenon::tir {
+
+/// "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean `shared`?"
+std::string no_such_scope(std::string_view text);
+/// "`threadIdx.w` is no thread tag; the tags are blockIdx.{x,y,z}, ..."
+std::string no_such_thread_tag(std::string_view text);
+/// "`expp` is no intrinsic; did you mean `exp`?"
+std::string no_such_intrinsic(std::string_view name);
+
+}  // namespace tenon::tir

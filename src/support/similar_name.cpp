@@ -1,0 +1,49 @@
+#include "tenon/support/similar_name.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace tenon {
+
+namespace {
+
+/// More mistakes than one in so many characters make another word.
+constexpr int kCharactersForEachMistake = 3;
+
+bool same(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+}  // namespace
+
+int spelling_distance(std::string_view a, std::string_view b) {
+  // The distances of a's beginnings to b's: for all of a, one character less, and two.
+  std::vector<int> row(b.size() + 1), above, two_above;
+  for (std::size_t n = 0; n <= b.size(); ++n) row[n] = static_cast<int>(n);
+  for (std::size_t m = 1; m <= a.size(); ++m) {
+    two_above = std::exchange(above, row);
+    row[0] = static_cast<int>(m);
+    for (std::size_t n = 1; n <= b.size(); ++n) {
+      const int replaced = above[n - 1] + (same(a[m - 1], b[n - 1]) ? 0 : 1);
+      row[n] = std::min({above[n] + 1, row[n - 1] + 1, replaced});
+      if (m > 1 && n > 1 && same(a[m - 1], b[n - 2]) && same(a[m - 2], b[n - 1]))
+        row[n] = std::min(row[n], two_above[n - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::string did_you_mean(std::string_view given, std::span<const std::string_view> names) {
+  int best = std::max(1, static_cast<int>(given.size()) / kCharactersForEachMistake) + 1;
+  std::string_view closest;
+  for (const std::string_view name : names) {
+    const int distance = spelling_distance(given, name);
+    if (distance >= best) continue;
+    best = distance;
+    closest = name;
+  }
+  return closest.empty() ? "" : "; did you mean `" + std::string(closest) + "`?";
+}
+
+}  // namespace tenon
