@@ -1,11 +1,111 @@
 #include "tenon/codegen/c_header.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <unordered_set>
 
 namespace tenon::codegen {
 
-std::string c_header(const std::string& file_name,
-                     const std::vector<runtime::FunctionSpec>& functions) {
+namespace {
+
+using runtime::Access;
+using runtime::ArraySpec;
+using runtime::FunctionSpec;
+using runtime::ParamSpec;
+using runtime::ScalarSpec;
+
+/// Words of C and C++ that a kernel or a parameter may be called, and what is no name of a kernel
+/// because programs have it already.
+constexpr std::array<std::string_view, 42> kTaken = {
+    "auto",   "bool",     "break",    "case",   "char",  "class",  "const",  "continue", "default",
+    "delete", "do",       "double",   "else",   "enum",  "extern", "float",  "for",      "goto",
+    "if",     "inline",   "int",      "long",   "main",  "new",    "not",    "operator", "private",
+    "public", "register", "restrict", "return", "short", "signed", "sizeof", "static",   "struct",
+    "switch", "this",     "typedef",  "union",  "void",  "while"};
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool is_free_name(const std::string& name) {
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
+         std::ranges::all_of(name, is_letter) && std::ranges::count(kTaken, name) == 0;
+}
+
+/// Parameters as names of C, each once: "T.local" is T_local.
+std::vector<std::string> parameter_names(const FunctionSpec& function) {
+  std::unordered_set<std::string> used{"tenon_args", "tenon_codes", "tenon_arrays",
+                                       "tenon_strides"};
+  std::vector<std::string> names;
+  for (const ParamSpec& param : function.params) {
+    std::string name = param.name;
+    std::ranges::replace_if(
+        name, [](char c) { return !is_letter(c); }, '_');
+    if (!is_free_name(name)) name = "p_" + name;
+    while (!used.insert(name).second) name += '_';
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string type_of(const ParamSpec& param) {
+  if (const auto* array = std::get_if<ArraySpec>(&param.type))
+    return array->access == Access::Read ? "const DLTensor* " : "DLTensor* ";
+  const DataType type = std::get<ScalarSpec>(param.type).dtype;
+  if (type.is_handle()) return "void* ";
+  if (type.is_floating()) return "double ";
+  return type.is_uint() && type.bits == 64 ? "uint64_t " : "int64_t ";
+}
+
+/// args[n] and codes[n] of a scalar.
+std::string pass_scalar(DataType type, const std::string& at, const std::string& name) {
+  const std::string value = "  tenon_args" + at, code = ";\n  tenon_codes" + at;
+  if (type.is_handle())
+    return value + ".p = " + name + code + " = " + name + " ? kTenonHandle : kTenonNull;\n";
+  if (type.is_floating()) return value + ".f = " + name + code + " = kTenonFloat;\n";
+  if (type.is_uint() && type.bits == 64)
+    return value + ".i = (int64_t)" + name + code + " = " + name +
+           " > INT64_MAX ? kTenonUInt : kTenonInt;\n";
+  return value + ".i = " + name + code + " = kTenonInt;\n";
+}
+
+/// The function as C programs would have it: int32_t scale(const DLTensor* A, DLTensor* B).
+std::string plain_function(const FunctionSpec& function) {
+  const std::vector<std::string> names = parameter_names(function);
+  std::string params, body;
+  std::size_t arrays = 0, dimensions = 0;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const ParamSpec& param = function.params[n];
+    params += (n ? ", " : "") + type_of(param) + names[n];
+    const std::string at = "[" + std::to_string(n) + "]";
+    if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
+      const std::string copy = "&tenon_arrays[" + std::to_string(arrays++) + "]";
+      const std::string wanted = "argument `" + param.name + "` of " + function.name +
+                                 ": not an array " + runtime::describe(param);
+      body += "  if (!tenon_pass_array(" + names[n] + ", " + std::to_string(array->shape.size()) +
+              ", " + copy + ", tenon_strides + " + std::to_string(dimensions) + ",\n" +
+              "                        \"" + wanted + "\"))\n    return kTenonInvalidArgument;\n";
+      body += "  tenon_args" + at + ".p = " + copy + ";\n  tenon_codes" + at + " = kTenonTensor;\n";
+      dimensions += array->shape.size();
+    } else {
+      body += pass_scalar(std::get<ScalarSpec>(param.type).dtype, at, names[n]);
+    }
+  }
+  const auto room = [](std::size_t count) {
+    return "[" + std::to_string(std::max<std::size_t>(count, 1)) + "];\n";
+  };
+  return "static inline int32_t " + function.name + "(" + (params.empty() ? "void" : params) +
+         ") {\n  TenonValue tenon_args" + room(names.size()) + "  int32_t tenon_codes" +
+         room(names.size()) +
+         (arrays ? "  DLTensor tenon_arrays" + room(arrays) + "  int64_t tenon_strides" +
+                       room(dimensions)
+                 : "") +
+         body + "  return " + function.symbol + "(tenon_args, tenon_codes, " +
+         std::to_string(names.size()) + ");\n}\n";
+}
+
+}  // namespace
+
+std::string c_header(const std::string& file_name, const std::vector<FunctionSpec>& functions) {
   std::string guard;
   for (char c : file_name)
     guard += std::isalnum(static_cast<unsigned char>(c))
@@ -13,16 +113,26 @@ std::string c_header(const std::string& file_name,
                  : '_';
   guard = "TENON_" + guard + "_";
   std::string text =
-      "/* Functions compiled by Tenon. They do not check their arguments: see TenonPackedFunction. */\n";
-  text += "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/c_api.h\"\n\n";
+      "/* Functions compiled by Tenon. They check no more of their arguments than the number of dimensions:\n"
+      " * see TenonPackedFunction for what holds of the rest. Each is declared as it was compiled, f_packed,\n"
+      " * and, unless TENON_PACKED_ONLY is defined, as a function of arrays and numbers. */\n";
+  text +=
+      "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/pass_array.h\"\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-  for (const runtime::FunctionSpec& function : functions) {
+  std::string plain;
+  for (const FunctionSpec& function : functions) {
     text += "\n/* " + function.name + "(";
     for (std::size_t n = 0; n < function.params.size(); ++n)
       text +=
           (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
     text += ") */\nint32_t " + function.symbol +
             "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
+    if (is_free_name(function.name)) plain += "\n" + plain_function(function);
+  }
+  if (!plain.empty()) {
+    text += "\n#ifndef TENON_PACKED_ONLY\n";
+    text += plain;
+    text += "\n#endif /* TENON_PACKED_ONLY */\n";
   }
   return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }

@@ -184,7 +184,9 @@ class FunctionMaker {
       if (!var.dtype().is_handle() && !given.contains(&var.node()))
         throw LowerError(
             "variable `" + var.name() + "`" + user_of(var) +
-                " is neither an argument nor in the shape of one; add it to the arguments",
+                " is neither an argument nor in the shape of one; add it to the arguments, or, if it "
+                "is a reduction axis, reduce over it: te::sum(..., {" +
+                var.name() + "})",
             where_);
   }
 

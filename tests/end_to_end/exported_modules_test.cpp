@@ -125,7 +125,7 @@ TEST_F(ExportedModuleTest, AreLinkedIntoAProgram) {
   mod.save(file("two.o"));
   mod.save(file("two.h"));
   write("linked.cpp",
-        "#include \"two.h\"\n"
+        "#include \"two.h\"\n#include <string>\n"
         R"(
 int main() {
   float in[2] = {1, 2}, out[2] = {0, 0};
@@ -136,7 +136,13 @@ int main() {
   values[0].p = &a, values[1].p = &b;
   const int32_t codes[2] = {kTenonTensor, kTenonTensor};
   if (add_packed(values, codes, 2) != kTenonOk || out[1] != 3) return 1;
-  return triple_packed(values, codes, 2) == kTenonOk && out[0] == 3 && out[1] == 6 ? 0 : 2;
+  if (triple_packed(values, codes, 2) != kTenonOk || out[0] != 3 || out[1] != 6) return 2;
+  a.strides = b.strides = nullptr;
+  a.byte_offset = 4, b.byte_offset = 4, shape[0] = 1;
+  if (add(&a, &b) != kTenonOk || out[0] != 3 || out[1] != 3) return 3;
+  a.ndim = 2;
+  return add(&a, &b) == kTenonInvalidArgument && std::string(tenon_last_error()) ==
+      "argument `A` of add: not an array float32[n]" ? 0 : 4;
 }
 )");
   ASSERT_EQ(std::system((kCompiler + file("linked.cpp") + " " + file("two.o") + " -o " +

@@ -31,6 +31,15 @@ TEST(UnboundTest, SizesThatNoArgumentGives) {
   EXPECT_NO_THROW(lower(s, {A, n, B}));
 }
 
+TEST(UnboundTest, AReductionAxisOutsideOfAReduction) {
+  te::Tensor A = te::placeholder({4, 4}, "A");
+  te::IterVar k = te::reduce_axis({0, 4}, "k");
+  te::Tensor B = te::compute(
+      {4}, {"i"}, [&](Var i) { return A(i, k); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  EXPECT_TRUE(refuses<LowerError>([&] { lower(s, {A, B}); }, {"`k`", "`B`", "te::sum(..., {k})"}));
+}
+
 TEST(UnrollTest, ExplosionIsRefusedInTime) {
   te::Tensor A = te::placeholder({64, 64, 64}, "A");
   te::Tensor B = te::compute(

@@ -54,6 +54,16 @@ TEST_F(WarningTest, ASplitLosesWhatWasSaidOfTheLoop) {
       {"split of axis `j` of stage `B`", "Vectorized", "`unroll_explicit`", "no longer holds"});
 }
 
+TEST_F(WarningTest, ASecondMarkReplacesTheFirst) {
+  s[B].vectorize(j).unroll(j);
+  expect_warning({"unroll of axis `j` of stage `B`", "was Vectorized", "no longer holds"});
+}
+
+TEST_F(WarningTest, TheSameMarkAgainSaysNothing) {
+  s[B].unroll(j).unroll(j);
+  EXPECT_TRUE(s.warnings().empty()) << s.warnings().front();
+}
+
 TEST_F(WarningTest, SoDoTheOtherPrimitivesThatTakeLoopsAway) {
   s[B].parallel(i);
   te::Schedule fused = s.copy(), tiled = s.copy(), parted = s.copy(), moved = s.copy();

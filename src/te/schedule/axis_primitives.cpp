@@ -47,7 +47,11 @@ void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::
 }
 
 void set_run(const StageEdit& edit, const IterVar& axis, LoopMark mark) {
-  edit.attributes(axis).run = RunMark{mark, edit.where()};
+  std::optional<RunMark>& run = edit.attributes(axis).run;
+  if (run && run->mark != mark)
+    edit.warn(edit.subject(axis) + ": it was " + std::string(to_string(run->mark)) +
+              ", which no longer holds");
+  run = RunMark{mark, edit.where()};
 }
 
 std::string kind_of(const IterVar& axis) { return std::string(to_string(axis.kind())); }

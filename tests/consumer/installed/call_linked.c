@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static DLTensor vector(float* data, int64_t* length, int64_t* stride) {
+static DLTensor vector(float* data, int64_t* length) {
   DLTensor tensor = {0};
   tensor.data = data;
   tensor.device.device_type = kDLCPU;
@@ -12,23 +12,20 @@ static DLTensor vector(float* data, int64_t* length, int64_t* stride) {
   tensor.dtype.bits = 32;
   tensor.dtype.lanes = 1;
   tensor.shape = length;
-  tensor.strides = stride;
   return tensor;
 }
 
 int main(void) {
   float a[5] = {1, 2, 3, 4, 5}, b[5] = {0};
-  int64_t length = 5, stride = 1;
-  DLTensor A = vector(a, &length, &stride), B = vector(b, &length, &stride);
-  TenonValue args[2];
-  args[0].p = &A;
-  args[1].p = &B;
-  const int32_t codes[2] = {kTenonTensor, kTenonTensor};
-  if (scale_packed(args, codes, 2) != kTenonOk) {
+  int64_t length = 5;
+  DLTensor A = vector(a, &length), B = vector(b, &length);
+  if (scale(&A, &B) != kTenonOk) {
     fprintf(stderr, "%s\n", tenon_last_error());
     return 1;
   }
   for (int i = 0; i < 5; ++i)
     if (b[i] != 2 * a[i]) return 1;
-  return 0;
+  /* Another number of dimensions is refused. */
+  A.ndim = 0;
+  return scale(&A, &B) == kTenonOk;
 }
