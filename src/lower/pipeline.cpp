@@ -221,21 +221,44 @@ class UndefinedVars {
   std::unordered_set<const tir::ExprNode*> vars_;
 };
 
-/// All that `verify` looks at is the same: what held before the pass holds after it.
-bool left_alone(const Pass& pass, const PrimFunc& before, const PrimFunc& after) {
+/// What passes and `verify` look at is the same.
+bool same_function(const PrimFunc& before, const PrimFunc& after) {
   const auto same_array = [](const tir::BufferParam& a, const tir::BufferParam& b) {
     return a.param.same_as(b.param) && a.declared.same_as(b.declared) && a.buffer.same_as(b.buffer);
   };
   const auto same_var = [](const tir::Var& a, const tir::Var& b) { return a.same_as(b); };
-  return pass.takes == pass.gives && before.body.same_as(after.body) &&
+  return before.form == after.form && before.body.same_as(after.body) &&
          std::ranges::equal(before.params, after.params, same_var) &&
          std::ranges::equal(before.buffers, after.buffers, same_array);
+}
+
+/// The functions that passes have left alone: a pass that stands in the table more than once need
+/// not look at one of them again.
+class Settled {
+ public:
+  bool contains(const Pass& pass, const PrimFunc& func) const {
+    return std::ranges::any_of(entries_, [&](const Entry& entry) {
+      return entry.run == pass.run && same_function(entry.func, func);
+    });
+  }
+  void add(const Pass& pass, const PrimFunc& func) { entries_.push_back({pass.run, func}); }
+
+ private:
+  struct Entry {
+    decltype(Pass::run) run;
+    PrimFunc func;
+  };
+  std::vector<Entry> entries_;
+};
+
+bool comes_again(const Pass& pass, std::span<const Pass> later) {
+  return std::ranges::any_of(later, [&](const Pass& other) { return other.run == pass.run; });
 }
 
 void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
            const UndefinedVars& undefined) {
   std::vector<tir::Violation> violations;
-  if (!left_alone(pass, before, after)) violations = tir::verify(after, pass.gives);
+  if (!same_function(before, after)) violations = tir::verify(after, pass.gives);
   // Barriers are checked by another way than the one by which they were placed.
   if (violations.empty() && pass.name == "synchronize-threads")
     violations = find_barrier_hazards(after);
@@ -278,13 +301,17 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
   check_options(how);
   std::optional<UndefinedVars> undefined;
   if (how.verify) undefined.emplace(func);
-  for (const Pass& pass : passes) {
+  Settled settled;
+  for (std::size_t n = 0; n < passes.size(); ++n) {
+    const Pass& pass = passes[n];
     check_form(pass, func);
     if (pass.enabled && !pass.enabled(options)) continue;
     const auto start = std::chrono::steady_clock::now();
-    PrimFunc result = run_pass(pass, func, how);
+    PrimFunc result = settled.contains(pass, func) ? func : run_pass(pass, func, how);
     const auto time = std::chrono::steady_clock::now() - start;
     result.form = pass.gives;
+    if (comes_again(pass, passes.subspan(n + 1)) && same_function(func, result))
+      settled.add(pass, result);
     if (undefined) check(pass, func, result, *undefined);
     if (how.on_pass) how.on_pass({pass.name, func, result, time});
     func = std::move(result);
