@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "tenon/support/error.h"
+#include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -13,9 +14,6 @@ namespace tenon::codegen {
 using namespace tir;
 
 namespace {
-
-/// Arrays start at a cache line, which is also the widest vector there is. A function that asks for
-/// something else says so in its buffer.
 
 /// How the body uses every data pointer.
 class Accesses {
@@ -75,13 +73,12 @@ class Accesses {
 
   /// Its arguments are used as the kernel uses its parameters.
   void visit_launch(const Call& call) {
-    const auto& name = call.args[0].as<StringImm>()->value;
+    const auto& name = call.args[kLaunchName].as<StringImm>()->value;
     const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];
-    const std::size_t first = call.args.size() - kernel.params.size();
     for (std::size_t n = 0; n < kernel.params.size(); ++n) {
       const auto* array = std::get_if<runtime::ArraySpec>(&kernel.params[n].type);
-      if (!array || !call.args[first + n].as<VarNode>()) continue;
-      Use& use = touch(Var::of(call.args[first + n]));
+      if (!array || !call.args[kLaunchArguments + n].as<VarNode>()) continue;
+      Use& use = touch(Var::of(call.args[kLaunchArguments + n]));
       use.reads |= array->access != runtime::Access::Write;
       use.writes |= array->access != runtime::Access::Read;
       use.has_narrow_index |= array->index_bits == 32;

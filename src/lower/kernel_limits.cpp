@@ -4,6 +4,7 @@
 
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
@@ -101,7 +102,8 @@ class Limits {
     std::string list;
     walk(kernel_.body, [&](const Allocate& n) {
       if (!is_shared(n)) return;
-      const Expr bytes = arith::simplify(bytes_of(n));
+      const bool is_dynamic = scope_of(n) == StorageScope::SharedDyn;
+      const Expr bytes = arith::simplify(is_dynamic ? dynamic_shared_bytes(n) : bytes_of(n));
       all = all + bytes;
       list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + print_expr(bytes);
     });
@@ -119,12 +121,6 @@ class Limits {
 };
 
 }  // namespace
-
-Expr bytes_of(const Allocate& n) {
-  Expr bytes = make_int(Int(64), n.dtype.bytes());
-  for (const Expr& extent : n.extents) bytes = bytes * cast(Int(64), extent);
-  return bytes;
-}
 
 std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target) {
   return Limits(kernel, target).run();

@@ -9,9 +9,6 @@
 
 namespace tenon::lowering {
 
-/// Bytes of the memory, int64.
-tir::Expr bytes_of(const tir::Allocate& allocation);
-
 /// What must hold where the kernel is launched, made of its parameters.
 struct LaunchCheck {
   tir::Expr condition;

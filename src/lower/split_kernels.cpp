@@ -9,6 +9,7 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/launch.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -173,7 +174,7 @@ class Splitter {
     const std::vector<LaunchCheck> checks = check_kernel_limits(kernel, target_);
     std::vector<Expr> args{make_string(kernel.attrs.global_symbol)};
     args.insert(args.end(), extents.begin(), extents.end());
-    args.push_back(dynamic_shared_bytes(kernel.body));
+    args.push_back(dynamic_shared_bytes_of(kernel.body));
     args.insert(args.end(), kernel.params.begin(), kernel.params.end());
     kernels_.push_back(std::move(kernel));
     return checked(checks,
@@ -246,13 +247,10 @@ class Splitter {
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
   }
 
-  /// Bytes of dynamic shared memory, in which allocations lie one behind the other.
-  static Expr dynamic_shared_bytes(const Stmt& body) {
+  static Expr dynamic_shared_bytes_of(const Stmt& body) {
     Expr bytes(0);
     walk(body, [&](const Allocate& n) {
-      if (scope_of(n.data) != StorageScope::SharedDyn) return;
-      const Expr up = bytes_of(n) + (kDynamicAlignment - 1);
-      bytes = bytes + floordiv(up, kDynamicAlignment) * kDynamicAlignment;
+      if (scope_of(n.data) == StorageScope::SharedDyn) bytes = bytes + dynamic_shared_bytes(n);
     });
     return bytes;
   }
@@ -290,7 +288,7 @@ PrimFunc join_kernels(const DeviceProgram& program) {
   result.body = rewrite(result.body, [&](const Evaluate& n, const Stmt&) -> std::optional<Stmt> {
     const Call* call = as_call(n.value, Intrin::launch_kernel);
     if (!call) return std::nullopt;
-    const std::string& name = call->args[0].as<StringImm>()->value;
+    const std::string& name = call->args[kLaunchName].as<StringImm>()->value;
     for (const PrimFunc& kernel : program.kernels)
       if (kernel.attrs.global_symbol == name) {
         VarMap args;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::tir {
@@ -65,7 +66,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_call_packed, I::tvm_storage_sync})) return at_least(1);
   if (among({I::call_llvm_intrin, I::call_llvm_pure_intrin})) return at_least(2);
   if (among({I::tvm_thread_allreduce})) return at_least(4);
-  if (among({I::launch_kernel})) return {8, std::nullopt, Typing::Launch};
+  if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
   if (among({I::ret})) return {0, 1, Typing::Any};
   return exactly(1, Typing::Floats);  // what is left is mathematics of one argument
 }
@@ -97,10 +98,11 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
     case Typing::SameWidth:
       return type.bits * type.lanes == first.bits * first.lanes;
     case Typing::Launch:
-      return args[0].as<StringImm>() &&
-             std::all_of(args.begin() + 1, args.begin() + 8, [](const Expr& extent) {
-               return extent.dtype().is_integral() && extent.dtype().is_scalar();
-             });
+      return args[kLaunchName].as<StringImm>() &&
+             std::all_of(args.begin() + kLaunchExtents, args.begin() + kLaunchArguments,
+                         [](const Expr& extent) {
+                           return extent.dtype().is_integral() && extent.dtype().is_scalar();
+                         });
     case Typing::Any:
       return true;
   }

@@ -9,6 +9,7 @@
 #include "tenon/lower/device_passes.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/launch.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"

@@ -21,16 +21,6 @@
 
 namespace tenon::lowering {
 
-/// The argument of launch_kernel that is the extent of blockIdx.x; y, z and threadIdx.x, y, z
-/// follow, then the bytes of dynamic shared memory, then the kernel's arguments.
-inline constexpr std::size_t kLaunchExtents = 1;
-inline constexpr std::size_t kLaunchSharedBytes = 7;
-inline constexpr std::size_t kLaunchArguments = 8;
-
-/// Pieces of dynamic shared memory (scope "shared.dyn") begin at multiples of so many bytes, in the
-/// order in which a kernel allocates them.
-inline constexpr std::int64_t kDynamicAlignment = 16;
-
 struct DeviceProgram {
   tir::PrimFunc host;
   /// `<function>_kernel0`, `_kernel1`, ..., in the order in which they stand in the function.

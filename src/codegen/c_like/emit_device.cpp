@@ -2,19 +2,13 @@
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/launch.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
 
 using namespace tir;
-
-namespace {
-
-/// Pieces of dynamic shared memory begin at multiples of so many bytes (lower/split_kernels.h).
-constexpr int kDynamicUnit = 16;
-
-}  // namespace
 
 void CFunctionEmitter::refuse_in_kernel(const std::string& what) const {
   throw LowerError("kernel `" + name_ + "` has " + what + ", which devices cannot run");
@@ -96,11 +90,7 @@ void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
   const Text at =
       is_zero(dynamic_bytes_) ? base : infix(base, "+", index(dynamic_bytes_), Level::Sum);
   out_.add(space + type + "* const " + name + " = " + cast_to(space + type + "*", at).text + ";");
-  const Expr unit = make_int(Int(64), kDynamicUnit);
-  Expr bytes = make_int(Int(64), n.dtype.bytes());
-  for (const Expr& extent : n.extents) bytes = bytes * make_cast(Int(64), extent);
-  if (const auto constant = constant_bytes(n)) bytes = make_int(Int(64), *constant);
-  dynamic_bytes_ = dynamic_bytes_ + floordiv(bytes + (kDynamicUnit - 1), unit) * unit;
+  dynamic_bytes_ = dynamic_bytes_ + dynamic_shared_bytes(n);
   define(n.data, {.name = name, .pointee = type, .is_local = true, .space = space});
   stmt(n.body);
 }

@@ -3,6 +3,7 @@
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/launch.h"
 
 namespace tenon::codegen {
 
@@ -10,9 +11,9 @@ using namespace tir;
 
 namespace {
 
-/// Of launch_kernel: name, extents of blocks and threads, bytes of dynamic shared memory,
-/// arguments.
-constexpr std::size_t kFirstExtent = 1, kExtents = 7, kFirstArgument = kFirstExtent + kExtents;
+/// What the runtime takes as an array: extents of blocks and threads, and the bytes of dynamic
+/// shared memory (c_api.h).
+constexpr std::size_t kNumbers = kLaunchArguments - kLaunchExtents;
 
 /// Bytes and a zero behind them.
 llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
@@ -54,25 +55,25 @@ void FunctionEmitter::run_on(llvm::Value* device_id) {
 }
 
 llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
-  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
+  const StringImm* name = n.args.empty() ? nullptr : n.args[kLaunchName].as<StringImm>();
   if (!name || !module_.kernels())
     throw LowerError("a kernel is launched by a function that was compiled without kernels");
   const KernelTable& kernels = *module_.kernels();
   const std::size_t number = number_of_kernel(kernels.code, name->value);
-  const auto count = static_cast<std::int64_t>(n.args.size() - kFirstArgument);
+  const auto count = static_cast<std::int64_t>(n.args.size() - kLaunchArguments);
   const auto& spec = kernels.code.specs[number];
   internal_check(spec.params.size() == static_cast<std::size_t>(count),
                  "a launch whose arguments are not those of the kernel");
-  llvm::Value* size = entry_alloca(builder_.getInt64Ty(), int64(kExtents), 8, "launch");
-  for (std::size_t k = 0; k < kExtents; ++k) {
-    const Expr& extent = n.args[kFirstExtent + k];
+  llvm::Value* size = entry_alloca(builder_.getInt64Ty(), int64(kNumbers), 8, "launch");
+  for (std::size_t k = 0; k < kNumbers; ++k) {
+    const Expr& extent = n.args[kLaunchExtents + k];
     builder_.CreateStore(cast(in_index_mode(extent), extent.dtype(), Int(64)),
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), size, k));
   }
   llvm::Value* values =
       entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
   for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-    const Expr& arg = n.args[kFirstArgument + k];
+    const Expr& arg = n.args[kLaunchArguments + k];
     const DataType t = arg.dtype();
     llvm::Value* value = expr(arg);
     if (t.is_integral()) value = cast(value, t, Int(64));
