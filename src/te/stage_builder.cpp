@@ -327,7 +327,7 @@ Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
       if (!is_known) {
         const bool is_virtual = thread->thread()->is_virtual();
         shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
-                                   *thread, "", program_.bounds[*thread].extent});
+                                   *thread, "", program_.threads_of(id, *thread)});
       }
     }
   }

@@ -54,7 +54,8 @@ ForKind loop_kind(const AxisAttributes* attributes) {
 class NestMaker {
  public:
   NestMaker(StageId id, const Program& program, const NestOptions& options)
-      : stage_(program.graph.stage(id)),
+      : id_(id),
+        stage_(program.graph.stage(id)),
         scope_(program.graph.stage(id).scope),
         program_(program),
         options_(options) {}
@@ -157,13 +158,15 @@ class NestMaker {
   /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted
   /// there.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
-    const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
+    const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
+    const Expr threads =
+        is_divided ? program_.bounds[thread].extent : program_.threads_of(id_, thread);
+    const Expr extent = program_.lower(threads, defined_);
     const ThreadTag& tag = *thread.thread();
     if (tag.is_virtual()) check_is_constant(leaf, extent);
     level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
                               thread, "", extent});
-    if (is_one(range.extent) || !is_divided(stage_, leaf, thread, scope_))
-      return cast(leaf.var().dtype(), range.min);
+    if (is_one(range.extent) || !is_divided) return cast(leaf.var().dtype(), range.min);
     return shifted(cast(leaf.var().dtype(), thread.var()), range.min);
   }
 
@@ -216,6 +219,7 @@ class NestMaker {
     }
   }
 
+  const StageId id_;
   const FrozenStage& stage_;
   const StorageScope scope_;
   const Program& program_;

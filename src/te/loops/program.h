@@ -52,6 +52,10 @@ class Program {
   /// ...): those of a stage, before what is computed inside of its loops is lowered.
   void define(const std::vector<std::pair<Var, Expr>>& values);
 
+  /// How many threads of the axis' tag the stage runs in. Where each thread has the stage's memory
+  /// for itself (is_divided), all that the launch has do, be it by another thread axis.
+  Expr threads_of(StageId id, const IterVar& thread) const;
+
   /// The expression of the program: variables get their values, reads of tensors become loads.
   /// Nothing is folded.
   Expr lower(const Expr& e, const tir::VarMap& values) const;
