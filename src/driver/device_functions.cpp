@@ -18,6 +18,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
     return lowering::run_passes(passes, func, {.passes = on_device});
   };
   std::vector<tir::PrimFunc> kernels;
+  const lowering::PassOptions in_kernels = lowering::options_of_kernels(on_device);
   for (const auto& [name, func] : module.functions) {
     tir::PrimFunc whole = func;
     if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
@@ -25,7 +26,8 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
         lowering::split_kernels(run(lowering::device_passes(), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
     for (const tir::PrimFunc& kernel : program.kernels)
-      kernels.push_back(run(lowering::kernel_passes(), kernel));
+      kernels.push_back(
+          lowering::run_passes(lowering::kernel_passes(), kernel, {.passes = in_kernels}));
   }
   unit.kernels = codegen::emit_kernels(kernels, target);
   return unit;

@@ -34,10 +34,7 @@ constexpr std::array kDevice = {
 constexpr std::array kKernel = {
     Pass{
         "split-wide-vectors", split_wide_vectors, tir::Form::Lowered, tir::Form::Lowered,
-        "first, so that what follows sees no vector much wider than the 128 bits that a device loads",
-        [](const PipelineOptions& options) {
-          return options.passes.vector_registers && options.passes.vector_registers->bits > 0;
-        }},
+        "first, so that what follows sees no vector much wider than the 128 bits that a device loads"},
     Pass{"lower-intrinsics", lower_intrinsics, tir::Form::Lowered, tir::Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
     Pass{"widen-index-types", widen_index_types, tir::Form::Lowered, tir::Form::Lowered,
@@ -49,5 +46,10 @@ constexpr std::array kKernel = {
 std::span<const Pass> device_passes() { return kDevice; }
 
 std::span<const Pass> kernel_passes() { return kKernel; }
+
+PassOptions options_of_kernels(PassOptions options) {
+  options.vector_registers = tir::VectorRegisters{.bits = 128, .count = 64, .for_sums = 0};
+  return options;
+}
 
 }  // namespace tenon::lowering

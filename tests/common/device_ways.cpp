@@ -34,7 +34,8 @@ std::optional<tir::PrimFunc> split_and_joined(const tir::PrimFunc& func) {
     lowering::DeviceProgram program = lowering::split_kernels(func, target);
     check(tir::verify(program.host, tir::Form::Lowered), program.host);
     for (tir::PrimFunc& kernel : program.kernels) {
-      kernel = lowering::run_passes(lowering::kernel_passes(), kernel);
+      kernel = lowering::run_passes(lowering::kernel_passes(), kernel,
+                                    {.passes = lowering::options_of_kernels()});
       check(tir::verify(kernel, tir::Form::Lowered), kernel);
       check(lowering::verify_kernel(kernel), kernel);
     }

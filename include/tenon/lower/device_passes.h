@@ -8,7 +8,9 @@ namespace tenon::lowering {
 
 /// Of the whole function, before it is split (split_kernels.h).
 std::span<const Pass> device_passes();
-/// Of each kernel after the split.
+/// Of each kernel after the split, which run with options_of_kernels.
 std::span<const Pass> kernel_passes();
+/// Vectors are made to fit the 128 bits that a thread of a device loads at once.
+PassOptions options_of_kernels(PassOptions options = {});
 
 }  // namespace tenon::lowering
