@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <ostream>
 #include <sstream>
 
@@ -21,8 +22,8 @@ struct Kind {
 constexpr std::array<Kind, 4> kKinds = {{
     {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib"},
     {"c", tir::TargetKind::C, ""},
-    {"cuda", tir::TargetKind::Cuda, "-arch"},
-    {"opencl", tir::TargetKind::OpenCl, ""},
+    {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -shared-bytes"},
+    {"opencl", tir::TargetKind::OpenCl, "-max-threads, -shared-bytes"},
 }};
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -36,8 +37,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
 /// What the text says, before anything is resolved.
 struct Request {
   tir::TargetKind kind;
-  std::optional<std::string> cpu, triple, arch, system_library;
-  std::vector<std::string> features;
+  std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
+  std::vector<std::string> features = {};
+  std::optional<int> max_threads = {}, shared_bytes = {};
 };
 
 /// The prefix of linker symbols.
@@ -48,6 +50,13 @@ std::string checked_prefix(const std::string& prefix, const SourceLocation& wher
   if (is_name) return prefix;
   throw TargetError(
       "-system-lib=`" + prefix + "`: the prefix must be a name in C: letters, digits and _", where);
+}
+
+int checked_number(const std::string& key, const std::string& value, const SourceLocation& where) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc() && end == value.data() + value.size() && number > 0) return number;
+  throw TargetError("target key `" + key + "` takes a positive number, not `" + value + "`", where);
 }
 
 Request parse(const std::string& text, const SourceLocation& where) {
@@ -61,7 +70,7 @@ Request parse(const std::string& text, const SourceLocation& where) {
   }
   if (!kind)
     throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
-  Request request{kind->kind, {}, {}, {}, {}, {}};
+  Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
@@ -86,6 +95,8 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (key == "-mtriple") request.triple = value;
     if (key == "-arch") request.arch = value;
     if (key == "-system-lib") request.system_library = checked_prefix(value, where);
+    if (key == "-max-threads") request.max_threads = checked_number(key, value, where);
+    if (key == "-shared-bytes") request.shared_bytes = checked_number(key, value, where);
     if (key == "-mattr") request.features = split(value, ',');
   }
   return request;
@@ -157,7 +168,7 @@ tir::TargetFacts resolve_c() {
 
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
   tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
-  facts.arch = request.arch.value_or("sm_70");
+  facts.arch = request.arch.value_or("sm_80");
   const bool is_arch = facts.arch.starts_with("sm_") && facts.arch.size() > 3 &&
                        facts.arch.find_first_not_of("0123456789a", 3) == std::string::npos;
   if (!is_arch)
@@ -175,14 +186,16 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
       return;
     case tir::TargetKind::Cuda:
       facts_ = resolve_cuda(request, where);
-      return;
+      break;
     case tir::TargetKind::C:
       facts_ = resolve_c();
       return;
     case tir::TargetKind::OpenCl:
       facts_.kind = request.kind;
-      return;
+      break;
   }
+  if (request.max_threads) facts_.max_threads_per_block = *request.max_threads;
+  if (request.shared_bytes) facts_.max_shared_bytes = *request.shared_bytes;
 }
 
 std::string Target::describe() const {

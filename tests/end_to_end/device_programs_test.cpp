@@ -74,5 +74,86 @@ TEST(DevicePrograms, GlobalMemoryInsideOfAKernelIsRefused) {
   EXPECT_THROW(device_program(s, {A, C}), LowerError);
 }
 
+/// Each thread has the stage for itself and runs all of it, however many a loop of the stage would
+/// need: the threads that go on with it are those of the launch.
+TEST(DevicePrograms, AStageOfEachThreadsOwnIsComputedByAllOfThem) {
+  for (const char* tag : {"threadIdx.x", "blockIdx.x"}) {
+    te::Tensor A = te::placeholder({8}, "A");
+    te::Tensor B = te::compute(
+        {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+    te::Tensor C = te::compute(
+        {8}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+    te::Schedule s = te::create_schedule(C);
+    s[C].bind(s[C].axis(0), te::thread_axis(tag));
+    s[B].compute_at(s[C], s[C].axis(0)).bind(s[B].axis(0), te::thread_axis(tag));
+    EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "") << tag;
+  }
+}
+
+TEST(DevicePrograms, ThreadsAroundAStageOfTheirOwnAreAsManyAsThoseInside) {
+  te::Tensor A = te::placeholder({1}, "A");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {4, 8}, {"i", "j"}, [&](Var, Var) { return B(0) * 2.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].axis(0), te::thread_axis("blockIdx.x"));
+  s[C].bind(s[C].axis(1), te::thread_axis("threadIdx.x"));
+  s[B].compute_at(s[C], s[C].axis(0)).set_scope("local");
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
+}
+
+/// B = A turned round in blocks of 512 threads, which keep 512 numbers.
+struct Turned {
+  te::Tensor A = te::placeholder({4096}, "A");
+  te::Tensor B = te::compute(
+      {4096}, {"i"}, [&](Var i) { return A(4095 - i); }, "B");
+  te::Schedule s = te::create_schedule(B);
+
+  Turned() {
+    auto [block, thread] = s[B].split(s[B].axis(0), 512);
+    s[B].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+    te::Tensor cache = s.cache_read(A, "shared", {B.op()});
+    s[cache].compute_at(s[B], block).bind(s[cache].axis(0), te::thread_axis("threadIdx.x"));
+  }
+
+  std::string refusal(const char* target) const {
+    try {
+      compile(s, {A, B}, Target(target));
+      return "";
+    } catch (const LowerError& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST(DevicePrograms, BlocksAreHeldToWhatTheTargetSays) {
+  const Turned turned;
+  for (const std::string kind : {"opencl", "cuda"}) {
+    EXPECT_EQ(turned.refusal((kind + " -max-threads=512 -shared-bytes=2048").c_str()), "");
+    const std::string threads = turned.refusal((kind + " -max-threads=511").c_str());
+    EXPECT_NE(threads.find("stage `B`: a block (`threadIdx.x` of 512) has 512 threads"),
+              std::string::npos)
+        << threads;
+    const std::string shared = turned.refusal((kind + " -shared-bytes=2047").c_str());
+    EXPECT_NE(shared.find("stage `B`: shared memory of a block (`A.shared` 2048"),
+              std::string::npos)
+        << shared;
+  }
+}
+
+/// As many numbers as no device has registers for are computed a part after the other.
+TEST(DevicePrograms, WideVectorsOfKernelsAreSplit) {
+  te::Tensor A = te::placeholder({8, 256}, "A");
+  te::Tensor B = te::compute(
+      {8, 256}, {"i", "j"}, [&](Var i, Var j) { return A(i, 255 - j) * A(i, j); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x")).vectorize(s[B].axis(1));
+  const std::string text = compile(s, {A, B}, Target("opencl")).source("opencl");
+  EXPECT_NE(text.find("for (int part = 0; part < 16; ++part)"), std::string::npos) << text;
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -294,6 +294,10 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib="); }, {"-system-lib", "value"}));
   EXPECT_TRUE(
       refuses<TargetError>([&] { Target("cuda -system-lib"); }, {"cuda", "-system-lib", "-arch"}));
+  for (const char* number : {"0", "-1", "1e3", "many", "99999999999"})
+    EXPECT_TRUE(refuses<TargetError>([&] { Target(std::string("opencl -max-threads=") + number); },
+                                     {"-max-threads", "positive", number}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -shared-bytes=1"); }, {"-shared-bytes"}));
 }
 
 }  // namespace
