@@ -21,6 +21,7 @@ using CudaDevice = int;
 using Context = void*;
 using Module = void*;
 using Function = void*;
+using Event = void*;
 using Address = unsigned long long;
 
 struct Driver {
@@ -55,6 +56,13 @@ struct Driver {
   // Addresses are unified, so that one call copies in every direction.
   Result (*memcpy)(Address, Address, std::size_t) =
       library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
+  Result (*event_create)(Event*,
+                         unsigned) = library.function<Result(Event*, unsigned)>("cuEventCreate");
+  Result (*event_destroy)(Event) = library.function<Result(Event)>("cuEventDestroy_v2");
+  Result (*event_record)(Event, void*) = library.function<Result(Event, void*)>("cuEventRecord");
+  Result (*event_synchronize)(Event) = library.function<Result(Event)>("cuEventSynchronize");
+  Result (*event_elapsed_time)(float*, Event, Event) =
+      library.function<Result(float*, Event, Event)>("cuEventElapsedTime");
 
   void check(Result result, const char* what) const {
     if (result == 0) return;
@@ -145,6 +153,43 @@ class CudaKernels : public LoadedKernels {
   std::vector<Function> functions_;
 };
 
+/// Events in the stream that kernels are launched in.
+class CudaTimer : public DeviceTimer {
+ public:
+  /// The device's context is this thread's.
+  CudaTimer(const Driver& driver, std::function<void()> use)
+      : driver_(driver), use_(std::move(use)) {
+    driver_.check(driver_.event_create(&start_, 0), "making an event");
+    if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
+      driver_.event_destroy(start_);
+      driver_.check(result, "making an event");
+    }
+  }
+  ~CudaTimer() override {
+    driver_.event_destroy(start_);
+    driver_.event_destroy(stop_);
+  }
+
+  void start() override {
+    use_();
+    driver_.check(driver_.event_record(start_, nullptr), "marking a time");
+  }
+
+  double stop() override {
+    use_();
+    driver_.check(driver_.event_record(stop_, nullptr), "marking a time");
+    driver_.check(driver_.event_synchronize(stop_), "waiting for the device");
+    float milliseconds = 0;
+    driver_.check(driver_.event_elapsed_time(&milliseconds, start_, stop_), "measuring a time");
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  const Driver& driver_;
+  const std::function<void()> use_;
+  Event start_ = nullptr, stop_ = nullptr;
+};
+
 class CudaApi : public DeviceApi {
  public:
   CudaApi() { driver_.check(driver_.init(0), "starting the driver"); }
@@ -191,6 +236,11 @@ class CudaApi : public DeviceApi {
     use(id);
     return std::make_unique<CudaKernels>(
         driver_, [this, id] { use(id); }, image);
+  }
+
+  std::unique_ptr<DeviceTimer> make_timer(int id) override {
+    use(id);
+    return std::make_unique<CudaTimer>(driver_, [this, id] { use(id); });
   }
 
  private:

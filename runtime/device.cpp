@@ -1,5 +1,7 @@
 #include "tenon/runtime/device.h"
 
+#include <chrono>
+
 #include "runtime/device_apis.h"
 #include "tenon/support/error.h"
 
@@ -57,6 +59,33 @@ std::string to_string(DeviceType type) {
 
 std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) {
   throw RuntimeError("kernels run on GPUs and the like, not on this kind of device");
+}
+
+namespace {
+
+class HostTimer : public DeviceTimer {
+ public:
+  HostTimer(DeviceApi& api, int id) : api_(api), id_(id) {}
+
+  void start() override {
+    api_.synchronize(id_);
+    start_ = std::chrono::steady_clock::now();
+  }
+  double stop() override {
+    api_.synchronize(id_);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  DeviceApi& api_;
+  int id_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceTimer> DeviceApi::make_timer(int id) {
+  return std::make_unique<HostTimer>(*this, id);
 }
 
 DeviceApi& device_api(DeviceType type) {

@@ -1,7 +1,6 @@
 #include "tenon/runtime/function.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/argument_check.h"
 #include "runtime/last_error.h"
@@ -75,13 +74,11 @@ TimeEvaluator Function::time_evaluator(Device device, TimeOptions options,
 Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation where) const {
   const CheckedArguments checked = function_.check(args, where);
   const Function::State& code = *function_.state_;
-  DeviceApi& api = device_api(device_.type);
+  const std::unique_ptr<DeviceTimer> timer = device_api(device_.type).make_timer(device_.id);
   auto seconds_of = [&](int number) {
-    api.synchronize(device_.id);
-    const auto start = std::chrono::steady_clock::now();
+    timer->start();
     for (int i = 0; i < number; ++i) code.run(checked, where);
-    api.synchronize(device_.id);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return timer->stop();
   };
 
   code.run(checked, where);

@@ -21,6 +21,7 @@ using Queue = void*;
 using Memory = void*;
 using Program = void*;
 using Kernel = void*;
+using Event = void*;
 using Bits = std::uint64_t;
 
 constexpr Bits kAnyDevice = 0xFFFFFFFF;
@@ -30,6 +31,8 @@ constexpr Bits kRoundsDivisions = 1 << 7;
 constexpr std::uint32_t kBuildLog = 0x1183;
 constexpr Bits kReadWrite = 1;
 constexpr std::uint32_t kBlocking = 1;
+constexpr Bits kTakesTimes = 1 << 1;
+constexpr std::uint32_t kEndOfCommand = 0x1283;
 constexpr Result kDeviceNotFound = -1;
 constexpr Result kPlatformNotFound = -1001;
 
@@ -80,6 +83,12 @@ struct Driver {
   using Launch = Result(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
                         const std::size_t*, std::uint32_t, const void*, void*);
   Launch* launch = library.function<Launch>("clEnqueueNDRangeKernel");
+  using EnqueueMarker = Result(Queue, std::uint32_t, const Event*, Event*);
+  EnqueueMarker* enqueue_marker = library.function<EnqueueMarker>("clEnqueueMarkerWithWaitList");
+  using GetTimes = Result(Event, std::uint32_t, std::size_t, void*, std::size_t*);
+  GetTimes* get_times = library.function<GetTimes>("clGetEventProfilingInfo");
+  using ReleaseEvent = Result(Event);
+  ReleaseEvent* release_event = library.function<ReleaseEvent>("clReleaseEvent");
 };
 
 /// What the specification calls the errors that a user's program can lead to.
@@ -208,6 +217,47 @@ class OpenClKernels : public LoadedKernels {
   std::mutex mutex_;
 };
 
+/// Markers in the queue, whose ends the device notes.
+class OpenClTimer : public DeviceTimer {
+ public:
+  OpenClTimer(const Driver& driver, Queue queue) : driver_(driver), queue_(queue) {}
+  ~OpenClTimer() override { release(start_); }
+
+  void start() override {
+    release(start_);
+    start_ = mark();
+  }
+
+  double stop() override {
+    Event stop = mark();
+    const Result finished = driver_.finish(queue_);
+    std::uint64_t begin = 0, end = 0;
+    const Result first = driver_.get_times(start_, kEndOfCommand, sizeof(begin), &begin, nullptr);
+    const Result last = driver_.get_times(stop, kEndOfCommand, sizeof(end), &end, nullptr);
+    release(stop);
+    check(finished, "waiting for the device");
+    check(first, "asking when a command ended");
+    check(last, "asking when a command ended");
+    return static_cast<double>(end - begin) * 1e-9;
+  }
+
+ private:
+  Event mark() const {
+    Event event = nullptr;
+    check(driver_.enqueue_marker(queue_, 0, nullptr, &event), "marking a time");
+    return event;
+  }
+
+  void release(Event& event) const {
+    if (event != nullptr) driver_.release_event(event);
+    event = nullptr;
+  }
+
+  const Driver& driver_;
+  Queue queue_;
+  Event start_ = nullptr;
+};
+
 class OpenClApi : public DeviceApi {
  public:
   OpenClApi() {
@@ -260,6 +310,10 @@ class OpenClApi : public DeviceApi {
     return std::make_unique<OpenClKernels>(driver_, device.context, device.id, device.queue, image);
   }
 
+  std::unique_ptr<DeviceTimer> make_timer(int id) override {
+    return std::make_unique<OpenClTimer>(driver_, open(id).queue);
+  }
+
  private:
   struct OpenDevice {
     DeviceId id;
@@ -292,7 +346,7 @@ class OpenClApi : public DeviceApi {
     Result result = 0;
     device.context = driver_.create_context(nullptr, 1, &device.id, nullptr, nullptr, &result);
     check(result, "making a context");
-    device.queue = driver_.create_queue(device.context, device.id, 0, &result);
+    device.queue = driver_.create_queue(device.context, device.id, kTakesTimes, &result);
     check(result, "making a queue");
     return device;
   }

@@ -1,8 +1,9 @@
 // What the runtime asks of a kind of device. Drivers are found with dlopen at the first use, so
 // that everything builds and runs where there is none.
 //
-//   DeviceApi& api = device_api(DeviceType::Cuda);    // RuntimeError: no CUDA driver found: libcuda.so.1
-//   cannot be loaded void* data = api.allocate(0, 1024, 128);
+//   DeviceApi& api = device_api(DeviceType::Cuda);
+//       // RuntimeError: no CUDA driver found: libcuda.so.1 cannot be loaded
+//   void* data = api.allocate(0, 1024, 128);
 #pragma once
 
 #include <cstddef>
@@ -51,6 +52,16 @@ class LoadedKernels {
                       const LaunchSize& size) = 0;
 };
 
+/// Measures what a device does between two points of the program.
+class DeviceTimer {
+ public:
+  virtual ~DeviceTimer() = default;
+  virtual void start() = 0;
+  /// Waits for all that was started on the device, and gives the seconds from the end of what was
+  /// started before start() to the end of what was started since.
+  virtual double stop() = 0;
+};
+
 class DeviceApi {
  public:
   virtual ~DeviceApi() = default;
@@ -68,6 +79,9 @@ class DeviceApi {
   virtual void synchronize(int id) = 0;
   /// Throws RuntimeError, with the driver's message, if they cannot be compiled or loaded there.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
+  /// By the device's own clock where it has one; else by the host's, which waits for the device
+  /// before it looks.
+  virtual std::unique_ptr<DeviceTimer> make_timer(int id);
 };
 
 /// Throws RuntimeError, naming the library that is missing, if the kind has no driver here.
