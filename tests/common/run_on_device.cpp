@@ -55,28 +55,51 @@ std::optional<runtime::Function> built_for(Device device, const te::Schedule& sc
   }
 }
 
+namespace {
+
+/// An array of the arguments in memory of the device, with what guards its end.
+class ThereAndBack {
+ public:
+  ThereAndBack(runtime::DeviceApi& api, Device device, Arguments::Array& array)
+      : api_(api), array_(array), bytes_(array.bytes() + array.memory.behind().size()) {
+    place_ = {.device = device, .data = api.allocate(device.id, bytes_, 0)};
+    tensor_ = {.data = place_.data,
+               .device = {static_cast<DLDeviceType>(device.type), device.id},
+               .ndim = static_cast<std::int32_t>(array.shape.size()),
+               .dtype = runtime::to_dlpack(array.dtype),
+               .shape = array.shape.data(),
+               .strides = nullptr,
+               .byte_offset = 0};
+    api.copy(here(), place_, bytes_);
+  }
+  ThereAndBack(const ThereAndBack&) = delete;
+  ThereAndBack& operator=(const ThereAndBack&) = delete;
+  ~ThereAndBack() { api_.release(place_.device.id, place_.data); }
+
+  const DLTensor& tensor() const { return tensor_; }
+  void copy_back() { api_.copy(place_, here(), bytes_); }
+
+ private:
+  runtime::MemoryPlace here() { return {.device = cpu(0), .data = array_.data()}; }
+
+  runtime::DeviceApi& api_;
+  Arguments::Array& array_;
+  std::uint64_t bytes_;
+  runtime::MemoryPlace place_;
+  DLTensor tensor_ = {};
+};
+
+}  // namespace
+
 void run_on_device(const runtime::Function& function, const Arguments& arguments, Device device) {
-  struct Copy {
-    runtime::NDArray there;
-    runtime::MemoryPlace here, place;
-    std::uint64_t bytes;
-  };
   runtime::DeviceApi& api = runtime::device_api(device.type);
-  std::vector<Copy> copies;
-  copies.reserve(arguments.values.size());
+  std::vector<std::unique_ptr<ThereAndBack>> copies;
   std::vector<runtime::Argument> args;
+  auto next = arguments.arrays.begin();
   for (const tir::HostValue& value : arguments.values) {
-    if (const auto* array = std::get_if<tir::HostArray>(&value)) {
-      Copy copy{.there = runtime::NDArray::empty(array->shape, array->dtype, device),
-                .here = {.device = cpu(0), .data = array->data},
-                .place = {.device = device},
-                .bytes = 0};
-      copy.place.data = copy.there.dl_tensor().data;
-      copy.bytes = static_cast<std::uint64_t>(copy.there.num_elements() *
-                                              static_cast<std::int64_t>(array->dtype.bytes()));
-      api.copy(copy.here, copy.place, copy.bytes);
-      copies.push_back(std::move(copy));
-      args.emplace_back(copies.back().there);
+    if (std::holds_alternative<tir::HostArray>(value)) {
+      copies.push_back(std::make_unique<ThereAndBack>(api, device, **next++));
+      args.emplace_back(&copies.back()->tensor());
     } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
       args.emplace_back(*number);
     } else {
@@ -84,7 +107,7 @@ void run_on_device(const runtime::Function& function, const Arguments& arguments
     }
   }
   function.call(args);
-  for (const Copy& copy : copies) api.copy(copy.place, copy.here, copy.bytes);
+  for (const auto& copy : copies) copy->copy_back();
 }
 
 }  // namespace tenon::testing

@@ -21,7 +21,8 @@ std::optional<runtime::Function> built_for(Device device, const te::Schedule& sc
 /// for a device; else what it says.
 std::string refused_by_nvrtc(const te::Schedule& schedule, const std::vector<LowerArgument>& args);
 
-/// Copies the arrays to the device, runs the function, and copies them back.
+/// Copies the arrays to the device, runs the function, and copies them back, each with the guard
+/// behind it.
 void run_on_device(const runtime::Function& function, const Arguments& arguments, Device device);
 
 }  // namespace tenon::testing
