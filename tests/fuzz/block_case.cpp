@@ -8,6 +8,7 @@
 #include "tenon/tir/walk.h"
 #include "tenon/tooling/check_functions.h"
 #include "tests/fuzz/block_steps.h"
+#include "tests/fuzz/fit_blocks_for_device.h"
 #include "tests/fuzz/random_blocks.h"
 
 namespace tenon::fuzz {
@@ -19,7 +20,7 @@ std::string BlockCase::describe() const {
          schedule.trace().text() + "\n";
 }
 
-BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep) {
+BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   register_block_intrinsics();
   Random random(seed);
   const tir::IRModule mod = s_tir::parse_script(random_block_program(random));
@@ -28,6 +29,7 @@ BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep) {
   result.tried = random.between(2, 10);
   for (int n = 0; n < result.tried; ++n)
     steps.try_one(keep.empty() || keep[static_cast<std::size_t>(n)]);
+  if (for_device) fit_blocks_for_device(result.schedule);
   return result;
 }
 
@@ -70,13 +72,18 @@ std::string check_threads(const tir::PrimFunc& before, const tir::PrimFunc& afte
 
 }  // namespace
 
-std::string check_block_case(const BlockCase& c, bool compile) {
+std::string check_block_case(const BlockCase& c, bool compile,
+                             const std::optional<Target>& target) {
   const tir::PrimFunc& before = c.before.functions.at("main");
   const tir::PrimFunc& after = c.schedule.mod().functions.at("main");
   for (const tir::Violation& violation : tir::verify(after, tir::Form::Blocks))
     return "malformed: " + violation.what + " (" + violation.where + ")";
   if (std::string wrong = verdict(check_functions(before, after)); !wrong.empty()) return wrong;
   if (std::string wrong = check_texts(c); !wrong.empty()) return wrong;
+  if (target && target->facts().is_gpu()) {
+    std::string wrong = verdict(check_functions(before, after, {.target = target}));
+    return wrong.empty() ? "" : "on the device: " + wrong;
+  }
   // Threads of a GPU are not for processors.
   bool has_threads = false;
   tir::walk(after.body, [&](const tir::For& loop) {

@@ -21,11 +21,15 @@ struct BlockCase {
   unsigned seed = 0;
 };
 
-/// `keep`: which of the steps tried are done; empty for all.
-BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {});
+/// `keep`: which of the steps tried are done; empty for all. For a device, what they leave to the
+/// host is bound to threads in the end.
+BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {},
+                          bool for_device = false);
 
 /// What is wrong with it; empty if nothing is. With `compile`, the compiled function is asked as
-/// well as the interpreter.
-std::string check_block_case(const BlockCase& c, bool compile);
+/// well as the interpreter; with a device's target, the kernels on that device. LowerError: it is
+/// no program for the device.
+std::string check_block_case(const BlockCase& c, bool compile,
+                             const std::optional<Target>& target = std::nullopt);
 
 }  // namespace tenon::fuzz

@@ -11,6 +11,7 @@
 #include "tests/fuzz/block_case.h"
 #include "tests/fuzz/random_case.h"
 #include "tests/fuzz/tally.h"
+#include "tests/fuzz/thread_reductions.h"
 
 namespace {
 
@@ -31,6 +32,7 @@ struct Options {
   int memory_mb = 6 * 1024;
   int shrink_seconds = 60;
   bool describe = false;
+  bool thread_reductions = false;
   /// Instead of the case's own.
   std::optional<Target> target;
 };
@@ -42,16 +44,21 @@ constexpr const char* kKnown =
     "--compile: every case in the interpreter too, not one of five), --target T (with --compile: "
     "that of all cases, such as c; each its own; opencl: threads in every case, run on the device), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
-    "6144, 0 for any), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
+    "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
+    "65 threads share, on OpenCL's device or the one of --target), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
     "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
     "case)";
 
 std::optional<Options> parse(std::span<char*> args) {
   Options options;
   const std::map<std::string_view, bool*> switches = {
-      {"--compile", &options.compile},     {"--blocks", &options.blocks},
-      {"--interpret", &options.interpret}, {"--refusals", &options.refusals},
-      {"--describe", &options.describe},   {"--coverage-table", &options.coverage_table}};
+      {"--compile", &options.compile},
+      {"--blocks", &options.blocks},
+      {"--interpret", &options.interpret},
+      {"--refusals", &options.refusals},
+      {"--describe", &options.describe},
+      {"--coverage-table", &options.coverage_table},
+      {"--thread-reductions", &options.thread_reductions}};
   const std::map<std::string_view, int*> numbers = {
       {"--seconds", &options.seconds},  {"--count", &options.count},
       {"--jobs", &options.jobs},        {"--limit", &options.limit},
@@ -92,18 +99,23 @@ double cpu_seconds() {
 Outcome run_block_case(const Options& options, const Job& job, const Reporter& reporter) {
   Outcome outcome;
   const double begin = cpu_seconds();
-  const BlockCase c = make_block_case(job.seed, job.keep);
+  const bool for_device = options.target && options.target->facts().is_gpu();
+  const BlockCase c = make_block_case(job.seed, job.keep, for_device);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
   outcome.tried = c.tried;
   reporter.on_phase("checking");
   try {
-    outcome.text = check_block_case(c, options.compile);
+    outcome.text = check_block_case(c, options.compile, options.target);
+  } catch (const LowerError& error) {
+    outcome.text = error.what();
+    outcome.kind = for_device ? Outcome::Kind::Refused : Outcome::Kind::Wrong;
   } catch (const Error& error) {
     outcome.text = std::string("throws: ") + error.what();
   }
-  if (!outcome.text.empty()) outcome.kind = Outcome::Kind::Wrong;
+  if (!outcome.text.empty() && outcome.kind == Outcome::Kind::Right)
+    outcome.kind = Outcome::Kind::Wrong;
   outcome.phases["checking"] += cpu_seconds() - begin;
   return outcome;
 }
@@ -241,11 +253,29 @@ class Fuzzer {
   double shown_ = 0;
 };
 
+/// 13 kernels at a time, so that a driver compiles them in a while.
+int run_thread_reductions(const Options& options) {
+  constexpr std::size_t kAtOnce = 13;
+  const Target target = options.target.value_or(Target("opencl -max-threads=4096"));
+  const std::vector<ThreadReduction> all = all_thread_reductions();
+  int wrong = 0;
+  for (std::size_t n = 0; n < all.size(); n += kAtOnce) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(n);
+    const std::string found =
+        check_thread_reductions({begin, begin + static_cast<std::ptrdiff_t>(kAtOnce)}, target);
+    wrong += !found.empty();
+    if (!found.empty()) std::cout << found << std::endl;
+  }
+  std::cout << all.size() << " reductions on " << target << ", " << wrong << " findings\n";
+  return wrong == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::optional<Options> options =
       parse(std::span<char*>(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0))));
   if (!options) return 2;
+  if (options->thread_reductions) return run_thread_reductions(*options);
   return Fuzzer(*options).run_all();
 }

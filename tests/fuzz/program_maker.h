@@ -37,7 +37,7 @@ struct KnownTensor {
 
 class ProgramMaker {
  public:
-  explicit ProgramMaker(Random& random);
+  ProgramMaker(Random& random, ProgramOptions options);
 
   RandomProgram run();
 
@@ -111,6 +111,8 @@ class ProgramMaker {
 
   Random& random_;
   DataType type_;
+  /// Extents that are constants are of int64, and axes with them.
+  bool counts_in_64_bits_ = false;
   RandomProgram program_;
   std::vector<KnownTensor> tensors_;
 };

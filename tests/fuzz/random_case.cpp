@@ -86,30 +86,6 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   return out.str();
 }
 
-/// Of every stage of its own that no thread computes, the first loop over data that can be bound.
-void bind_the_rest(const te::Schedule& schedule) {
-  for (const te::Stage& stage : schedule.stages()) {
-    if (stage.op().as<te::Placeholder>() ||
-        !std::holds_alternative<te::AttachRoot>(stage.data().attach))
-      continue;
-    const std::vector<te::IterVar> leaves = stage.leaf_iter_vars();
-    const bool has_threads = std::ranges::any_of(leaves, [&](const te::IterVar& leaf) {
-      const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
-      return mark && !mark->axis.thread()->is_virtual();
-    });
-    if (has_threads) continue;
-    for (const te::IterVar& leaf : leaves) {
-      if (leaf.kind() != tir::IterKind::DataParallel) continue;
-      try {
-        stage.bind(leaf, te::thread_axis("blockIdx.x"));
-        break;
-      } catch (const ScheduleError&) {
-        // It is something else already, such as vectorized.
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::string Case::describe() const {
@@ -124,7 +100,7 @@ std::string Case::describe() const {
 
 Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   Random random(seed);
-  const RandomProgram program = random_program(random);
+  const RandomProgram program = random_program(random, {.for_device = for_device});
   const std::vector<te::Tensor> outputs = outputs_of(program);
   std::vector<LowerArgument> args;
   if (program.size) args.emplace_back(*program.size);
@@ -132,9 +108,10 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   args.insert(args.end(), outputs.begin(), outputs.end());
 
   const bool with_threads = random.one_in(5) || for_device;
-  RandomSchedule schedule(
-      te::create_schedule(outputs),
-      {.with_threads = with_threads, .size = program.size, .inputs = program.inputs});
+  RandomSchedule schedule(te::create_schedule(outputs), {.with_threads = with_threads,
+                                                         .for_device = for_device,
+                                                         .size = program.size,
+                                                         .inputs = program.inputs});
   const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
   const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);
   const Target target = random_target(random);
@@ -152,7 +129,7 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
       schedule.tensorize(own);
     }
   }
-  if (for_device) bind_the_rest(schedule.schedule());
+  if (for_device) schedule.fit_for_device(Random(seed * 1000003u + 999u));
   return {.seed = seed,
           .schedule = schedule.schedule(),
           .args = std::move(args),

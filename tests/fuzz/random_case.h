@@ -33,7 +33,7 @@ struct Case {
 };
 
 /// A step for which keep[n] is false is left out; steps beyond its length are kept. For a device,
-/// every program has threads, and stages that no step has bound are bound in the end.
+/// every program has threads, and what no step has bound is bound in the end.
 Case make_case(unsigned seed, const std::vector<bool>& keep = {}, bool for_device = false);
 
 struct CheckOptions {

@@ -17,12 +17,15 @@ const std::vector<DataType>& kTypes() {
 
 }  // namespace
 
-ProgramMaker::ProgramMaker(Random& random) : random_(random), type_(random.pick(kTypes())) {
+ProgramMaker::ProgramMaker(Random& random, ProgramOptions options)
+    : random_(random), type_(random.pick(kTypes())) {
   if (random_.one_in(6)) program_.size = te::size_var("n");
+  counts_in_64_bits_ = options.for_device && random_.one_in(10);
 }
 
 RandomProgram ProgramMaker::run() {
   if (program_.size) program_.text.push_back("n = size_var");
+  if (counts_in_64_bits_) program_.text.push_back("extents of int64");
   const bool small = random_.one_in(2);
   const int inputs = random_.between(1, 2);
   for (int n = 0; n < inputs; ++n) add_input(std::string(1, static_cast<char>('A' + n)));
@@ -110,6 +113,8 @@ void ProgramMaker::add_several_outputs(const std::string& name, DataType type) {
   for (std::size_t k = 0; k < outputs.size(); ++k) add_output(outputs[k], shape, magnitudes[k]);
 }
 
-RandomProgram random_program(Random& random) { return ProgramMaker(random).run(); }
+RandomProgram random_program(Random& random, ProgramOptions options) {
+  return ProgramMaker(random, options).run();
+}
 
 }  // namespace tenon::fuzz

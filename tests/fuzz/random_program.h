@@ -20,6 +20,11 @@ struct RandomProgram {
   double tolerance = 0;
 };
 
-RandomProgram random_program(Random& random);
+struct ProgramOptions {
+  /// Also axes that count in 64 bits.
+  bool for_device = false;
+};
+
+RandomProgram random_program(Random& random, ProgramOptions options = {});
 
 }  // namespace tenon::fuzz

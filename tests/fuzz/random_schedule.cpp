@@ -1,6 +1,7 @@
 #include "tests/fuzz/random_schedule.h"
 
 #include "tenon/te/freeze.h"
+#include "tests/fuzz/fit_for_device.h"
 #include "tests/fuzz/schedule_step.h"
 
 namespace tenon::fuzz {
@@ -29,6 +30,8 @@ RandomSchedule::RandomSchedule(te::Schedule schedule, ScheduleOptions options)
     : schedule_(std::move(schedule)), options_(std::move(options)) {
   for (const char* tag : {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y"})
     threads_.push_back(te::thread_axis(tag));
+  if (!options_.for_device) return;
+  for (const char* tag : {"blockIdx.z", "threadIdx.z"}) threads_.push_back(te::thread_axis(tag));
 }
 
 void RandomSchedule::step(Random random) {
@@ -37,6 +40,12 @@ void RandomSchedule::step(Random random) {
 
 void RandomSchedule::tensorize(Random random) {
   attempt([&](Attempt& a) { ScheduleStep(schedule_, options_, threads_, random).tensorize(a); });
+}
+
+void RandomSchedule::fit_for_device(Random random) {
+  for (std::string& done : fuzz::fit_for_device(schedule_, random))
+    attempts_.push_back(
+        {.primitive = "rest for a device", .accepted = true, .text = std::move(done)});
 }
 
 void RandomSchedule::attempt(const std::function<void(Attempt&)>& apply) {

@@ -29,6 +29,8 @@ struct Attempt {
 struct ScheduleOptions {
   /// Threads of a device too, so that the program runs in the interpreter only.
   bool with_threads = false;
+  /// Nothing that only a processor has a use for.
+  bool for_device = false;
   std::optional<Var> size = {};
   std::vector<te::Tensor> inputs = {};
 };
@@ -41,6 +43,9 @@ class RandomSchedule {
   /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic
   /// takes no more.
   void tensorize(Random random);
+  /// After all other steps: what they left to the host gets threads, and memory that a launch can
+  /// have (fit_for_device.h).
+  void fit_for_device(Random random);
 
   const te::Schedule& schedule() const { return schedule_; }
   /// Leaving out those that found nothing to do.
@@ -51,7 +56,8 @@ class RandomSchedule {
 
   te::Schedule schedule_;
   ScheduleOptions options_;
-  /// blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y: the same ones for all stages.
+  /// blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y, and for a device blockIdx.z, threadIdx.z:
+  /// the same ones for all stages.
   std::vector<te::IterVar> threads_;
   std::vector<Attempt> attempts_;
 };

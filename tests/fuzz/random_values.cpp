@@ -32,7 +32,8 @@ Shape ProgramMaker::random_shape() {
 }
 
 Expr ProgramMaker::value(const Size& size) const {
-  return size.times_n == 0 ? Expr(size.plus) : *program_.size * size.times_n + size.plus;
+  if (size.times_n > 0) return *program_.size * size.times_n + size.plus;
+  return make_const(Int(counts_in_64_bits_ ? 64 : 32), size.plus);
 }
 
 std::vector<Expr> ProgramMaker::extents(const Shape& shape) const {

@@ -70,17 +70,31 @@ std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
   const std::vector<te::IterVar> places = loops_in_launch(stage);
   if (inputs.empty() || places.empty()) return "";
   const te::Tensor read = random_.pick(inputs);
-  const te::Tensor cache = schedule_.cache_read(read, "shared", {stage.op()});
+  const std::string scope = random_.one_in(4) ? "shared.dyn" : "shared";
+  const te::Tensor cache = schedule_.cache_read(read, scope, {stage.op()});
   const te::IterVar at = random_.pick(places);
   const te::Stage fetch = schedule_[cache];
   fetch.compute_at(stage, at);
   const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
   const std::vector<te::IterVar> data = fetch.leaf_iter_vars();
   const te::IterVar fused = data.size() > 1 ? fetch.fuse(data) : data[0];
-  const te::IterVar inner = fetch.split(fused, count).inner;
+  std::string text = "cache_read(" + read.name() + ", " + scope + ") at " + at.name() + ", fused";
+  te::IterVar rest = fused;
+  if (random_.one_in(3)) {
+    const int lanes = 1 << random_.between(1, 3);
+    const auto [outer, vector] = fetch.split(rest, lanes);
+    fetch.vectorize(vector);
+    rest = outer;
+    text += ", vectors of " + std::to_string(lanes);
+  }
+  const auto [outer, inner] = fetch.split(rest, count);
   fetch.bind(inner, threads_[2]);
-  std::string text = "cache_read(" + read.name() + ", shared) at " + at.name() +
-                     ", fused, split by " + std::to_string(count) + " and bound to threadIdx.x";
+  text += ", split by " + std::to_string(count) + " and bound to threadIdx.x";
+  if (random_.one_in(4)) {
+    const int rows = random_.between(2, 4);
+    fetch.bind(fetch.split(outer, rows).inner, threads_[3]);
+    text += ", the outer by " + std::to_string(rows) + " and bound to threadIdx.y";
+  }
   if (random_.one_in(4)) {
     fetch.double_buffer();
     text += ", double_buffer()";
@@ -117,6 +131,14 @@ std::string ScheduleStep::reduction_over_threads(const te::Stage& stage) {
   }
   stage.bind(axis, threads_[2]);
   text += "bind(" + axis.name() + ", threadIdx.x)";
+  if (const std::vector<te::IterVar> others = leaves(stage, tir::IterKind::Reduce);
+      others.size() > 1 && random_.one_in(2)) {
+    const te::IterVar& other = random_.pick(others);
+    if (!other.same_as(axis)) {
+      stage.bind(other, threads_[3]);
+      text += ", bind(" + other.name() + ", threadIdx.y)";
+    }
+  }
   // A result that each thread keeps for itself would be missing in the others.
   if (stage.data().is_output && random_.one_in(2)) {
     stage.set_store_predicate(threads_[2].var() == 0);
