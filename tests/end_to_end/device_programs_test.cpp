@@ -104,6 +104,46 @@ TEST(DevicePrograms, ThreadsAroundAStageOfTheirOwnAreAsManyAsThoseInside) {
   EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
 }
 
+/// Running sums of the columns of A, in one launch.
+struct Sums {
+  te::Tensor A = te::placeholder({5, 8}, "A", Int(32));
+  te::Tensor state = te::placeholder({5, 8}, "state", Int(32));
+  te::Tensor init, update, sums;
+
+  explicit Sums(int reads_from)
+      : init(te::compute(
+            {1, 8}, {"t", "i"}, [&](Var, Var i) { return A(0, i); }, "init")),
+        update(te::compute(
+            {5, 8}, {"t", "i"},
+            [&](Var t, Var i) {
+              const Expr from = reads_from == 0 ? Expr(i) : max(i - reads_from, 0);
+              return state(t - 1, from) + A(t, i);
+            },
+            "update")),
+        sums(te::scan(init, update, state, {A}, "sums")) {}
+
+  /// Blocks of so many columns each.
+  std::string check(int of_init, int of_update) const {
+    const te::Schedule s = te::create_schedule(sums);
+    s[sums].env_threads({te::thread_axis({0, 1}, "threadIdx.x")});
+    s[init].bind(s[init].split(s[init].axis(1), of_init).outer, te::thread_axis("blockIdx.x"));
+    s[update].bind(s[update].split(s[update].axis(1), of_update).outer,
+                   te::thread_axis("blockIdx.x"));
+    try {
+      return compare_with_default(s, {A, sums}, {.compile = false});
+    } catch (const ScheduleError& error) {
+      return error.sentence();
+    }
+  }
+};
+
+TEST(DevicePrograms, BlocksOfAScanStayWithTheirPartOfTheState) {
+  EXPECT_EQ(Sums(0).check(2, 2), "");
+  const std::string refusal = "the scan runs in one launch, whose blocks cannot wait";
+  EXPECT_NE(Sums(0).check(2, 4).find(refusal), std::string::npos);
+  EXPECT_NE(Sums(1).check(2, 2).find(refusal), std::string::npos);
+}
+
 /// B = A turned round in blocks of 512 threads, which keep 512 numbers.
 struct Turned {
   te::Tensor A = te::placeholder({4096}, "A");

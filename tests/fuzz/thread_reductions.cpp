@@ -84,7 +84,8 @@ void schedule(const te::Schedule& s, const Program& p) {
   for (const te::Tensor& t : {p.sum, p.least, p.greatest}) {
     for (std::size_t n = 0; n < axes; ++n)
       s[t].bind(s[t].reduce_axis(static_cast<int>(axes - 1 - n)), te::thread_axis(kThreads[n]));
-    s[t].compute_at(s[p.out], group);
+    // The totals are for one thread, which puts them together.
+    s[t].compute_at(s[p.out], group).set_scope("shared");
   }
 }
 
