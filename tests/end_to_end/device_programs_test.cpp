@@ -104,6 +104,19 @@ TEST(DevicePrograms, ThreadsAroundAStageOfTheirOwnAreAsManyAsThoseInside) {
   EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
 }
 
+/// 12 threads go on with what 16 fetch inside of them.
+TEST(DevicePrograms, AStageMayTakeMoreThreadsThanTheOneAroundIt) {
+  te::Tensor A = te::placeholder({19}, "A");
+  te::Tensor B = te::compute(
+      {12}, {"i"}, [&](Var i) { return A(floordiv(i, 2)) + A(i + 7); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  te::Tensor cache = s.cache_read(A, "shared", {B.op()});
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  s[cache].compute_at(s[B], s[B].axis(0));
+  s[cache].bind(s[cache].split(s[cache].axis(0), 16).inner, te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
+}
+
 /// Running sums of the columns of A, in one launch.
 struct Sums {
   te::Tensor A = te::placeholder({5, 8}, "A", Int(32));

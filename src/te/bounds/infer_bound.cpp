@@ -77,8 +77,15 @@ void BoundInference::infer(StageId id) {
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !ranges_.contains(axis)) continue;
     const Expr& extent = ranges_.at(axis).extent;
-    bind_thread(attributes.thread->axis,
-                number_of_threads(stage, axis, *attributes.thread, extent));
+    const IterVar& thread = attributes.thread->axis;
+    const Expr count = number_of_threads(stage, axis, *attributes.thread, extent);
+    bind_thread(thread, count);
+    // As many must have been started by then, where another axis of the tag stands around.
+    if (!thread.thread()->is_virtual() && is_divided(stage, axis, thread, stage.scope))
+      for (const AttachPoint& loop : graph_.attach_path(id)) {
+        const IterVar* around = thread_of(graph_.stage(loop.stage), loop.axis);
+        if (around && around->thread() == thread.thread()) bind_thread(*around, count);
+      }
   }
   for (const IterVar& thread : stage.env_threads) {
     if (thread.dom()) bind_thread(thread, thread.dom()->extent);
