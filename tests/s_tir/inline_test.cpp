@@ -4,6 +4,7 @@
 
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/tir/compare.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/refusal.h"
 
@@ -77,6 +78,29 @@ def main(A: T.Buffer[8, "float32"], C: T.Buffer[4, "float32"]) -> None:
               sch.reverse_compute_inline(sch.get_block("C", mod.functions.begin()->first));
             }).find("all elements are read"),
             std::string::npos);
+}
+
+/// Extents of regions that the inlined indices brought in, in the form that their text has.
+TEST(ComputeInline, RegionsOfABlockizedReaderParseToThemselves) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 6), "float32"]) -> None:
+    B = T.alloc_buffer([8, 8], dtype="float32")
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[(vi * 8 + vj) // 8, (vi * 8 + vj) % 8]
+    for i, j in T.grid(8, 6):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + B[vi, vj + 1] + B[vi, vj + 2]
+)");
+  Schedule sch(mod);
+  sch.compute_inline(sch.get_block("B"));
+  sch.blockize(sch.get_loops(sch.get_block("C"))[1]);
+  const tir::IRModule again = parse_script(print_script(sch.mod()));
+  EXPECT_TRUE(tir::structural_equal(again.functions.at("main"), sch.mod().functions.at("main")))
+      << print_script(sch.mod());
 }
 
 }  // namespace

@@ -55,6 +55,25 @@ class Module:
                 Y[vi] = A[vi]
 )";
 
+/// Sums of rows that a block has computed.
+const char* const kSumsOfRows = R"(
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer[(6, 9), "float32"], Y: T.Buffer[6, "float32"]) -> None:
+        B = T.alloc_buffer([6, 9], dtype="float32")
+        for i, j in T.grid(6, 9):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, k in T.grid(6, 9):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + B[vi, vk]
+)";
+
 /// Sums that are computed over and over.
 const char* const kRepeated = R"(
 @tvm.script.ir_module
@@ -67,6 +86,25 @@ class Module:
                 with T.init():
                     Y[vi] = T.float32(0)
                 Y[vi] = Y[vi] + A[vi, vk]
+)";
+
+/// A sum of a row for each of its elements.
+const char* const kSumForEachElement = R"(
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer[(6, 9), "float32"], C: T.Buffer[(6, 9), "float32"]) -> None:
+        Y = T.alloc_buffer([6], dtype="float32")
+        for i, j in T.grid(6, 9):
+            for k in T.serial(9):
+                with T.block("Y"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        Y[vi] = T.float32(0)
+                    Y[vi] = Y[vi] + A[vi, vk]
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj] - Y[vi]
 )";
 
 struct Pitfall {
@@ -98,6 +136,23 @@ const Pitfall kPitfalls[] = {
      "parallel: loop `p` around block `Y` runs instances of block `Y` more than once"},
     {"ThreadsThatRepeatASum", kRepeated, "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")",
      "bind: loop `p` around block `Y` runs instances of block `Y` more than once"},
+    {"ASumBelowAParallelLoopOfItsParts", kSumsOfRows,
+     "b3 = sch.get_block(name=\"B\", func_name=\"main\")\nl4, l5 = sch.get_loops(block=b3)\n"
+     "sch.parallel(loop=l5)\n"
+     "sch.reverse_compute_at(block=b0, loop=l5, preserve_unit_loops=False)",
+     "reverse_compute_at: loop `j` around block `B` runs over the reduction iterator `vk`"},
+    {"ASumBelowAParallelLoopOfItsRows", kSumsOfRows,
+     "b3 = sch.get_block(name=\"B\", func_name=\"main\")\nl4, l5 = sch.get_loops(block=b3)\n"
+     "sch.parallel(loop=l4)\n"
+     "sch.reverse_compute_at(block=b0, loop=l4, preserve_unit_loops=False)"},
+    {"ThreadsThatRepeatASumInMemoryOfAll", kSumForEachElement,
+     "sch.bind(loop=l2, thread_axis=\"threadIdx.x\")",
+     "bind: loop `j` around block `Y` runs instances of block `Y` more than once"},
+    {"ThreadsThatRepeatASumInMemoryOfTheirOwn", kSumForEachElement,
+     "sch.set_scope(block=b0, buffer_index=0, storage_scope=\"local\")\n"
+     "sch.bind(loop=l2, thread_axis=\"threadIdx.x\")"},
+    // Each iteration has memory of its own: nothing outside of the loop uses it.
+    {"ParallelIterationsThatRepeatASum", kSumForEachElement, "sch.parallel(loop=l2)"},
     {"OneThreadIndexTwice", kProduct,
      "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")\nsch.bind(loop=l2, "
      "thread_axis=\"threadIdx.x\")"},

@@ -125,6 +125,15 @@ TEST_F(TensorizedProduct, AnInitDoesNotMoveIntoTheBody) {
             std::string::npos);
 }
 
+TEST_F(TensorizedProduct, AnInitIsNotCachedByItself) {
+  sch.tensorize(sch.blockize(tiled(sch)), "product_4x4");
+  const BlockRV init = sch.get_block("C_init", name);
+  EXPECT_NE(refusal([&] {
+              sch.cache_write(init, 0, "global");
+            }).find("block `C_init` is in the init of block `C_o`; cache what that block writes"),
+            std::string::npos);
+}
+
 TEST_F(TensorizedProduct, AnotherExtentIsRefused) {
   testing::register_tile_product("product_4x4x2", 4, 4, 2);
   const LoopRV loop = tiled(sch);

@@ -113,7 +113,7 @@ class InnerBody {
   }
   BufferRegion region(BufferRegion own) const {
     for (Range& range : own.region)
-      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
     return own;
   }
 

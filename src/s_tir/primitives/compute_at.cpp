@@ -226,6 +226,7 @@ void check_after(const Move& move, const Program& after) {
     refuse(move.caller, "below " + describe(move.program, move.loop) + ", not all instances of " +
                             move.what() + " would surely run");
   if (const auto reason = sums_twice(after, *n)) refuse(move.caller, *reason);
+  require_independent_around(move.caller, after, *n);
 }
 
 PrimFunc moved(const Move& move) {

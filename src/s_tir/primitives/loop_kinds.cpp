@@ -11,13 +11,16 @@ using namespace tir;
 namespace {
 
 /// Whether every use of the buffer stands below the loop, in memory that exists once per iteration.
-/// `thread`: what the loop's iterations become, if threads.
+/// `thread`: what the loop's iterations become, if threads; a block program has one buffer for all
+/// of them unless its scope says otherwise.
 bool is_private(const Program& program, const Buffer& buffer, int loop,
                 const std::optional<ThreadTag>& thread) {
   if (!allocated_by(program, buffer, loop)) return false;
   const StorageScope scope = buffer.scope();
-  const bool is_shared = scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
-  if (is_shared && thread && thread->is_thread()) return false;
+  const bool is_shared = scope == StorageScope::Global || scope == StorageScope::Shared ||
+                         scope == StorageScope::SharedDyn;
+  const bool is_block_private = thread && thread->is_block() && scope != StorageScope::Global;
+  if (is_shared && thread && !is_block_private) return false;
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n) || program.is_below(n, loop) || program.is_below(loop, n)) continue;
     const Block& block = program.block(n);
@@ -100,6 +103,14 @@ PrimFunc with_kind(const Program& program, int n, ForKind kind, std::optional<Th
 }
 
 }  // namespace
+
+void require_independent_around(const Caller& caller, const Program& after, int block) {
+  for (const int loop : after.loops_of(block)) {
+    const ForKind kind = after.loop(loop).kind;
+    if (kind == ForKind::Serial || kind == ForKind::Unrolled) continue;
+    require_independent(caller, after, loop, traits_of(after.loop(loop)).thread);
+  }
+}
 
 PrimFunc parallel(const Program& program, int loop, SourceLocation where) {
   require_independent({"parallel", where}, program, loop, std::nullopt);

@@ -11,4 +11,8 @@ void require_plain_loop(const Caller& caller, const Program& program, int loop);
 /// An expression for an error's text.
 std::string tir_text(const tir::Expr& e);
 
+/// Iterations of loops around a block that run at the same time (parallel, in lanes, by threads)
+/// may do so: what a step must ask that puts a block there.
+void require_independent_around(const Caller& caller, const Program& after, int block);
+
 }  // namespace tenon::s_tir

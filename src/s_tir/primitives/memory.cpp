@@ -257,6 +257,9 @@ std::vector<int> writers_in(const Program& program, int scope, const Buffer& buf
 int scope_of(const Caller& caller, const Program& program, int n) {
   const std::optional<int> scope = program.scope(n);
   if (!scope) refuse(caller, describe(program, n) + " is the root of the function");
+  if (program.is_in_init(n))
+    refuse(caller, describe(program, n) + " is in the init of " + describe(program, *scope) +
+                       "; cache what that block writes");
   return *scope;
 }
 
