@@ -182,6 +182,21 @@ std::optional<IterMap> iter_map_of(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
   return find_iter_map(realize.values, domains_around(program, block), realize.predicate);
 }
+/// Whether the predicate leaves only the first iteration of a loop.
+bool runs_once(const Program& program, int block, int loop) {
+  const For& own = program.loop(loop);
+  arith::Facts rest;
+  for (const LoopDomain& domain : domains_around(program, block)) {
+    const Range range = domain.var.same_as(own.var)
+                            ? Range::from_min_extent(own.min + 1, own.extent - 1)
+                            : Range::from_min_extent(domain.min, domain.extent);
+    rest.bind(domain.var, range, true);
+  }
+  const std::vector<Expr> parts = conjuncts(program.realize(block).predicate);
+  return std::any_of(parts.begin(), parts.end(), [&](const Expr& part) {
+    return uses_var(part, own.var) && arith::can_prove(make_not(part), rest);
+  });
+}
 }  // namespace
 
 bool has_affine_bindings(const Program& program, int block) {
@@ -199,7 +214,8 @@ std::vector<int> repeating_loops(const Program& program, int block) {
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>();
   for (std::size_t n = 0; n < loops.size(); ++n) {
     if (is_one(program.loop(loops[n]).extent)) continue;
-    if (!map || count[n] != map->marks[n].extent) result.push_back(loops[n]);
+    const bool is_told_apart = map && count[n] == map->marks[n].extent;
+    if (!is_told_apart && !runs_once(program, block, loops[n])) result.push_back(loops[n]);
   }
   return result;
 }

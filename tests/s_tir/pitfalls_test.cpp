@@ -153,6 +153,9 @@ const Pitfall kPitfalls[] = {
      "sch.bind(loop=l2, thread_axis=\"threadIdx.x\")"},
     // Each iteration has memory of its own: nothing outside of the loop uses it.
     {"ParallelIterationsThatRepeatASum", kSumForEachElement, "sch.parallel(loop=l2)"},
+    {"ABlockOfRepetitionsOfASum", kRepeated, "b4 = sch.blockize(loop=l1)",
+     "blockize: loop `p` around block `Y`: with the init outside of it, loop `p` would run instances "
+     "of block `Y` again"},
     {"OneThreadIndexTwice", kProduct,
      "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")\nsch.bind(loop=l2, "
      "thread_axis=\"threadIdx.x\")"},

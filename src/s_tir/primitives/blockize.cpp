@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "s_tir/divide_values.h"
+#include "s_tir/order_checks.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
@@ -303,6 +304,12 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
                                                  : BlockKey{outer.iters.front().var()};
   PrimFunc func = program.with(loop, make_block(outer_values, divided.outer_predicate, outer));
+  if (own.init && func.body.as<BlockRealize>()) {
+    const Program after(func);
+    if (const std::optional<int> update = after.find_block(inner_key))
+      if (const auto reason = sums_twice(after, *update))
+        refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
+  }
   return {std::move(func), outer_key, {{program.key_of(b.block), inner_key}}};
 }
 
