@@ -228,6 +228,15 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
   return b;
 }
 
+/// With the init outside of the inner block, nothing may run the block's instances again.
+void require_sums_once(const Caller& caller, const std::string& what, const PrimFunc& func,
+                       const BlockKey& inner) {
+  const Program after(func);
+  if (const std::optional<int> update = after.find_block(inner))
+    if (const auto reason = sums_twice(after, *update))
+      refuse(caller, what + ": with the init outside of it, " + *reason);
+}
+
 }  // namespace
 
 NewBlock blockize(const Program& program, int loop, SourceLocation where) {
@@ -304,12 +313,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
                                                  : BlockKey{outer.iters.front().var()};
   PrimFunc func = program.with(loop, make_block(outer_values, divided.outer_predicate, outer));
-  if (own.init && func.body.as<BlockRealize>()) {
-    const Program after(func);
-    if (const std::optional<int> update = after.find_block(inner_key))
-      if (const auto reason = sums_twice(after, *update))
-        refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
-  }
+  if (own.init) require_sums_once(caller, describe(program, loop), func, inner_key);
   return {std::move(func), outer_key, {{program.key_of(b.block), inner_key}}};
 }
 

@@ -92,10 +92,6 @@ struct Place {
   std::size_t position;
 };
 
-bool uses_buffer(const Block& block, const Buffer& buffer, bool reads) {
-  return mentions(reads ? block.reads : block.writes, buffer);
-}
-
 Stmt body_of(const Program& program, int n) {
   return program.is_loop(n) ? program.loop(n).body : program.block(n).body;
 }
@@ -250,7 +246,7 @@ PrimFunc insert_copy(const Program& program, int scope, const Place& place, cons
 std::vector<int> writers_in(const Program& program, int scope, const Buffer& buffer) {
   std::vector<int> result;
   for (const int n : program.child_blocks(scope))
-    if (uses_buffer(program.block(n), buffer, false)) result.push_back(n);
+    if (mentions(program.block(n).writes, buffer)) result.push_back(n);
   return result;
 }
 
