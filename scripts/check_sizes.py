@@ -16,7 +16,7 @@ LONG_FILES = {
     "include/tenon/tir/expr.h": 426,
     "src/lower/passes/flatten_storage.cpp": 408,
     "src/lower/shared_uses.cpp": 419,
-    "src/te/intrinsics/tensorize.cpp": 414,
+    "src/te/intrinsics/tensorize.cpp": 404,
     "src/tir/expr.cpp": 407,
     "tests/bench/unscheduled_loops.cpp": 438,
     "tests/end_to_end/intrinsic_tails_test.cpp": 443,

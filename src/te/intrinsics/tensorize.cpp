@@ -4,6 +4,7 @@
 
 #include "te/intrinsics/check_intrin.h"
 #include "te/intrinsics/intrin_call.h"
+#include "te/intrinsics/reduction_progress.h"
 #include "te/loops/compute_body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -173,7 +174,13 @@ class BodyMaker {
   /// Whether the reduction has begun already; absent if it has one iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
-    for (const IterVar& axis : axes_of_progress()) {
+    const ReductionProgress progress = reduction_progress(stage_, call_.depth);
+    if (progress.out_of_order)
+      call_.refuse("the first step of the reduction computes the body, but the loops of `" +
+                   progress.out_of_order->name() +
+                   "`, which is fused of data and reduction, come to later steps of some elements "
+                   "before it; give the intrinsic a reset, or keep the order of these loops");
+    for (const IterVar& axis : progress.axes) {
       const Range range = program_.lower(program_.bounds[axis], nest_.main.vars);
       if (is_one(range.extent)) continue;
       const Expr at =
@@ -183,23 +190,6 @@ class BodyMaker {
     }
     check_begins();
     return later;
-  }
-
-  /// The axes that tell how far the reduction is: its loops around the intrinsic, unless one of
-  /// them is fused with data; then the reduction's own axes.
-  std::vector<IterVar> axes_of_progress() const {
-    constexpr unsigned kFromData = 1;
-    AxisMarks marks;
-    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, kFromData);
-    mark_reached(stage_.relations, marks);
-    std::vector<IterVar> loops;
-    for (std::size_t n = 0; n < call_.depth; ++n) {
-      const IterVar& leaf = stage_.leaf_iter_vars[n];
-      if (leaf.kind() != IterKind::Reduce) continue;
-      if (marks.value_or(leaf, 0) != 0) return stage_.op.reduce_axis();
-      loops.push_back(leaf);
-    }
-    return loops;
   }
 
   /// The loops that the intrinsic replaces, at their begin.
