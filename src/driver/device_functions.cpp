@@ -8,12 +8,27 @@
 
 namespace tenon {
 
+namespace {
+
+/// 90 of "sm_90a".
+int compute_capability(const std::string& arch) {
+  int number = 0;
+  for (const char c : arch)
+    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+  return number;
+}
+
+}  // namespace
+
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target) {
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
   lowering::PassOptions on_device = options;
   // OpenCL's warps exchange values by extensions that few devices have.
   on_device.warp_size = target.kind == tir::TargetKind::Cuda ? target.warp_size : 0;
+  // Copies that nobody waits for came with sm_80.
+  const bool has_async_copies =
+      target.kind == tir::TargetKind::Cuda && compute_capability(target.arch) >= 80;
   const auto run = [&](std::span<const lowering::Pass> passes, const tir::PrimFunc& func) {
     return lowering::run_passes(passes, func, {.passes = on_device});
   };
@@ -23,7 +38,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
     tir::PrimFunc whole = func;
     if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
     lowering::DeviceProgram program =
-        lowering::split_kernels(run(lowering::device_passes(), whole), target);
+        lowering::split_kernels(run(lowering::device_passes(has_async_copies), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
     for (const tir::PrimFunc& kernel : program.kernels)
       kernels.push_back(

@@ -13,42 +13,62 @@ using namespace tir;
 namespace {
 
 /// Uses that some way brings to a place without a barrier, by the occasion on which they are met
-/// there: index 2 * equal_loops + is_carried.
+/// there; and copies that have begun there and that their thread has not waited for, which no
+/// barrier ends.
 class Flow {
  public:
-  void insert(const UseSet& uses, Occasion when) {
-    const std::size_t index = index_of(when);
+  void insert(const UseSet& uses, Occasion when, bool is_copying = false) {
+    const std::size_t index = index_of(when, is_copying);
     if (sets_.size() <= index) sets_.resize(index + 1);
     sets_[index].merge(uses);
   }
   Flow& merge(const Flow& other) {
-    other.each([&](const UseSet& uses, Occasion when) { insert(uses, when); });
+    other.each([&](const UseSet& uses, Occasion when, bool is_copying) {
+      insert(uses, when, is_copying);
+    });
     return *this;
   }
   /// The same uses with their occasions changed.
   template <class F>
   Flow changed(F f) const {
     Flow result;
-    each([&](const UseSet& uses, Occasion when) { result.insert(uses, f(when)); });
+    each([&](const UseSet& uses, Occasion when, bool is_copying) {
+      result.insert(uses, f(when), is_copying);
+    });
+    return result;
+  }
+  Flow behind_barrier() const {
+    Flow result;
+    each([&](const UseSet& uses, Occasion when, bool is_copying) {
+      if (is_copying) result.insert(uses, when, true);
+    });
+    return result;
+  }
+  /// The copies have written: other threads see that behind the next barrier.
+  Flow behind_copies() const {
+    Flow result;
+    each([&](const UseSet& uses, Occasion when, bool) { result.insert(uses, when); });
     return result;
   }
   template <class F>
   void each(F f) const {
     for (std::size_t n = 0; n < sets_.size(); ++n)
-      if (!sets_[n].is_empty()) f(sets_[n], Occasion{static_cast<int>(n / 2), n % 2 == 1});
+      if (!sets_[n].is_empty())
+        f(sets_[n], Occasion{static_cast<int>(n / 4), n / 2 % 2 == 1}, n % 2 == 1);
   }
   bool contains(const Flow& other) const {
     bool all = true;
-    other.each([&](const UseSet& uses, Occasion when) {
-      const std::size_t index = index_of(when);
+    other.each([&](const UseSet& uses, Occasion when, bool is_copying) {
+      const std::size_t index = index_of(when, is_copying);
       all = all && index < sets_.size() && sets_[index].contains(uses);
     });
     return all;
   }
 
  private:
-  static std::size_t index_of(Occasion when) {
-    return 2 * static_cast<std::size_t>(when.equal_loops) + (when.is_carried ? 1 : 0);
+  static std::size_t index_of(Occasion when, bool is_copying) {
+    return 4 * static_cast<std::size_t>(when.equal_loops) + (when.is_carried ? 2 : 0) +
+           (is_copying ? 1 : 0);
   }
 
   std::vector<UseSet> sets_;
@@ -72,15 +92,19 @@ class Follower {
     if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync)) {
       if (is_checking_ && !is_together)
         violations.push_back({"a barrier that not all threads come to", first_line(s)});
-      return {};
+      return in.behind_barrier();
     }
+    if (const Evaluate* n = s.as<Evaluate>())
+      if (const Call* wait = as_call(n->value, Intrin::ptx_wait_group))
+        return constant_int(wait->args[0]) == 0 ? in.behind_copies() : in;
     if (const For* n = s.as<For>()) return through_loop(s, *n, std::move(in), loops, is_together);
     UseSet own;
     for_each_child(
         s, [&](const Expr& e) { own.merge(uses_.of(e)); }, [](const Stmt&) {});
     if (const Store* n = s.as<Store>()) own.merge(uses_.of(*n));
     meet(s, in, own);
-    in.insert(own, {loops, false});
+    const Evaluate* call = s.as<Evaluate>();
+    in.insert(own, {loops, false}, call && as_call(call->value, Intrin::ptx_cp_async));
     if (const If* n = s.as<If>()) {
       const bool inside = is_together && uses_.is_uniform(n->condition);
       Flow out = through(n->then_case, in, loops, inside);
@@ -137,7 +161,7 @@ class Follower {
   void meet(const Stmt& s, const Flow& in, const UseSet& own) {
     if (!is_checking_ || own.is_empty()) return;
     bool found = false;
-    in.each([&](const UseSet& earlier, Occasion when) {
+    in.each([&](const UseSet& earlier, Occasion when, bool) {
       found = found || uses_.may_meet(earlier, own, when);
     });
     if (found && (violations.empty() || violations.back().where != first_line(s)))

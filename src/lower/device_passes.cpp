@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lower/passes/hoist_thread_axes.h"
+#include "lower/passes/inject_async_copies.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/lower_thread_allreduce.h"
 #include "lower/passes/lower_warp_memory.h"
@@ -28,6 +29,15 @@ constexpr std::array kDevice = {
         "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
 };
 
+/// With one more.
+constexpr std::array kDeviceThatCopies = {
+    kDevice[0], kDevice[1], kDevice[2],
+    Pass{
+        "inject-async-copies", inject_async_copies, tir::Form::Lowered, tir::Form::Lowered,
+        "after memory is shared as it will be; before barriers are placed, since it brings its own"},
+    kDevice[3]};
+static_assert(kDevice.size() == 4);
+
 /// Kernels need few of the passes for a CPU (pipeline.cpp): their lanes are threads, so that no
 /// loop becomes a loop of vectors, and what a thread keeps in registers its schedule says
 /// (cache_write).
@@ -43,7 +53,10 @@ constexpr std::array kKernel = {
 
 }  // namespace
 
-std::span<const Pass> device_passes() { return kDevice; }
+std::span<const Pass> device_passes(bool has_async_copies) {
+  if (has_async_copies) return kDeviceThatCopies;
+  return kDevice;
+}
 
 std::span<const Pass> kernel_passes() { return kKernel; }
 

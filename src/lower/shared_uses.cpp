@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tenon/arith/index_terms.h"
-#include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -36,10 +35,6 @@ bool UseSet::contains(const UseSet& other) const {
 // ---- definitions --------------------------------------------------------------------------------
 
 namespace {
-
-/// Proofs by the simplifier, beyond those that sums decide: so many at least, and so many for each
-/// use. Where they are spent, threads are taken to meet.
-constexpr int kProofs = 64, kProofsForEachUse = 2;
 
 bool is_shared(const Buffer& buffer) {
   return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
@@ -98,9 +93,27 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
   threads_.push_back({*axis.thread(), number});
 }
 
+namespace {
+
+/// floormod(x + 3, 2) as 1 - floormod(x, 2): the copies of a double buffer are then told apart by
+/// one and the same bit.
+Expr with_plain_parities(const Expr& e) {
+  return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
+    if (n.op != BinaryOp::FloorMod || constant_int(n.b) != 2) return std::nullopt;
+    const Binary* sum = n.a.as<Binary>();
+    if (!sum || (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub)) return std::nullopt;
+    const auto shift = constant_int(sum->b);
+    if (!shift) return std::nullopt;
+    const Expr parity = floormod(sum->a, n.b);
+    return *shift % 2 == 0 ? parity : make_int(parity.dtype(), 1) - parity;
+  });
+}
+
+}  // namespace
+
 /// Without lets, and with one variable for each thread axis.
 Expr SharedUses::resolved(const Expr& e) const {
-  return substitute(substitute(e, values_), same_thread_);
+  return with_plain_parities(substitute(substitute(e, values_), same_thread_));
 }
 
 bool SharedUses::is_uniform(const Expr& e) const {
@@ -117,26 +130,50 @@ bool SharedUses::is_uniform(const Expr& e) const {
 
 UseSet SharedUses::of(const Expr& e) {
   UseSet uses;
-  walk(
-      e,
-      [&](const Load& n) {
-        if (is_shared(n.buffer) || is_global(n.buffer))
-          uses.insert(add(n.buffer, n.indices, false));
-      },
-      [&](const Call& n) {
-        // Whoever is given an address may read and write around it.
-        if (!n.is(Intrin::address_of)) return;
-        const Buffer& buffer = n.args[0].as<Load>()->buffer;
-        if (is_shared(buffer)) uses.insert(add_anywhere(buffer));
-      });
-  uses_var(e, [&](const Expr& var) {
-    const auto& pointer = var.as<VarNode>()->pointer;
-    if (!pointer) return false;
-    const Buffer buffer = decl_buffer({1}, UInt(8), {.data = Var::of(var)});
-    if (is_shared(buffer)) uses.insert(add_anywhere(buffer));
-    return false;
-  });
+  collect(e, uses);
   return uses;
+}
+
+namespace {
+
+/// How many elements behind the address a call reads or writes, where it says so.
+std::optional<std::int64_t> elements_of(const Call& call, const Call& address) {
+  if (!call.is(Intrin::ptx_cp_async)) return std::nullopt;
+  const auto bytes = constant_int(call.args[2]);
+  const int each = address.args[0].dtype().bytes();
+  return bytes ? std::optional((*bytes + each - 1) / each) : std::nullopt;
+}
+
+}  // namespace
+
+void SharedUses::collect(const Expr& e, UseSet& uses) {
+  const auto memory_of = [](const Expr& var) {
+    return decl_buffer({1}, var.as<VarNode>()->pointer->element.element(), {.data = Var::of(var)});
+  };
+  if (const Load* n = e.as<Load>())
+    if (is_shared(n->buffer) || is_global(n->buffer))
+      uses.insert(add(n->buffer, n->indices, false));
+  if (e.as<VarNode>() && e.as<VarNode>()->pointer && is_shared(memory_of(e)))
+    uses.insert(add_anywhere(memory_of(e), true));
+  // Whoever is given an address may read and write around it.
+  if (const Call* n = as_call(e, Intrin::address_of))
+    if (const Buffer& buffer = n->args[0].as<Load>()->buffer; is_shared(buffer))
+      uses.insert(add_anywhere(buffer, true));
+  const Call* call = e.as<Call>();
+  for_each_child(e, [&](const Expr& child) {
+    const Call* address = as_call(child, Intrin::tvm_access_ptr);
+    if (!call || !address || !address->args[1].as<VarNode>()) return collect(child, uses);
+    const Buffer buffer = memory_of(address->args[1]);
+    if (is_shared(buffer)) {
+      const bool is_store = (constant_int(address->args[4]).value_or(2) & 2) != 0;
+      const auto count = elements_of(*call, *address);
+      uses.insert(count && address->args[0].dtype().is_scalar()
+                      ? add_range(buffer, address->args[2], *count, is_store)
+                      : add_anywhere(buffer, is_store));
+    }
+    collect(address->args[2], uses);
+    collect(address->args[3], uses);
+  });
 }
 
 UseSet SharedUses::of(const Store& store) {
@@ -147,22 +184,22 @@ UseSet SharedUses::of(const Store& store) {
 }
 
 int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool is_store) {
-  Use use{{buffer, make_int(Int(32), 0), 1, is_store}, false, 0, 0, {}, 0, false};
   if (indices.size() == 1) {
     const Expr index = resolved(indices[0]);
     const Ramp* ramp = index.as<Ramp>();
     const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-    if (stride && *stride > 0) {
-      use.access.first = ramp->base;
-      use.access.count = *stride * (ramp->lanes - 1) + 1;
-      use.is_known = true;
-    } else if (index.dtype().is_scalar()) {
-      use.access.first = index;
-      use.is_known = true;
-    }
-    // What memory says is another value in each thread, and may change.
-    if (use.is_known && effect_of(use.access.first) != Effect::Pure) use.is_known = false;
+    if (stride && *stride > 0)
+      return add_range(buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store);
+    if (index.dtype().is_scalar()) return add_range(buffer, index, 1, is_store);
   }
+  return add_anywhere(buffer, is_store);
+}
+
+int SharedUses::add_range(const Buffer& buffer, const Expr& first, std::int64_t count,
+                          bool is_store) {
+  Use use{{buffer, resolved(first), count, is_store}, true, 0, 0, {}, 0, false};
+  // What memory says is another value in each thread, and may change.
+  use.is_known = effect_of(use.access.first) == Effect::Pure;
   if (use.is_known)
     use.is_known =
         arith::for_each_term(use.access.first, 1, use.constant,
@@ -170,8 +207,8 @@ int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool
   return number_of(std::move(use));
 }
 
-int SharedUses::add_anywhere(const Buffer& buffer) {
-  return number_of({{buffer, make_int(Int(32), 0), 1, true}, false, 0, 0, {}, 0, false});
+int SharedUses::add_anywhere(const Buffer& buffer, bool is_store) {
+  return number_of({{buffer, make_int(Int(32), 0), 1, is_store}, false, 0, 0, {}, 0, false});
 }
 
 int SharedUses::number_of(Use use) {
@@ -238,145 +275,6 @@ int SharedUses::loops_of(const Expr& e) const {
     return false;
   });
   return loops;
-}
-
-// ---- meetings -----------------------------------------------------------------------------------
-
-bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion when) {
-  for (std::size_t memory = 0; memory < all_.size(); ++memory) {
-    const bool found = earlier.any_in(all_[memory], [&](int a) {
-      const bool is_store = uses_[static_cast<std::size_t>(a)].access.is_store;
-      return later.any_in(is_store ? all_[memory] : stores_[memory],
-                          [&](int b) { return may_meet(a, b, when); });
-    });
-    if (found) return true;
-  }
-  return false;
-}
-
-bool SharedUses::may_meet(int earlier, int later, Occasion when) {
-  const Use& a = uses_[static_cast<std::size_t>(earlier)];
-  const Use& b = uses_[static_cast<std::size_t>(later)];
-  if (is_global(a.access.buffer) && !own_memories_.contains(&a.access.buffer->data.node()) &&
-      are_of_one_thread(a, b))
-    return false;
-  // Loops of which neither depends need not be told apart.
-  const int loops = std::max(a.loops, b.loops);
-  if (when.equal_loops >= loops) when = {loops, false};
-  const std::uint64_t key =
-      ((static_cast<std::uint64_t>(earlier) << 24 | static_cast<std::uint64_t>(later)) << 12 |
-       static_cast<std::uint64_t>(when.equal_loops)) *
-          2 +
-      when.is_carried;
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  bool meet = false;
-  for (int axis = 0; !meet && axis < static_cast<int>(threads_.size()); ++axis) {
-    const int number = threads_[static_cast<std::size_t>(axis)].variable;
-    const Variable& thread = variables_[static_cast<std::size_t>(number)];
-    if (thread.range.max && *thread.range.max < 1) continue;
-    for (const int sign : {1, -1}) {
-      const Threads two{axis, sign};
-      const bool are_apart =
-          a.is_known && b.is_known &&
-          (are_apart_in_sum(a, b, when, two) ||
-           ((a.is_opaque || b.is_opaque) && are_apart_by_proof(a, b, when, two)));
-      meet |= !are_apart;
-      if (meet) break;
-    }
-  }
-  known_.emplace(key, meet);
-  return meet;
-}
-
-/// An element of global memory from outside is computed by one thread, or by several in the same
-/// way, and once: whoever reads it where it stores it reads what it has stored itself. A temporary
-/// of the kernel is filled again in each iteration around it.
-bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
-  if (a.access.is_store && b.access.is_store) return true;
-  return a.is_known && b.is_known && a.access.count == b.access.count &&
-         structural_equal(a.access.first, b.access.first);
-}
-
-bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
-                                  Threads threads) const {
-  if (earlier.access.buffer->dtype.element() != later.access.buffer->dtype.element()) return false;
-  std::int64_t difference = 0;
-  if (__builtin_sub_overflow(later.constant, earlier.constant, &difference)) return false;
-  arith::Reach reach(difference);
-  bool fits = true;
-  const auto add = [&](int number, std::int64_t first, std::int64_t second) {
-    const Variable& v = variables_[static_cast<std::size_t>(number)];
-    const auto& [min, max] = v.range;
-    const bool is_thread = v.kind == Variable::Kind::Thread;
-    const bool is_stepped = is_thread ? v.axis == threads.axis
-                                      : v.kind == Variable::Kind::Loop && when.is_carried &&
-                                            v.loops == when.equal_loops + 1;
-    const bool is_equal =
-        is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops && !v.varies_by_thread;
-    if (is_equal || is_stepped) {
-      std::int64_t both = 0;
-      fits &= !__builtin_sub_overflow(second, first, &both);
-      reach.add(both, min, max);
-      std::optional<std::int64_t> steps;
-      if (min && max) steps = *max - *min;
-      // Whoever is ahead is so many steps ahead of the other.
-      if (is_stepped) reach.add(is_thread && threads.sign < 0 ? -first : second, 1, steps);
-      return;
-    }
-    reach.add(second, min, max);
-    reach.add(-first, min, max);
-  };
-  auto a = earlier.terms.begin();
-  auto b = later.terms.begin();
-  while (a != earlier.terms.end() || b != later.terms.end()) {
-    const int in_a = a == earlier.terms.end() ? static_cast<int>(variables_.size()) : a->variable;
-    const int in_b = b == later.terms.end() ? static_cast<int>(variables_.size()) : b->variable;
-    add(std::min(in_a, in_b), in_a <= in_b ? a->coefficient : 0, in_b <= in_a ? b->coefficient : 0);
-    if (in_a <= in_b) ++a;
-    if (in_b <= in_a) ++b;
-  }
-  return fits && reach.misses(1 - later.access.count, earlier.access.count - 1);
-}
-
-bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasion when,
-                                    Threads threads) {
-  if (++proofs_ > kProofs + kProofsForEachUse * static_cast<int>(uses_.size())) return false;
-  VarMap in_earlier, in_later;
-  others_.resize(variables_.size());
-  for (std::size_t n = 0; n < variables_.size(); ++n) {
-    const Variable& v = variables_[n];
-    if (v.kind == Variable::Kind::Other) continue;
-    const Var var = Var::of(v.value);
-    if (!others_[n]) {
-      const auto& [min, max] = v.range;
-      others_[n].emplace(var.fresh(), var.fresh());
-      const auto bind = [&](const Var& fresh, std::int64_t first, std::int64_t last) {
-        facts_.bind_bound(fresh, {first, last});
-      };
-      if (min && max) {
-        bind(others_[n]->first, *min, *max);
-        bind(others_[n]->second, 1, std::max<std::int64_t>(*max - *min, 1));
-      } else {
-        facts_.bind_bound(others_[n]->first, {min, max});
-        facts_.bind_bound(others_[n]->second, {1, std::nullopt});
-      }
-    }
-    const auto& [other, distance] = *others_[n];
-    const bool is_thread = v.kind == Variable::Kind::Thread;
-    if (is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops) continue;
-    if (is_thread && v.axis == threads.axis) {
-      set(threads.sign > 0 ? in_later : in_earlier, var, var + distance);
-    } else if (!is_thread && when.is_carried && v.loops == when.equal_loops + 1) {
-      set(in_later, var, var + distance);
-    } else {
-      set(in_later, var, other);
-    }
-  }
-  const auto moved = [](Access access, const VarMap& map) {
-    access.first = substitute(access.first, map);
-    return access;
-  };
-  return are_apart(moved(earlier.access, in_earlier), moved(later.access, in_later), facts_);
 }
 
 }  // namespace tenon::lowering

@@ -105,7 +105,11 @@ class SharedUses {
   void add_thread(const tir::IterVar& axis, const tir::Expr& extent);
   tir::Expr resolved(const tir::Expr& e) const;
   int add(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, bool is_store);
-  int add_anywhere(const tir::Buffer& buffer);
+  /// So many elements from the first one on.
+  int add_range(const tir::Buffer& buffer, const tir::Expr& first, std::int64_t count,
+                bool is_store);
+  int add_anywhere(const tir::Buffer& buffer, bool is_store);
+  void collect(const tir::Expr& e, UseSet& uses);
   int number_of(Use use);
   bool add_term(const tir::Expr& e, std::int64_t factor, Use& use);
   int variable_of(const tir::Expr& e);
@@ -113,6 +117,8 @@ class SharedUses {
   bool may_meet(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
+  bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads,
+                        bool by_steps) const;
   bool are_apart_by_proof(const Use& earlier, const Use& later, Occasion when, Threads threads);
 
   tir::VarMap values_, same_thread_;

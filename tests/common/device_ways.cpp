@@ -62,13 +62,15 @@ std::vector<DeviceWay> ways_on_devices(const tir::PrimFunc& lowered) {
       ways.push_back({"after " + std::string(report.pass) + with, report.after, has_barriers});
     };
     const tir::PrimFunc last =
-        lowering::run_passes(lowering::device_passes(), lowered, {.passes = options});
+        lowering::run_passes(lowering::device_passes(warp_size > 0), lowered, {.passes = options});
     if (std::optional<tir::PrimFunc> joined = split_and_joined(last))
       ways.push_back({"as kernels" + with, *joined, true});
-    bool uses_warps = false;
-    tir::walk(lowered.body,
-              [&](const tir::Call& n) { uses_warps |= n.is(tir::Intrin::tvm_thread_allreduce); });
-    if (!uses_warps) break;
+    bool has_more = false;
+    tir::walk(
+        lowered.body,
+        [&](const tir::Call& n) { has_more |= n.is(tir::Intrin::tvm_thread_allreduce); },
+        [&](const tir::Attr& n) { has_more |= n.kind == tir::AttrKind::DoubleBufferWrite; });
+    if (!has_more) break;
   }
   return ways;
 }

@@ -35,6 +35,12 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
+  void add_constant(std::int64_t value) {
+    low_.add(1, value);
+    high_.add(1, value);
+    if (__builtin_add_overflow(constant_, value, &constant_)) divisor_ = 1;
+  }
+
   /// The ends; nullopt where they are infinite.
   std::optional<std::int64_t> min() const { return low_.bound(); }
   std::optional<std::int64_t> max() const { return high_.bound(); }

@@ -36,6 +36,19 @@ struct Access {
   bool is_write;
 };
 
+/// One access of shared memory by the threads of a warp together, for checks of bank conflicts.
+struct WarpAccess {
+  const BufferNode* buffer;
+  bool is_write;
+  /// Bytes that each thread moves: a contiguous vector in one access, other lanes each in their
+  /// own.
+  int bytes;
+  /// Of the 32 banks of 4 bytes: the most words that one of them must give one after another.
+  /// Threads that name the same word share it. Accesses of 8 bytes are those of half warps, of 16
+  /// bytes those of quarter warps. 1: no conflict.
+  int ways;
+};
+
 struct EvaluateOptions {
   bool check_uninitialized = false;
   /// Refuses what real threads might do in another order: two threads of a block that use an
@@ -45,6 +58,7 @@ struct EvaluateOptions {
   /// threads are interleaved.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
+  std::function<void(const WarpAccess&)> on_warp_access = {};
   /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as
   /// addresses).
   std::function<double(const std::string& name, std::span<const HostValue> args)> call_extern = {};

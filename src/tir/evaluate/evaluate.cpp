@@ -23,14 +23,28 @@ std::int64_t warp_of(const Thread& thread) {
 }  // namespace
 
 Sharing sharing_of(StorageScope scope) {
-  if (scope == StorageScope::Local) return Sharing::Thread;
-  return scope == StorageScope::Warp ? Sharing::Warp : Sharing::Block;
+  switch (scope) {
+    case StorageScope::Local:
+      return Sharing::Thread;
+    case StorageScope::Warp:
+      return Sharing::Warp;
+    case StorageScope::WmmaMatrixA:
+    case StorageScope::WmmaMatrixB:
+    case StorageScope::WmmaAccumulator:
+      return Sharing::Fragment;
+    case StorageScope::Global:
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return Sharing::Block;
+  }
+  internal_error("a storage scope without a meaning");
 }
 
 const std::shared_ptr<Memory>& Storage::of(const Thread& thread) {
-  auto& memory = instances[sharing == Sharing::Thread ? thread.id
-                           : sharing == Sharing::Warp ? warp_of(thread)
-                                                      : 0];
+  auto& memory = instances[sharing == Sharing::Thread     ? thread.id
+                           : sharing == Sharing::Warp     ? warp_of(thread)
+                           : sharing == Sharing::Fragment ? thread.position / kWarpSize
+                                                          : 0];
   if (!memory) memory = Memory::allocate(bytes);
   return memory;
 }

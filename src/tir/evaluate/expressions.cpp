@@ -139,6 +139,16 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
       return shuffle(intrin, n, t);
     case Intrin::tvm_warp_activemask:
       return integer(0xffffffff);
+    case Intrin::ptx_cp_async:
+      begin_copy(n, t);
+      return integer(0);
+    case Intrin::ptx_commit_group:
+      t.groups_of_copies.push_back(std::move(t.copies));
+      t.copies.clear();
+      return integer(0);
+    case Intrin::ptx_wait_group:
+      end_copies(static_cast<std::size_t>(eval_int(n.args[0], t)), t);
+      return integer(0);
     case Intrin::tvm_call_packed:
       packed_call(n, t);
     default:
@@ -177,40 +187,17 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
 }
 
-namespace {
-
-/// The position of a thread in its block, whose extents are given, as hardware counts: x innermost.
-std::int64_t position_in_block(const Thread& t, const std::array<std::int64_t, 3>& extents) {
-  std::int64_t position = 0, stride = 1;
-  for (std::size_t dim = 0; dim < extents.size(); ++dim) {
-    for (const auto& [tag, value] : t.coordinates)
-      if (tag.is_thread() && static_cast<std::size_t>(tag.dim.value_or(0)) == dim)
-        position += value * stride;
-    stride *= extents[dim];
-  }
-  return position;
-}
-
-}  // namespace
-
 /// (mask, value, lane or distance, width, warp size): the value that another lane has for the
 /// expression; its own where there is no such lane among the `width` that exchange values.
 Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
-  std::array<std::int64_t, 3> extents{1, 1, 1};
-  for (const Thread& thread : threads_)
-    for (const auto& [tag, value] : thread.coordinates)
-      if (tag.is_thread()) {
-        std::int64_t& extent = extents[static_cast<std::size_t>(tag.dim.value_or(0))];
-        extent = std::max(extent, value + 1);
-      }
   const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
-  const std::int64_t own = position_in_block(t, extents), lane = own % width;
+  const std::int64_t own = t.position, lane = own % width;
   const std::int64_t from = intrin == Intrin::tvm_warp_shuffle      ? by % width
                             : intrin == Intrin::tvm_warp_shuffle_up ? lane - by
                                                                     : lane + by;
   if (from < 0 || from >= width) return eval(n.args[1], t);
   for (Thread& thread : threads_)
-    if (position_in_block(thread, extents) == own - lane + from) return eval(n.args[1], thread);
+    if (thread.position == own - lane + from) return eval(n.args[1], thread);
   return eval(n.args[1], t);
 }
 
@@ -250,11 +237,15 @@ Value Machine::load(const Load& n, Thread& t) {
   const DataType element = n.buffer->dtype.element();
   const int width = n.buffer->dtype.lanes;
   std::vector<Scalar> lanes;
+  std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     const Place place = locate(n.buffer, at, t, false);
+    offsets.push_back(place.offset);
     for (int w = 0; w < width; ++w)
       lanes.push_back(read_element(place.address + w * element.bytes(), element));
   });
+  if (options_.on_warp_access)
+    note_warp_access(&n, n.buffer, false, t, offsets, n.buffer->dtype.bytes());
   if (lanes.size() == 1) return lanes.front();
   return Value(std::move(lanes));
 }
@@ -275,10 +266,15 @@ void Machine::store(const Store& n, const Value& value, Thread& t) {
   const auto width = static_cast<std::size_t>(n.buffer->dtype.lanes);
   std::vector<Scalar> elements(width);
   std::size_t lane = 0;
+  std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     for (Scalar& element : elements) element = value[lane++];
-    write(locate(n.buffer, at, t, true), elements, n.buffer, at, t);
+    const Place place = locate(n.buffer, at, t, true);
+    offsets.push_back(place.offset);
+    write(place, elements, n.buffer, at, t);
   });
+  if (options_.on_warp_access)
+    note_warp_access(&n, n.buffer, true, t, offsets, n.buffer->dtype.bytes());
 }
 
 void Machine::write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
@@ -298,12 +294,11 @@ void Machine::write(const Place& place, std::span<const Scalar> elements, const 
   if (!checks) return;
   const bool changes = !std::equal(before.begin(), before.end(), place.address);
   if (!place.memory->note_write(place.offset, count, place_in_block(t), changes, barriers_))
-    race(buffer, indices, true);
+    race(buffer->name + index_text(indices), true);
 }
 
-void Machine::race(const Buffer& buffer, std::span<const std::int64_t> indices, bool is_write) {
-  throw RuntimeError("a race: " + buffer->name + index_text(indices) + " is " +
-                     (is_write ? "written" : "read") +
+void Machine::race(const std::string& place, bool is_write) {
+  throw RuntimeError("a race: " + place + " is " + (is_write ? "written" : "read") +
                      " by one thread and used by another, with no barrier between");
 }
 
@@ -347,8 +342,39 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
     throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
   if (!is_write && options_.check_races && storage->is_shared &&
       !memory.note_read(offset, bytes, place_in_block(t), barriers_))
-    race(buffer, indices, false);
+    race(buffer->name + index_text(indices), false);
   return {&memory, memory.data() + offset, offset, storage->is_shared};
+}
+
+Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread& t,
+                               bool is_write) {
+  internal_check(address.is(Intrin::tvm_access_ptr), "an address that is no tvm_access_ptr");
+  const std::string& name = Var::of(address.args[1]).name();
+  const auto own = storages_.find(&address.args[1].node());
+  if (own == storages_.end()) throw RuntimeError("pointer `" + name + "` points to nothing here");
+  Storage& storage = *own->second;
+  Memory& memory = *storage.of(t);
+  const int bytes = address.args[0].dtype().element().bytes();
+  const std::int64_t first = eval_int(address.args[2], t) * address.args[0].dtype().lanes;
+  const std::int64_t offset = (first + element) * bytes;
+  const std::string place = name + "[" + std::to_string(first + element) + "]";
+  if (offset < 0 || offset + bytes > memory.bytes())
+    throw RuntimeError(std::string(is_write ? "a write" : "a read") + " outside of memory `" +
+                       name + "`: " + place);
+  if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
+    throw RuntimeError("a read of an element never written: " + place);
+  if (!is_write && options_.check_races && storage.is_shared &&
+      !memory.note_read(offset, bytes, place_in_block(t), barriers_))
+    race(place, false);
+  return {&memory, memory.data() + offset, offset, storage.is_shared};
+}
+
+void Machine::note_write(const Place& place, std::int64_t bytes, bool changes,
+                         const std::string& name, Thread& t) {
+  place.memory->mark_written(place.offset, bytes);
+  if (!options_.check_races || !place.is_shared) return;
+  if (!place.memory->note_write(place.offset, bytes, place_in_block(t), changes, barriers_))
+    race(name, true);
 }
 
 std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {

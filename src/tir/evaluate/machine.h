@@ -6,17 +6,38 @@
 // local allocation exists once per thread wherever it stands.
 #pragma once
 
+#include <array>
+#include <deque>
+#include <map>
 #include <unordered_map>
 
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "tir/evaluate/memory.h"
 
 namespace tenon::tir::evaluation {
 
+/// Bytes on their way to shared memory (ptx_cp_async).
+struct Copy {
+  std::shared_ptr<Memory> memory;
+  std::int64_t offset;
+  std::vector<std::byte> bytes;
+  /// Whose memory it is, for messages.
+  std::string name;
+};
+
+/// Threads of a warp follow one another in a block: x innermost.
+inline constexpr std::int64_t kWarpSize = 32;
+
 struct Thread {
   /// Distinct within a block.
   std::int64_t id = 0;
+  /// In its block, as hardware counts: x innermost.
+  std::int64_t position = 0;
+  /// Begun and in no group yet; then the groups, the oldest first.
+  std::vector<Copy> copies;
+  std::deque<std::vector<Copy>> groups_of_copies;
   std::unordered_map<const void*, Value> values;
   /// The coordinates of the thread axes around, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
@@ -29,9 +50,9 @@ struct Thread {
   }
 };
 
-/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, or each
-/// its own.
-enum class Sharing : std::uint8_t { Block, Warp, Thread };
+/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, those that
+/// hold a fragment of a matrix together, or each its own.
+enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
 /// What a data pointer points to.
@@ -76,6 +97,8 @@ class Machine {
   CommReducer reducer_;
   /// What each thread variable is a coordinate of.
   std::unordered_map<const void*, ThreadTag> tags_;
+  /// Of the threads of a block, by dimension.
+  std::array<std::int64_t, 3> block_extents_{1, 1, 1};
   std::int64_t steps_ = 0;
   /// Barriers that the threads have come to, ends of blocks and kernels among them.
   std::int64_t barriers_ = 0;
@@ -111,8 +134,11 @@ class Machine {
   void store(const Store& n, const Value& value, Thread& t);
   void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
              std::span<const std::int64_t> indices, Thread& t);
-  [[noreturn]] static void race(const Buffer& buffer, std::span<const std::int64_t> indices,
-                                bool is_write);
+  [[noreturn]] static void race(const std::string& place, bool is_write);
+  /// An element behind an address (tvm_access_ptr), so many behind the one that it names.
+  Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
+  void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,
+                  Thread& t);
   /// Calls f(lane, indices) for every lane of the last index.
   template <class F>
   void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);
@@ -152,6 +178,27 @@ class Machine {
                               Thread& t);
   Active where(const Expr& condition, const Active& active, bool wanted);
   void count_step();
+
+  // What the threads of a warp do together (warps.cpp).
+  void begin_copy(const Call& n, Thread& t);
+  void end_copies(std::size_t groups_left, Thread& t);
+  /// Notes what one thread moves by one access; `offsets` are those of lanes of so many bytes.
+  void note_warp_access(const void* node, const Buffer& buffer, bool is_write, const Thread& t,
+                        std::span<const std::int64_t> offsets, int lane_bytes);
+  /// Reports what the threads of each warp have moved since the last call.
+  void report_warp_accesses();
+  struct WarpUse {
+    const BufferNode* buffer;
+    bool is_write;
+    int bytes;
+    /// By position in the block.
+    std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
+  };
+  std::vector<WarpUse> warp_uses_;
+  /// Look-up only: which use the n-th evaluation of a node by a thread belongs to, and how often a
+  /// thread has evaluated it.
+  std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
+  std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
 };
 
 }  // namespace tenon::tir::evaluation

@@ -36,6 +36,12 @@ void Memory::mark_written(std::int64_t first, std::int64_t count) {
   for (std::int64_t n = first; n < first + count; ++n) written_[static_cast<std::size_t>(n)] = 1;
 }
 
+void Memory::forget(std::int64_t first, std::int64_t count) {
+  std::fill_n(data_ + first, count, std::byte{0xff});
+  if (written_.empty()) return;
+  std::fill_n(written_.begin() + first, count, std::uint8_t{0});
+}
+
 Memory::Uses& Memory::uses_of(std::int64_t byte, std::int64_t barrier) {
   uses_.resize(static_cast<std::size_t>(bytes_));
   Uses& uses = uses_[static_cast<std::size_t>(byte)];

@@ -18,6 +18,8 @@ class Memory {
   /// Reads before a write are refused where asked for; borrowed memory counts as written.
   bool is_written(std::int64_t first, std::int64_t count) const;
   void mark_written(std::int64_t first, std::int64_t count);
+  /// The bytes have no value until they are written again.
+  void forget(std::int64_t first, std::int64_t count);
 
   /// Note that a thread reads or writes the bytes, of memory that a block shares, between two
   /// barriers that have this number. False if the result depends on which thread comes first: if

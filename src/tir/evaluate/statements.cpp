@@ -17,6 +17,8 @@ void Machine::exec(const Stmt& s, const Active& active) {
   if (active.empty()) return;
   if (is_stack_low()) return with_deep_stack([&] { exec(s, active); });
   count_step();
+  const bool is_leaf = s.as<Store>() || s.as<Evaluate>();
+  if (is_leaf && options_.on_warp_access) report_warp_accesses();
   match(
       s.node().value, [&](const Store& n) { store(n, active); },
       [&](const Realize& n) { realize(n, active); }, [&](const BufferView& n) { view(n, active); },
@@ -37,6 +39,7 @@ void Machine::exec(const Stmt& s, const Active& active) {
         for (const Stmt& c : n.stmts) exec(c, active);
       },
       [&](const Prefetch&) {}, [&](const BlockRealize& n) { block(n, active); });
+  if (is_leaf && options_.on_warp_access) report_warp_accesses();
 }
 
 Machine::Active Machine::where(const Expr& condition, const Active& active, bool wanted) {

@@ -69,11 +69,24 @@ void Machine::set_coordinate(const Launch& n, Thread& t, std::int64_t at) {
 }
 
 namespace {
+
+std::int64_t position_in_block(const Thread& t, const std::array<std::int64_t, 3>& extents) {
+  std::int64_t position = 0, stride = 1;
+  for (std::size_t dim = 0; dim < extents.size(); ++dim) {
+    for (const auto& [tag, value] : t.coordinates)
+      if (tag.is_thread() && static_cast<std::size_t>(tag.dim.value_or(0)) == dim)
+        position += value * stride;
+    stride *= extents[dim];
+  }
+  return position;
+}
+
 const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
   for (const auto& [own, value] : thread.coordinates)
     if (own == tag) return &value;
   return nullptr;
 }
+
 }  // namespace
 
 void Machine::blocks(const Launch& n, const Active& active) {
@@ -119,11 +132,15 @@ void Machine::threads(const Launch& n, const Active& active) {
       many.push_back(std::move(t));
     }
   }
+  const std::array<std::int64_t, 3> outer_extents = block_extents_;
+  if (n.tag.is_thread()) block_extents_[static_cast<std::size_t>(n.tag.dim.value_or(0))] = extent;
+  for (Thread& t : many) t.position = position_in_block(t, block_extents_);
   std::vector<Thread> outer = std::exchange(threads_, std::move(many));
   Active all(threads_.size());
   for (std::size_t id = 0; id < all.size(); ++id) all[id] = id;
   exec(n.body, all);
   threads_ = std::move(outer);
+  block_extents_ = outer_extents;
   if (threads_.front().coordinates.empty()) ++barriers_;
 }
 

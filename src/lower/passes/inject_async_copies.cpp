@@ -1,0 +1,148 @@
+#include "lower/passes/inject_async_copies.h"
+
+#include <numeric>
+
+#include "lower/rewriting.h"
+#include "lower/shared_uses.h"
+#include "tenon/arith/facts.h"
+#include "tenon/arith/modular_set.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::int64_t kMostBytes = 16, kLeastBytes = 4;
+
+bool is_of_a_block(const Buffer& buffer) {
+  return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
+}
+
+/// Elements one after another.
+struct Piece {
+  Buffer buffer;
+  /// In elements that are no vectors.
+  Expr first;
+  std::int64_t count;
+};
+
+std::optional<Piece> piece_of(const Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.size() != 1) return std::nullopt;
+  const Ramp* ramp = indices[0].as<Ramp>();
+  if (ramp && !is_one(ramp->stride)) return std::nullopt;
+  if (!ramp && !indices[0].dtype().is_scalar()) return std::nullopt;
+  const Expr& first = ramp ? ramp->base : indices[0];
+  const int lanes = buffer->dtype.lanes;
+  return Piece{buffer, lanes > 1 ? first * make_int(first.dtype(), lanes) : first,
+               std::int64_t{lanes} * (ramp ? ramp->lanes : 1)};
+}
+
+Expr address(const Piece& piece, std::int64_t behind, std::int64_t count, int mask) {
+  const DataType index = piece.first.dtype();
+  return make_call(
+      Handle(), Intrin::tvm_access_ptr,
+      {make_call(piece.buffer->dtype.element(), Intrin::type_annotation, {}), piece.buffer->data,
+       piece.first + make_int(index, behind), make_int(index, count), make_int(Int(32), mask)});
+}
+
+Stmt call(Intrin intrin, std::vector<Expr> args) {
+  return make_evaluate(make_call(Int(32), intrin, std::move(args)));
+}
+
+class Kernel {
+ public:
+  explicit Kernel(const Stmt& kernel) : uses_(kernel, 0) {}
+
+  /// Of what all threads of a block come to together.
+  Stmt together(const Stmt& s) {
+    if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
+    if (s.as<While>()) return s;
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    const For* loop = s.as<For>();
+    if (!loop) return map_statements(s, [&](const Stmt& child) { return together(child); });
+    if (!uses_.is_uniform(loop->min) || !uses_.is_uniform(loop->extent)) return s;
+    bind(*loop);
+    copies_ = 0;
+    Stmt body = iteration(loop->body);
+    if (copies_ > 0) {
+      body = make_seq({body, call(Intrin::ptx_commit_group, {}),
+                       call(Intrin::ptx_wait_group, {make_int(Int(32), 0)}),
+                       call(Intrin::tvm_storage_sync, {make_string("shared")})});
+    } else {
+      body = together(loop->body);
+    }
+    return make_stmt(For{loop->var, loop->min, loop->extent, loop->kind, body});
+  }
+
+ private:
+  void bind(const For& n) { facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true); }
+
+  /// What stands in the iteration itself, not in loops inside of it.
+  Stmt iteration(const Stmt& s) {
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
+      return filling(s);
+    if (s.as<For>() || s.as<While>()) return s;
+    if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    return map_statements(s, [&](const Stmt& child) { return iteration(child); });
+  }
+
+  Stmt filling(const Stmt& s) {
+    if (const For* n = s.as<For>()) bind(*n);
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    if (const Store* n = s.as<Store>())
+      if (std::optional<Stmt> copies = copies_of(*n)) return *copies;
+    return map_statements(s, [&](const Stmt& child) { return filling(child); });
+  }
+
+  std::optional<Stmt> copies_of(const Store& n) {
+    const Load* load = n.value.as<Load>();
+    if (!load || !is_of_a_block(n.buffer) || load->buffer->scope() != StorageScope::Global)
+      return std::nullopt;
+    const DataType element = n.buffer->dtype.element();
+    const auto to = piece_of(n.buffer, n.indices), from = piece_of(load->buffer, load->indices);
+    if (!to || !from || to->count != from->count || load->buffer->dtype.element() != element)
+      return std::nullopt;
+    const std::int64_t each = element.bytes();
+    const std::int64_t bytes =
+        std::gcd(std::gcd(to->count * each, kMostBytes),
+                 std::gcd(factor_of(to->first) * each, factor_of(from->first) * each));
+    if (bytes < kLeastBytes) return std::nullopt;
+    std::vector<Stmt> copies;
+    for (std::int64_t at = 0; at < to->count; at += bytes / each)
+      copies.push_back(call(Intrin::ptx_cp_async,
+                            {address(*to, at, bytes / each, 2), address(*from, at, bytes / each, 1),
+                             make_int(Int(32), bytes)}));
+    ++copies_;
+    return make_seq(std::move(copies));
+  }
+
+  /// A number that divides the position.
+  std::int64_t factor_of(const Expr& position) const {
+    const arith::ModularSet set = arith::modular_set(substitute(position, lets_), facts_);
+    return std::gcd(set.coeff, set.base);
+  }
+
+  SharedUses uses_;
+  VarMap lets_;
+  arith::Facts facts_;
+  int copies_ = 0;
+};
+
+Stmt kernels(const Stmt& s) {
+  const Attr* n = s.as<Attr>();
+  if (n && n->kind == AttrKind::ThreadExtent) return Kernel(s).together(s);
+  return map_statements(s, kernels);
+}
+
+}  // namespace
+
+PrimFunc inject_async_copies(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = kernels(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,178 @@
+// Whether two threads meet in their uses (shared_uses.h).
+#include "lower/shared_uses.h"
+#include "tenon/arith/index_terms.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Proofs by the simplifier, beyond those that sums decide: so many at least, and so many for each
+/// use. Where they are spent, threads are taken to meet.
+constexpr int kProofs = 64, kProofsForEachUse = 2;
+
+bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
+
+}  // namespace
+
+bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion when) {
+  for (std::size_t memory = 0; memory < all_.size(); ++memory) {
+    const bool found = earlier.any_in(all_[memory], [&](int a) {
+      const bool is_store = uses_[static_cast<std::size_t>(a)].access.is_store;
+      return later.any_in(is_store ? all_[memory] : stores_[memory],
+                          [&](int b) { return may_meet(a, b, when); });
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+bool SharedUses::may_meet(int earlier, int later, Occasion when) {
+  const Use& a = uses_[static_cast<std::size_t>(earlier)];
+  const Use& b = uses_[static_cast<std::size_t>(later)];
+  if (is_global(a.access.buffer) && !own_memories_.contains(&a.access.buffer->data.node()) &&
+      are_of_one_thread(a, b))
+    return false;
+  // Loops of which neither depends need not be told apart.
+  const int loops = std::max(a.loops, b.loops);
+  if (when.equal_loops >= loops) when = {loops, false};
+  const std::uint64_t key =
+      ((static_cast<std::uint64_t>(earlier) << 24 | static_cast<std::uint64_t>(later)) << 12 |
+       static_cast<std::uint64_t>(when.equal_loops)) *
+          2 +
+      when.is_carried;
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  bool meet = false;
+  for (int axis = 0; !meet && axis < static_cast<int>(threads_.size()); ++axis) {
+    const int number = threads_[static_cast<std::size_t>(axis)].variable;
+    const Variable& thread = variables_[static_cast<std::size_t>(number)];
+    if (thread.range.max && *thread.range.max < 1) continue;
+    for (const int sign : {1, -1}) {
+      const Threads two{axis, sign};
+      const bool are_apart =
+          a.is_known && b.is_known &&
+          (are_apart_in_sum(a, b, when, two) ||
+           ((a.is_opaque || b.is_opaque) && are_apart_by_proof(a, b, when, two)));
+      meet |= !are_apart;
+      if (meet) break;
+    }
+  }
+  known_.emplace(key, meet);
+  return meet;
+}
+
+/// An element of global memory from outside is computed by one thread, or by several in the same
+/// way, and once: whoever reads it where it stores it reads what it has stored itself. A temporary
+/// of the kernel is filled again in each iteration around it.
+bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
+  if (a.access.is_store && b.access.is_store) return true;
+  return a.is_known && b.is_known && a.access.count == b.access.count &&
+         structural_equal(a.access.first, b.access.first);
+}
+
+/// By how far apart the two threads or iterations are, or by what each of them reaches alone.
+bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
+                                  Threads threads) const {
+  return are_apart_in_sum(earlier, later, when, threads, true) ||
+         are_apart_in_sum(earlier, later, when, threads, false);
+}
+
+bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
+                                  Threads threads, bool by_steps) const {
+  if (earlier.access.buffer->dtype.element() != later.access.buffer->dtype.element()) return false;
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(later.constant, earlier.constant, &difference)) return false;
+  arith::Reach reach(difference);
+  // A bit that is the same for both: each of its values is looked at by itself.
+  std::optional<arith::Reach> other_reach;
+  bool fits = true;
+  const auto add_range = [&](std::int64_t factor, std::optional<std::int64_t> min,
+                             std::optional<std::int64_t> max) {
+    reach.add(factor, min, max);
+    if (other_reach) other_reach->add(factor, min, max);
+  };
+  const auto add = [&](int number, std::int64_t first, std::int64_t second) {
+    const Variable& v = variables_[static_cast<std::size_t>(number)];
+    const auto& [min, max] = v.range;
+    const bool is_thread = v.kind == Variable::Kind::Thread;
+    const bool is_stepped = is_thread ? v.axis == threads.axis
+                                      : v.kind == Variable::Kind::Loop && when.is_carried &&
+                                            v.loops == when.equal_loops + 1;
+    const bool is_equal =
+        is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops && !v.varies_by_thread;
+    if (is_equal || (is_stepped && by_steps)) {
+      std::int64_t both = 0;
+      fits &= !__builtin_sub_overflow(second, first, &both);
+      if (!is_stepped && !other_reach && both != 0 && min == 0 && max == 1) {
+        other_reach = reach;
+        other_reach->add_constant(both);
+        return;
+      }
+      add_range(both, min, max);
+      std::optional<std::int64_t> steps;
+      if (min && max) steps = *max - *min;
+      // Whoever is ahead is so many steps ahead of the other.
+      if (is_stepped) add_range(is_thread && threads.sign < 0 ? -first : second, 1, steps);
+      return;
+    }
+    add_range(second, min, max);
+    add_range(-first, min, max);
+  };
+  auto a = earlier.terms.begin();
+  auto b = later.terms.begin();
+  while (a != earlier.terms.end() || b != later.terms.end()) {
+    const int in_a = a == earlier.terms.end() ? static_cast<int>(variables_.size()) : a->variable;
+    const int in_b = b == later.terms.end() ? static_cast<int>(variables_.size()) : b->variable;
+    add(std::min(in_a, in_b), in_a <= in_b ? a->coefficient : 0, in_b <= in_a ? b->coefficient : 0);
+    if (in_a <= in_b) ++a;
+    if (in_b <= in_a) ++b;
+  }
+  const std::int64_t low = 1 - later.access.count, high = earlier.access.count - 1;
+  return fits && reach.misses(low, high) && (!other_reach || other_reach->misses(low, high));
+}
+
+bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasion when,
+                                    Threads threads) {
+  if (++proofs_ > kProofs + kProofsForEachUse * static_cast<int>(uses_.size())) return false;
+  VarMap in_earlier, in_later;
+  others_.resize(variables_.size());
+  for (std::size_t n = 0; n < variables_.size(); ++n) {
+    const Variable& v = variables_[n];
+    if (v.kind == Variable::Kind::Other) continue;
+    const Var var = Var::of(v.value);
+    if (!others_[n]) {
+      const auto& [min, max] = v.range;
+      others_[n].emplace(var.fresh(), var.fresh());
+      const auto bind = [&](const Var& fresh, std::int64_t first, std::int64_t last) {
+        facts_.bind_bound(fresh, {first, last});
+      };
+      if (min && max) {
+        bind(others_[n]->first, *min, *max);
+        bind(others_[n]->second, 1, std::max<std::int64_t>(*max - *min, 1));
+      } else {
+        facts_.bind_bound(others_[n]->first, {min, max});
+        facts_.bind_bound(others_[n]->second, {1, std::nullopt});
+      }
+    }
+    const auto& [other, distance] = *others_[n];
+    const bool is_thread = v.kind == Variable::Kind::Thread;
+    if (is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops) continue;
+    if (is_thread && v.axis == threads.axis) {
+      set(threads.sign > 0 ? in_later : in_earlier, var, var + distance);
+    } else if (!is_thread && when.is_carried && v.loops == when.equal_loops + 1) {
+      set(in_later, var, var + distance);
+    } else {
+      set(in_later, var, other);
+    }
+  }
+  const auto moved = [](Access access, const VarMap& map) {
+    access.first = substitute(access.first, map);
+    return access;
+  };
+  return are_apart(moved(earlier.access, in_earlier), moved(later.access, in_later), facts_);
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,121 @@
+// What the threads of a warp do together: accesses of shared memory, whose bank conflicts are
+// counted, and copies that go on while threads compute.
+#include <algorithm>
+#include <set>
+
+#include "tir/evaluate/machine.h"
+
+namespace tenon::tir::evaluation {
+
+namespace {
+
+constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMostBytes = 16;
+
+bool is_of_a_block(const Buffer& buffer) {
+  return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
+}
+
+/// The most words that one bank gives to the threads whose accesses begin at these offsets.
+int ways_of(std::span<const std::int64_t> offsets, int bytes) {
+  std::array<std::set<std::int64_t>, kBanks> words;
+  for (const std::int64_t offset : offsets)
+    for (std::int64_t word = offset / kBankBytes; word <= (offset + bytes - 1) / kBankBytes; ++word)
+      words[static_cast<std::size_t>(word % kBanks)].insert(word);
+  std::size_t most = 1;
+  for (const std::set<std::int64_t>& bank : words) most = std::max(most, bank.size());
+  return static_cast<int>(most);
+}
+
+}  // namespace
+
+void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_write,
+                               const Thread& t, std::span<const std::int64_t> offsets,
+                               int lane_bytes) {
+  if (!is_of_a_block(buffer) || threads_.size() < 2) return;
+  const int evaluation = evaluations_[{node, t.position}]++;
+  std::size_t piece = 0;
+  for (std::size_t first = 0; first < offsets.size();) {
+    std::size_t end = first + 1;
+    std::int64_t bytes = lane_bytes;
+    while (end < offsets.size() && bytes + lane_bytes <= kMostBytes &&
+           offsets[end] == offsets[end - 1] + lane_bytes)
+      bytes += lane_bytes, ++end;
+    const auto [use, is_new] =
+        use_of_evaluation_.try_emplace({node, evaluation, piece++}, warp_uses_.size());
+    if (is_new) warp_uses_.push_back({buffer.get(), is_write, static_cast<int>(bytes)});
+    warp_uses_[use->second].offsets.emplace_back(t.position, offsets[first]);
+    first = end;
+  }
+}
+
+void Machine::report_warp_accesses() {
+  for (WarpUse& use : warp_uses_) {
+    std::sort(use.offsets.begin(), use.offsets.end());
+    // So many threads are served at once.
+    const std::int64_t together = use.bytes > 8            ? kWarpSize / 4
+                                  : use.bytes > kBankBytes ? kWarpSize / 2
+                                                           : kWarpSize;
+    std::int64_t warp = -1;
+    int ways = 1;
+    for (std::size_t first = 0; first < use.offsets.size();) {
+      const std::int64_t position = use.offsets[first].first;
+      std::vector<std::int64_t> offsets;
+      std::size_t end = first;
+      while (end < use.offsets.size() && use.offsets[end].first / together == position / together)
+        offsets.push_back(use.offsets[end++].second);
+      if (warp >= 0 && position / kWarpSize != warp) {
+        options_.on_warp_access({use.buffer, use.is_write, use.bytes, ways});
+        ways = 1;
+      }
+      warp = position / kWarpSize;
+      ways = std::max(ways, ways_of(offsets, use.bytes));
+      first = end;
+    }
+    options_.on_warp_access({use.buffer, use.is_write, use.bytes, ways});
+  }
+  warp_uses_.clear();
+  use_of_evaluation_.clear();
+  evaluations_.clear();
+}
+
+// ---- copies that go on ----
+
+/// (to, from, bytes). Until the thread has waited for it, what is being copied has no value.
+void Machine::begin_copy(const Call& n, Thread& t) {
+  const Call& to = *n.args[0].as<Call>();
+  const Call& from = *n.args[1].as<Call>();
+  const std::int64_t bytes = eval_int(n.args[2], t);
+  Copy copy{nullptr, 0, {}, Var::of(to.args[1]).name()};
+  const int from_bytes = from.args[0].dtype().element().bytes();
+  for (std::int64_t element = 0; element * from_bytes < bytes; ++element) {
+    const Place source = locate(from, element, t, false);
+    copy.bytes.insert(copy.bytes.end(), source.address, source.address + from_bytes);
+  }
+  const int to_bytes = to.args[0].dtype().element().bytes();
+  const Place target = locate(to, 0, t, true);
+  locate(to, bytes / to_bytes - 1, t, true);
+  note_write(target, bytes, true, copy.name, t);
+  target.memory->forget(target.offset, bytes);
+  copy.memory = storages_.at(&to.args[1].node())->of(t);
+  copy.offset = target.offset;
+  if (options_.on_warp_access) {
+    const Buffer buffer = decl_buffer({1}, to.args[0].dtype().element(),
+                                      {.name = copy.name, .data = Var::of(to.args[1])});
+    note_warp_access(&n, buffer, true, t, {&copy.offset, 1}, static_cast<int>(bytes));
+  }
+  t.copies.push_back(std::move(copy));
+}
+
+void Machine::end_copies(std::size_t groups_left, Thread& t) {
+  while (t.groups_of_copies.size() > groups_left) {
+    for (const Copy& copy : t.groups_of_copies.front()) {
+      std::byte* at = copy.memory->data() + copy.offset;
+      std::copy(copy.bytes.begin(), copy.bytes.end(), at);
+      note_write({copy.memory.get(), at, copy.offset, true},
+                 static_cast<std::int64_t>(copy.bytes.size()), true, copy.name, t);
+    }
+    t.groups_of_copies.pop_front();
+  }
+}
+
+}  // namespace tenon::tir::evaluation
