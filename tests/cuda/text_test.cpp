@@ -77,6 +77,55 @@ TEST(CudaText, MemoryOfVectorsIsReadAndWrittenWhole) {
       << text;
 }
 
+/// B = A by way of shared memory, eight elements at a time.
+std::string copy_of(DataType t, const std::string& kind, const std::string& arch) {
+  te::Tensor A = te::placeholder({1024}, "A", t);
+  te::Tensor B = te::compute(
+      {1024}, {"i"}, [&](Var i) { return A(i); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  auto [rest, lanes] = s[B].split(s[B].axis(0), 8);
+  auto [block, thread] = s[B].split(rest, 32);
+  s[B].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+  s[B].vectorize(lanes);
+  return source_of(s, {A, B}, kind, arch);
+}
+
+TEST(CudaText, ElementsOf16BitsAreCopiedByVectorsOf128) {
+  for (const DataType t : {Float(16), BFloat(16), Int(16)}) {
+    const std::string text = copy_of(t, "cuda", "sm_90");
+    EXPECT_NE(text.find("*(uint4*)(B + (blockIdx_x * 256 + threadIdx_x * 8)) = *(const uint4*)(A + "
+                        "(blockIdx_x * 256 + threadIdx_x * 8));"),
+              std::string::npos)
+        << text;
+  }
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  const std::string ptx = copy_of(Float(16), "ptx", "sm_80");
+  EXPECT_NE(ptx.find("st.global.v4."), std::string::npos) << ptx;
+}
+
+TEST(CudaText, FloatsOf16BitsAreConvertedByInstructions) {
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  for (const DataType t : {Float(16), BFloat(16)}) {
+    const Add add(64, t);
+    const std::string ptx = source_of(add.s, {add.A, add.B, add.C}, "ptx", "sm_80");
+    EXPECT_NE(ptx.find(t.is_bfloat() ? "cvt.rn.bf16.f32" : "cvt.rn.f16.f32"), std::string::npos)
+        << ptx;
+  }
+}
+
+TEST(CudaText, LoopsThatTheCompilerIsToUnrollAndBoundsOfRegistersAreSaid) {
+  const Add add(1024);
+  te::Schedule s = te::create_schedule(add.C);
+  auto [block, inside] = s[add.C].split(s[add.C].axis(0), 128);
+  auto [thread, each] = s[add.C].split(inside, 4);
+  s[add.C].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+  s[add.C].unroll(each).pragma(each, "unroll_explicit", 0);
+  s[add.C].pragma(each, "blocks_per_multiprocessor", 3);
+  const std::string text = source_of(s, {add.A, add.B, add.C});
+  EXPECT_NE(text.find("__launch_bounds__(32, 3)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("#pragma unroll\n  for (int i_inner_inner = 0;"), std::string::npos) << text;
+}
+
 TEST(CudaText, VectorsDemandAlignedArrays) {
   const Add add(1024);
   const codegen::Artifact artifact =

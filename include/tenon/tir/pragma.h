@@ -23,6 +23,9 @@ enum class PragmaKey : std::uint8_t {
   LoopPartitionHint,
   /// For code generators of devices that have such cores.
   TensorCore,
+  /// How many blocks of a kernel are to run on a multiprocessor at once: registers are shared out
+  /// so that they can.
+  BlocksPerMultiprocessor,
 };
 
 /// "auto_unroll_max_step"

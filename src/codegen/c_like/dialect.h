@@ -49,7 +49,8 @@ struct VectorWords {
 
 struct DeviceDialect {
   /// Stands before a kernel's name, and the same with the threads of its blocks: `$N` is their
-  /// number, `$X`, `$Y` and `$Z` are their extents.
+  /// number, `$X`, `$Y` and `$Z` are their extents, `$B` is ", 2" where two blocks are to run on a
+  /// multiprocessor.
   std::string_view kernel;
   std::string_view kernel_of_known_size;
   /// What pointers to memory of the device and of a block are marked with.
@@ -63,6 +64,10 @@ struct DeviceDialect {
   bool dynamic_shared_is_parameter = false;
   /// Whether threads of a warp exchange values by CUDA's functions.
   bool has_shuffles = false;
+  /// Whether instructions of PTX can be written into the text.
+  bool has_ptx = false;
+  /// Stands before a loop that the device's compiler is to unroll.
+  std::string_view unroll = {};
   const VectorWords* vectors = nullptr;
   /// Stands before memory that vectors may be in.
   std::string_view aligned = {};

@@ -95,6 +95,25 @@ void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
   stmt(n.body);
 }
 
+Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
+  if (intrin == Intrin::ptx_commit_group) {
+    out_.add("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+  } else if (intrin == Intrin::ptx_wait_group) {
+    out_.add("asm volatile(\"cp.async.wait_group " +
+             std::to_string(constant_int(n.args[0]).value_or(0)) + ";\" ::: \"memory\");");
+  } else {
+    for (const Expr* address : {&n.args[0], &n.args[1]}) {
+      const Call* pointer = as_call(*address, Intrin::tvm_access_ptr);
+      if (!pointer) refuse_in_kernel("a copy whose address is no tvm_access_ptr");
+      align(pointer->args[1], 16);
+    }
+    const Text copy = call(module_.helpers().use(Helper::CopyAsync),
+                           {expr(n.args[0]), expr(n.args[1]), expr(n.args[2])});
+    out_.add(copy.text + ";");
+  }
+  return {"0"};
+}
+
 /// An intrinsic that only devices have.
 Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& lane) {
   const DeviceDialect& device = *module_.dialect().device;
@@ -118,6 +137,11 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
     case Intrin::thread_return:
       out_.add("return;");
       return none;
+    case Intrin::ptx_cp_async:
+    case Intrin::ptx_commit_group:
+    case Intrin::ptx_wait_group:
+      if (!device.has_ptx) refuse_in_kernel("a copy that goes on while threads compute");
+      return asynchronous_copy(intrin, n);
     case Intrin::tvm_warp_shuffle:
       return shuffle("__shfl_sync");
     case Intrin::tvm_warp_shuffle_up:

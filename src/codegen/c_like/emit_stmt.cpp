@@ -109,6 +109,8 @@ void CFunctionEmitter::emit(const For& n) {
   if (n.kind == ForKind::Parallel && is_kernel()) refuse_in_kernel("a parallel loop");
   if (n.kind == ForKind::Parallel) return in_region_ ? shared_loop(n) : parallel_loop(n);
   const DataType type = n.min.dtype();
+  if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent))
+    out_.add(std::string(module_.dialect().device->unroll));
   if (is_one(n.extent)) {
     if (uses_var(n.body, n.var))
       define(n.var, {.name = bind(n.var.name(), n.var.dtype(), index(n.min)), .is_index = true});

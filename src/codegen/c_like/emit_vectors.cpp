@@ -76,8 +76,7 @@ std::string filled(std::string_view words, const VectorParts& parts) {
 
 /// The address of the first lane. What it lies in must be aligned as the language wants it.
 std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
-  const CVariable& memory = find(buffer->data);
-  if (module_.dialect().device->vectors->needs_alignment) aligned_params_.insert(memory.name);
+  if (module_.dialect().device->vectors->needs_alignment) align(buffer->data, 16);
   const Text first = pointer(buffer->data, buffer->dtype.element());
   return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
 }
@@ -114,11 +113,35 @@ std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
   return std::string(name) + std::to_string(lanes);
 }
 
+/// A copy of elements that the language has no vectors of, as so many bytes; false where it is
+/// none.
+bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
+  const VectorWords* words = module_.dialect().device->vectors;
+  const DataType element = n.buffer->dtype.element();
+  if (!words || !words->needs_alignment || element.bits >= 32 || !is_contiguous_load(n.value))
+    return false;
+  const Load& load = *n.value.as<Load>();
+  if (load.buffer->dtype.element() != element) return false;
+  const Expr from = *first_element(load.buffer, flat_index(load.buffer, load.indices));
+  const int bytes = n.value.dtype().lanes * element.bytes();
+  if (bytes != 4 && bytes != 8 && bytes != 16) return false;
+  for (const Expr* base : {&to, &from})
+    if (known_factor(*base) * element.bytes() % bytes != 0) return false;
+  const std::string type = bytes == 4 ? "unsigned int" : "uint" + std::to_string(bytes / 4);
+  VectorParts parts{.type = type, .lanes = bytes / 4};
+  parts.address = vector_address(load.buffer, from);
+  parts.value = filled(words->load, parts);
+  parts.address = vector_address(n.buffer, to);
+  out_.add(filled(words->store, parts) + ";");
+  return true;
+}
+
 /// The statement for all lanes together; false where it is left to the lanes.
 bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   const int lanes = n.value.dtype().lanes;
   const std::optional<Expr> first = first_element(n.buffer, position);
   if (!is_kernel() || !first) return false;
+  if (copy_vector(n, *first)) return true;
   const DataType element = n.buffer->dtype.element();
   const std::string type = vector_in_memory(element, lanes, *first);
   if (type.empty()) return false;

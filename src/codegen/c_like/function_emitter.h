@@ -119,6 +119,7 @@ class CFunctionEmitter {
   std::int64_t known_factor(const tir::Expr& e) const;
   std::string vector_in_memory(DataType element, int lanes, const tir::Expr& base) const;
   bool store_vector(const tir::Store& n, const tir::Expr& position);
+  bool copy_vector(const tir::Store& n, const tir::Expr& to);
   void load_vector(const tir::Expr& load);
   std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
@@ -169,6 +170,7 @@ class CFunctionEmitter {
   // Calls.
   Text emit(const tir::Call& n, DataType type, const Lane& lane);
   Text device_intrin(tir::Intrin intrin, const tir::Call& n, const Lane& lane);
+  Text asynchronous_copy(tir::Intrin intrin, const tir::Call& n);
   Text call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);
   Text call_packed(const tir::Call& n);
@@ -208,8 +210,12 @@ class CFunctionEmitter {
   bool has_dynamic_shared_ = false;
   /// Loads of the statement at hand that are vectors: their names.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// Of parameters: that they must be aligned for vectors.
-  std::unordered_set<std::string> aligned_params_;
+  /// Of parameters: to how many bytes they must be aligned.
+  std::unordered_map<std::string, int> aligned_params_;
+  void align(const tir::Expr& data, int bytes) {
+    int& most = aligned_params_[find(data).name];
+    most = std::max(most, bytes);
+  }
 };
 
 }  // namespace tenon::codegen

@@ -48,6 +48,8 @@ std::string name_of(Helper helper, const std::string& type) {
       return "size_of_product";
     case Helper::Prefetch:
       return "prefetch_element";
+    case Helper::CopyAsync:
+      return "copy_async";
   }
   internal_error("a helper without a name");
 }
@@ -94,6 +96,31 @@ constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
   if (magnitude >= 0x477ff000u) result = 0x7c00u;
   if (magnitude > 0x7f800000u) result = 0x7e00u;
   return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
+}
+)";
+// What CUDA's devices have instructions for; bfloat16 since sm_80.
+constexpr const char* kValueOfFloat16InCuda = R"(float $N(uint16_t bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+)";
+constexpr const char* kFloat16BitsInCuda = R"(uint16_t $N(float value) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+)";
+constexpr const char* kBfloat16BitsInCuda = R"(uint16_t $N(float value) {
+#if __CUDA_ARCH__ >= 800
+  uint16_t bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+#else
+  union { float value; uint32_t bits; } x = { value };
+  const uint32_t rounded = x.bits + 0x7fffu + (x.bits >> 16 & 1u);
+  return (uint16_t)((value != value ? x.bits | 0x400000u : rounded) >> 16);
+#endif
 }
 )";
 constexpr const char* kValueOfBfloat16 = R"(float $N(uint16_t bits) {
@@ -178,7 +205,22 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 #endif
 )";
 
-const char* body_of(Helper helper, DataType t) {
+/// CUDA C, to shared memory. Whole lines of 16 bytes pass by the first cache.
+constexpr const char* kCopyAsync = R"(void $N(void* to, const void* from, int bytes) {
+  const unsigned int at = (unsigned int)__cvta_generic_to_shared(to);
+  if (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");
+  else if (bytes == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(at), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at), "l"(from) : "memory");
+}
+)";
+
+const char* body_of(Helper helper, DataType t, bool has_ptx) {
+  if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
+  if (has_ptx && helper == Helper::BitsOfValue)
+    return t.is_bfloat() ? kBfloat16BitsInCuda : kFloat16BitsInCuda;
   switch (helper) {
     case Helper::ValueOfBits:
       return t.is_bfloat() ? kValueOfBfloat16 : kValueOfFloat16;
@@ -226,6 +268,8 @@ const char* body_of(Helper helper, DataType t) {
       return kSizeOfProduct;
     case Helper::Prefetch:
       return kPrefetch;
+    case Helper::CopyAsync:
+      return kCopyAsync;
   }
   internal_error("a helper without a text");
 }
@@ -253,10 +297,13 @@ std::string Helpers::text() const {
   std::string result;
   for (const auto& [key, type] : used_) {
     const auto& [helper, name] = key;
-    const std::string body = filled(body_of(helper, type), name, dialect_, type);
+    const bool has_ptx = dialect_.device != nullptr && dialect_.device->has_ptx;
+    const std::string body = filled(body_of(helper, type, has_ptx), name, dialect_, type);
     const bool is_macro = body.starts_with('#');
     result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
   }
+  for (const auto& [name, text] : texts_)
+    result += std::string(dialect_.of_helpers) + " " + text + "\n";
   return result;
 }
 

@@ -39,6 +39,7 @@ enum class Helper : unsigned char {
   // Memory.
   SizeOfProduct,
   Prefetch,
+  CopyAsync,
 };
 
 class Helpers {
@@ -46,6 +47,10 @@ class Helpers {
   explicit Helpers(const Dialect& dialect) : dialect_(dialect) {}
   /// The name to call; the helper, and what it calls, become part of the text.
   std::string use(Helper helper, DataType type = {});
+  /// A function of this name, whose text begins with the type of its value.
+  void use_text(const std::string& name, std::string text) {
+    texts_.insert_or_assign(name, std::move(text));
+  }
   /// "" if none is used.
   std::string text() const;
 
@@ -53,6 +58,7 @@ class Helpers {
   const Dialect& dialect_;
   /// In the order of the enumeration: no helper calls one that comes later. With its name.
   std::map<std::pair<Helper, std::string>, DataType> used_;
+  std::map<std::string, std::string> texts_;
 };
 
 }  // namespace tenon::codegen

@@ -1,8 +1,9 @@
 #include "tenon/codegen/c_like/kernels.h"
 
 #include "codegen/c_like/function_emitter.h"
-#include "codegen/c_like/nvrtc.h"
+#include "tenon/codegen/c_like/nvrtc.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::codegen {
@@ -24,7 +25,9 @@ class KernelTextEmitter {
     runtime::FunctionSpec function = signature_.spec;
     for (std::size_t n = 0; n < function.params.size(); ++n)
       if (auto* array = std::get_if<runtime::ArraySpec>(&function.params[n].type))
-        if (emitter_.aligned_params_.contains(param_names_[n])) array->alignment = 16;
+        if (const auto aligned = emitter_.aligned_params_.find(param_names_[n]);
+            aligned != emitter_.aligned_params_.end())
+          array->alignment = aligned->second;
     return function;
   }
 
@@ -97,7 +100,10 @@ class KernelTextEmitter {
     const DeviceDialect& device = *module_.dialect().device;
     std::int64_t extents[3] = {1, 1, 1};
     bool is_known = true;
+    std::string blocks;
     walk(kernel_.body, [&](const Attr& n) {
+      if (is_pragma(n, PragmaKey::BlocksPerMultiprocessor))
+        blocks = ", " + std::to_string(constant_int(n.value).value_or(1));
       if (n.kind != AttrKind::ThreadExtent) return;
       const IterVar& axis = std::get<IterVar>(n.subject);
       if (!axis.thread() || !axis.thread()->is_thread() || !axis.thread()->dim) return;
@@ -106,14 +112,15 @@ class KernelTextEmitter {
       extents[*axis.thread()->dim] = extent.value_or(1);
     });
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
-    const auto fill = [&](const char* place, std::int64_t value) {
+    const auto fill = [&](const char* place, const std::string& value) {
       if (const std::size_t at = text.find(place); at != std::string::npos)
-        text.replace(at, 2, std::to_string(value));
+        text.replace(at, 2, value);
     };
-    fill("$X", extents[0]);
-    fill("$Y", extents[1]);
-    fill("$Z", extents[2]);
-    fill("$N", extents[0] * extents[1] * extents[2]);
+    fill("$X", std::to_string(extents[0]));
+    fill("$Y", std::to_string(extents[1]));
+    fill("$Z", std::to_string(extents[2]));
+    fill("$N", std::to_string(extents[0] * extents[1] * extents[2]));
+    fill("$B", blocks);
     return text;
   }
 

@@ -1,4 +1,4 @@
-#include "codegen/c_like/nvrtc.h"
+#include "tenon/codegen/c_like/nvrtc.h"
 
 #include <dlfcn.h>
 

@@ -89,6 +89,8 @@ void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::s
   const std::optional<std::int64_t> number = tir::constant_int(value);
   if (known == PragmaKey::AutoUnrollMaxStep && (!number || *number < 0))
     refuse("a constant integer, 0 or more");
+  if (known == PragmaKey::BlocksPerMultiprocessor && (!number || *number < 1))
+    refuse("a constant integer, 1 or more");
   if (known == PragmaKey::UnrollExplicit && !number) refuse("a constant integer or bool");
   const bool is_source = known == PragmaKey::ImportLlvm || known == PragmaKey::ImportC;
   if (is_source && !value.as<tir::StringImm>()) refuse("a text: source, or the path of a file");
