@@ -1,0 +1,215 @@
+// Products of matrices and convolutions on devices (topi/gpu.h).
+#include <algorithm>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/gpu.h"
+#include "tenon/topi/nn.h"
+
+namespace tenon::topi::gpu {
+
+namespace {
+
+using te::IterVar;
+using te::Schedule;
+using te::Stage;
+
+/// Axes that loops of several stages are bound to.
+struct Threads {
+  IterVar bx = te::thread_axis("blockIdx.x"), by = te::thread_axis("blockIdx.y"),
+          bz = te::thread_axis("blockIdx.z");
+  IterVar tx = te::thread_axis("threadIdx.x"), ty = te::thread_axis("threadIdx.y"),
+          tz = te::thread_axis("threadIdx.z");
+};
+
+/// The caches of a product: its factors in memory of the block and of a thread (or of fragments),
+/// and its sums.
+struct Caches {
+  Tensor sums, a, b, own_a, own_b;
+};
+
+Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, const char* b_scope,
+                 const char* sum_scope) {
+  const std::vector<Tensor> factors = out.op().inputs();
+  const Tensor sums = s.cache_write(out, sum_scope);
+  const Tensor a = s.cache_read(factors.front(), "shared", {sums});
+  const Tensor b = s.cache_read(factors.back(), "shared", {sums});
+  return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
+}
+
+struct Extents {
+  std::optional<std::int64_t> rows, columns, depth;
+
+  explicit Extents(const Tensor& out)
+      : rows(tir::constant_int(out.shape()[out.shape().size() - 2])),
+        columns(tir::constant_int(out.shape().back())),
+        depth(tir::constant_int(out.op().reduce_axis(0).dom()->extent)) {}
+  bool are_multiples(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return rows && columns && depth && *rows % m == 0 && *columns % n == 0 && *depth % k == 0 &&
+           *rows > 0 && *columns > 0 && *depth > 0;
+  }
+};
+
+void check_product(const char* function, const Tensor& out, const SourceLocation& where) {
+  const std::string& tag = out.op().tag();
+  if ((tag == kMatmul || tag == kDense || tag == kBatchMatmul) && out.op().inputs().size() == 2)
+    return;
+  throw ScheduleError(std::string(function) + " of `" + out.name() +
+                          "`: it is no product of two matrices (topi::matmul, dense, batch_matmul)",
+                      where);
+}
+
+/// A tile that the threads of a block fetch together, by vectors of so many lanes.
+void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& threads, int lanes) {
+  IterVar elements = tile.fuse(tile.op().axis());
+  if (lanes > 1) {
+    auto [vectors, lane] = tile.split(elements, lanes);
+    tile.vectorize(lane);
+    elements = vectors;
+  }
+  for (const auto& [thread, count] : threads) {
+    auto [rest, inner] = tile.split(elements, count);
+    tile.bind(inner, thread);
+    elements = rest;
+  }
+}
+
+/// Whether rows of the tensor's tiles begin at multiples of the vector.
+bool has_whole_vectors(const Tensor& x, int lanes) {
+  const auto last = tir::constant_int(x.shape().back());
+  return last && *last % lanes == 0;
+}
+
+// The schedule of the tutorial gpu_matmul's last step, whose comments say why.
+Schedule schedule_whole_tiles(const Tensor& out) {
+  constexpr int kTile = 128, kDepth = 16;
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "local", "local", "local");
+  const Threads t;
+  Stage to = s[out];
+  std::vector<IterVar> axes = to.op().axis();
+  const IterVar y = axes[axes.size() - 2], x = axes.back();
+  auto [io, jo, ii, ji] = to.tile(y, x, kTile, kTile);
+  auto [wi, warp_row] = to.split(ii, 32);
+  auto [ti, i] = to.split(warp_row, 8);
+  auto [wj, warp_column] = to.split(ji, 64);
+  auto [half, half_column] = to.split(warp_column, 32);
+  auto [tj, j] = to.split(half_column, 4);
+  to.reorder({io, jo, wi, wj, half, ti, tj, i, j});
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx);
+  to.bind(to.fuse(wi, wj), t.tz).bind(ti, t.ty).bind(tj, t.tx);
+  to.bind(half, te::thread_axis("vthread")).unroll(i).vectorize(j);
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, tj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, step] = sums.split(sums.op().reduce_axis(0), kDepth);
+  auto [kq, k] = sums.split(step, 4);
+  std::vector<IterVar> order{ko, kq, k};
+  order.insert(order.end(), own.begin(), own.end());
+  sums.reorder(order).unroll(kq).unroll(k);
+  for (const IterVar& axis : own) sums.unroll(axis);
+  sums.pragma(ko, "unroll_explicit", 0).pragma(ko, "blocks_per_multiprocessor", 2);
+
+  for (const Tensor& part : {c.own_a, c.own_b}) {
+    const std::vector<IterVar> dims = s[part].op().axis();
+    s[part].compute_at(sums, kq).unroll(dims[dims.size() - 2]).vectorize(dims.back());
+  }
+  for (const Tensor& tile : {c.a, c.b}) {
+    s[tile].compute_at(sums, ko).double_buffer();
+    fetch(s[tile], {{t.tx, 8}, {t.ty, 4}, {t.tz, 8}}, 4);
+  }
+  return s;
+}
+
+/// 8 x 8 threads with `each` x `each` elements, in steps of eight; guards where tiles do not divide
+/// the extents.
+Schedule schedule_any_tiles(const Tensor& out, int each) {
+  constexpr int kThreads = 8, kDepth = 8;
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "local", "local", "local");
+  const Threads t;
+  Stage to = s[out];
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [io, jo, ii, ji] =
+      to.tile(axes[axes.size() - 2], axes.back(), kThreads * each, kThreads * each);
+  auto [ti, i] = to.split(ii, each);
+  auto [tj, j] = to.split(ji, each);
+  to.reorder({io, jo, ti, tj, i, j});
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx).bind(ti, t.ty).bind(tj, t.tx);
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, tj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, k] = sums.split(sums.op().reduce_axis(0), kDepth);
+  std::vector<IterVar> order{ko, k};
+  order.insert(order.end(), own.begin(), own.end());
+  sums.reorder(order);
+  sums.pragma(ko, "unroll_explicit", 0);
+  for (const IterVar& axis : own) sums.unroll(axis);
+  for (const Tensor& part : {c.own_a, c.own_b}) s[part].compute_at(sums, k);
+  for (const Tensor& tile : {c.a, c.b}) {
+    s[tile].compute_at(sums, ko);
+    fetch(s[tile], {{t.tx, kThreads}, {t.ty, kThreads}}, 1);
+  }
+  return s;
+}
+
+}  // namespace
+
+Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  check_product("schedule_matmul", out, where);
+  const Extents extents(out);
+  const bool is_single = out.dtype() == Float(32);
+  bool is_whole = is_single && extents.are_multiples(128, 128, 16) &&
+                  target.max_threads_per_block >= 256 && target.max_shared_bytes >= 32 * 1024;
+  for (const Tensor& factor : out.op().inputs())
+    is_whole = is_whole && factor.dtype() == Float(32) && has_whole_vectors(factor, 4);
+  if (is_whole) return schedule_whole_tiles(out);
+  const bool is_small = extents.rows && extents.columns && *extents.rows * *extents.columns < 4096;
+  return schedule_any_tiles(out, is_small ? 1 : 4);
+}
+
+Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  if (out.op().tag() != kConv2dNchw)
+    throw ScheduleError(
+        "schedule_conv2d of `" + out.name() + "`: it is no convolution (topi::conv2d_nchw)", where);
+  Schedule s = te::create_schedule(out);
+  const Tensor image = out.op().inputs().front(), weights = out.op().inputs().back();
+  const Tensor sums = s.cache_write(out, "local");
+  const Tensor window = s.cache_read(image, "shared", {sums});
+  const Tensor coefficients = s.cache_read(weights, "shared", {sums});
+  if (!image.op().inputs().empty()) s[image].compute_inline();
+  const Threads t;
+  Stage to = s[out];
+  const auto filters = tir::constant_int(out.shape()[1]);
+  const int each = filters && *filters % 8 == 0 ? 8 : 1;
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [fo, fi] = to.split(axes[1], each);
+  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], 8, 8);
+  to.reorder({axes[0], fo, yo, xo, yi, xi, fi});
+  to.bind(to.fuse(axes[0], fo), t.bz).bind(yo, t.by).bind(xo, t.bx).bind(yi, t.ty).bind(xi, t.tx);
+  Stage own = s[sums];
+  own.compute_at(to, xi);
+  const std::vector<IterVar> places = own.op().axis(), terms = own.op().reduce_axis();
+  // As many channels at a time as fit into the memory that a block shares.
+  const auto kernel_places = [&](int dim) {
+    return tir::constant_int(weights.shape()[static_cast<std::size_t>(dim)]).value_or(1);
+  };
+  const std::int64_t most = target.max_shared_bytes / 2;
+  const std::int64_t bytes = each * kernel_places(2) * kernel_places(3) * out.dtype().bytes();
+  int channels = 4;
+  while (channels > 1 && bytes * channels > most) channels /= 2;
+  auto [co, ci] = own.split(terms[0], channels);
+  own.reorder({co, ci, terms[1], terms[2], places[0], places[1], places[2], places[3]});
+  own.unroll(places[1]);
+  for (const Tensor& tile : {window, coefficients}) {
+    s[tile].compute_at(own, co);
+    fetch(s[tile], {{t.tx, 8}, {t.ty, 8}}, 1);
+  }
+  return s;
+}
+
+}  // namespace tenon::topi::gpu
