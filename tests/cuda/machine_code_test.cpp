@@ -1,0 +1,155 @@
+// Machine code of kernels for sm_80 and sm_90, which needs NVRTC and no device.
+#include "tests/cuda/machine_code.h"
+
+#include <gtest/gtest.h>
+#include <tenon/tenon.h>
+
+#include "tenon/codegen/c_like/kernels.h"
+#include "tenon/codegen/c_like/nvrtc.h"
+#include "tenon/lower/device_passes.h"
+#include "tenon/lower/split_kernels.h"
+#include "tenon/topi/gpu.h"
+#include "tenon/topi/nn.h"
+
+namespace tenon::testing {
+namespace {
+
+constexpr const char* kArchitectures[] = {"sm_80", "sm_90"};
+
+/// Nothing where NVRTC is not found.
+std::optional<MachineCode> compiled(const std::string& text, const std::string& kernel,
+                                    const std::string& arch) {
+  codegen::KernelCode code{.device = runtime::DeviceType::Cuda, .text = text};
+  codegen::compile_cuda(code, arch);
+  if (code.binary.empty()) return std::nullopt;
+  return machine_code(code.binary, kernel);
+}
+
+/// What a text of known content is made of is where the decoder looks for it.
+TEST(MachineCode, HasWhatTheTextSays) {
+  for (const char* arch : kArchitectures) {
+    const auto code = compiled(R"(
+extern "C" __global__ void f(float4* out, const float4* in, int n) {
+  __shared__ float4 tile[64];
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  const float4 a = tile[63 - threadIdx.x];
+  float sum = 0.0f;
+#pragma unroll 1
+  for (int i = 0; i < n; ++i)
+#pragma unroll
+    for (int j = 0; j < 16; ++j) sum = sum * a.x + a.y;
+  out[threadIdx.x] = make_float4(sum, a.x, a.y, a.z);
+  ((float2*)out)[threadIdx.x + 512] = make_float2(a.z, a.w);
+  ((float*)out)[threadIdx.x + 4096] = sum;
+})",
+                               "f", arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    const Loop whole = code->whole();
+    using Widths = std::vector<int>;
+    EXPECT_EQ(whole.widths(Opcode::LoadGlobal), Widths({128})) << arch;
+    EXPECT_EQ(whole.widths(Opcode::StoreShared), Widths({128})) << arch;
+    EXPECT_EQ(whole.widths(Opcode::LoadShared), Widths({128})) << arch;
+    EXPECT_EQ(whole.widths(Opcode::StoreGlobal), Widths({32, 64, 128})) << arch;
+    EXPECT_EQ(whole.count(Opcode::Barrier), 1) << arch;
+    EXPECT_EQ(whole.count(Opcode::MultiplyAdd), 16) << arch;
+    const Loop loop = code->inner_loop();
+    EXPECT_EQ(loop.count(Opcode::MultiplyAdd), 16) << arch;
+    EXPECT_EQ(loop.count(Opcode::Barrier), 0) << arch;
+    EXPECT_EQ(loop.count(Opcode::LoadShared), 0) << arch;
+    EXPECT_EQ(loop.count(Opcode::Branch), 1) << arch;
+    EXPECT_LT(loop.size(), 24u) << arch;
+    EXPECT_GT(code->registers, 8) << arch;
+    EXPECT_LT(code->registers, 64) << arch;
+    EXPECT_GE(code->shared_bytes, 1024) << arch;
+    EXPECT_EQ(code->stack_bytes, 0) << arch;
+  }
+}
+
+TEST(MachineCode, ShowsWhatIsSpilled) {
+  for (const char* arch : kArchitectures) {
+    const auto code = compiled(R"(
+extern "C" __global__ void f(float* out, const int* in) {
+  float mine[64];
+  for (int i = 0; i < 64; ++i) mine[i] = 0.0f;
+  for (int i = 0; i < 99; ++i) mine[in[i] & 63] += out[i];
+  for (int i = 0; i < 64; ++i) out[i] = mine[i];
+})",
+                               "f", arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    EXPECT_EQ(code->stack_bytes, 256) << arch;
+    EXPECT_GT(code->whole().count(Opcode::LoadLocal), 0) << arch;
+    EXPECT_GT(code->whole().count(Opcode::StoreLocal), 0) << arch;
+  }
+}
+
+/// The first kernel of the schedule.
+std::optional<MachineCode> compiled(const te::Schedule& s, const std::vector<LowerArgument>& args,
+                                    const std::string& arch) {
+  const Target target("cuda -arch=" + arch);
+  const lowering::DeviceProgram program =
+      lowering::split_kernels(lowering::run_passes(lowering::device_passes(true),
+                                                   lower(s, args, {.name = "f"}).functions.at("f")),
+                              target.facts());
+  const std::vector<tir::PrimFunc> kernels = {lowering::run_passes(
+      lowering::kernel_passes(), program.kernels[0], {.passes = lowering::options_of_kernels()})};
+  const codegen::KernelCode code = codegen::emit_kernels(kernels, target.facts());
+  if (code.binary.empty()) return std::nullopt;
+  return machine_code(code.binary, "f_kernel0");
+}
+
+/// Compiled once.
+const std::optional<MachineCode>& best_matmul(const std::string& arch) {
+  static std::map<std::string, std::optional<MachineCode>> known;
+  const auto [found, is_new] = known.try_emplace(arch);
+  if (!is_new) return found->second;
+  te::Tensor A = te::placeholder({2048, 2048}, "A"), B = te::placeholder({2048, 2048}, "B");
+  te::Tensor C = topi::matmul(A, B);
+  const Target target("cuda -arch=" + arch);
+  found->second = compiled(topi::gpu::schedule_matmul(C, target.facts()), {A, B, C}, arch);
+  return found->second;
+}
+
+TEST(BestMatmul, ItsInnerLoopIsMultiplyAdds) {
+  for (const char* arch : kArchitectures) {
+    const auto& code = best_matmul(arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    const Loop loop = code->inner_loop();
+    const double share = loop.count(Opcode::MultiplyAdd) / static_cast<double>(loop.size());
+    RecordProperty(std::string("share_") + arch, std::to_string(share));
+    EXPECT_GE(share, 0.88) << arch;
+    EXPECT_EQ(loop.count(Opcode::MultiplyAdd), 16 * 64) << arch;
+  }
+}
+
+TEST(BestMatmul, MovesVectorsOf128Bits) {
+  for (const char* arch : kArchitectures) {
+    const auto& code = best_matmul(arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    const std::vector<int> wide{128};
+    const Loop whole = code->whole(), loop = code->inner_loop();
+    EXPECT_EQ(loop.widths(Opcode::LoadShared), wide) << arch;
+    EXPECT_EQ(loop.widths(Opcode::CopyAsync), wide) << arch;
+    EXPECT_EQ(whole.widths(Opcode::StoreGlobal), wide) << arch;
+    // What comes before the loop is copied by way of registers.
+    EXPECT_EQ(whole.widths(Opcode::LoadGlobal), wide) << arch;
+    EXPECT_EQ(whole.widths(Opcode::StoreShared), wide) << arch;
+    EXPECT_EQ(loop.count(Opcode::LoadGlobal), 0) << arch;
+    EXPECT_EQ(loop.count(Opcode::StoreShared), 0) << arch;
+  }
+}
+
+TEST(BestMatmul, KeepsTwoBlocksOnAMultiprocessorAndSpillsNothing) {
+  for (const char* arch : kArchitectures) {
+    const auto& code = best_matmul(arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    EXPECT_LE(code->registers * 256 * 2, 65536) << arch;
+    EXPECT_LE(code->shared_bytes * 2, 160 * 1024) << arch;
+    EXPECT_EQ(code->stack_bytes, 0) << arch;
+    EXPECT_EQ(code->whole().count(Opcode::LoadLocal), 0) << arch;
+    EXPECT_EQ(code->whole().count(Opcode::StoreLocal), 0) << arch;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
