@@ -1,4 +1,5 @@
 // Kernels as CUDA C, which needs no device: their text, and what NVRTC makes of it.
+#include "tests/common/run_on_device.h"
 #include "tests/opencl/add_one.h"
 
 namespace tenon::testing {
@@ -16,6 +17,29 @@ bool has_compiler() {
     return !source_of(add.s, {add.A, add.B, add.C}, "ptx").empty();
   } catch (const RuntimeError&) {
     return false;
+  }
+}
+
+/// What stands beside the programs of three pages, for which no device has a kernel: the tutorials
+/// 05_compute_at, 14_bind and 20_set_store_predicate.
+TEST(CudaText, SumsByTheThreadsOfABlockCompile) {
+  te::Tensor A = te::placeholder({1024}, "A");
+  te::IterVar k = te::reduce_axis({0, 1024}, "k");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "B");
+  for (const int factor : {32, 16, 0}) {
+    te::Schedule s = te::create_schedule(B);
+    const te::IterVar tx = te::thread_axis("threadIdx.x");
+    const te::IterVar inner = s[B].split(s[B].reduce_axis(0), factor > 0 ? factor : 32).inner;
+    if (factor == 0) {
+      s[B].bind(inner, tx);
+    } else {
+      te::Tensor BF = s.rfactor(B, inner);
+      s[B].bind(s[B].reduce_axis(0), tx).set_store_predicate(tx.var() == 0);
+      s[BF].compute_at(s[B], s[B].reduce_axis(0));
+    }
+    EXPECT_EQ(refused_by_nvrtc(s, {A, B}), "");
+    EXPECT_NE(source_of(s, {A, B}).find("__global__ void"), std::string::npos);
   }
 }
 

@@ -117,6 +117,20 @@ TEST(DevicePrograms, AStageMayTakeMoreThreadsThanTheOneAroundIt) {
   EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
 }
 
+/// 3 threads of 31 make a sum that all of them want.
+TEST(DevicePrograms, AllThreadsGetTheTotalOfTheFew) {
+  te::Tensor A = te::placeholder({3}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 3}, "k");
+  te::Tensor S = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(A(k), {k}); }, "S");
+  te::Tensor B = te::compute(
+      {31}, {"i"}, [&](Var i) { return S(0) + i; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  s[S].compute_at(s[B], s[B].axis(0)).bind(s[S].reduce_axis(0), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.compile = false}), "");
+}
+
 /// Running sums of the columns of A, in one launch.
 struct Sums {
   te::Tensor A = te::placeholder({5, 8}, "A", Int(32));

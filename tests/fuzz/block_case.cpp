@@ -7,8 +7,8 @@
 #include "tenon/tir/verify.h"
 #include "tenon/tir/walk.h"
 #include "tenon/tooling/check_functions.h"
+#include "tests/common/fit_blocks_for_device.h"
 #include "tests/fuzz/block_steps.h"
-#include "tests/fuzz/fit_blocks_for_device.h"
 #include "tests/fuzz/random_blocks.h"
 
 namespace tenon::fuzz {
@@ -29,7 +29,7 @@ BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep, bool for
   result.tried = random.between(2, 10);
   for (int n = 0; n < result.tried; ++n)
     steps.try_one(keep.empty() || keep[static_cast<std::size_t>(n)]);
-  if (for_device) fit_blocks_for_device(result.schedule);
+  if (for_device) testing::fit_blocks_for_device(result.schedule);
   return result;
 }
 

@@ -123,6 +123,22 @@ TEST_F(LayoutTest, OfAPlaceholderMovesItsMemoryOnly) {
   EXPECT_EQ(tir::constant_int(func.buffers[0].declared.shape()[0]), 64);
 }
 
+TEST_F(LayoutTest, AConstantIndexIsOfTheTypeOfItsDimension) {
+  const Expr extent = tir::make_const(Int(64), 8);
+  const Tensor C = placeholder({extent}, "C");
+  const Tensor D = compute(
+      {extent}, {"i"}, [&](Var i) { return C(i) + 1.0f; }, "D");
+  const Tensor E = compute(
+      {extent}, {"i"}, [&](Var i) { return D(i) + D(5); }, "E");
+  Schedule wide = create_schedule(E);
+  wide[D].transform_layout([](Var i) -> std::vector<Expr> {
+    return {floormod(i, 4), floordiv(i, 4)};
+  });
+  const StageGraph graph = freeze(wide);
+  const std::string text = tir::print_function(schedule_ops(graph, infer_bound(graph), {C, E}));
+  EXPECT_NE(text.find("D[1i64, 1i64]"), std::string::npos) << text;
+}
+
 TEST_F(LayoutTest, WrongMapsAreRefused) {
   auto lossy = [](Var i, Var j) -> std::vector<Expr> { return {floordiv(i, 2), j}; };
   EXPECT_THROW(s[B].transform_layout(lossy), ScheduleError);

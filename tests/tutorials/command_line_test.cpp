@@ -129,6 +129,20 @@ TEST(CommandLine, TheSumForEveryTargetIsRight) {
     EXPECT_NE(run.out.find("check " + target + ": right"), std::string::npos) << run.out;
 }
 
+/// The programs that are shown beside those for which no device has a kernel.
+TEST(CommandLine, TheMendedProgramsRunOnADevice) {
+  const std::pair<const char*, const char*> programs[] = {
+      {"05_compute_at", "one thread stores"},
+      {"14_bind", "threads of one block"},
+      {"20_set_store_predicate", "thread 0 stores"}};
+  if (!tenon::opencl(0).exists()) GTEST_SKIP() << tenon::opencl(0).why_missing();
+  for (const auto& [name, version] : programs)
+    EXPECT_NE(run_tutorial(name, "--check --target=opencl")
+                  .out.find("check " + std::string(version) + ": right"),
+              std::string::npos)
+        << name;
+}
+
 TEST(CommandLine, TheTargetDecidesOnTheInstructions) {
   const Outcome wide = run_tutorial(
       "13_vectorize", "--emit=asm '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=znver4'");

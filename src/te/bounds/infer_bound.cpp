@@ -84,7 +84,10 @@ void BoundInference::infer(StageId id) {
     if (!thread.thread()->is_virtual() && is_divided(stage, axis, thread, stage.scope))
       for (const AttachPoint& loop : graph_.attach_path(id)) {
         const IterVar* around = thread_of(graph_.stage(loop.stage), loop.axis);
-        if (around && around->thread() == thread.thread()) bind_thread(*around, count);
+        if (!around || around->thread() != thread.thread()) continue;
+        bind_thread(*around, count);
+        // Those that bring nothing to a reduction get its total all the same.
+        if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(*around).extent);
       }
   }
   for (const IterVar& thread : stage.env_threads) {

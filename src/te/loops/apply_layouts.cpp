@@ -2,6 +2,7 @@
 
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -78,7 +79,9 @@ class LayoutRewriter {
 
   static std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
     VarMap values;
-    for (std::size_t n = 0; n < indices.size(); ++n) set(values, map.params[n], indices[n]);
+    // A constant may be of fewer bits than the axis that counts in its dimension.
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
     std::vector<Expr> result;
     for (const Expr& index : map.results) result.push_back(substitute_folding(index, values));
     return result;

@@ -1,11 +1,11 @@
-#include "tests/fuzz/fit_blocks_for_device.h"
+#include "tests/common/fit_blocks_for_device.h"
 
 #include <algorithm>
 
 #include "tenon/tir/block.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon::fuzz {
+namespace tenon::testing {
 
 using s_tir::BlockRV;
 using s_tir::LoopRV;
@@ -45,7 +45,7 @@ bool attempt(const std::function<void()>& apply) {
 
 }  // namespace
 
-void fit_blocks_for_device(Schedule& schedule) {
+void fit_blocks_for_device(Schedule& schedule, const std::string& scope) {
   std::vector<std::string> names;
   find_on_host(schedule.mod().functions.at("main").body, names);
   int number = 0;
@@ -54,12 +54,21 @@ void fit_blocks_for_device(Schedule& schedule) {
     std::vector<std::string> left;
     find_on_host(schedule.mod().functions.at("main").body, left);
     if (std::ranges::find(left, name) == left.end()) continue;
-    const BlockRV block = schedule.get_block(name);
     const char* tag = number++ % 3 == 2 ? "threadIdx.x" : "blockIdx.x";
-    for (const LoopRV& loop : schedule.get_loops(block))
-      if (attempt([&] { schedule.bind(loop, tag); })) break;
-    attempt([&] { schedule.set_scope(block, 0, "global"); });
+    // Not where several blocks are called so.
+    attempt([&] {
+      const BlockRV block = schedule.get_block(name);
+      for (const LoopRV& loop : schedule.get_loops(block))
+        if (attempt([&] { schedule.bind(loop, tag); })) break;
+      schedule.set_scope(block, 0, "global");
+    });
   }
+  if (scope.empty()) return;
+  tir::walk(schedule.mod().functions.at("main").body, [&](const tir::BlockRealize& n) {
+    if (n.block->name != "root") names.push_back(n.block->name);
+  });
+  for (const std::string& name : names)
+    attempt([&] { schedule.set_scope(schedule.get_block(name), 0, scope); });
 }
 
-}  // namespace tenon::fuzz
+}  // namespace tenon::testing
