@@ -102,37 +102,6 @@ int main(int, char** argv) {
 }
 )";
 
-// Another, for a device: the library has the kernels.
-constexpr const char* kDeviceProgram = R"(
-#include "tenon/runtime/module.h"
-using namespace tenon;
-using namespace tenon::runtime;
-int main(int, char** argv) {
-  const Module mod = Module::load(argv[1]);
-  const NDArray a = NDArray::from(std::vector<float>{1, 2, 3}, {3}).copy_to(opencl(0));
-  const NDArray b = NDArray::zeros({3}, Float(32), opencl(0));
-  mod["turned"](a, b);
-  return b.to_vector<float>() == std::vector<float>{6, 4, 2} ? 0 : 1;
-}
-)";
-
-TEST_F(ExportedModuleTest, KernelsAreLaunchedByAnotherProcess) {
-  if (!opencl(0).exists()) GTEST_SKIP() << opencl(0).why_missing();
-  const Var n = te::size_var("n");
-  te::Tensor A = te::placeholder({n}, "A");
-  te::Tensor B = te::compute(
-      {n}, {"i"}, [&](Var i) { return A(n - 1 - i) * 2.0f; }, "B");
-  te::Schedule s = te::create_schedule(B);
-  auto [block, thread] = s[B].split(s[B].axis(0), 2);
-  s[B].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
-  build(s, {A, B}, Target("opencl"), {.name = "turned"}).save(file("turned.so"));
-  write("device.cpp", kDeviceProgram);
-  ASSERT_EQ(
-      std::system((kCompiler + file("device.cpp") + " -o " + file("device") + kRuntime).c_str()),
-      0);
-  EXPECT_EQ(std::system((file("device") + " " + file("turned.so")).c_str()), 0);
-}
-
 TEST_F(ExportedModuleTest, AreLoadedByAnotherProcess) {
   const runtime::Module mod = two_functions();
   mod.save(file("two.so"));
