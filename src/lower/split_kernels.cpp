@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lower/barrier_hazards.h"
+#include "lower/extent_bound.h"
 #include "lower/kernel_limits.h"
 #include "lower/rewriting.h"
 #include "tenon/lower/pipeline.h"
@@ -70,15 +71,37 @@ class MemoryOfBlocks {
                          "root");
       if (is_of_a_block(scope) || scope == StorageScope::Warp) {
         found_.push_back(*n);
+        for (Expr& extent : found_.back().extents) extent = known_at_top(extent, n->data);
         return without(n->body);
       }
     }
-    // What runs in order on one thread is a plain loop.
-    if (const For* n = s.as<For>(); n && n->kind == ForKind::Parallel)
-      return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, without(n->body)});
+    if (const For* n = s.as<For>()) {
+      loops_.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
+      const Stmt body = without(n->body);
+      loops_.pop_back();
+      // What runs in order on one thread is a plain loop.
+      const ForKind kind = n->kind == ForKind::Parallel ? ForKind::Serial : n->kind;
+      return make_stmt(For{n->var, n->min, n->extent, kind, body});
+    }
     return map_statements(s, [&](const Stmt& child) { return without(child); });
   }
 
+  /// The memory of all iterations is as large as that of any.
+  Expr known_at_top(const Expr& extent, const Var& data) const {
+    const auto is_inner = [&](const Expr& var) {
+      return std::ranges::any_of(loops_, [&](const RangedVar& l) { return l.var.same_as(var); });
+    };
+    if (!uses_var(extent, is_inner)) return extent;
+    if (const std::optional<Expr> bound = extent_bound(extent, loops_)) return *bound;
+    throw LowerError(
+        "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
+        print_expr(extent) +
+        "` elements, which differs from iteration to iteration without a bound that is "
+        "known; compute the stage at a loop outside of those");
+  }
+
+  /// Around the current place.
+  std::vector<RangedVar> loops_;
   std::vector<Allocate> found_;
 };
 

@@ -256,7 +256,8 @@ class Fuzzer {
 /// 13 kernels at a time, so that a driver compiles them in a while.
 int run_thread_reductions(const Options& options) {
   constexpr std::size_t kAtOnce = 13;
-  const Target target = options.target.value_or(Target("opencl -max-threads=4096"));
+  const Target target =
+      options.target.value_or(Target("opencl -max-threads=4096 -shared-bytes=131072"));
   const std::vector<ThreadReduction> all = all_thread_reductions();
   int wrong = 0;
   for (std::size_t n = 0; n < all.size(); n += kAtOnce) {
