@@ -70,7 +70,7 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
 bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
   if (a.access.is_store && b.access.is_store) return true;
   return a.is_known && b.is_known && a.access.count == b.access.count &&
-         structural_equal(a.access.first, b.access.first);
+         a.access.stride == b.access.stride && structural_equal(a.access.first, b.access.first);
 }
 
 /// By how far apart the two threads or iterations are, or by what each of them reaches alone.

@@ -189,15 +189,15 @@ int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool
     const Ramp* ramp = index.as<Ramp>();
     const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
     if (stride && *stride > 0)
-      return add_range(buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store);
+      return add_range(buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store, *stride);
     if (index.dtype().is_scalar()) return add_range(buffer, index, 1, is_store);
   }
   return add_anywhere(buffer, is_store);
 }
 
 int SharedUses::add_range(const Buffer& buffer, const Expr& first, std::int64_t count,
-                          bool is_store) {
-  Use use{{buffer, resolved(first), count, is_store}, true, 0, 0, {}, 0, false};
+                          bool is_store, std::int64_t stride) {
+  Use use{{buffer, resolved(first), count, is_store, stride}, true, 0, 0, {}, 0, false};
   // What memory says is another value in each thread, and may change.
   use.is_known = effect_of(use.access.first) == Effect::Pure;
   if (use.is_known)
@@ -221,6 +221,7 @@ int SharedUses::number_of(Use use) {
     const Use& other = uses_[static_cast<std::size_t>(it->second)];
     if (other.memory == use.memory && other.is_known == use.is_known &&
         other.access.is_store == use.access.is_store && other.access.count == use.access.count &&
+        other.access.stride == use.access.stride &&
         other.access.buffer->dtype.element() == use.access.buffer->dtype.element() &&
         structural_equal(other.access.first, use.access.first))
       return it->second;

@@ -107,7 +107,7 @@ class SharedUses {
   int add(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, bool is_store);
   /// So many elements from the first one on.
   int add_range(const tir::Buffer& buffer, const tir::Expr& first, std::int64_t count,
-                bool is_store);
+                bool is_store, std::int64_t stride = 1);
   int add_anywhere(const tir::Buffer& buffer, bool is_store);
   void collect(const tir::Expr& e, UseSet& uses);
   int number_of(Use use);

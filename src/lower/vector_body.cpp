@@ -110,7 +110,8 @@ class BodyReader {
     const Ramp* ramp = flat.as<Ramp>();
     const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
     if (!stride || *stride < 1) return false;
-    body_.accesses.push_back({buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store});
+    body_.accesses.push_back(
+        {buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store, *stride});
     return true;
   }
 

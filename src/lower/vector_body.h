@@ -9,13 +9,14 @@
 
 namespace tenon::lowering {
 
-/// The elements first, ..., first + count - 1 of a flat buffer, or some of them. Lets of the body
-/// are inlined.
+/// The elements first, first + stride, ... up to first + count - 1 of a flat buffer. Lets of the
+/// body are inlined.
 struct Access {
   tir::Buffer buffer;
   tir::Expr first;
   std::int64_t count;
   bool is_store;
+  std::int64_t stride = 1;
 };
 
 /// A vector that a statement of the body reads, changes and stores.

@@ -112,6 +112,11 @@ INSTANTIATE_TEST_SUITE_P(LocalizeSums, StandsWhereItIs,
     B[ramp(16, 1, 8)] = (B[ramp(16, 1, 8)] + A[ramp((i*8), 1, 8)])
     B[ramp(64, 1, 8)] = B[ramp((i + 10), 1, 8)]
   })"},
+                                         std::pair{"ElementsThatAreReadAtOtherDistances", R"(
+  for (i: int32, 0, 8) {
+    B[ramp(16, 1, 13)] = (B[ramp(16, 1, 13)] + A[ramp((i*13), 1, 13)])
+    B[ramp(64, 1, 4)] = B[ramp(16, 4, 4)]
+  })"},
                                          std::pair{"ElementsThatALetReadsByOtherLanes", R"(
   for (i: int32, 0, 8) {
     let x: float32x8 = B[ramp(20, 1, 8)]

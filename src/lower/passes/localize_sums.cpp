@@ -36,7 +36,7 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
     const bool is_alone =
         std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
           if (!other.buffer->data.same_as(sum.buffer->data)) return true;
-          const bool is_same = other.count == own.count &&
+          const bool is_same = other.count == own.count && other.stride == own.stride &&
                                structural_equal(other.first, own.first) &&
                                other.buffer->dtype == sum.buffer->dtype;
           return is_same || are_apart(own, other, facts);
