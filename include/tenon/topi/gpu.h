@@ -21,25 +21,25 @@ namespace tenon::topi::gpu {
 using te::Tensor;
 using tir::TargetFacts;
 
-/// Of matmul, dense and batch_matmul. The widest tiles are those of the tutorial gpu_matmul: 128 x
+/// For matmul, dense and batch_matmul. The widest tiles are those of the tutorial gpu_matmul: 128 x
 /// 128 for a block, 8 x 8 for a thread.
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
-/// Of conv2d_nchw, all extents constant: a block has 8 x 8 places of up to eight filters.
+/// For conv2d_nchw, all extents constant: a block has 8 x 8 places of up to eight filters.
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
-/// Of softmax along the last dimension: a block for each row, in one kernel.
+/// For softmax along the last dimension: a block for each row, in one kernel.
 te::Schedule schedule_softmax(const Tensor& out, const TargetFacts& target,
                               SourceLocation where = SourceLocation::current());
-/// Of sum, max, ..., argmax. Where the last dimension is reduced, threads share a row; where it
+/// For sum, max, ..., argmax. Where the last dimension is reduced, threads share a row; where it
 /// stays, neighbouring threads have neighbouring columns.
 te::Schedule schedule_reduction(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
-/// Of transpose to other places of the last two dimensions: by way of tiles in shared memory, so
+/// For transpose to other places of the last two dimensions: by way of tiles in shared memory, so
 /// that rows are read and written whole.
 te::Schedule schedule_transpose(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
-/// Of maps of elements, broadcasts and the like: all dimensions as one, by vectors where a vector
+/// For maps of elements, broadcasts and the like: all dimensions as one, by vectors where a vector
 /// divides their number.
 te::Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where = SourceLocation::current());
