@@ -165,6 +165,21 @@ TEST(LongFunction, that_returns_early_does_so_from_everywhere) {
   EXPECT_EQ(array.data<std::int32_t>()[500], -1);
 }
 
+/// Their copies would be many times as long as what they hasten.
+TEST(LongFunction, does_not_copy_loops_that_only_prefetch) {
+  Kernel k;
+  const Var n = Var::size("n");
+  const Buffer a = k.array({n}, Float(32));
+  IRBuilder ib;
+  ib.for_range(0, 3, "x", [&](Var x) {
+    ib.emit(make_evaluate(
+        make_call(Int(32), Intrin::prefetch,
+                  {make_call(Handle(), Intrin::address_of, {make_load(a, {x * 16})}), 0, 3, 1})));
+  });
+  ib.emit(make_store(a, make_float(Float(32), 1), {0}));
+  EXPECT_EQ(count_of(k.source(ib.get(), "ll"), "call void @llvm.prefetch"), 1u);
+}
+
 /// Each of so many temporaries is given back on every way out: the code for that stands once.
 TEST(LongFunction, grows_in_proportion_to_its_temporaries) {
   const auto length = [](int count) {

@@ -9,6 +9,22 @@ namespace {
 
 const WaysToRun kInterpreted = {.compile = false};
 
+/// Seven times two iterations of eight rows: the condition of the sum reads rows that are there.
+TEST(ThreadsTest, TheConditionOfAReductionIsReadInsideOfTheGuards) {
+  te::Tensor A = te::placeholder({11, 13}, "A", Int(8));
+  te::IterVar k = te::reduce_axis({0, 6}, "k");
+  te::Tensor B = te::compute(
+      {8, 9}, {"i", "j"},
+      [&](Var i, Var j) {
+        return te::sum(A(j, i).astype(Int(32)), {k}, {.where = A(j, k + i) >= A(0, i)});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(k, te::thread_axis("threadIdx.x"));
+  s[B].split_by_nparts(s[B].axis(0), 7);
+  EXPECT_EQ(compare_with_default(s, {A, B}, kInterpreted), "");
+}
+
 TEST(ThreadsTest, ReductionsWhereThreeDimensionsAreBoundToExtentsThatNoWarpDivides) {
   te::Tensor A = te::placeholder({1, 16, 26}, "A", Int(32));
   te::IterVar k = te::reduce_axis({0, 26}, "k");

@@ -1,4 +1,5 @@
 #include <llvm/IR/MDBuilder.h>
+#include <algorithm>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
@@ -122,6 +123,16 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   return node;
 }
 
+/// Whether a loop does nothing but fetch ahead: copies of it would be longer than what they hasten.
+bool only_prefetches(const Stmt& body) {
+  if (const Seq* n = body.as<Seq>()) return std::ranges::all_of(n->stmts, only_prefetches);
+  if (const For* n = body.as<For>()) return only_prefetches(n->body);
+  if (const If* n = body.as<If>()) return !n->else_case && only_prefetches(n->then_case);
+  if (const Let* n = body.as<Let>()) return only_prefetches(n->body);
+  const Evaluate* n = body.as<Evaluate>();
+  return n && as_call(n->value, Intrin::prefetch);
+}
+
 /// Whether a loop surely has few iterations.
 bool is_short(const llvm::Value* begin, const llvm::Value* end) {
   constexpr std::int64_t kFew = 16;
@@ -171,7 +182,8 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
   const LoopHints hints{
       .kind = kind,
-      .may_unroll = !is_divided_ || kind == ForKind::Unrolled || is_short(begin, end)};
+      .may_unroll = kind == ForKind::Unrolled ||
+                    ((!is_divided_ || is_short(begin, end)) && !only_prefetches(body))};
   llvm::MDNode* metadata = nullptr;
   if (hints.may_unroll) {
     metadata = loop_metadata(module_.context(), body, hints);

@@ -1,5 +1,7 @@
 #include "te/loops/thread_reduce.h"
 
+#include <algorithm>
+
 #include "te/graph/thread_scope.h"
 #include "te/loops/compute_body.h"
 #include "te/loops/guards.h"
@@ -82,7 +84,8 @@ class Maker {
         reduction_(*stage_.op.as<Compute>()->reduction()),
         guards_(make_guards(id, nest, program)) {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
-    if (!is_true(condition)) guards_.push_back(condition);
+    has_condition_ = !is_true(condition);
+    if (has_condition_) guards_.push_back(condition);
     // What concerns data axes alone also guards the result.
     AxisFlags reduced;
     AxisMarks marks;
@@ -148,7 +151,11 @@ class Maker {
         continue;
       }
       Expr value = sources_[k];
-      for (const Expr& guard : guards_)
+      // The reduction's own condition may read what only the guards keep inside of a tensor.
+      std::vector<Expr> innermost_first = guards_;
+      if (has_condition_)
+        std::rotate(innermost_first.begin(), innermost_first.end() - 1, innermost_first.end());
+      for (const Expr& guard : innermost_first)
         value = if_then_else(guard, value, reduction_.combiner->identity[k]);
       values.push_back(value);
     }
@@ -211,8 +218,10 @@ class Maker {
   const Program& program_;
   const LoopNest& nest_;
   const ReduceNode& reduction_;
-  /// What must hold for the current iteration of the reduction to count.
+  /// What must hold for the current iteration of the reduction to count; the reduction's own
+  /// condition is the last, if it has one.
   std::vector<Expr> guards_;
+  bool has_condition_ = false;
   /// What must hold for the result to be an element of the output.
   std::vector<Expr> result_guards_;
   std::vector<Expr> sources_;
