@@ -2,10 +2,13 @@
 
 #include <numeric>
 
+#include "lower/barrier_hazards.h"
+#include "lower/passes/synchronize_threads.h"
 #include "lower/rewriting.h"
 #include "lower/shared_uses.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
+#include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {
@@ -137,12 +140,23 @@ Stmt kernels(const Stmt& s) {
   return map_statements(s, kernels);
 }
 
+/// A copy is under way from one barrier to the next. Where that leaves two threads in one place, as
+/// it may where loops are unrolled or begin anew, the stores had better stay.
+bool can_be_synchronized(const PrimFunc& func, const PassOptions& options) {
+  try {
+    return find_barrier_hazards(synchronize_threads(func, options)).empty();
+  } catch (const LowerError&) {  // said again of the function as it was, if it holds there
+    return false;
+  }
+}
+
 }  // namespace
 
-PrimFunc inject_async_copies(const PrimFunc& func, const PassOptions&) {
+PrimFunc inject_async_copies(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
   result.body = kernels(func.body);
-  return result;
+  if (result.body.same_as(func.body)) return result;
+  return can_be_synchronized(result, options) ? result : func;
 }
 
 }  // namespace tenon::lowering
