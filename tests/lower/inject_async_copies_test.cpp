@@ -126,6 +126,14 @@ TEST(InjectAsyncCopies, ALoopThatNotAllThreadsComeToIsLeftAlone) {
   EXPECT_EQ(count(copied(kernel(kByFours, "(t < 16)")), Intrin::ptx_cp_async), 0);
 }
 
+/// A barrier between the copy and the reads of the other part would not wait for the copy.
+TEST(InjectAsyncCopies, CopiesOfABufferWhosePartsOverlapStayStores) {
+  std::string text = kernel(kByFours);
+  for (const std::string part : {"floormod((i + 1), 2)*", "floormod(i, 2)*"})
+    text.replace(text.find(part) + part.size(), 3, "124");
+  EXPECT_EQ(count(copied(text), Intrin::ptx_cp_async), 0);
+}
+
 /// The function without calls of the intrinsic.
 PrimFunc without(PrimFunc func, Intrin intrin) {
   func.body = rewrite(func.body, [&](const Evaluate& n, const Stmt&) -> std::optional<Stmt> {

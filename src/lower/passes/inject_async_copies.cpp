@@ -75,6 +75,7 @@ class Kernel {
                        call(Intrin::tvm_storage_sync, {make_string("shared")})});
     } else {
       body = together(loop->body);
+      if (body.same_as(loop->body)) return s;
     }
     return make_stmt(For{loop->var, loop->min, loop->extent, loop->kind, body});
   }

@@ -8,7 +8,9 @@
 // A copy moves 4, 8 or 16 bytes that lie one after another in both memories, at addresses that are
 // multiples of so many (arrays begin at multiples of 16 bytes); other stores stay as they are. The
 // threads wait in the end of each iteration: first each for its own copies, then for each other.
-// Only loops that all threads of a block go through together are changed.
+// Only loops that all threads of a block go through together are changed, and nothing is where
+// barriers would not suffice (barrier_hazards.h): a copy is under way until it is waited for, which
+// a barrier in the midst of the iteration does not do.
 #pragma once
 
 #include "tenon/lower/pipeline.h"
