@@ -6,8 +6,9 @@
 
 namespace tenon {
 
-/// Of functions that have been lowered. Throws LowerError for what the device cannot run, such as
-/// elements of arrays that no thread computes. Precondition: the target is a GPU's.
+/// What is compiled for a device from functions that have been lowered. Throws LowerError for what
+/// the device cannot run, such as elements of arrays that no thread computes. Precondition: the
+/// target is a GPU's.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target);
 

@@ -50,7 +50,7 @@ std::optional<std::string> reduced_index(const Block& block) {
 
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
-/// Of a block that is not the only writer of what it writes.
+/// The kind of a block that is not the only writer of what it writes.
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
@@ -128,8 +128,8 @@ std::vector<int> consumers(const Program& program, int block) {
 
 namespace {
 
-/// Of two blocks of which the first stands first: one entry per buffer for each of read after
-/// write, write after write, write after read.
+/// The dependences between two blocks, the first of which stands first: one entry per buffer for
+/// each of read after write, write after write, write after read.
 int dependences(const Block& first, const Block& second) {
   int count = 0;
   for (const BufferRegion& read : second.reads)

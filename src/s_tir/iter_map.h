@@ -45,7 +45,7 @@ struct Mark {
 
 struct IterMap {
   std::vector<Mark> marks;
-  /// Of each value: one digit with everything below it, or none, and a base.
+  /// For each value: one digit with everything below it, or none, and a base.
   std::vector<DigitSum> values;
 };
 

@@ -11,7 +11,7 @@
 namespace tenon::s_tir {
 
 struct ReductionBody {
-  /// Of each output: where it is stored, what it starts from, and what is combined with it.
+  /// For each output: where it is stored, what it starts from, and what is combined with it.
   std::vector<tir::Store> outputs;
   std::vector<tir::Expr> identities, values;
   tir::CommReducer combiner;

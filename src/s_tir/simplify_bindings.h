@@ -7,8 +7,8 @@
 
 namespace tenon::s_tir {
 
-/// Of the blocks below the statement, not of those inside of them. `around`: the loops outside.
-/// Loops of one iteration are digits as well if `preserve_unit_iters`.
+/// Simplifies the bindings of the blocks below the statement, not of those inside of them.
+/// `around`: the loops outside. Loops of one iteration are digits as well if `preserve_unit_iters`.
 tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around,
                             bool preserve_unit_iters = true);
 

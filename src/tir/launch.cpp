@@ -6,7 +6,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// Of the widest vector that devices load at once.
+/// In bytes: the size of the widest vector that devices load at once.
 constexpr int kDynamicAlignment = 16;
 
 }  // namespace

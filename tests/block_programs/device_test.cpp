@@ -3,6 +3,8 @@
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>
 
+#include "tests/block_programs/any_size.h"
+
 namespace tenon::s_tir {
 namespace {
 
@@ -81,17 +83,7 @@ TEST(BlocksOnDevices, OneThreadIndexTwice) {
 }
 
 TEST(BlocksOnDevices, ASizeThatIsKnownWhenTheProgramRuns) {
-  const tir::IRModule mod = parse_script(R"(
-@T.prim_func
-def main(a: T.handle, c: T.handle, n: T.int32) -> None:
-    T.func_attr({"global_symbol": "main", "tir.noalias": True})
-    A = T.match_buffer(a, [n, 4], dtype="float32")
-    C = T.match_buffer(c, [n, 4], dtype="float32")
-    for i, j in T.grid(n, 4):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] * T.float32(2)
-)");
+  const tir::IRModule mod = twice_of_any_size();
   Schedule sch(mod);
   const auto parts = sch.split(sch.fuse(sch.get_loops(sch.get_block("C"))), {std::nullopt, 8});
   sch.bind(parts[0], "blockIdx.x");

@@ -4,6 +4,8 @@
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>
 
+#include "tests/block_programs/any_size.h"
+
 namespace tenon::s_tir {
 namespace {
 
@@ -153,23 +155,8 @@ TEST(NestedThreads, ASumUnderTwoBindingsOfOneIndex) {
   EXPECT_TRUE(check_functions(before, lower(after).functions.at("main")).fine());
 }
 
-/// On `n` by 4 elements.
-tir::IRModule of_any_size() {
-  return parse_script(R"(
-@T.prim_func
-def main(a: T.handle, c: T.handle, n: T.int32) -> None:
-    T.func_attr({"global_symbol": "main", "tir.noalias": True})
-    A = T.match_buffer(a, [n, 4], dtype="float32")
-    C = T.match_buffer(c, [n, 4], dtype="float32")
-    for i, j in T.grid(n, 4):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] * T.float32(2)
-)");
-}
-
 TEST(ThreadExtents, MayBeSizesThatAreKnownWhenTheProgramRuns) {
-  const tir::IRModule mod = of_any_size();
+  const tir::IRModule mod = twice_of_any_size();
   Schedule sch(mod);
   const std::vector<LoopRV> loops = sch.get_loops(sch.get_block("C"));
   const std::vector<LoopRV> parts = sch.split(sch.fuse(loops), {std::nullopt, 8});
@@ -181,7 +168,7 @@ TEST(ThreadExtents, MayBeSizesThatAreKnownWhenTheProgramRuns) {
 }
 
 TEST(ThreadExtents, OfVirtualThreadsAreConstants) {
-  Schedule sch(of_any_size());
+  Schedule sch(twice_of_any_size());
   sch.bind(sch.get_loops(sch.get_block("C"))[0], "vthread.x");
   EXPECT_THROW(lower(sch.mod().functions.at("main")), LowerError);
 }

@@ -7,23 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tenon_test_paths.h"
+#include "tests/common/compile_program.h"
 
 namespace tenon::testing {
 namespace {
-
-/// With the sanitizers that the runtime was compiled with, which else miss their own library.
-constexpr const char* kCompiler =
-#if defined(__SANITIZE_ADDRESS__)
-    "c++ -fsanitize=address,undefined -fno-sanitize=vptr -std=c++20 -I" TENON_SOURCE_DIR
-    "/include ";
-#elif defined(__SANITIZE_THREAD__)
-    "c++ -fsanitize=thread -std=c++20 -I" TENON_SOURCE_DIR "/include ";
-#else
-    "c++ -std=c++20 -I" TENON_SOURCE_DIR "/include ";
-#endif
-constexpr const char* kRuntime = " " TENON_BINARY_DIR "/libtenon_runtime.so " TENON_BINARY_DIR
-                                 "/libtenon_support.a -Wl,-rpath," TENON_BINARY_DIR;
 
 // Knows only the runtime.
 constexpr const char* kProgram = R"(
@@ -54,9 +41,7 @@ TEST(ExportedKernelsTest, AreLaunchedByAnotherProcess) {
   const auto file = [&](const char* name) { return (folder / name).string(); };
   build(s, {A, B}, Target("opencl"), {.name = "turned"}).save(file("turned.so"));
   std::ofstream(file("program.cpp")) << kProgram;
-  EXPECT_EQ(
-      std::system((kCompiler + file("program.cpp") + " -o " + file("program") + kRuntime).c_str()),
-      0);
+  EXPECT_TRUE(compile_program({file("program.cpp")}, file("program")));
   EXPECT_EQ(std::system((file("program") + " " + file("turned.so")).c_str()), 0);
   std::filesystem::remove_all(folder);
 }

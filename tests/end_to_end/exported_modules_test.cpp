@@ -9,25 +9,12 @@
 #include <fstream>
 
 #include "tenon/runtime/processor.h"
-#include "tenon_test_paths.h"
+#include "tests/common/compile_program.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
 namespace {
-
-/// With the sanitizers that the runtime was compiled with, which else miss their own library.
-constexpr const char* kCompiler =
-#if defined(__SANITIZE_ADDRESS__)
-    "c++ -fsanitize=address,undefined -fno-sanitize=vptr -std=c++20 -I" TENON_SOURCE_DIR
-    "/include ";
-#elif defined(__SANITIZE_THREAD__)
-    "c++ -fsanitize=thread -std=c++20 -I" TENON_SOURCE_DIR "/include ";
-#else
-    "c++ -std=c++20 -I" TENON_SOURCE_DIR "/include ";
-#endif
-constexpr const char* kRuntime =
-    " " TENON_BINARY_DIR "/libtenon_runtime.so -Wl,-rpath," TENON_BINARY_DIR;
 
 class ExportedModuleTest : public ::testing::Test {
  protected:
@@ -113,9 +100,7 @@ TEST_F(ExportedModuleTest, AreLoadedByAnotherProcess) {
                             .c_str()),
             0);
   write("program.cpp", kProgram);
-  ASSERT_EQ(
-      std::system((kCompiler + file("program.cpp") + " -o " + file("program") + kRuntime).c_str()),
-      0);
+  ASSERT_TRUE(compile_program({file("program.cpp")}, file("program")));
   for (const char* library : {"two.so", "of_o.so", "of_a.so"})
     EXPECT_EQ(std::system((file("program") + " " + file(library)).c_str()), 0) << library;
 }
@@ -145,10 +130,7 @@ int main() {
       "argument `A` of add: not an array float32[n]" ? 0 : 4;
 }
 )");
-  ASSERT_EQ(std::system((kCompiler + file("linked.cpp") + " " + file("two.o") + " -o " +
-                         file("linked") + kRuntime)
-                            .c_str()),
-            0);
+  ASSERT_TRUE(compile_program({file("linked.cpp"), file("two.o")}, file("linked")));
   EXPECT_EQ(std::system(file("linked").c_str()), 0);
 }
 
@@ -208,11 +190,8 @@ TEST_F(ExportedModuleTest, OfASystemLibraryAreFoundWithoutLoading) {
   build(triples(), Target("llvm -system-lib")).save(file("triple.o"));
   build(adds(10), Target("llvm -system-lib=other_")).save(file("other.o"));
   write("system.cpp", kSystemLibraryProgram);
-  ASSERT_EQ(
-      std::system((kCompiler + file("system.cpp") + " " + file("add.o") + " " + file("triple.o") +
-                   " " + file("other.o") + " -o " + file("system") + kRuntime)
-                      .c_str()),
-      0);
+  ASSERT_TRUE(compile_program(
+      {file("system.cpp"), file("add.o"), file("triple.o"), file("other.o")}, file("system")));
   EXPECT_EQ(std::system(file("system").c_str()), 0);
 }
 
@@ -235,10 +214,7 @@ int main(int, char** argv) {
   return 2;
 }
 )");
-  ASSERT_EQ(std::system((kCompiler + file("twice.cpp") + " " + file("both.o") + " -o " +
-                         file("twice") + kRuntime)
-                            .c_str()),
-            0);
+  ASSERT_TRUE(compile_program({file("twice.cpp"), file("both.o")}, file("twice")));
   EXPECT_EQ(std::system((file("twice") + " " + file("again.so")).c_str()), 0);
 }
 

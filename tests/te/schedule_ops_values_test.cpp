@@ -23,6 +23,32 @@ void expect_same(const std::vector<testing::Array>& a, const std::vector<testing
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], b[i]);
 }
 
+/// Running sums whose readers leave the last two rows out: at few rows they need not even the
+/// first.
+TEST(ScheduleOpsValues, AScanOfWhichNoRowIsReadKeepsItsInitialState) {
+  Var n = size_var("n");
+  Tensor A = placeholder({n + 1, 3}, "A");
+  Tensor state = placeholder({n + 1, 3}, "state");
+  Tensor init = compute(
+      {1, 3}, [&](Var t, Var j) { return A(t, j); }, "init");
+  Tensor update = compute(
+      {n + 1, 3}, [&](Var t, Var j) { return state(t - 1, j) + A(t, j); }, "update");
+  Tensor sums = scan(init, update, state, {A}, "sums");
+  Tensor before = compute(
+      {n}, [&](Var i) { return if_then_else(i >= 1, sums(i - 1, tir::min(i, 2)), 0.0f); },
+      "before");
+  for (const std::int64_t rows : {0, 1, 2, 3, 5}) {
+    const std::vector<testing::Array> arrays =
+        run(create_schedule(before), {A, before}, {.sizes = {{"n", rows}}});
+    for (std::int64_t i = 0; i < rows; ++i) {
+      float expected = 0;
+      for (std::int64_t t = 0; t < i; ++t)
+        expected += arrays[0][static_cast<std::size_t>(t * 3 + std::min<std::int64_t>(i, 2))];
+      EXPECT_EQ(arrays[1][static_cast<std::size_t>(i)], expected) << rows << " rows, row " << i;
+    }
+  }
+}
+
 /// sum over a 3x3 window of a padded input.
 struct PaddedWindow {
   Tensor A = placeholder({7, 9}, "A");

@@ -146,8 +146,9 @@ struct Trace {
 /// In the bare form.
 std::ostream& operator<<(std::ostream& out, const Trace& trace);
 
-/// Either style of text, or JSON (which begins with a bracket). TypeError with line and column for
-/// what is no trace: an unknown call or argument, a name that no line above gives.
+/// Either style of text, or JSON (which begins with a bracket). TypeError for what is no
+/// trace (an unknown call or argument, a name that no line above gives), with line and column where
+/// it is text.
 Trace parse_trace(std::string_view text);
 
 }  // namespace tenon::s_tir

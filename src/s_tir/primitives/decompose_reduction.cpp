@@ -98,7 +98,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
     for (Range& range : region.region) range = substitute(range, iter_map);
     init.writes.push_back(std::move(region));
   }
-  // Of the loops from the one that is named inwards, the init has those of its elements.
+  // The init has those loops, from the one that is named inwards, that its elements need.
   std::vector<int> chosen;
   std::vector<Var> dropped, kept;
   for (const int own : program.loops_of(n)) {

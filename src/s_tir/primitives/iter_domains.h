@@ -29,8 +29,8 @@ struct Move {
   std::string what() const { return describe(program, block); }
 };
 
-/// Of each iterator of the block that moves, in one iteration of the loop. `required`: the blocks
-/// there that read from it, or write for it.
+/// What each iterator of the block that moves must cover in one iteration of the loop. `required`:
+/// the blocks there that read from it, or write for it.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts);
 

@@ -110,7 +110,7 @@ class Matcher {
     stmt(own.body, other.body);
   }
 
-  /// Of any other statement: its expressions and the statements inside.
+  /// Any other statement: its expressions and the statements inside must match.
   void parts(const Stmt& d, const Stmt& t) {
     std::vector<Expr> exprs;
     std::vector<Stmt> stmts;

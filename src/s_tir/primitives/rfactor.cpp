@@ -249,7 +249,7 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
               .body = f.body.update(f.body.outputs, combined),
               .annotations = own.annotations};
   key = {factor};
-  // Of the predicate, what the loops that are left count.
+  // The parts of the predicate that the loops that are left count.
   Expr predicate = make_true();
   for (const Expr& part : conjuncts(f.realize().predicate)) {
     bool is_reduced = false;

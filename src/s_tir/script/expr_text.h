@@ -14,7 +14,7 @@ class ExprText {
   /// An operand of an operator that binds as tightly as `limit` is put in parentheses, where it
   /// binds less tightly.
   std::string list(const std::vector<tir::Expr>& items, const char* separator = ", ");
-  /// Of an access: `A[i, j]`, `A[i:i + 4]` for a vector.
+  /// An access: `A[i, j]`, `A[i:i + 4]` for a vector.
   std::string access(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
   /// `A[vi, 0 : 16]`
   std::string region(const tir::BufferRegion& r);

@@ -99,7 +99,7 @@ class Parser {
   std::optional<tir::Stmt> scoped(OpenBlock* block);
   tir::Stmt let(OpenBlock* block);
   tir::Stmt allocate(OpenBlock* block);
-  /// Of the attributes, pragmas are what scripts of users say.
+  /// The only attributes that scripts of users state are pragmas.
   tir::Stmt attribute(OpenBlock* block);
 
   // ---- statements ----

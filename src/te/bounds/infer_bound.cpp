@@ -166,8 +166,11 @@ void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vecto
   const Range whole = declared(scan.scan_axis);
   const Range needed = cover(steps, whole, facts_);
   Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
-  // If only initial states are needed, no step is made.
-  if (arith::can_prove(count <= 0, facts_)) count = make_int(count.dtype(), 0);
+  // If only initial states are needed, no step is made; they are made whole, and so is their
+  // memory.
+  const bool is_whole = same_range(Range::from_min_extent(whole.min, count), whole);
+  if (!is_whole && !arith::can_prove(count >= 0, facts_))
+    count = simplify(tir::max(count, make_int(count.dtype(), 0)), facts_);
   set_root(scan.scan_axis, Range::from_min_extent(whole.min, count));
   const std::vector<IterVar> fixed = fixed_axes(graph_, id);
   for_each_space(scan, [&](std::size_t k, std::size_t dim, const IterVar& axis) {

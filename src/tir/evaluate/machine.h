@@ -97,7 +97,7 @@ class Machine {
   CommReducer reducer_;
   /// What each thread variable is a coordinate of.
   std::unordered_map<const void*, ThreadTag> tags_;
-  /// Of the threads of a block, by dimension.
+  /// The extents of a block of threads, by dimension.
   std::array<std::int64_t, 3> block_extents_{1, 1, 1};
   std::int64_t steps_ = 0;
   /// Barriers that the threads have come to, ends of blocks and kernels among them.
