@@ -19,6 +19,7 @@ enum class Typing : std::uint8_t {
   Choice,         // of bool, and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width
+  DotProduct,     // four times 8 bits, twice, and a sum
   Launch,         // a text, seven integers, and anything
   Any
 };
@@ -49,6 +50,7 @@ Shape shape_of(Intrin intrin) {
     return exactly(2, Typing::Integers);
   if (among({I::bitwise_not})) return exactly(1, Typing::Integers);
   if (among({I::q_multiply_shift})) return exactly(4, Typing::Integers);
+  if (among({I::dp4a})) return exactly(3, Typing::DotProduct);
   if (among({I::if_then_else})) return exactly(3, Typing::Choice);
   if (among({I::likely})) return exactly(1, Typing::Truth);
   if (among({I::reinterpret})) return exactly(1, Typing::SameWidth);
@@ -57,6 +59,9 @@ Shape shape_of(Intrin intrin) {
   if (among({I::address_of, I::isnullptr, I::ptx_wait_group})) return exactly(1);
   if (among({I::handle_add_byte_offset})) return exactly(2);
   if (among({I::ptx_cp_async})) return exactly(3);
+  if (among({I::tvm_fill_fragment})) return exactly(6);
+  if (among({I::tvm_load_matrix_sync, I::tvm_store_matrix_sync, I::tvm_mma_sync}))
+    return exactly(8);
   if (among({I::prefetch})) return exactly(4);
   if (among({I::tvm_access_ptr, I::tvm_warp_shuffle, I::tvm_warp_shuffle_up,
              I::tvm_warp_shuffle_down}))
@@ -97,6 +102,13 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       return type.is_bool() && all_are(type);
     case Typing::SameWidth:
       return type.bits * type.lanes == first.bits * first.lanes;
+    case Typing::DotProduct: {
+      const auto is_factor = [](DataType t) {
+        return t.is_integral() && t.bits == 8 && t.lanes == 4;
+      };
+      return is_factor(first) && is_factor(args[1].dtype()) && args[2].dtype() == type &&
+             type.is_integral() && type.bits == 32 && type.is_scalar();
+    }
     case Typing::Launch:
       return args[kLaunchName].as<StringImm>() &&
              std::all_of(args.begin() + kLaunchExtents, args.begin() + kLaunchArguments,
@@ -127,6 +139,9 @@ std::string_view text_of(Typing typing) {
       return "is on bool and gives bool";
     case Typing::SameWidth:
       return "gives a type of the same width";
+    case Typing::DotProduct:
+      return "is on two vectors of four integers of 8 bits, and a sum of 32 bits, of one type with "
+             "its value";
     case Typing::Launch:
       return "is on a kernel's name, six extents and a number of bytes, and the kernel's arguments";
     case Typing::Any:

@@ -83,5 +83,29 @@ TEST(LowerIntrinsics, MultiplyShiftKeepsItsValue) {
   }
 }
 
+/// Four equal numbers.
+Expr four(DataType t, int value) { return make_broadcast(make_int(t, value), 4); }
+
+TEST(LowerIntrinsics, DotProductsOfFourKeepTheirValue) {
+  for (const DataType t : {Int(8), UInt(8)}) {
+    for (const int x : {0, 3, 127}) {
+      for (const int sum : {0, -5, 2147483647}) {
+        const Expr call = make_call(Int(32), Intrin::dp4a, {four(t, x), four(Int(8), -7), sum});
+        EXPECT_EQ(std::get<std::int64_t>(evaluate(call)),
+                  static_cast<std::int32_t>(static_cast<std::uint32_t>(sum - 28 * x)));
+        const Expr e = lowered_value(call);
+        ASSERT_FALSE(as_call(e, Intrin::dp4a));
+        EXPECT_EQ(evaluate(e), evaluate(call)) << x << " " << sum;
+      }
+    }
+  }
+}
+
+TEST(LowerIntrinsics, DotProductsThatTheTargetHasStay) {
+  const Expr call = make_call(Int(32), Intrin::dp4a, {four(Int(8), 2), four(Int(8), 3), 1});
+  const PrimFunc func = lower_intrinsics({{}, {}, make_evaluate(call)}, {.has_dp4a = true});
+  EXPECT_TRUE(func.body.as<Evaluate>()->value.same_as(call));
+}
+
 }  // namespace
 }  // namespace tenon::lowering

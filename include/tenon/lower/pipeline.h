@@ -52,6 +52,8 @@ struct PassOptions {
   std::optional<tir::VectorRegisters> vector_registers = std::nullopt;
   /// Threads that exchange values without shared memory (device_passes). 0: none do.
   int warp_size = 0;
+  /// Whether code generation takes dp4a, a sum of four products, as it is.
+  bool has_dp4a = false;
   /// Run verify() after each pass.
   bool verify = true;
 

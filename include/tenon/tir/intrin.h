@@ -62,6 +62,9 @@ enum class Intrin : std::uint8_t {
   bitwise_not,
   // Fixed point: q_multiply_shift(x, y, q, s) = round(x * y * 2^(-q-s)...) of int32.
   q_multiply_shift,
+  // dp4a(a, b, c) = c + a0 b0 + a1 b1 + a2 b2 + a3 b3: a and b are int8x4 or uint8x4, c and the
+  // value are int32 or uint32, which wrap.
+  dp4a,
   // Choice: if_then_else(c, a, b) evaluates one side only; likely(c) is c, with a hint that it
   // mostly holds.
   if_then_else,
@@ -96,10 +99,19 @@ enum class Intrin : std::uint8_t {
   launch_kernel,
   // Copies to shared memory that go on while the thread does: ptx_cp_async(to, from, bytes) begins
   // one, ptx_commit_group() ends a group of them, ptx_wait_group(n) waits until at most n groups of
-  // this thread are under way.
+  // this thread are under way. Addresses are tvm_access_ptr. What is being copied has no value.
   ptx_cp_async,
   ptx_commit_group,
   ptx_wait_group,
+  // Tensor cores: all threads of a warp together. A fragment is memory of scope wmma.*, in tiles;
+  // `index` counts them. Shapes (m, n, k) are those of the product.
+  // (fragment, m, n, k, index, address, elements from row to row, "row_major" or "col_major")
+  tvm_load_matrix_sync,
+  tvm_store_matrix_sync,
+  // (fragment, m, n, k, index, value of all elements)
+  tvm_fill_fragment,
+  // d = a b + c, each a fragment and an index: (d, index, a, index, b, index, c, index)
+  tvm_mma_sync,
   // LLVM intrinsics by name: (name, number of signature arguments, arguments...).
   call_llvm_intrin,
   call_llvm_pure_intrin,

@@ -32,6 +32,8 @@ struct TargetFacts {
   int max_threads_per_block = 1024;
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;
+  /// Registers of 32 bits that a thread may use. None: as many as the device's compiler likes.
+  std::optional<int> max_registers = std::nullopt;
   bool fast_math = false;
   /// The functions are found, once linked into a program, as the system library of this prefix.
   std::optional<std::string> system_library = std::nullopt;

@@ -25,6 +25,11 @@ bool is_for_devices(Intrin intrin) {
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
+    case Intrin::dp4a:
     case Intrin::prefetch:
     case Intrin::isnullptr:
     case Intrin::tvm_stack_make_array:
@@ -110,6 +115,11 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
+    case Intrin::dp4a:
       refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:

@@ -80,6 +80,8 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::bitwise_not:
     case Intrin::q_multiply_shift:
       return bits_intrin(intrin, n, type);
+    case Intrin::dp4a:
+      internal_error("dp4a behind lower-intrinsics");
     case Intrin::if_then_else:
       return choose(expr(n.args[0]), n.args[1], n.args[2]);
     case Intrin::likely:
@@ -123,6 +125,10 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
       refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:

@@ -33,8 +33,27 @@ Expr multiply_shift(const Call& n, DataType type) {
   return cast(type, (product + (one << (right - one))) >> right);
 }
 
+/// One number of a vector: where the vector is read from memory, only that one is read.
+Expr lane_of(const Expr& vector, int lane) {
+  if (const Broadcast* n = vector.as<Broadcast>()) return n->value;
+  const Load* load = vector.as<Load>();
+  const Ramp* ramp = load && load->indices.size() == 1 ? load->indices[0].as<Ramp>() : nullptr;
+  if (ramp && load->buffer->dtype.is_scalar())
+    return make_load(load->buffer, {ramp->base + ramp->stride * lane});
+  return make_shuffle({vector}, {make_int(Int(32), lane)});
+}
+
+Expr sum_of_four_products(const Call& n, DataType type) {
+  Expr sum = n.args[2];
+  for (int lane = 0; lane < 4; ++lane)
+    sum = sum + cast(type, lane_of(n.args[0], lane)) * cast(type, lane_of(n.args[1], lane));
+  return sum;
+}
+
 class IntrinsicLowerer {
  public:
+  explicit IntrinsicLowerer(const PassOptions& options) : options_(options) {}
+
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) {
       const Expr min = expr(n->min), extent = expr(n->extent);
@@ -74,6 +93,8 @@ class IntrinsicLowerer {
     if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
     if (const Call* n = as_call(result, Intrin::q_multiply_shift))
       return multiply_shift(*n, e.dtype());
+    if (const Call* n = as_call(result, Intrin::dp4a); n && !options_.has_dp4a)
+      return sum_of_four_products(*n, e.dtype());
     return result;
   }
 
@@ -86,14 +107,15 @@ class IntrinsicLowerer {
            arith::const_bound(n.b, facts_).is_at_least(1);
   }
 
+  const PassOptions& options_;
   arith::Facts facts_;
 };
 
 }  // namespace
 
-PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions&) {
+PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = IntrinsicLowerer().stmt(func.body);
+  result.body = IntrinsicLowerer(options).stmt(func.body);
   return result;
 }
 

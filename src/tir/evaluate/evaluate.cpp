@@ -43,7 +43,7 @@ Sharing sharing_of(StorageScope scope) {
 const std::shared_ptr<Memory>& Storage::of(const Thread& thread) {
   auto& memory = instances[sharing == Sharing::Thread     ? thread.id
                            : sharing == Sharing::Warp     ? warp_of(thread)
-                           : sharing == Sharing::Fragment ? thread.position / kWarpSize
+                           : sharing == Sharing::Fragment ? warp_along_x(thread)
                                                           : 0];
   if (!memory) memory = Memory::allocate(bytes);
   return memory;

@@ -149,6 +149,12 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     case Intrin::ptx_wait_group:
       end_copies(static_cast<std::size_t>(eval_int(n.args[0], t)), t);
       return integer(0);
+    case Intrin::dp4a: {
+      const Value a = eval(n.args[0], t), b = eval(n.args[1], t);
+      std::int64_t sum = eval_int(n.args[2], t);
+      for (std::size_t k = 0; k < 4; ++k) sum += a[k].i * b[k].i;
+      return fit(integer(sum), e.dtype());
+    }
     case Intrin::tvm_call_packed:
       packed_call(n, t);
     default:

@@ -55,12 +55,16 @@ struct Thread {
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
+std::int64_t warp_along_x(const Thread& thread);
+
 /// What a data pointer points to.
 struct Storage {
   Sharing sharing = Sharing::Block;
   /// Whether it is a block's own: the threads of a block meet there, and at barriers.
   bool is_shared = false;
   std::int64_t bytes = 0;
+  /// Of a fragment: m, n and k of the products that it is for, as soon as it is used.
+  std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
   const std::shared_ptr<Memory>& of(const Thread& thread);
@@ -199,6 +203,21 @@ class Machine {
   /// thread has evaluated it.
   std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
   std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
+
+  // Tensor cores (fragments.cpp).
+  struct Fragment;
+  /// So many rows of so many elements that lie one after another.
+  struct MatrixPlace {
+    std::int64_t rows, length, stride;
+  };
+  void matrix_operation(Intrin intrin, const Call& n, const Active& active);
+  void one_matrix_operation(Intrin intrin, const Call& n, Thread& t);
+  Fragment fragment(const Expr& data, const Expr& index, Thread& t);
+  void move_matrix(const Call& n, bool is_load, Thread& t);
+  void note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t);
+  void multiply_matrices(const Call& n, Thread& t);
+  /// Buffers of warp_uses_ that no load or store of the program names.
+  std::vector<Buffer> kept_buffers_;
 };
 
 }  // namespace tenon::tir::evaluation

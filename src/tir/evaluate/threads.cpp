@@ -147,6 +147,9 @@ void Machine::threads(const Launch& n, const Active& active) {
 void Machine::evaluate_statement(const Expr& e, const Active& active) {
   if (const Call* call = as_call(e, Intrin::tvm_thread_allreduce)) return allreduce(*call, active);
   if (as_call(e, Intrin::tvm_storage_sync)) return barrier(active);
+  for (const Intrin intrin : {Intrin::tvm_load_matrix_sync, Intrin::tvm_store_matrix_sync,
+                              Intrin::tvm_fill_fragment, Intrin::tvm_mma_sync})
+    if (const Call* call = as_call(e, intrin)) return matrix_operation(intrin, *call, active);
   if (e.as<StringImm>()) return;
   for (std::size_t id : active) eval(e, threads_[id]);
 }

@@ -74,6 +74,7 @@ void Machine::report_warp_accesses() {
     options_.on_warp_access({use.buffer, use.is_write, use.bytes, ways});
   }
   warp_uses_.clear();
+  kept_buffers_.clear();
   use_of_evaluation_.clear();
   evaluations_.clear();
 }
@@ -102,6 +103,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
     const Buffer buffer = decl_buffer({1}, to.args[0].dtype().element(),
                                       {.name = copy.name, .data = Var::of(to.args[1])});
     note_warp_access(&n, buffer, true, t, {&copy.offset, 1}, static_cast<int>(bytes));
+    kept_buffers_.push_back(buffer);
   }
   t.copies.push_back(std::move(copy));
 }
