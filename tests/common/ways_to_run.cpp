@@ -7,6 +7,7 @@
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/work.h"
+#include "tests/definition/definition.h"
 
 namespace tenon::testing {
 
@@ -69,6 +70,27 @@ void run_compiled(const runtime::Function& function, const Arguments& arguments)
     }
   }
   function.call(args);
+}
+
+std::string against_definition(const std::vector<LowerArgument>& args, const Arguments& arrays,
+                               std::int64_t symbol) {
+  std::vector<TensorMemory> tensors;
+  std::map<const tir::ExprNode*, std::variant<std::int64_t, double>> scalars;
+  for (std::size_t n = 0, array = 0; n < args.size(); ++n) {
+    if (const Var* scalar = std::get_if<Var>(&args[n])) {
+      const tir::HostValue& value = arrays.values[n];
+      if (const double* real = std::get_if<double>(&value)) scalars[&scalar->node()] = *real;
+      continue;
+    }
+    const Arguments::Array& memory = *arrays.arrays[array++];
+    if (const te::Tensor* tensor = std::get_if<te::Tensor>(&args[n]))
+      tensors.push_back({*tensor, memory.data(), memory.shape});
+  }
+  const auto value_of = [&](const Var& var) -> std::variant<std::int64_t, double> {
+    const auto found = scalars.find(&var.node());
+    return found == scalars.end() ? symbol : found->second;
+  };
+  return against_definition(tensors, value_of).wrong;
 }
 
 namespace {
@@ -139,6 +161,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     const Arguments right = make_arguments(args, {.symbol = symbol});
     tir::evaluate(truth, right.values,
                   {.check_uninitialized = true, .call_extern = ways.call_extern});
+    if (const std::string wrong = against_definition(args, right, symbol); !wrong.empty())
+      return "the interpreter, symbol " + std::to_string(symbol) + ": " + wrong;
     auto compare = [&](const std::string& way, const Arguments& actual) -> std::string {
       const std::string difference = first_difference(right, actual, ways.tolerance);
       if (difference.empty()) return "";

@@ -3,6 +3,9 @@
 //
 //   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 //
+// That truth is itself compared, element by element, with what the operations are by their
+// definition.
+//
 // The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
 // partition), the loops after each pass that makes them ready for a CPU (for vector registers of
 // several widths), and the compiled code, by LLVM and as C; where there are threads, on OpenCL's
@@ -50,6 +53,11 @@ std::string compare_with_default(const te::Schedule& schedule,
 /// Of another schedule, which computes the same.
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways = {});
+
+/// Where the results in the arrays, which are as make_arguments made them for the symbol, are not
+/// what the operations say; "" if nowhere.
+std::string against_definition(const std::vector<LowerArgument>& args, const Arguments& arrays,
+                               std::int64_t symbol);
 
 /// Runs a compiled function on the arrays.
 void run_compiled(const runtime::Function& function, const Arguments& arguments);

@@ -116,6 +116,7 @@ TEST(RandomScans, ComputeTheSame) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     RandomScan program(seed);
     const auto expected = testing::run(create_schedule(program.output()), program.arguments());
+    ASSERT_EQ(testing::against_definition(program.arguments(), expected), "") << "seed " << seed;
     std::optional<Schedule> s;
     try {
       s = program.make_schedule();

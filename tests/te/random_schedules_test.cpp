@@ -225,6 +225,7 @@ class RandomSchedule : public ::testing::TestWithParam<unsigned> {
     generator.make_program();
     const std::vector<Tensor> arguments = generator.arguments();
     const auto expected = testing::run(create_schedule(arguments.back()), arguments);
+    EXPECT_EQ(testing::against_definition(arguments, expected), "") << "seed " << seed;
     std::optional<Schedule> s;
     auto described = [&] {
       return "seed " + std::to_string(seed) + "\n" + generator.log() + "\n" +

@@ -9,6 +9,7 @@
 #include "tenon/te/freeze.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/evaluate.h"
+#include "tests/definition/definition.h"
 
 namespace tenon::te::testing {
 
@@ -50,6 +51,19 @@ inline std::vector<Array> run(const Schedule& schedule, const std::vector<Tensor
     std::get<tir::HostArray>(values[i]).data = arrays[i].data();
   tir::evaluate(func, values, {.check_uninitialized = true, .on_access = options.on_access});
   return arrays;
+}
+
+/// Where the results of a run are not what the operations say; "" if nowhere.
+inline std::string against_definition(const std::vector<Tensor>& tensors,
+                                      const std::vector<Array>& arrays) {
+  std::vector<tenon::testing::TensorMemory> memory;
+  for (std::size_t n = 0; n < tensors.size(); ++n) {
+    std::vector<std::int64_t> shape;
+    for (const Expr& extent : tensors[n].shape()) shape.push_back(value_of(extent, {}));
+    memory.push_back({tensors[n], arrays[n].data(), std::move(shape)});
+  }
+  return tenon::testing::against_definition(memory, [](const Var&) { return std::int64_t{0}; })
+      .wrong;
 }
 
 /// The indices of one buffer, per dimension the least and the greatest.
