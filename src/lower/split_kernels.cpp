@@ -50,6 +50,9 @@ struct Inputs {
 /// stays.
 class MemoryOfBlocks {
  public:
+  /// Inside of these blocks and threads, the outermost first.
+  explicit MemoryOfBlocks(std::vector<RangedVar> threads) : loops_(std::move(threads)) {}
+
   Stmt body(const Stmt& s) {
     Stmt result = without(s);
     for (std::size_t k = found_.size(); k-- > 0;) {
@@ -86,7 +89,7 @@ class MemoryOfBlocks {
     return map_statements(s, [&](const Stmt& child) { return without(child); });
   }
 
-  /// The memory of all iterations is as large as that of any.
+  /// The memory of all blocks and iterations is as large as that of any.
   Expr known_at_top(const Expr& extent, const Var& data) const {
     const auto is_inner = [&](const Expr& var) {
       return std::ranges::any_of(loops_, [&](const RangedVar& l) { return l.var.same_as(var); });
@@ -96,7 +99,7 @@ class MemoryOfBlocks {
     throw LowerError(
         "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
         print_expr(extent) +
-        "` elements, which differs from iteration to iteration without a bound that is "
+        "` elements, which differs from block to block or iteration to iteration without a bound that is "
         "known; compute the stage at a loop outside of those");
   }
 
@@ -181,14 +184,17 @@ class Splitter {
     std::array<Expr, 6> extents{Expr(1), Expr(1), Expr(1), Expr(1), Expr(1), Expr(1)};
     const Stmt* inside = &s;
     std::vector<const Attr*> nest;
+    std::vector<RangedVar> threads;
     while (const Attr* n = thread_attr(*inside)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
       extents[(tag.is_block() ? 0u : 3u) + static_cast<std::size_t>(tag.dim.value_or(0))] =
           n->value;
       nest.push_back(n);
+      threads.push_back(
+          {std::get<IterVar>(n->subject).var(), Range::from_min_extent(Expr(0), n->value)});
       inside = &n->body;
     }
-    Stmt body = MemoryOfBlocks().body(*inside);
+    Stmt body = MemoryOfBlocks(std::move(threads)).body(*inside);
     for (std::size_t k = nest.size(); k-- > 0;)
       body = make_stmt(
           Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});

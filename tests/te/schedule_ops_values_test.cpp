@@ -49,6 +49,24 @@ TEST(ScheduleOpsValues, AScanOfWhichNoRowIsReadKeepsItsInitialState) {
   }
 }
 
+/// The one row that is read lies outside of what there is, so that no row is computed.
+TEST(ScheduleOpsValues, AStageOfWhichNothingIsNeededMayBeSplitAndFused) {
+  for (const bool by_parts : {false, true}) {
+    Tensor A = placeholder({4, 26}, "A");
+    Tensor B = compute(
+        {4, 26}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+    Tensor C = compute(
+        {1}, [&](Var i) { return if_then_else(i >= 1, B(i - 1, i + 12), 0.0f); }, "C");
+    Schedule s = create_schedule(C);
+    const std::vector<IterVar> axes = s[B].transform_layout([](Var i, Var j) {
+      return std::vector<Expr>{j, i};
+    });
+    auto [outer, inner] = by_parts ? s[B].split_by_nparts(axes[1], 3) : s[B].split(axes[1], 6);
+    s[B].fuse({axes[0], outer, inner});
+    EXPECT_EQ(run(s, {A, C})[1], testing::Array{0});
+  }
+}
+
 /// sum over a 3x3 window of a padded input.
 struct PaddedWindow {
   Tensor A = placeholder({7, 9}, "A");

@@ -35,7 +35,8 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   if (!fused) return;
   const Range& outer = ranges.at(fuse.outer);
   const Range& inner = ranges.at(fuse.inner);
-  if (!fused->is_bounded() || covers(*fused, ranges.at(fuse.fused))) {
+  // Rows without columns are never gone through.
+  if (!fused->is_bounded() || is_zero(inner.extent) || covers(*fused, ranges.at(fuse.fused))) {
     domains.set(fuse.outer, Interval::from_range(outer));
     domains.set(fuse.inner, Interval::from_range(inner));
     return;
@@ -63,7 +64,9 @@ void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
   const Expr* fused = values.find(fuse.fused);
   if (!fused) return;
   const Expr index = *fused;
-  const Expr& row = ranges.at(fuse.inner).extent;
+  const Expr& columns = ranges.at(fuse.inner).extent;
+  // Rows without columns are never gone through, whatever is said of them.
+  const Expr row = is_zero(columns) ? make_int(columns.dtype(), 1) : columns;
   const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
   const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);
   // The fused axis may be wider than the two.

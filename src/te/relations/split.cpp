@@ -98,7 +98,9 @@ void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values
   const Expr* parent = values.find(split.parent);
   if (!parent) return;
   Expr index = unshifted(*parent, ranges.at(split.parent).min);
-  const Expr& factor = ranges.at(split.inner).extent;
+  const Expr& length = ranges.at(split.inner).extent;
+  // Parts without iterations are never gone through, whatever is said of them.
+  const Expr factor = is_zero(length) ? make_int(length.dtype(), 1) : length;
   values.set(split.outer, floordiv(index, factor));
   values.set(split.inner, floormod(index, factor));
 }
