@@ -12,6 +12,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/driver/build.h"
+#include "tenon/driver/kernel_library.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"

@@ -25,15 +25,23 @@ endforeach()
 
 # Debian keeps each LLVM in a folder of its own: the one that Tenon was built with is found again.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
-    ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake INSTALL_DESTINATION ${tenon_package_dir})
+    ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake INSTALL_DESTINATION ${tenon_package_dir}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/TenonConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake
               ${PROJECT_BINARY_DIR}/package/TenonConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/TenonKernels.cmake
     DESTINATION ${tenon_package_dir} COMPONENT dev)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
     PATTERN tooling EXCLUDE)
+
+# What tenon_add_kernels(... STANDALONE) compiles into a library of kernels.
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/processor_features.inc
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/runtime COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/standalone/standalone.c
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/runtime/standalone COMPONENT dev)
 
 # The archives name each other in a cycle-free order: users before what they use.
 set(tenon_archives ${tenon_libraries})

@@ -1,9 +1,9 @@
 #include "tenon/codegen/c_header.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <unordered_set>
+
+#include "tenon/codegen/c_names.h"
 
 namespace tenon::codegen {
 
@@ -14,38 +14,6 @@ using runtime::ArraySpec;
 using runtime::FunctionSpec;
 using runtime::ParamSpec;
 using runtime::ScalarSpec;
-
-/// Words of C and C++ that a kernel or a parameter may be called, and what is no name of a kernel
-/// because programs have it already.
-constexpr std::array<std::string_view, 42> kTaken = {
-    "auto",   "bool",     "break",    "case",   "char",  "class",  "const",  "continue", "default",
-    "delete", "do",       "double",   "else",   "enum",  "extern", "float",  "for",      "goto",
-    "if",     "inline",   "int",      "long",   "main",  "new",    "not",    "operator", "private",
-    "public", "register", "restrict", "return", "short", "signed", "sizeof", "static",   "struct",
-    "switch", "this",     "typedef",  "union",  "void",  "while"};
-
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-bool is_free_name(const std::string& name) {
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
-         std::ranges::all_of(name, is_letter) && std::ranges::count(kTaken, name) == 0;
-}
-
-/// Parameters as names of C, each once: "T.local" is T_local.
-std::vector<std::string> parameter_names(const FunctionSpec& function) {
-  std::unordered_set<std::string> used{"tenon_args", "tenon_codes", "tenon_arrays",
-                                       "tenon_strides"};
-  std::vector<std::string> names;
-  for (const ParamSpec& param : function.params) {
-    std::string name = param.name;
-    std::ranges::replace_if(
-        name, [](char c) { return !is_letter(c); }, '_');
-    if (!is_free_name(name)) name = "p_" + name;
-    while (!used.insert(name).second) name += '_';
-    names.push_back(std::move(name));
-  }
-  return names;
-}
 
 std::string type_of(const ParamSpec& param) {
   if (const auto* array = std::get_if<ArraySpec>(&param.type))
@@ -70,7 +38,7 @@ std::string pass_scalar(DataType type, const std::string& at, const std::string&
 
 /// The function as C programs would have it: int32_t scale(const DLTensor* A, DLTensor* B).
 std::string plain_function(const FunctionSpec& function) {
-  const std::vector<std::string> names = parameter_names(function);
+  const std::vector<std::string> names = c_parameter_names(function);
   std::string params, body;
   std::size_t arrays = 0, dimensions = 0;
   for (std::size_t n = 0; n < names.size(); ++n) {
@@ -127,7 +95,7 @@ std::string c_header(const std::string& file_name, const std::vector<FunctionSpe
           (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
     text += ") */\nint32_t " + function.symbol +
             "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
-    if (is_free_name(function.name)) plain += "\n" + plain_function(function);
+    if (is_c_name(function.name)) plain += "\n" + plain_function(function);
   }
   if (!plain.empty()) {
     text += "\n#ifndef TENON_PACKED_ONLY\n";

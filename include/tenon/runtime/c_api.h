@@ -155,6 +155,12 @@ int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t devic
 /* Drops what the runtime has loaded, before the kernels' memory goes. */
 void tenon_release_kernels(TenonKernels* kernels);
 
+/* ---- The processor ---- */
+
+/* Whether this processor, and the system that it runs, have the feature, by LLVM's name ("avx2").
+ * 1 for a name that cannot be asked for. */
+int32_t tenon_processor_has(const char* feature);
+
 /* ---- Exported modules ---- */
 
 /* What generated code calls, as a table. */

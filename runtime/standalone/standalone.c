@@ -1,0 +1,239 @@
+/* What compiled kernels call of the runtime, for programs that link nothing else: parallel loops on
+ * threads of its own, temporary memory, the message of the last error. Same contracts as in
+ * tenon/runtime/c_api.h; no devices. C11 and POSIX threads.
+ *
+ * A program links this or libtenon_runtime, not both. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tenon/runtime/c_api.h"
+
+enum { kMessageBytes = 512, kMaxThreads = 256, kAlignment = 128 };
+
+/* ---- Errors ---- */
+
+static _Thread_local char last_error[kMessageBytes];
+
+const char* tenon_last_error(void) { return last_error; }
+
+void tenon_set_last_error(const char* message) {
+  snprintf(last_error, sizeof last_error, "%s", message ? message : "");
+}
+
+static int32_t fail(int32_t status, const char* message) {
+  tenon_set_last_error(message);
+  return status;
+}
+
+static int write_value(char* out, size_t room, const TenonValue* value, int32_t code) {
+  if (code == kTenonFloat) return snprintf(out, room, "%.17g", value->f);
+  return snprintf(out, room, "%lld", (long long)value->i);
+}
+
+int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes, int32_t num_args) {
+  char message[kMessageBytes], actual[40], expected[40];
+  int32_t n;
+  size_t used;
+  write_value(actual, sizeof actual, &args[1], type_codes[1]);
+  write_value(expected, sizeof expected, &args[2], type_codes[2]);
+  used = (size_t)snprintf(message, sizeof message, "%s: got %s, expected %s at [",
+                          (const char*)args[0].p, actual, expected);
+  for (n = 3; n < num_args && used < sizeof message; ++n)
+    used += (size_t)snprintf(message + used, sizeof message - used, n > 3 ? ", %lld" : "%lld",
+                             (long long)args[n].i);
+  if (used < sizeof message) snprintf(message + used, sizeof message - used, "]");
+  return fail(kTenonError, message);
+}
+
+/* ---- The processor ---- */
+
+int32_t tenon_processor_has(const char* feature) {
+#if defined(__x86_64__) || defined(__i386__)
+#define TENON_FEATURE(name) \
+  if (strcmp(feature, name) == 0) return __builtin_cpu_supports(name) != 0;
+#include "runtime/processor_features.inc"
+#undef TENON_FEATURE
+#endif
+  (void)feature;
+  return 1;
+}
+
+/* ---- Workspaces ---- */
+
+void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nbytes,
+                            int32_t alignment) {
+  const size_t step = alignment > kAlignment ? (size_t)alignment : (size_t)kAlignment;
+  void* data = NULL;
+  (void)device_id;
+  if (device_type != kDLCPU) {
+    tenon_set_last_error("there are no devices in the standalone runtime");
+    return NULL;
+  }
+  if (nbytes > SIZE_MAX - step ||
+      !(data = aligned_alloc(step, nbytes == 0 ? step : (nbytes + step - 1) / step * step)))
+    tenon_set_last_error("out of memory for a temporary array");
+  return data;
+}
+
+int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data) {
+  (void)device_type, (void)device_id;
+  free(data);
+  return kTenonOk;
+}
+
+/* ---- Threads ---- */
+
+static atomic_int wanted_threads;
+
+int32_t tenon_set_num_threads(int32_t n) {
+  if (n < 0 || n > kMaxThreads) return fail(kTenonInvalidArgument, "not a number of threads");
+  atomic_store(&wanted_threads, n);
+  return kTenonOk;
+}
+
+int32_t tenon_num_threads(int32_t* result) {
+  const char* given = getenv("TENON_NUM_THREADS");
+  long n = atomic_load(&wanted_threads);
+  if (n == 0 && given) {
+    char* end;
+    n = strtol(given, &end, 10);
+    if (*end != 0 || n < 1) return fail(kTenonError, "TENON_NUM_THREADS is no positive number");
+  }
+  if (n == 0) n = sysconf(_SC_NPROCESSORS_ONLN);
+  *result = n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : (int32_t)n;
+  return kTenonOk;
+}
+
+/* ---- Parallel loops ----
+ *
+ * The threads that help are made by the first loop and wait from then on. They serve one loop at a
+ * time: one that starts while another runs, from another thread or inside of it, runs inline. */
+
+typedef struct {
+  TenonLoopBody body;
+  void* closure;
+  int64_t begin, end, grain;
+  atomic_llong next;        /* the first iteration that nobody has taken */
+  atomic_int status;        /* kTenonOk, or that of the first sub-range that failed */
+  char message[kMessageBytes];
+} Loop;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
+/* All below are guarded by the lock. */
+static Loop* current;
+static uint64_t round_number;
+static int helpers_made, helpers_wanted, helpers_inside;
+static pid_t owner; /* a child of fork has none of the threads */
+
+static void run_loop(Loop* loop) {
+  for (;;) {
+    int64_t begin = atomic_fetch_add(&loop->next, loop->grain), end;
+    int32_t status;
+    if (begin >= loop->end || atomic_load(&loop->status) != kTenonOk) return;
+    end = loop->end - begin < loop->grain ? loop->end : begin + loop->grain;
+    tenon_set_last_error(NULL);
+    status = loop->body(loop->closure, begin, end);
+    if (status != kTenonOk) {
+      int expected = kTenonOk;
+      if (!last_error[0]) tenon_set_last_error("the body of a parallel loop failed without a message");
+      pthread_mutex_lock(&lock);
+      if (atomic_compare_exchange_strong(&loop->status, &expected, status))
+        memcpy(loop->message, last_error, sizeof last_error);
+      pthread_mutex_unlock(&lock);
+      return;
+    }
+  }
+}
+
+static void* help(void* number) {
+  const int own = (int)(intptr_t)number;
+  uint64_t seen = 0;
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    Loop* loop;
+    while (!current || round_number == seen || own >= helpers_wanted) pthread_cond_wait(&started, &lock);
+    seen = round_number;
+    loop = current;
+    ++helpers_inside;
+    pthread_mutex_unlock(&lock);
+    run_loop(loop);
+    pthread_mutex_lock(&lock);
+    if (--helpers_inside == 0) pthread_cond_signal(&finished);
+  }
+  return NULL;
+}
+
+/* With the lock held. */
+static void make_helpers(int wanted) {
+  if (owner != getpid()) {
+    owner = getpid();
+    helpers_made = helpers_inside = 0;
+    current = NULL;
+    /* Those who waited are in the parent only. */
+    started = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    finished = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  }
+  for (; helpers_made < wanted; ++helpers_made) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, help, (void*)(intptr_t)helpers_made) != 0) return;
+    pthread_detach(thread);
+  }
+}
+
+int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
+  Loop loop = {.body = body, .closure = closure, .begin = begin, .end = end};
+  int32_t threads, status;
+  if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_for: body is NULL");
+  if (begin >= end) return kTenonOk;
+  if ((status = tenon_num_threads(&threads)) != kTenonOk) return status;
+  /* Far from the ends of 64 bits, so that `next` cannot wrap. */
+  if (threads == 1 || end - begin == 1 || begin < 0 || end > INT64_MAX / 2) return body(closure, begin, end);
+  if (pthread_mutex_trylock(&lock) != 0) return body(closure, begin, end);
+  make_helpers(threads - 1);
+  if (current || helpers_made == 0) {
+    pthread_mutex_unlock(&lock);
+    return body(closure, begin, end);
+  }
+  loop.grain = (end - begin) / (4 * threads);
+  if (loop.grain == 0) loop.grain = 1;
+  atomic_init(&loop.next, begin);
+  atomic_init(&loop.status, kTenonOk);
+  current = &loop;
+  helpers_wanted = threads - 1;
+  ++round_number;
+  pthread_cond_broadcast(&started);
+  pthread_mutex_unlock(&lock);
+  run_loop(&loop);
+  pthread_mutex_lock(&lock);
+  current = NULL; /* who has not come yet finds nothing */
+  while (helpers_inside > 0) pthread_cond_wait(&finished, &lock);
+  pthread_mutex_unlock(&lock);
+  status = atomic_load(&loop.status);
+  return status == kTenonOk ? kTenonOk : fail(status, loop.message);
+}
+
+/* A region of one task is right for every body, by its contract. */
+int32_t tenon_parallel_launch(TenonTaskBody body, void* closure, int32_t num_tasks) {
+  if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_launch: body is NULL");
+  (void)num_tasks;
+  return body(closure, 0, 1);
+}
+
+int32_t tenon_parallel_barrier(void) { return kTenonOk; }
+
+/* ---- Devices ---- */
+
+int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t device_id,
+                            const TenonValue* args, int32_t num_args, const int64_t* launch) {
+  (void)kernels, (void)kernel, (void)device_id, (void)args, (void)num_args, (void)launch;
+  return fail(kTenonError, "there are no devices in the standalone runtime");
+}

@@ -1,0 +1,45 @@
+/* Calls kernels of a library that has all that they need in itself. */
+#include <stdio.h>
+
+#include "own_matrices.h"
+
+static DLTensor matrix(float* data, int64_t* shape) {
+  DLTensor tensor = {0};
+  tensor.data = data;
+  tensor.device.device_type = kDLCPU;
+  tensor.ndim = 2;
+  tensor.dtype.code = kDLFloat;
+  tensor.dtype.bits = 32;
+  tensor.dtype.lanes = 1;
+  tensor.shape = shape;
+  return tensor;
+}
+
+static float a[64][32], b[32][48], c[64][48];
+
+int main(void) {
+  int64_t of_a[2] = {64, 32}, of_b[2] = {32, 48}, of_c[2] = {64, 48};
+  DLTensor A = matrix(a[0], of_a), B = matrix(b[0], of_b), C = matrix(c[0], of_c);
+  int i, j, k, run;
+  for (i = 0; i < 64; ++i)
+    for (k = 0; k < 32; ++k) a[i][k] = (float)((i + k) % 5);
+  for (k = 0; k < 32; ++k)
+    for (j = 0; j < 48; ++j) b[k][j] = (float)((k * j) % 3);
+  for (run = 0; run < 1000; ++run) {
+    for (i = 0; i < 64; ++i)
+      for (j = 0; j < 48; ++j) c[i][j] = -1;
+    if (product(&A, &B, &C) != kTenonOk) {
+      fprintf(stderr, "%s\n", tenon_last_error());
+      return 1;
+    }
+    for (i = 0; i < 64; ++i)
+      for (j = 0; j < 48; ++j) {
+        float sum = 0;
+        for (k = 0; k < 32; ++k) sum += a[i][k] * b[k][j];
+        if (c[i][j] != sum) return 2;
+      }
+  }
+  /* Another number of dimensions is refused. */
+  A.ndim = 1;
+  return product(&A, &B, &C) == kTenonOk ? 3 : 0;
+}
