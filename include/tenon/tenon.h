@@ -29,6 +29,7 @@
 #include "tenon/s_tir/trace.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/draw.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"

@@ -18,8 +18,10 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array<std::pair<std::string_view, Emit>, 5> kEmits = {{{"simple", Emit::Simple},
+constexpr std::array<std::pair<std::string_view, Emit>, 7> kEmits = {{{"simple", Emit::Simple},
                                                                       {"loops", Emit::Loops},
+                                                                      {"outline", Emit::Outline},
+                                                                      {"dot", Emit::Dot},
                                                                       {"ll", Emit::Ll},
                                                                       {"asm", Emit::Asm},
                                                                       {"source", Emit::Source}}};
@@ -47,8 +49,10 @@ struct OptionText {
 
 constexpr std::array<OptionText, 9> kOptions = {{
     {"help", Takes::Nothing, "", "print this and stop"},
-    {"emit", Takes::Value, "simple|loops|ll|asm|source",
-     "print the loops, the loops before any pass, LLVM's IR, assembler, or the target's source"},
+    {"emit", Takes::Value, "simple|loops|outline|dot|ll|asm|source",
+     "print the loops, the loops before any pass, the schedule as an outline or as Graphviz's graphs "
+     "(what reads what, what is computed where, how axes come of each other), LLVM's IR, assembler, or "
+     "the target's source"},
     {"target", Takes::Value, "TARGET",
      "what to compile for: \"llvm -mcpu=native\" unless said, or \"c\""},
     {"size", Takes::Value, "N", ""},
@@ -108,7 +112,8 @@ int parse_number(const std::string& option, const std::string& text, int least, 
 Emit parse_emit(const std::string& text) {
   for (const auto& [name, emit] : kEmits)
     if (name == text) return emit;
-  throw UsageError("unknown --emit='" + text + "'. Known: simple, loops, ll, asm, source.");
+  throw UsageError("unknown --emit='" + text +
+                   "'. Known: simple, loops, outline, dot, ll, asm, source.");
 }
 
 std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "tenon/runtime/threads.h"
+#include "tenon/te/draw.h"
 #include "tenon/tooling/on_device.h"
 
 namespace tenon {
@@ -81,6 +82,12 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
       print(tir::IRModule{{{"main", loops}}});
       return;
     }
+    case Emit::Outline:
+      print(schedule.print_loops(where));
+      return;
+    case Emit::Dot:
+      print(te::all_dots(schedule, where));
+      return;
     case Emit::Ll:
       print(compile(schedule, args, target(), how, where).source("ll"));
       return;

@@ -75,8 +75,9 @@ TEST(CommandLine, EveryOptionSaysWhatItKnows) {
   for (const char* pass : {"flatten-storage", "unroll-loops", "lower-intrinsics"})
     EXPECT_NE(passes.find(pass), std::string::npos) << passes;
   const std::string options = run_tutorial("09_split", "--x").err;
-  for (const char* option : {"--emit=simple|loops|ll|asm", "--target=", "--size=", "--threads=",
-                             "--check", "--time", "--dump-after=", "--time-passes", "--help"})
+  for (const char* option :
+       {"--emit=simple|loops|outline|dot|ll|asm", "--target=", "--size=", "--threads=", "--check",
+        "--time", "--dump-after=", "--time-passes", "--help"})
     EXPECT_NE(options.find(option), std::string::npos) << options;
 }
 
@@ -100,6 +101,16 @@ TEST(CommandLine, LoopsAreMultiDimensional) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("A: Buffer(A_2: Pointer(float32), float32, [1024, 1024], [])"),
             std::string::npos);
+}
+
+TEST(CommandLine, AnOutlineHasALineForEachLoop) {
+  const Outcome run = run_tutorial("10_reorder", "--emit=outline");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("produce C:\n  for i.outer in 0.."), std::string::npos) << run.out;
+}
+
+TEST(CommandLine, DotIsReadByGraphviz) {
+  EXPECT_NE(run_tutorial("10_reorder", "--emit=dot").out.find("digraph G {"), std::string::npos);
 }
 
 TEST(CommandLine, LlIsLlvmsTextAndAsmIsAssembler) {

@@ -133,6 +133,12 @@ class Ladder {
       case Emit::Loops:
         std::cout << tir::IRModule{{{"main", lower_to_loops(step.schedule, arguments(step))}}};
         break;
+      case Emit::Outline:
+        std::cout << step.schedule.print_loops();
+        break;
+      case Emit::Dot:
+        std::cout << te::all_dots(step.schedule);
+        break;
       case Emit::Ll:
         std::cout << compile(step).source("ll");
         break;

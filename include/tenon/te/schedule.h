@@ -59,6 +59,10 @@ class Schedule {
   /// What was accepted and yet deserves a word, in order.
   const std::vector<std::string>& warnings() const;
 
+  /// The loops as an outline, a line for each (te/draw.h). Throws what infer_bound does for a
+  /// schedule that cannot be computed.
+  std::string print_loops(SourceLocation where = SourceLocation::current()) const;
+
   const ScheduleData& data() const { return *data_; }
   explicit Schedule(std::shared_ptr<ScheduleData> data) : data_(std::move(data)) {}
   // Moving copies, so that a handle is never empty.

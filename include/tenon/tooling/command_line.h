@@ -30,7 +30,7 @@ namespace tenon {
 /// What to print of a schedule: the loops as the known texts have them, the loops before any pass,
 /// LLVM's IR, assembler, or the code as its target's language has it (C for `c`, LLVM's IR for
 /// `llvm`).
-enum class Emit : std::uint8_t { Simple, Loops, Ll, Asm, Source };
+enum class Emit : std::uint8_t { Simple, Loops, Outline, Dot, Ll, Asm, Source };
 
 struct CommandLineOptions {
   /// Absent: the program's own choice.
