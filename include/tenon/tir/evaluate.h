@@ -34,6 +34,13 @@ struct Access {
   const BufferNode* buffer;
   std::span<const std::int64_t> indices;
   bool is_write;
+  /// The load that reads; null for writes, and for reads of another kind.
+  const Load* load = nullptr;
+  /// Which memory: every time that the program comes to where a multi-dimensional buffer is made,
+  /// it is another one, and so is each copy that threads have of it.
+  std::int64_t realization = 0, copy = 0;
+  /// The indices that the memory has room for. Empty for flat buffers.
+  std::span<const std::int64_t> mins = {}, extents = {};
 };
 
 /// One access of shared memory by the threads of a warp together, for checks of bank conflicts.

@@ -40,11 +40,22 @@ Sharing sharing_of(StorageScope scope) {
   internal_error("a storage scope without a meaning");
 }
 
+std::int64_t Storage::copy_of(const Thread& thread) const {
+  switch (sharing) {
+    case Sharing::Thread:
+      return thread.id;
+    case Sharing::Warp:
+      return warp_of(thread);
+    case Sharing::Fragment:
+      return warp_along_x(thread);
+    case Sharing::Block:
+      return 0;
+  }
+  internal_error("memory that nobody shares and nobody has");
+}
+
 const std::shared_ptr<Memory>& Storage::of(const Thread& thread) {
-  auto& memory = instances[sharing == Sharing::Thread     ? thread.id
-                           : sharing == Sharing::Warp     ? warp_of(thread)
-                           : sharing == Sharing::Fragment ? warp_along_x(thread)
-                                                          : 0];
+  auto& memory = instances[copy_of(thread)];
   if (!memory) memory = Memory::allocate(bytes);
   return memory;
 }

@@ -245,7 +245,7 @@ Value Machine::load(const Load& n, Thread& t) {
   std::vector<Scalar> lanes;
   std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
-    const Place place = locate(n.buffer, at, t, false);
+    const Place place = locate(n.buffer, at, t, false, &n);
     offsets.push_back(place.offset);
     for (int w = 0; w < width; ++w)
       lanes.push_back(read_element(place.address + w * element.bytes(), element));
@@ -315,14 +315,16 @@ void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> 
 }
 
 Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_t> indices,
-                               Thread& t, bool is_write) {
-  if (options_.on_access) options_.on_access({buffer.get(), indices, is_write});
+                               Thread& t, bool is_write, const Load* load) {
   const int bytes = buffer->dtype.bytes();
   std::shared_ptr<Storage> storage;
   std::int64_t element = 0;
   if (auto found = regions_.find(buffer.get()); found != regions_.end()) {
     storage = found->second.storage;
     const Layout& layout = found->second.of(t);
+    if (options_.on_access)
+      options_.on_access({buffer.get(), indices, is_write, load, found->second.number,
+                          storage->copy_of(t), layout.mins, layout.extents});
     internal_check(indices.size() == layout.mins.size(),
                    "an index of the wrong rank in the interpreter");
     element = layout.base;
@@ -332,6 +334,7 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
       element += at * layout.strides[d];
     }
   } else {
+    if (options_.on_access) options_.on_access({buffer.get(), indices, is_write, load});
     for (std::size_t d = 0; d < indices.size(); ++d)
       element = (d == 0 ? 0 : element * eval_int(buffer->shape[d], t)) + indices[d];
     auto own = storages_.find(&buffer->data.node());

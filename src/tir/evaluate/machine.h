@@ -67,6 +67,8 @@ struct Storage {
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
+  /// Which instance the thread sees.
+  std::int64_t copy_of(const Thread& thread) const;
   const std::shared_ptr<Memory>& of(const Thread& thread);
 };
 
@@ -77,6 +79,8 @@ struct Region {
   /// that took no part see the first one.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
+  /// Distinct.
+  std::int64_t number = 0;
 
   const Layout& of(const Thread& thread) const;
 };
@@ -104,6 +108,7 @@ class Machine {
   /// The extents of a block of threads, by dimension.
   std::array<std::int64_t, 3> block_extents_{1, 1, 1};
   std::int64_t steps_ = 0;
+  std::int64_t regions_made_ = 0;
   /// Barriers that the threads have come to, ends of blocks and kernels among them.
   std::int64_t barriers_ = 0;
 
@@ -130,8 +135,9 @@ class Machine {
     std::int64_t offset;  // bytes into memory
     bool is_shared;       // by the threads of a block
   };
+  /// `load`: what reads, where a load does.
   Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
-               bool is_write);
+               bool is_write, const Load* load = nullptr);
   [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
                                   bool is_write);
   void store(const Store& n, const Active& active);

@@ -108,6 +108,7 @@ void Machine::realize(const Realize& n, const Active& active) {
 void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
                           const Active& active) {
   Region region;
+  region.number = ++regions_made_;
   region.storage = std::make_shared<Storage>();
   // A scope still to be deduced is private inside threads, as flatten-storage will decide.
   const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
