@@ -4,6 +4,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 
+#include "te/graph/draw_readers.h"
 #include "te/graph/thread_scope.h"
 #include "te/schedule/normalize.h"
 #include "te/schedule/stage_edit.h"
@@ -202,7 +203,8 @@ class GraphBuilder {
       fail("compute_at", stage,
            "it is computed inside of loop `" + place->axis.name() + "` of " +
                describe(graph_.stage(place->stage)) + ", but " + describe(graph_.stage(reader)) +
-               " reads it outside of that loop; it could be computed at " + legal_places(id),
+               " reads it outside of that loop; it could be computed at " + legal_places(id) + ":" +
+               draw_readers(graph_, id, *place),
            stage.attach_where);
     }
   }
