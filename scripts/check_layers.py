@@ -41,6 +41,7 @@ SUB_ROOMS = {
 SUB_ROOM_OF_HEADER = {
     "include/tenon/te/axis_map.h": "relations",
     "include/tenon/te/dense_id.h": "operations",
+    "include/tenon/te/exact_bound.h": "bounds",
 }
 
 FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in prefixes}

@@ -1,8 +1,9 @@
 // The inference behind infer_bound, over the stages from readers to producers. Reading order: one
 // stage, what it must provide and the result (infer_bound.cpp), what its readers need
-// (reader_views.cpp).
+// (reader_views.cpp); then, for reports, who needs it (required_boxes.cpp).
 #pragma once
 
+#include "te/bounds/required_boxes.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
@@ -27,11 +28,19 @@ struct ReaderView {
   arith::IntervalMap domains;
 };
 
+/// Known: the regions that known texts show. Exact: without what loops beyond the end of a reader
+/// would read there, without padding beyond a tensor, and of rows that an index picks only those.
+enum class Tightness : std::uint8_t { Known, Exact };
+
 class BoundInference {
  public:
   /// `whole_space` marks the spatial axes of scans that are computed as a whole.
-  BoundInference(const StageGraph& graph, const AxisFlags& whole_space)
-      : graph_(graph), whole_space_(whole_space), reads_(graph.size()), views_(graph.size()) {}
+  BoundInference(const StageGraph& graph, const AxisFlags& whole_space, Tightness tightness)
+      : graph_(graph),
+        whole_space_(whole_space),
+        tightness_(tightness),
+        reads_(graph.size()),
+        views_(graph.size()) {}
 
   void run();
 
@@ -39,6 +48,8 @@ class BoundInference {
   /// needed.
   std::vector<IterVar> outgrown_axes();
   Bounds bounds();
+  /// Per output of the stage. Precondition: run() is over.
+  std::vector<RequiredBox> required(StageId id);
 
  private:
   // ---- one stage
@@ -119,6 +130,9 @@ class BoundInference {
     }
   }
 
+  /// What is read of any of these outputs, which have one shape.
+  RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
+
   void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown);
 
   // ---- the result
@@ -133,6 +147,7 @@ class BoundInference {
 
   const StageGraph& graph_;
   const AxisFlags& whole_space_;
+  const Tightness tightness_;
   AxisRanges ranges_;
   /// The ranges of all axes found so far.
   arith::Facts facts_;
@@ -143,5 +158,9 @@ class BoundInference {
   std::vector<std::vector<TensorReads>> reads_;
   std::vector<std::vector<ReaderView>> views_;
 };
+
+/// Infers until all of the space of a scan is taken where loops overshoot, and shows the result.
+void with_inferred(const StageGraph& graph, Tightness tightness,
+                   const std::function<void(BoundInference&)>& show);
 
 }  // namespace tenon::te

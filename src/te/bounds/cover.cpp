@@ -73,6 +73,12 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
   return is_better ? loose : declared;
 }
 
+Range exact_cover(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
+  const Range range = cover(sets, declared, facts);
+  const auto extent = constant_int(range.extent), most = constant_int(declared.extent);
+  return extent && most && *extent > *most ? declared : range;
+}
+
 Range in_type_of(const IterVar& axis, const Range& range) {
   const DataType type = axis.var().dtype();
   return Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));

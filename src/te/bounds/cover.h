@@ -18,6 +18,11 @@ using tir::Range;
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
+/// `declared` also where the hull is longer: padding around a tile can reach beyond a tensor that
+/// is hardly larger than the tile. (Known texts show the longer one.)
+Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
+                  const arith::Facts& facts);
+
 /// The range in the axis' own type: readers may ask at wider indices than it counts with, and what
 /// they need lies within it.
 Range in_type_of(const IterVar& axis, const Range& range);

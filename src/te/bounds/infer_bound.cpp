@@ -10,6 +10,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 
 namespace tenon::te {
@@ -154,7 +155,8 @@ void BoundInference::provide(const Operation& op, const std::vector<Needs>& need
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
     const IterVar& axis = op.axis()[i];
-    set_root(axis, cover(sets, declared(axis), facts_));
+    set_root(axis, tightness_ == Tightness::Exact ? exact_cover(sets, declared(axis), facts_)
+                                                  : cover(sets, declared(axis), facts_));
   }
   for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
 }
@@ -226,18 +228,32 @@ void BoundInference::add(Bounds& bounds, StageId id, const IterVar& axis) {
   bounds.entries_.push_back({id, axis, simple});
 }
 
-Bounds infer_bound(const StageGraph& graph) {
+void with_inferred(const StageGraph& graph, Tightness tightness,
+                   const std::function<void(BoundInference&)>& show) {
   // Loops that overshoot what they are to compute can touch more of a scan's state than its readers
   // need.
   AxisFlags whole_space;
   while (true) {
-    BoundInference inference(graph, whole_space);
+    BoundInference inference(graph, whole_space, tightness);
     inference.run();
     const std::vector<IterVar> outgrown = inference.outgrown_axes();
-    if (outgrown.empty()) return inference.bounds();
+    if (outgrown.empty()) return show(inference);
     for (const IterVar& axis : outgrown) whole_space.set(axis, true);
   }
 }
+
+namespace {
+
+Bounds infer(const StageGraph& graph, Tightness tightness) {
+  Bounds bounds;
+  with_inferred(graph, tightness, [&](BoundInference& inference) { bounds = inference.bounds(); });
+  return bounds;
+}
+
+}  // namespace
+
+Bounds infer_bound(const StageGraph& graph) { return infer(graph, Tightness::Known); }
+Bounds infer_exact_bound(const StageGraph& graph) { return infer(graph, Tightness::Exact); }
 
 Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
   auto graph = std::make_shared<const StageGraph>(freeze(schedule, where));

@@ -21,6 +21,20 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a->stage == b->stage && a->axis.same_as(b->axis);
 }
 
+/// Whatever the loops around a reader do, it reads only within its own domain. An end alone is cut
+/// only between constants: cut against a loop's variable, an interval could have less than no
+/// elements.
+Interval within(const Interval& set, const Interval& domain, const arith::Facts& facts) {
+  if (arith::can_prove(*set.min() <= *domain.min(), facts) &&
+      arith::can_prove(*set.max() >= *domain.max(), facts))
+    return domain;
+  const auto min = constant_int(*set.min()), max = constant_int(*set.max());
+  const auto first = constant_int(*domain.min()), last = constant_int(*domain.max());
+  if (!min || !max || !first || !last || *max < *first || *last < *min) return set;
+  return Interval::of(*min < *first ? *domain.min() : *set.min(),
+                      *max > *last ? *domain.max() : *set.max());
+}
+
 }  // namespace
 
 std::vector<Needs> BoundInference::needs_of_readers(StageId id, StageId kept_in) {
@@ -40,7 +54,15 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   // needed in it.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-  add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, needs);
+  // At root everything is computed once, whatever indices are read later.
+  const bool has_place = tightness_ == Tightness::Exact && graph_.stage(producer).place.has_value();
+  const auto is_input = [&](const Tensor& t) {
+    const std::optional<OutputId> output = graph_.find(t);
+    return has_place && t.op().as<Placeholder>() && output &&
+           !graph_.stage(output->stage).scan_part(output->index);
+  };
+  add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, is_input,
+            needs);
   for (const NeededAxis& needed : view.axes) {
     facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
   }
@@ -124,10 +146,10 @@ ReaderView BoundInference::finish_view(const Operation& op, const std::optional<
     if (uses_any(range.min, relaxed) || uses_any(range.extent, relaxed)) {
       const Interval first = values_of(range.min, relaxed, facts_);
       const Interval last = values_of(range.min + range.extent - 1, relaxed, facts_);
-      // Whatever the loops do, reads happen only within the operation's own domain.
       const bool bounded = first.min() && last.max();
-      domain =
-          bounded ? Interval::of(*first.min(), *last.max()) : Interval::from_range(declared(axis));
+      const Interval whole = Interval::from_range(declared(axis));
+      domain = bounded ? Interval::of(*first.min(), *last.max()) : whole;
+      if (bounded && tightness_ == Tightness::Exact) domain = within(domain, whole, facts_);
     }
     view.domains.set(axis.var(), domain);
     facts_.bind(axis.var(), range, /*replace=*/true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -35,15 +36,66 @@ void need_all(const Tensor& tensor, Needs& needs) {
     needs[i].push_back(whole_dimension(tensor.shape()[i]));
 }
 
+using InputTest = FunctionRef<bool(const Tensor&)>;
+
+/// Elements of inputs that indices are read from, as symbols: one place of an input keeps one value
+/// all along.
+class InputElements {
+ public:
+  InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)
+      : domains_(domains), facts_(facts), is_input_(is_input) {}
+
+  /// Every such element by a variable; those at places that vary stay.
+  Expr hide(const Expr& index) {
+    return rewrite(index, [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
+      const std::optional<Expr> element = element_of(load);
+      if (!element) return std::nullopt;
+      symbols_.emplace_back("element", element->dtype());
+      set(values_, symbols_.back(), *element);
+      return symbols_.back();
+    });
+  }
+
+  Interval show(const Interval& set) const {
+    if (values_.empty() || !set.is_bounded()) return set;
+    if (set.is_point()) return Interval::point(substitute(*set.min(), values_));
+    return Interval::of(substitute(*set.min(), values_), substitute(*set.max(), values_));
+  }
+
+ private:
+  std::optional<Expr> element_of(const ProducerLoad& load) const {
+    if (!load.producer->dtype().is_index() || !is_input_(Tensor::of(load))) return std::nullopt;
+    std::vector<Expr> place;
+    for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
+      const Interval at = values_of(load.indices[dim], domains_, facts_);
+      if (!at.is_point()) return std::nullopt;
+      // The loops around may go beyond the end of the reader, which then reads nothing.
+      const Expr& index = *at.min();
+      const Expr last = load.producer->shape()[dim] - 1;
+      const Expr from_below = can_prove(index >= 0, facts_) ? index : max(index, 0);
+      place.push_back(can_prove(index <= last, facts_) ? from_below : min(from_below, last));
+    }
+    return make_producer_load(load.producer, std::move(place));
+  }
+
+  const IntervalMap& domains_;
+  const Facts& facts_;
+  InputTest is_input_;
+  std::vector<Var> symbols_;
+  VarMap values_;
+};
+
 void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
-                       const IntervalMap& domains, const Facts& facts, Needs& needs) {
+                       const IntervalMap& domains, const Facts& facts, InputTest is_input,
+                       Needs& needs) {
   auto found = std::find_if(reads.begin(), reads.end(),
                             [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
   if (found == reads.end()) return;
   for (const std::vector<Expr>& indices : found->indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      needs[i].push_back(
-          within_shape(values_of(indices[i], domains, facts), tensor.shape()[i], facts));
+      InputElements elements(domains, facts, is_input);
+      const Interval index = values_of(elements.hide(indices[i]), domains, facts);
+      needs[i].push_back(within_shape(elements.show(index), tensor.shape()[i], facts));
     }
   }
 }
@@ -82,15 +134,15 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
 }  // namespace
 
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
-               const IntervalMap& domains, const Facts& facts, Needs& needs) {
+               const IntervalMap& domains, const Facts& facts, InputTest is_input, Needs& needs) {
   match(
       reader.kind(), [](const Placeholder&) {},
-      [&](const Compute&) { add_element_needs(reads, tensor, domains, facts, needs); },
+      [&](const Compute&) { add_element_needs(reads, tensor, domains, facts, is_input, needs); },
       [&](const Scan& scan) { add_scan_needs(scan, tensor, domains, needs); },
       [&](const Extern&) { need_all(tensor, needs); },
       [&](const TensorCompute& compute) {
         add_region_needs(compute, tensor, domains, facts, needs);
-        add_element_needs(reads, tensor, domains, facts, needs);
+        add_element_needs(reads, tensor, domains, facts, is_input, needs);
       });
 }
 
