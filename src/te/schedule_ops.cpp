@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "te/loop_program.h"
 #include "te/loops/apply_layouts.h"
 #include "te/loops/check_factors.h"
 #include "te/loops/check_launches.h"
@@ -75,6 +76,21 @@ class FunctionMaker {
         [&](const Buffer& buffer) { add_array(buffer); }, [&](const Var& var) { add_scalar(var); });
   }
 
+  /// Precondition: finish() has been called.
+  std::vector<std::pair<OutputId, Buffer>> memory() {
+    std::vector<std::pair<OutputId, Buffer>> buffers;
+    for (StageId id : graph_.ids()) {
+      const FrozenStage& stage = graph_.stage(id);
+      for (int k = 0; k < stage.op.num_outputs(); ++k)
+        if (!stage.scan_part(k))
+          buffers.emplace_back(OutputId{id, k}, buffers_.buffer_of(stage.op.output(k)));
+    }
+    return buffers;
+  }
+
+  PrimFunc apply(PrimFunc func) { return apply_layouts(std::move(func), stored_layouts()); }
+
+  /// Every tensor in its operation's layout.
   PrimFunc finish(const Bounds& bounds) {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
@@ -91,7 +107,7 @@ class FunctionMaker {
     func_.body = check_factors(program, build_loops(program));
     func_.attrs.global_symbol = options_.name;
     check_variables(bounds);
-    return apply_layouts(std::move(func_), stored_layouts());
+    return std::move(func_);
   }
 
  private:
@@ -214,7 +230,17 @@ PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const FunctionOptions& options, SourceLocation where) {
   FunctionMaker maker(graph, options, where);
   for (const FunctionArgument& argument : arguments) maker.add(argument);
-  return maker.finish(bounds);
+  return maker.apply(maker.finish(bounds));
+}
+
+LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
+                              const std::vector<FunctionArgument>& arguments,
+                              SourceLocation where) {
+  const FunctionOptions options;
+  FunctionMaker maker(graph, options, where);
+  for (const FunctionArgument& argument : arguments) maker.add(argument);
+  PrimFunc func = maker.finish(bounds);
+  return {std::move(func), maker.memory()};
 }
 
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {

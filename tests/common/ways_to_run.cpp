@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tenon/lower/fast_math_passes.h"
+#include "tenon/te/exact_bound.h"
 #include "tenon/tir/print.h"
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"
@@ -25,6 +26,11 @@ DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape) {
 }
 
 using Way = std::pair<std::string, tir::PrimFunc>;
+
+tir::PrimFunc exact_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args) {
+  const te::StageGraph graph = te::freeze(schedule);
+  return te::schedule_ops(graph, te::infer_exact_bound(graph), args);
+}
 
 /// The function after each pass between the printed text and code for a CPU, for registers of
 /// several widths. What a pass leaves alone, or an earlier way has as well, is not repeated.
@@ -133,8 +139,14 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
       interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
                                module.functions.at("main"));
     }
-    on_devices = ways_on_devices(interpreted.back().second);
-    for (Way& way : after_host_passes(interpreted.back().second, ways.build.fast_math))
+    const tir::PrimFunc lowered = interpreted.back().second;
+    on_devices = ways_on_devices(lowered);
+    const tir::PrimFunc exact = exact_loops(schedule, args);
+    if (tir::print_function(exact) != tir::print_function(interpreted.front().second)) {
+      interpreted.emplace_back("exact bounds, lowered", lower(exact).functions.at("main"));
+      interpreted.emplace_back("exact bounds", exact);
+    }
+    for (Way& way : after_host_passes(lowered, ways.build.fast_math))
       interpreted.push_back(std::move(way));
     refuse_long_in_all(interpreted, ways);
   }

@@ -7,9 +7,10 @@
 // definition.
 //
 // The ways: the scheduled loops before any pass, the loops as lowered (with and without loop
-// partition), the loops after each pass that makes them ready for a CPU (for vector registers of
-// several widths), and the compiled code, by LLVM and as C; where there are threads, on OpenCL's
-// device if there is one. Outputs start as 0xff bytes, and nothing may be written behind an array.
+// partition), both with exact bounds where those are others, the loops after each pass that makes
+// them ready for a CPU (for vector registers of several widths), and the compiled code, by LLVM and
+// as C; where there are threads, on OpenCL's device if there is one. Outputs start as 0xff bytes,
+// and nothing may be written behind an array.
 #pragma once
 
 #include "tests/common/arguments.h"

@@ -1,0 +1,372 @@
+#include "tenon/te/bounds_report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iomanip>
+#include <numeric>
+#include <ostream>
+#include <unordered_set>
+
+#include "te/bounds/required_boxes.h"
+#include "te/loop_program.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/float16.h"
+#include "tenon/te/exact_bound.h"
+#include "tenon/te/freeze.h"
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+namespace {
+
+using Counts = BoundsReport::Counts;
+using Index = std::vector<std::int64_t>;
+
+std::int64_t product(const Index& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+struct IndexHash {
+  std::size_t operator()(const Index& index) const {
+    std::size_t hash = 0;
+    for (const std::int64_t i : index) hash = hash * 1'000'003 + static_cast<std::size_t>(i);
+    return hash;
+  }
+};
+
+// ---- one tensor, while the loops run ------------------------------------------------------------
+
+/// Counts what happens to the memory of one tensor, piece by piece: each time that the loops around
+/// it come to it, it is another.
+class Watch {
+ public:
+  /// Of a reduction, an element is stored many times and computed once.
+  explicit Watch(bool is_reduction) : is_reduction_(is_reduction) {}
+
+  void see(const Access& access, bool is_own) {
+    if (access.realization != realization_) {
+      leave();
+      realization_ = access.realization;
+    }
+    Piece& piece = pieces_[access.copy];
+    if (piece.extents.empty()) piece.extents.assign(access.extents.begin(), access.extents.end());
+    // The steps of a scan read what earlier ones have stored: that is no sum so far.
+    if (!access.is_write && !(is_own && is_reduction_)) piece.read(access.indices);
+    if (!access.is_write) return;
+    ++piece.stores;
+    Index index(access.indices.begin(), access.indices.end());
+    if (is_reduction_) piece.stored.insert(index);
+    points_.insert(std::move(index));
+  }
+
+  Counts counts(bool is_output) {
+    leave();
+    counts_.points = static_cast<std::int64_t>(points_.size());
+    if (is_output) counts_.touched = counts_.allocated;
+    return counts_;
+  }
+
+ private:
+  struct Piece {
+    Index extents, min, max;
+    std::int64_t stores = 0;
+    std::unordered_set<Index, IndexHash> stored;
+
+    void read(std::span<const std::int64_t> index) {
+      if (min.empty()) min = max = Index(index.begin(), index.end());
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        min[d] = std::min(min[d], index[d]);
+        max[d] = std::max(max[d], index[d]);
+      }
+    }
+  };
+
+  void leave() {
+    for (const auto& [copy, piece] : pieces_) {
+      counts_.evaluations +=
+          is_reduction_ ? static_cast<std::int64_t>(piece.stored.size()) : piece.stores;
+      counts_.allocated.resize(piece.extents.size(), 0);
+      counts_.touched.resize(piece.extents.size(), 0);
+      for (std::size_t d = 0; d < piece.extents.size(); ++d) {
+        counts_.allocated[d] = std::max(counts_.allocated[d], piece.extents[d]);
+        if (!piece.min.empty())
+          counts_.touched[d] = std::max(counts_.touched[d], piece.max[d] - piece.min[d] + 1);
+      }
+    }
+    pieces_.clear();
+  }
+
+  bool is_reduction_;
+  std::int64_t realization_ = -1;
+  std::map<std::int64_t, Piece> pieces_;
+  std::unordered_set<Index, IndexHash> points_;
+  Counts counts_;
+};
+
+/// The loads of what the same statements store: sums so far.
+std::unordered_set<const Load*> own_reads(const Stmt& loops) {
+  std::unordered_set<const Load*> own;
+  auto add = [&](const Expr& value, const std::unordered_set<const BufferNode*>& stored) {
+    walk(value, [&](const Load& load) {
+      if (stored.contains(load.buffer.get())) own.insert(&load);
+    });
+  };
+  walk(
+      loops, [&](const Store& store) { add(store.value, {store.buffer.get()}); },
+      [&](const Let& let) {
+        std::unordered_set<const BufferNode*> stored;
+        walk(let.body, [&](const Store& store) { stored.insert(store.buffer.get()); });
+        add(let.value, stored);
+      });
+  return own;
+}
+
+// ---- the run ------------------------------------------------------------------------------------
+
+constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+
+/// What the report has no counts for, with the reason.
+struct NotCounted {
+  std::string reason;
+};
+
+void fill_with_ones(std::vector<std::byte>& memory, DataType type) {
+  auto fill = [&](auto one) {
+    for (std::size_t at = 0; at + sizeof one <= memory.size(); at += sizeof one)
+      std::memcpy(memory.data() + at, &one, sizeof one);
+  };
+  if (type.is_bfloat()) return fill(BFloat16(1).bits);
+  if (type.is_float() && type.bits == 16) return fill(Float16(1).bits);
+  if (type.is_float()) return type.bits == 32 ? fill(1.0f) : fill(1.0);
+  switch (type.element().bytes()) {
+    case 1:
+      return fill(std::int8_t{1});
+    case 2:
+      return fill(std::int16_t{1});
+    case 4:
+      return fill(std::int32_t{1});
+    default:
+      return fill(std::int64_t{1});
+  }
+}
+
+class Run {
+ public:
+  Run(const StageGraph& graph, const LoopProgram& program, const BoundsReportOptions& options)
+      : graph_(graph), program_(program), options_(options) {
+    for (const auto& [output, buffer] : program.buffers)
+      watches_.emplace(buffer.get(), Watch(is_reduction(output)));
+    // Intrinsics and extern operations see other buffers in the same memory.
+    walk(program.func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
+  }
+
+  void run() {
+    if (options_.most_steps <= 0) throw NotCounted{"most_steps is 0"};
+    std::vector<HostValue> values;
+    for (const Var& param : program_.func.params) {
+      if (const BufferParam* array = program_.func.buffer_of(param)) {
+        values.emplace_back(make_array(array->declared));
+      } else {
+        values.emplace_back(size_of(param));
+      }
+    }
+    const std::unordered_set<const Load*> own = own_reads(program_.func.body);
+    EvaluateOptions evaluation{.step_limit = options_.most_steps};
+    evaluation.on_access = [&](const Access& access) {
+      const auto watch = watches_.find(access.buffer);
+      if (watch != watches_.end()) watch->second.see(access, own.contains(access.load));
+    };
+    evaluate(program_.func, values, evaluation);
+  }
+
+  std::optional<Counts> counts(const Buffer& buffer, bool is_output) {
+    const auto watch = watches_.find(buffer.get());
+    if (watch == watches_.end()) return std::nullopt;
+    return watch->second.counts(is_output);
+  }
+
+ private:
+  bool is_reduction(const OutputId& output) const {
+    const Compute* compute = graph_.stage(output.stage).op.as<Compute>();
+    return compute && compute->reduction() != nullptr;
+  }
+
+  std::int64_t size_of(const Var& var) const {
+    for (const auto& [size, value] : options_.sizes)
+      if (size.same_as(var)) return value;
+    throw NotCounted{"`" + var.name() + "` has no value; give it one: {.sizes = {{" + var.name() +
+                     ", 64}}}"};
+  }
+
+  HostArray make_array(const Buffer& buffer) {
+    std::int64_t bytes = buffer->dtype.bytes();
+    Index shape;
+    for (const Expr& extent : buffer->shape) {
+      shape.push_back(evaluate_int(extent, [&](const Var& var) { return size_of(var); }));
+      if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMostBytes;
+      bytes_ += bytes;
+      if (bytes_ > kMostBytes) throw NotCounted{"the arguments are too large to run with"};
+    }
+    std::vector<std::byte>& memory = arrays_.emplace_back(static_cast<std::size_t>(bytes));
+    fill_with_ones(memory, buffer->dtype);
+    Index strides;
+    if (!buffer->strides.empty()) {
+      strides.assign(shape.size(), 1);
+      for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+    }
+    return {memory.data(), buffer->dtype, std::move(shape), std::move(strides)};
+  }
+
+  const StageGraph& graph_;
+  const LoopProgram& program_;
+  const BoundsReportOptions& options_;
+  std::unordered_map<const BufferNode*, Watch> watches_;
+  std::vector<std::vector<std::byte>> arrays_;
+  std::int64_t bytes_ = 0;
+};
+
+std::vector<FunctionArgument> arguments_of(const StageGraph& graph,
+                                           const BoundsReportOptions& options) {
+  std::vector<FunctionArgument> arguments;
+  for (const auto& [size, value] : options.sizes) arguments.emplace_back(size);
+  for (const StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
+    const bool is_input = stage.op.as<Placeholder>() && !stage.scan_part(0);
+    if (!is_input && !stage.is_output) continue;
+    for (int k = 0; k < stage.op.num_outputs(); ++k) arguments.emplace_back(stage.op.output(k));
+  }
+  return arguments;
+}
+
+// ---- the rows -----------------------------------------------------------------------------------
+
+std::string place_of(const StageGraph& graph, const FrozenStage& stage) {
+  if (!stage.place) return "root";
+  return graph.stage(stage.place->stage).origin_op.name() + ", at " + stage.place->axis.name();
+}
+
+BoundsReport::Row row_of(const StageGraph& graph, const OutputId& output, const RequiredBox& needed,
+                         const std::vector<Range>& allocated) {
+  const FrozenStage& stage = graph.stage(output.stage);
+  BoundsReport::Row row{.stage = stage.origin_op.output(output.index).name(),
+                        .scope = stage.scope,
+                        .place = place_of(graph, stage),
+                        .dimensions = {},
+                        .bytes = stage.op.output(output.index).dtype().bytes(),
+                        .counts = std::nullopt};
+  for (std::size_t dim = 0; dim < needed.size(); ++dim) {
+    BoundsReport::Dimension dimension{needed[dim].range, {}, allocated[dim]};
+    for (const StageId reader : needed[dim].decided_by)
+      dimension.decided_by.push_back(graph.stage(reader).origin_op.name());
+    row.bytes = arith::simplify(row.bytes * allocated[dim].extent);
+    row.dimensions.push_back(std::move(dimension));
+  }
+  return row;
+}
+
+}  // namespace
+
+double BoundsReport::Counts::used() const { return share(product(touched), product(allocated)); }
+double BoundsReport::Counts::computed() const { return share(evaluations, points); }
+
+BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& options,
+                           SourceLocation where) {
+  const StageGraph graph = freeze(schedule, where);
+  const Bounds bounds = options.exact ? infer_exact_bound(graph) : infer_bound(graph);
+  const auto needed = required_boxes(graph, options.exact);
+  const LoopProgram program = make_loop_program(graph, bounds, arguments_of(graph, options), where);
+  std::unordered_map<const BufferNode*, std::vector<Range>> allocated;
+  walk(program.func.body, [&](const Realize& realize) {
+    std::vector<Range>& box = allocated[realize.buffer.get()];
+    for (const Range& range : realize.bounds) box.push_back(arith::simplify(range));
+  });
+
+  BoundsReport report;
+  Run run(graph, program, options);
+  try {
+    run.run();
+  } catch (const NotCounted& why) {
+    report.not_counted = why.reason;
+  } catch (const RuntimeError& error) {
+    report.not_counted = error.what();
+  }
+  for (const auto& [output, buffer] : program.buffers) {
+    const FrozenStage& stage = graph.stage(output.stage);
+    if (stage.op.as<Placeholder>()) continue;
+    const RequiredBox& box = needed[output.stage.index()][static_cast<std::size_t>(output.index)];
+    std::vector<Range> whole;
+    for (const Expr& extent : buffer->shape) whole.push_back(Range(0, extent));
+    const auto found = allocated.find(buffer.get());
+    report.rows.push_back(
+        row_of(graph, output, box, found == allocated.end() ? whole : found->second));
+    if (report.not_counted.empty()) report.rows.back().counts = run.counts(buffer, stage.is_output);
+  }
+  return report;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+namespace {
+
+std::string join(const std::vector<std::string>& parts, const char* between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+std::string required_text(const BoundsReport::Row& row) {
+  std::vector<std::string> parts;
+  Expr elements = 1;
+  for (const BoundsReport::Dimension& dimension : row.dimensions) {
+    const std::string readers = join(dimension.decided_by, " and ");
+    parts.push_back(print_expr(dimension.required.extent) + (readers.empty() ? "" : " by ") +
+                    readers);
+    elements = arith::simplify(elements * dimension.required.extent);
+  }
+  return "[" + join(parts, ", ") + "] = " + print_expr(elements);
+}
+
+std::string allocated_text(const BoundsReport::Row& row) {
+  std::vector<std::string> parts;
+  for (const BoundsReport::Dimension& dimension : row.dimensions)
+    parts.push_back(print_expr(dimension.allocated.extent));
+  return "[" + join(parts, ", ") + "]";
+}
+
+std::string hundredths(double value) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2) << value;
+  return out.str();
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const BoundsReport& report) {
+  std::vector<std::array<std::string, 8>> lines = {
+      {"stage", "scope", "computed at", "required", "allocated", "bytes", "used", "computed"}};
+  for (const BoundsReport::Row& row : report.rows)
+    lines.push_back({row.stage, std::string(to_string(row.scope)), row.place, required_text(row),
+                     allocated_text(row), print_expr(row.bytes),
+                     row.counts ? hundredths(row.counts->used()) : "-",
+                     row.counts ? hundredths(row.counts->computed()) : "-"});
+  std::array<std::size_t, 7> widths = {};
+  for (const auto& line : lines)
+    for (std::size_t n = 0; n < widths.size(); ++n) widths[n] = std::max(widths[n], line[n].size());
+  for (const auto& line : lines) {
+    for (std::size_t n = 0; n < widths.size(); ++n)
+      out << std::left << std::setw(static_cast<int>(widths[n]) + 2) << line[n];
+    out << line.back() << '\n';
+  }
+  if (!report.not_counted.empty()) out << "not counted: " << report.not_counted << '\n';
+  return out;
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,83 @@
+// bounds [COUNT [FIRST SEED]]: how much of the memory of stages is touched, and how often their
+// elements are computed, in random programs of affine indices: with the bounds that known texts
+// show, and with exact ones. Prints the first programs of which exact memory is still larger than
+// the greatest box that is read of it. (It is never smaller: the interpreter checks every access.)
+#include <tenon/tenon.h>
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+
+#include "tenon/te/bounds_report.h"
+#include "tests/fuzz/affine_program.h"
+
+using namespace tenon;
+
+namespace {
+
+/// Of a share of each stage: how many stages, how many of them at exactly 1.
+struct Column {
+  int stages = 0, exact = 0;
+  double sum = 0, worst = 1;
+  unsigned seed_of_worst = 0;
+
+  void add(double value, bool is_worse, unsigned seed) {
+    ++stages;
+    exact += value == 1;
+    sum += value;
+    if (!is_worse) return;
+    worst = value;
+    seed_of_worst = seed;
+  }
+
+  void print(const char* name) const {
+    std::cout << std::left << std::setw(32) << name << std::right << std::setw(8) << stages
+              << std::setw(8) << exact << std::fixed << std::setprecision(3) << std::setw(10)
+              << (stages > 0 ? sum / stages : 1) << std::setw(10) << worst;
+    if (worst != 1) std::cout << "  (seed " << seed_of_worst << ")";
+    std::cout << "\n";
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int count = argc > 1 ? std::stoi(argv[1]) : 1000;
+  const unsigned first = argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 0;
+  constexpr int kShown = 3;
+  Column known_used, known_computed, used, computed;
+  int left_out = 0, shown = 0;
+  for (unsigned seed = first; seed < first + static_cast<unsigned>(count); ++seed) {
+    const fuzz::AffineProgram program = fuzz::affine_program(seed);
+    const auto report_of = [&](bool exact) {
+      return te::bounds_report(program.schedule, {.most_steps = 1'000'000, .exact = exact});
+    };
+    const te::BoundsReport known = report_of(false), exact = report_of(true);
+    if (!known.not_counted.empty() || !exact.not_counted.empty()) {
+      ++left_out;
+      continue;
+    }
+    for (const te::BoundsReport::Row& row : known.rows) {
+      known_used.add(row.counts->used(), row.counts->used() < known_used.worst, seed);
+      known_computed.add(row.counts->computed(), row.counts->computed() > known_computed.worst,
+                         seed);
+    }
+    bool is_loose = false;
+    for (const te::BoundsReport::Row& row : exact.rows) {
+      is_loose = is_loose || row.counts->used() != 1;
+      used.add(row.counts->used(), row.counts->used() < used.worst, seed);
+      computed.add(row.counts->computed(), row.counts->computed() > computed.worst, seed);
+    }
+    if (count == 1 || (is_loose && shown++ < kShown))
+      std::cout << "seed " << seed << "\n" << program.text << exact << "\n";
+  }
+  std::cout << count << " programs, " << left_out << " of them too long to run\n"
+            << std::left << std::setw(32) << "" << std::right << std::setw(8) << "stages"
+            << std::setw(8) << "at 1" << std::setw(10) << "mean" << std::setw(10) << "worst"
+            << "\n";
+  known_used.print("touched / allocated");
+  used.print("touched / allocated, exact");
+  known_computed.print("evaluations / points");
+  computed.print("evaluations / points, exact");
+  return 0;
+}

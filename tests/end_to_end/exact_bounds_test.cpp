@@ -1,0 +1,195 @@
+// Memory and work of stages where compilers of this kind take more than is touched: what is
+// allocated and computed, and that the numbers stay right.
+#include <gtest/gtest.h>
+
+#include "tenon/te/bounds_report.h"
+#include "tenon/te/exact_bound.h"
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+te::BoundsReport::Counts counts_of(const te::Schedule& s, const std::string& stage,
+                                   te::BoundsReportOptions options = {.exact = true}) {
+  const te::BoundsReport report = te::bounds_report(s, options);
+  for (const te::BoundsReport::Row& row : report.rows)
+    if (row.stage == stage && row.counts) return *row.counts;
+  throw std::runtime_error("nothing is counted of " + stage + ": " + report.not_counted);
+}
+
+/// Where the scheduled loops of exact bounds part from the default schedule; "" if nowhere.
+std::string compare_exact(const te::Schedule& s, const std::vector<te::Tensor>& tensors,
+                          bool has_threads = false) {
+  const std::vector<LowerArgument> args(tensors.begin(), tensors.end());
+  const te::StageGraph graph = te::freeze(s);
+  const tir::PrimFunc loops = te::schedule_ops(graph, te::infer_exact_bound(graph), args);
+  const Arguments right = make_arguments(args);
+  tir::evaluate(lower_to_loops(default_schedule(args), args), right.values);
+  const tir::IRModule lowered = lower(loops);
+  for (const tir::PrimFunc& func : {loops, lowered.functions.at("main")}) {
+    const Arguments actual = make_arguments(args);
+    tir::evaluate(func, actual.values, {.check_uninitialized = true});
+    if (std::string wrong = first_difference(right, actual); !wrong.empty()) return wrong;
+  }
+  if (has_threads) return "";
+  const Arguments compiled = make_arguments(args);
+  run_compiled(build(lowered, Target("llvm"))["main"], compiled);
+  return first_difference(right, compiled);
+}
+
+using Extents = std::vector<std::int64_t>;
+
+// ---- indices that are data ----------------------------------------------------------------------
+
+struct GatherTest : ::testing::Test {
+  te::Tensor A = te::placeholder({20, 6}, "A");
+  te::Tensor index = te::placeholder({10}, "index", Int(32));
+  te::Tensor B = te::compute(
+      {20, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "B");
+
+  Expr row(const Expr& i) const { return max(min(index(i), 19), 0); }
+  te::Tensor C = te::compute(
+      {10, 6}, {"i", "j"}, [&](Var i, Var j) { return B(row(i), j) + 1.0f; }, "C");
+
+  void expect(const te::Schedule& s, Extents allocated, std::int64_t evaluations) const {
+    const te::BoundsReport::Counts counts = counts_of(s, "B");
+    EXPECT_EQ(counts.allocated, allocated);
+    EXPECT_EQ(counts.used(), 1);
+    EXPECT_EQ(counts.evaluations, evaluations);
+    EXPECT_EQ(compare_exact(s, {A, index, C}), "");
+  }
+};
+
+TEST_F(GatherTest, OnlyTheRowThatIsReadIsComputed) {
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_at(s[C], s[C].axis(0));
+  expect(s, {1, 6}, 10 * 6);
+}
+
+TEST_F(GatherTest, OnlyTheElementThatIsReadIsComputed) {
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_at(s[C], s[C].axis(1));
+  expect(s, {1, 1}, 10 * 6);
+}
+
+/// The loops around end at 12; the index has 10 elements.
+TEST_F(GatherTest, LoopsBeyondTheEndReadNoIndexThere) {
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[C].split(s[C].axis(0), 4);
+  s[B].compute_at(s[C], inner);
+  const te::BoundsReport::Counts counts = counts_of(s, "B");
+  EXPECT_EQ(counts.allocated, (Extents{1, 6}));
+  EXPECT_EQ(compare_exact(s, {A, index, C}), "");
+}
+
+/// Of several iterations, any rows.
+TEST_F(GatherTest, RowsOfATileAreAllOfThem) {
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[C].split(s[C].axis(0), 5);
+  s[B].compute_at(s[C], outer);
+  EXPECT_EQ(counts_of(s, "B").allocated, (Extents{20, 6}));
+  EXPECT_EQ(compare_exact(s, {A, index, C}), "");
+}
+
+/// Read under a condition, and outside of the tensor where that does not hold.
+TEST_F(GatherTest, ARowThatIsNotThereIsNotComputed) {
+  const te::Tensor D = te::compute(
+      {10, 6}, {"i", "j"},
+      [&](Var i, Var j) {
+        return if_then_else(index(i) >= 0 && index(i) < 20, B(index(i), j), 0.0f);
+      },
+      "D");
+  te::Schedule s = te::create_schedule(D);
+  s[B].compute_at(s[D], s[D].axis(0));
+  EXPECT_EQ(counts_of(s, "B").allocated, (Extents{1, 6}));
+  EXPECT_EQ(compare_exact(s, {A, index, D}), "");
+}
+
+/// An index that is computed in the same loop may come later: nothing is known of it.
+TEST_F(GatherTest, AnIndexThatIsComputedIsNotUsed) {
+  const te::Tensor later = te::compute(
+      {10}, {"i"}, [&](Var i) { return row(i); }, "later");
+  const te::Tensor D = te::compute(
+      {10, 6}, {"i", "j"}, [&](Var i, Var j) { return B(later(i), j); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  s[B].compute_at(s[D], s[D].axis(0));
+  s[later].compute_at(s[D], s[D].axis(1));
+  EXPECT_EQ(counts_of(s, "B").allocated, (Extents{20, 6}));
+  EXPECT_EQ(compare_exact(s, {A, index, D}), "");
+}
+
+TEST_F(GatherTest, ThreadsEachHaveTheirRow) {
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].axis(0), te::thread_axis("threadIdx.x"));
+  s[B].compute_at(s[C], s[C].axis(0)).set_scope("local");
+  EXPECT_EQ(counts_of(s, "B").allocated, (Extents{1, 6}));
+  EXPECT_EQ(compare_exact(s, {A, index, C}, true), "");
+}
+
+// ---- tiles that go beyond the end ---------------------------------------------------------------
+
+/// 7 tiles of 3 cover 21 of 20: what the last one does not compute, nothing is read for.
+TEST(OvershootTest, ProducersOfTilesAreNotLongerThanTheirTensor) {
+  te::Tensor A = te::placeholder({40}, "A");
+  te::Tensor P = te::compute(
+      {24}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "P");
+  te::Tensor Q = te::compute(
+      {20}, {"i"}, [&](Var i) { return P(i) * 2.0f; }, "Q");
+  te::Tensor R = te::compute(
+      {20}, {"i"}, [&](Var i) { return Q(i) - 1.0f; }, "R");
+  te::Schedule s = te::create_schedule(R);
+  const auto [outer, inner] = s[R].split(s[R].axis(0), 3);
+  s[Q].compute_at(s[R], outer);
+  EXPECT_EQ(counts_of(s, "P").allocated, Extents{20});
+  EXPECT_EQ(counts_of(s, "P").used(), 1);
+  // As known texts have it.
+  EXPECT_EQ(counts_of(s, "P", {}).allocated, Extents{21});
+  EXPECT_EQ(compare_exact(s, {A, R}), "");
+}
+
+/// Three layers of padding around a tile of 56 are 62 elements, of a tensor of 58.
+TEST(PaddedTilesTest, AreNotLongerThanTheirTensor) {
+  te::Tensor A = te::placeholder({58}, "A");
+  te::Tensor layer = A;
+  for (int n = 0; n < 3; ++n) {
+    te::Tensor P = te::compute(
+        {60}, {"i"}, [&](Var i) { return if_then_else(i >= 1 && i < 59, layer(i - 1), 0.0f); },
+        "P" + std::to_string(n));
+    te::IterVar r = te::reduce_axis({0, 3}, "r");
+    layer = te::compute(
+        {58}, {"i"}, [&](Var i) { return te::sum(P(i + r), {r}); }, "L" + std::to_string(n));
+  }
+  te::Schedule s = te::create_schedule(layer);
+  const auto [outer, inner] = s[layer].split(s[layer].axis(0), 56);
+  for (const te::Stage& stage : s.stages())
+    if (!stage.op().as<te::Placeholder>() && !stage.op().same_as(layer.op()))
+      stage.compute_at(s[layer], outer);
+  for (const char* stage : {"L0", "L1"})
+    EXPECT_EQ(counts_of(s, stage).allocated, Extents{58}) << stage;
+  EXPECT_EQ(counts_of(s, "P0").allocated, Extents{60});
+  EXPECT_EQ(compare_exact(s, {A, layer}), "");
+}
+
+// ---- rows of fused loops ------------------------------------------------------------------------
+
+/// (12, 6) as one loop, in tiles: 12 elements are two whole rows, 3 half of one, and 10 may lie in
+/// three rows.
+TEST(FusedTilesTest, AreTheRowsThatTheyTouch) {
+  const std::map<int, Extents> expected = {{12, {2, 6}}, {3, {1, 3}}, {6, {1, 6}}, {10, {3, 6}}};
+  for (const auto& [factor, rows] : expected) {
+    te::Tensor A = te::placeholder({12, 6}, "A");
+    te::Tensor B = te::compute(
+        {12, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+    te::Tensor C = te::compute(
+        {12, 6}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
+    te::Schedule s = te::create_schedule(C);
+    const auto [outer, inner] = s[C].split(s[C].fuse(s[C].axis(0), s[C].axis(1)), factor);
+    s[B].compute_at(s[C], outer);
+    EXPECT_EQ(counts_of(s, "B").allocated, rows) << factor;
+    EXPECT_EQ(counts_of(s, "B").used(), 1) << factor;
+    EXPECT_EQ(compare_exact(s, {A, C}), "") << factor;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::testing
