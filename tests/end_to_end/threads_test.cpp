@@ -44,6 +44,26 @@ TEST(ThreadsTest, ReductionsWhereThreeDimensionsAreBoundToExtentsThatNoWarpDivid
   }
 }
 
+/// The threads stand around the loop over rows that each of them runs: one of them alone adds up
+/// what all of them read.
+TEST(ThreadsTest, ASumInsideOfAReductionThatThreadsShareIsMadeOnce) {
+  te::Tensor A = te::placeholder({5, 7, 3}, "A", Int(32));
+  te::IterVar r = te::reduce_axis({0, 3}, "r"), y = te::reduce_axis({0, 5}, "y"),
+              x = te::reduce_axis({0, 7}, "x");
+  te::Tensor sums = te::compute(
+      {5, 7}, {"y", "x"}, [&](Var i, Var j) { return te::sum(A(i, j, r), {r}); }, "sums");
+  te::Tensor total = te::compute(
+      {1}, {"i"},
+      [&](Var) {
+        return te::sum(sums(y, x), {y, x});
+      },
+      "total");
+  te::Schedule s = te::create_schedule(total);
+  s[total].bind(x, te::thread_axis("threadIdx.x"));
+  s[sums].compute_at(s[total], y).set_scope("shared");
+  EXPECT_EQ(compare_with_default(s, {A, total}, kInterpreted), "");
+}
+
 // Lowered code keeps bools as bytes, and threads write their common result to such a byte.
 TEST(ThreadsTest, ReductionsOfBools) {
   te::Tensor A = te::placeholder({7, 12}, "A", Int(32));

@@ -151,17 +151,32 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   return found.at(id);
 }
 
+namespace {
+
+/// The threads of the loop, and of those that stand around it although they are inner loops: of a
+/// reduction that threads make together, each thread runs the loops that are not bound.
+std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop) {
+  const FrozenStage& stage = graph.stage(loop.stage);
+  std::vector<IterVar> threads;
+  if (const IterVar* thread = thread_of(stage, loop.axis)) return {*thread};
+  if (loop.axis.kind() != IterKind::Reduce) return threads;
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (is_reduced_together(stage, leaf)) threads.push_back(*thread_of(stage, leaf));
+  return threads;
+}
+
+}  // namespace
+
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = stage.scope;
   std::vector<IterVar> threads;
-  for (const AttachPoint& loop : graph.attach_path(id)) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
-    if (!thread || thread->thread()->is_virtual() || !is_shared_along(scope, *thread->thread()))
-      continue;
-    if (!has_loop_in(stage, *thread->thread()) && !contains(threads, *thread))
-      threads.push_back(*thread);
-  }
+  for (const AttachPoint& loop : graph.attach_path(id))
+    for (const IterVar& thread : threads_at(graph, loop)) {
+      if (thread.thread()->is_virtual() || !is_shared_along(scope, *thread.thread())) continue;
+      if (!has_loop_in(stage, *thread.thread()) && !contains(threads, thread))
+        threads.push_back(thread);
+    }
   return threads;
 }
 
