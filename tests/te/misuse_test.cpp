@@ -228,23 +228,6 @@ TEST_F(MisuseTest, AttachedWhereAReaderCannotSeeIt) {
           {"compute_at of stage `B`", "stage `E` reads it outside", "root only"});
 }
 
-TEST_F(MisuseTest, APlaceThatIsRefusedIsDrawn) {
-  Tensor E = compute(
-      {8}, {"i"}, [&](Var i) { return A(i, 0) + 1.0f; }, "E");
-  Tensor F = compute(
-      {8}, {"i"}, [&](Var i) { return E(i) * 2.0f; }, "F");
-  Tensor G = compute(
-      {8}, {"i"}, [&](Var i) { return E(i) - 1.0f; }, "G");
-  s = create_schedule({F, G});
-  s[E].compute_at(s[F], s[F].split(s[F].axis(0), 4).outer);
-  refuses([&] { freeze(s); }, {"root only:\n"
-                               "  for i.outer in `F`    <- `E` is to be computed here\n"
-                               "    for i.inner in `F`\n"
-                               "      `F` reads `E`\n"
-                               "  for i in `G`\n"
-                               "    `G` reads `E`"});
-}
-
 TEST_F(MisuseTest, AttachedToWhatIsInlined) {
   s[C].compute_at(s[D], s[D].axis(0));
   Tensor E = compute(
