@@ -107,7 +107,10 @@ class Follower {
     in.insert(own, {loops, false}, call && as_call(call->value, Intrin::ptx_cp_async));
     if (const If* n = s.as<If>()) {
       const bool inside = is_together && uses_.is_uniform(n->condition);
-      Flow out = through(n->then_case, in, loops, inside);
+      Flow out = [&] {
+        const SharedUses::Guard guard(uses_, &n->condition);
+        return through(n->then_case, in, loops, inside);
+      }();
       out.merge(n->else_case ? through(*n->else_case, in, loops, inside) : in);
       return out;
     }

@@ -50,6 +50,9 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
     const int number = threads_[static_cast<std::size_t>(axis)].variable;
     const Variable& thread = variables_[static_cast<std::size_t>(number)];
     if (thread.range.max && *thread.range.max < 1) continue;
+    // Both by threads of one and the same index.
+    const auto only = a.fixed[static_cast<std::size_t>(axis)];
+    if (only && only == b.fixed[static_cast<std::size_t>(axis)]) continue;
     for (const int sign : {1, -1}) {
       const Threads two{axis, sign};
       const bool are_apart =

@@ -55,6 +55,20 @@ class SharedUses {
   /// What an expression, and what a store beside its expressions, uses.
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
+  /// While it exists, what is asked for stands where the condition holds (null: no further one).
+  /// Uses where `threadIdx.x == 0` holds are that one thread's.
+  class Guard {
+   public:
+    Guard(SharedUses& uses, const tir::Expr* condition);
+    ~Guard() { uses_.fixed_ = std::move(before_); }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    SharedUses& uses_;
+    std::vector<std::optional<std::int64_t>> before_;
+  };
+
   /// Whether all threads of a block find the same value.
   bool is_uniform(const tir::Expr& e) const;
   /// Whether two threads may meet, one in a use of the first set, the other in one of the second.
@@ -93,6 +107,8 @@ class SharedUses {
     int loops;
     /// Whether the sum holds divisions and the like, of which the simplifier may know more.
     bool is_opaque;
+    /// By thread axis, the only index of it that comes here, where conditions around say so.
+    std::vector<std::optional<std::int64_t>> fixed = {};
   };
   /// Two threads: equal in the first axes, and in the next one the later use's thread is ahead
   /// (sign 1) or behind.
@@ -101,6 +117,7 @@ class SharedUses {
     int sign;
   };
 
+  void fix_threads(const tir::Expr& condition);
   void read_definitions(const tir::Stmt& s, int depth);
   void add_thread(const tir::IterVar& axis, const tir::Expr& extent);
   tir::Expr resolved(const tir::Expr& e) const;
@@ -130,6 +147,9 @@ class SharedUses {
     int variable;
   };
   std::vector<Thread> threads_;
+
+  /// Of the uses that are asked for now.
+  std::vector<std::optional<std::int64_t>> fixed_;
 
   std::vector<Use> uses_;
   std::unordered_multimap<std::size_t, int> uses_by_hash_;

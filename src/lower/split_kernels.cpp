@@ -4,8 +4,8 @@
 #include <array>
 
 #include "lower/barrier_hazards.h"
-#include "lower/extent_bound.h"
 #include "lower/kernel_limits.h"
+#include "lower/memory_at_top.h"
 #include "lower/rewriting.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/support/deep_stack.h"
@@ -44,68 +44,6 @@ bool is_of_a_block(StorageScope scope) {
 struct Inputs {
   std::vector<Buffer> buffers;
   std::vector<Var> pointers, numbers;
-};
-
-/// Memory of the block moves to the kernel's top, where OpenCL wants it; that of single threads
-/// stays.
-class MemoryOfBlocks {
- public:
-  /// Inside of these blocks and threads, the outermost first.
-  explicit MemoryOfBlocks(std::vector<RangedVar> threads) : loops_(std::move(threads)) {}
-
-  Stmt body(const Stmt& s) {
-    Stmt result = without(s);
-    for (std::size_t k = found_.size(); k-- > 0;) {
-      const Allocate& n = found_[k];
-      result = make_stmt(Allocate{n.data, n.dtype, n.extents, n.condition, result, false});
-    }
-    return result;
-  }
-
- private:
-  Stmt without(const Stmt& s) {
-    if (is_stack_low()) return with_deep_stack([&] { return without(s); });
-    if (const Allocate* n = s.as<Allocate>()) {
-      const StorageScope scope = scope_of(n->data);
-      if (scope == StorageScope::Global)
-        throw LowerError("memory `" + n->data.name() +
-                         "` is global, but belongs to a stage inside of a kernel, which cannot "
-                         "allocate it; set its scope to \"shared\" or \"local\", or compute it at "
-                         "root");
-      if (is_of_a_block(scope) || scope == StorageScope::Warp) {
-        found_.push_back(*n);
-        for (Expr& extent : found_.back().extents) extent = known_at_top(extent, n->data);
-        return without(n->body);
-      }
-    }
-    if (const For* n = s.as<For>()) {
-      loops_.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
-      const Stmt body = without(n->body);
-      loops_.pop_back();
-      // What runs in order on one thread is a plain loop.
-      const ForKind kind = n->kind == ForKind::Parallel ? ForKind::Serial : n->kind;
-      return make_stmt(For{n->var, n->min, n->extent, kind, body});
-    }
-    return map_statements(s, [&](const Stmt& child) { return without(child); });
-  }
-
-  /// The memory of all blocks and iterations is as large as that of any.
-  Expr known_at_top(const Expr& extent, const Var& data) const {
-    const auto is_inner = [&](const Expr& var) {
-      return std::ranges::any_of(loops_, [&](const RangedVar& l) { return l.var.same_as(var); });
-    };
-    if (!uses_var(extent, is_inner)) return extent;
-    if (const std::optional<Expr> bound = extent_bound(extent, loops_)) return *bound;
-    throw LowerError(
-        "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
-        print_expr(extent) +
-        "` elements, which differs from block to block or iteration to iteration without a bound that is "
-        "known; compute the stage at a loop outside of those");
-  }
-
-  /// Around the current place.
-  std::vector<RangedVar> loops_;
-  std::vector<Allocate> found_;
 };
 
 class Splitter {
@@ -184,17 +122,14 @@ class Splitter {
     std::array<Expr, 6> extents{Expr(1), Expr(1), Expr(1), Expr(1), Expr(1), Expr(1)};
     const Stmt* inside = &s;
     std::vector<const Attr*> nest;
-    std::vector<RangedVar> threads;
     while (const Attr* n = thread_attr(*inside)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
       extents[(tag.is_block() ? 0u : 3u) + static_cast<std::size_t>(tag.dim.value_or(0))] =
           n->value;
       nest.push_back(n);
-      threads.push_back(
-          {std::get<IterVar>(n->subject).var(), Range::from_min_extent(Expr(0), n->value)});
       inside = &n->body;
     }
-    Stmt body = MemoryOfBlocks(std::move(threads)).body(*inside);
+    Stmt body = memory_at_top(*inside, nest);
     for (std::size_t k = nest.size(); k-- > 0;)
       body = make_stmt(
           Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});

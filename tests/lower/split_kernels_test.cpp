@@ -283,6 +283,20 @@ TEST(SplitKernels, SharedMemoryInsideOfALoopIsAsLargeAsThatOfAnyIteration) {
        [](const Allocate& n) { EXPECT_TRUE(is_constant_int(n.extents[0], 20)); });
 }
 
+TEST(SplitKernels, SharedMemoryOfASizeThatTheKernelComputesIsAsLargeAsAny) {
+  const std::string body =
+      threads("t", "threadIdx.x", "4",
+              "for (i: int32, 0, 6) {\nlet n: int32 = max(i, 1)\n"
+              "allocate(S_1: Pointer(shared float32), float32, [(n*4)]), storage_scope = shared {\n"
+              "S: Buffer(S_1, float32, [20], [], scope=\"shared\")[t] = A[t]\n"
+              "B[((i*4) + t)] = S[(3 - t)]\n}\n}\n");
+  expect_same(body, 1);
+  const DeviceProgram p = split(body);
+  EXPECT_EQ(p.kernels[0].params.size(), 2u);
+  walk(p.kernels[0].body,
+       [](const Allocate& n) { EXPECT_TRUE(is_constant_int(n.extents[0], 20)); });
+}
+
 TEST(SplitKernels, DynamicSharedMemoryIsAsLargeAsThatOfAnyBlock) {
   const std::string body = threads(
       "b", "blockIdx.x", "6",

@@ -29,6 +29,14 @@ B[102] = (A[209]*2f32)
 )");
 }
 
+TEST(SplitWideVectors, WithoutRegistersNoVectorIsTooWide) {
+  const std::string_view body = R"(
+  B[ramp(0, 1, 103)] = A[ramp(5, 2, 103)]
+  )";
+  EXPECT_EQ(split(body, 0), unchanged(body));
+  EXPECT_EQ(test::run(split_wide_vectors, test::function_text(body), {}), unchanged(body));
+}
+
 TEST(SplitWideVectors, ATileOfSumsStaysOneVector) {
   const std::string_view body = R"(
   B[ramp(0, 1, 64)] = (B[ramp(0, 1, 64)] + A[ramp(0, 1, 64)])

@@ -98,7 +98,7 @@ std::optional<Expr> part_of(const Expr& e, const Part& part) {
 
 class WideSplitter {
  public:
-  explicit WideSplitter(const PassOptions& options) : bits_(options.vector_registers->bits) {}
+  explicit WideSplitter(int bits) : bits_(bits) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) {
@@ -206,9 +206,11 @@ class WideSplitter {
 }  // namespace
 
 PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
-  if (renames_memory(func.body) || !func.attrs.noalias) return func;
+  // Without registers no vector is too wide for them.
+  const int bits = options.vector_registers ? options.vector_registers->bits : 0;
+  if (bits <= 0 || renames_memory(func.body) || !func.attrs.noalias) return func;
   PrimFunc result = func;
-  result.body = WideSplitter(options).stmt(func.body);
+  result.body = WideSplitter(bits).stmt(func.body);
   return result;
 }
 

@@ -57,6 +57,7 @@ class Synchronizer {
     Part part{.stmt = s, .kind = Part::Kind::InOrder, .loops = loops, .is_together = is_together};
     for_each_child(
         s, [&](const Expr& e) { part.own.merge(uses_.of(e)); }, [](const Stmt&) {});
+    const Expr* condition = nullptr;
     match(
         s.node().value,
         [&](const Store& n) {
@@ -82,6 +83,7 @@ class Synchronizer {
         [&](const If& n) {
           part.kind = Part::Kind::Branches;
           part.is_uniform = uses_.is_uniform(n.condition);
+          condition = &n.condition;
         },
         [](const Let&) {}, [](const Assert&) {}, [](const Attr&) {}, [](const Allocate&) {},
         [](const Seq&) {}, [](const Realize&) { refuse("a realize"); },
@@ -91,7 +93,11 @@ class Synchronizer {
     const bool inside = is_together && part.is_uniform;
     for_each_child(
         s, [](const Expr&) {},
-        [&](const Stmt& child) { part.children.push_back(add(child, loops, inside)); });
+        [&](const Stmt& child) {
+          const bool holds = condition != nullptr && part.children.empty();
+          const SharedUses::Guard guard(uses_, holds ? condition : nullptr);
+          part.children.push_back(add(child, loops, inside));
+        });
     parts_.push_back(std::move(part));
     return parts_.size() - 1;
   }
@@ -133,9 +139,10 @@ class Synchronizer {
     if (is_stack_low()) return with_deep_stack([&] { enter(id, pending, when); });
     Part& part = parts_[id];
     if (part.has_barrier_before || !uses_.may_meet(pending, part.before, when)) return;
-    // Before a loop it is waited once, inside of it in every iteration.
-    const bool is_whole = part.kind == Part::Kind::Leaf || part.kind == Part::Kind::Loop ||
-                          !part.is_uniform || uses_.may_meet(pending, part.own, when);
+    // Before a loop it is waited once, inside of it in every iteration. Before a condition, a loop
+    // around waits in each of its iterations or in none: PoCL is wrong on others.
+    const bool is_whole = part.kind != Part::Kind::InOrder || !part.is_uniform ||
+                          uses_.may_meet(pending, part.own, when);
     if (is_whole) {
       if (!part.is_together) refuse_barrier();
       part.has_barrier_before = true;

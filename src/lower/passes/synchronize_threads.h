@@ -8,9 +8,10 @@
 //
 // A barrier stands as late as possible, and never where a thread meets only its own elements, which
 // is proved. In a loop, the next iteration waits as well before it overwrites what this one reads.
-// All threads of a block must come to a barrier: under a condition that depends on the thread there
-// can be none, so it stands before the condition; LowerError if it would have to stand inside, and
-// for shared memory that is allocated outside of the threads that use it: no barrier could help.
+// It stands before a condition rather than at its beginning, so that a loop around waits in each
+// iteration or in none. All threads of a block must come to a barrier: under a condition that
+// depends on the thread there can be none; LowerError if it would have to stand inside, and for
+// shared memory that is allocated outside of the threads that use it: no barrier could help.
 #pragma once
 
 #include "tenon/lower/pipeline.h"
