@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/current_stream.h"
 #include "runtime/device_apis.h"
 #include "runtime/dynamic_library.h"
 #include "tenon/support/error.h"
@@ -22,6 +23,7 @@ using Context = void*;
 using Module = void*;
 using Function = void*;
 using Event = void*;
+using StreamHandle = void*;
 using Address = unsigned long long;
 
 struct Driver {
@@ -56,6 +58,16 @@ struct Driver {
   // Addresses are unified, so that one call copies in every direction.
   Result (*memcpy)(Address, Address, std::size_t) =
       library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
+  Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
+      library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
+  Result (*stream_create)(StreamHandle*, unsigned) =
+      library.function<Result(StreamHandle*, unsigned)>("cuStreamCreate");
+  Result (*stream_destroy)(StreamHandle) =
+      library.function<Result(StreamHandle)>("cuStreamDestroy_v2");
+  Result (*stream_synchronize)(StreamHandle) =
+      library.function<Result(StreamHandle)>("cuStreamSynchronize");
+  Result (*stream_wait_event)(StreamHandle, Event, unsigned) =
+      library.function<Result(StreamHandle, Event, unsigned)>("cuStreamWaitEvent");
   Result (*event_create)(Event*,
                          unsigned) = library.function<Result(Event*, unsigned)>("cuEventCreate");
   Result (*event_destroy)(Event) = library.function<Result(Event)>("cuEventDestroy_v2");
@@ -78,6 +90,50 @@ Address address_of(const MemoryPlace& place) {
   return reinterpret_cast<Address>(place.data) + place.byte_offset;
 }
 
+/// Of events that only order streams.
+constexpr unsigned kWithoutTimes = 2;
+/// Streams that wait for nothing in the device's own.
+constexpr unsigned kNonBlocking = 1;
+
+class CudaStream : public DeviceStream {
+ public:
+  /// The device's context is this thread's.
+  CudaStream(const Driver& driver, std::function<void()> use)
+      : driver_(driver), use_(std::move(use)) {
+    driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
+  }
+  /// What was started in it is still run.
+  ~CudaStream() override { driver_.stream_destroy(stream_); }
+
+  StreamHandle handle() const { return stream_; }
+
+  void synchronize() override {
+    use_();
+    driver_.check(driver_.stream_synchronize(stream_), "waiting for a stream");
+  }
+
+  void wait_for(DeviceStream& other) override {
+    use_();
+    Event event = nullptr;
+    driver_.check(driver_.event_create(&event, kWithoutTimes), "making an event");
+    Result result = driver_.event_record(event, static_cast<CudaStream&>(other).handle());
+    if (result == 0) result = driver_.stream_wait_event(stream_, event, 0);
+    driver_.event_destroy(event);
+    driver_.check(result, "waiting for another stream");
+  }
+
+ private:
+  const Driver& driver_;
+  const std::function<void()> use_;
+  StreamHandle stream_ = nullptr;
+};
+
+/// Of the calling thread; null is the device's own.
+StreamHandle stream_handle(int id) {
+  const auto* stream = static_cast<CudaStream*>(stream_of_this_thread({DeviceType::Cuda, id}));
+  return stream == nullptr ? nullptr : stream->handle();
+}
+
 constexpr int kMostDynamicShared = 8;
 /// More than so many bytes of dynamic shared memory are only given to kernels that ask for them.
 constexpr std::size_t kPlainDynamicShared = 48 * 1024;
@@ -85,9 +141,10 @@ constexpr std::size_t kPlainDynamicShared = 48 * 1024;
 class CudaKernels : public LoadedKernels {
  public:
   /// The device's context is this thread's.
-  CudaKernels(const Driver& driver, std::function<void()> use, const KernelImage& image)
+  CudaKernels(const Driver& driver, std::function<void()> use, int id, const KernelImage& image)
       : driver_(driver),
         use_(std::move(use)),
+        id_(id),
         specs_(image.kernels.begin(), image.kernels.end()),
         most_dynamic_(specs_.size(), kPlainDynamicShared) {
     if (image.binary.empty())
@@ -126,12 +183,12 @@ class CudaKernels : public LoadedKernels {
                            ", more than a device has");
       return static_cast<unsigned>(extent);
     };
-    driver_.check(
-        driver_.launch_kernel(functions_[kernel], number(size.blocks[0]), number(size.blocks[1]),
-                              number(size.blocks[2]), number(size.threads[0]),
-                              number(size.threads[1]), number(size.threads[2]),
-                              number(size.dynamic_shared_bytes), nullptr, params.data(), nullptr),
-        what.c_str());
+    driver_.check(driver_.launch_kernel(functions_[kernel], number(size.blocks[0]),
+                                        number(size.blocks[1]), number(size.blocks[2]),
+                                        number(size.threads[0]), number(size.threads[1]),
+                                        number(size.threads[2]), number(size.dynamic_shared_bytes),
+                                        stream_handle(id_), params.data(), nullptr),
+                  what.c_str());
   }
 
  private:
@@ -146,6 +203,7 @@ class CudaKernels : public LoadedKernels {
 
   const Driver& driver_;
   const std::function<void()> use_;
+  const int id_;
   std::vector<KernelSpec> specs_;
   std::mutex mutex_;
   std::vector<std::size_t> most_dynamic_;
@@ -157,8 +215,8 @@ class CudaKernels : public LoadedKernels {
 class CudaTimer : public DeviceTimer {
  public:
   /// The device's context is this thread's.
-  CudaTimer(const Driver& driver, std::function<void()> use)
-      : driver_(driver), use_(std::move(use)) {
+  CudaTimer(const Driver& driver, std::function<void()> use, StreamHandle stream)
+      : driver_(driver), use_(std::move(use)), stream_(stream) {
     driver_.check(driver_.event_create(&start_, 0), "making an event");
     if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
       driver_.event_destroy(start_);
@@ -172,12 +230,12 @@ class CudaTimer : public DeviceTimer {
 
   void start() override {
     use_();
-    driver_.check(driver_.event_record(start_, nullptr), "marking a time");
+    driver_.check(driver_.event_record(start_, stream_), "marking a time");
   }
 
   double stop() override {
     use_();
-    driver_.check(driver_.event_record(stop_, nullptr), "marking a time");
+    driver_.check(driver_.event_record(stop_, stream_), "marking a time");
     driver_.check(driver_.event_synchronize(stop_), "waiting for the device");
     float milliseconds = 0;
     driver_.check(driver_.event_elapsed_time(&milliseconds, start_, stop_), "measuring a time");
@@ -187,6 +245,7 @@ class CudaTimer : public DeviceTimer {
  private:
   const Driver& driver_;
   const std::function<void()> use_;
+  const StreamHandle stream_;
   Event start_ = nullptr, stop_ = nullptr;
 };
 
@@ -222,7 +281,13 @@ class CudaApi : public DeviceApi {
 
   void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
     const bool to_cuda = to.device.type == DeviceType::Cuda;
-    use(to_cuda ? to.device.id : from.device.id);
+    const int id = to_cuda ? to.device.id : from.device.id;
+    use(id);
+    if (StreamHandle stream = stream_handle(id)) {
+      driver_.check(driver_.memcpy_async(address_of(to), address_of(from), nbytes, stream),
+                    "copying");
+      return driver_.check(driver_.stream_synchronize(stream), "copying");
+    }
     driver_.check(driver_.memcpy(address_of(to), address_of(from), nbytes), "copying");
     driver_.check(driver_.context_synchronize(), "copying");
   }
@@ -235,12 +300,18 @@ class CudaApi : public DeviceApi {
   std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
     use(id);
     return std::make_unique<CudaKernels>(
-        driver_, [this, id] { use(id); }, image);
+        driver_, [this, id] { use(id); }, id, image);
   }
 
   std::unique_ptr<DeviceTimer> make_timer(int id) override {
     use(id);
-    return std::make_unique<CudaTimer>(driver_, [this, id] { use(id); });
+    return std::make_unique<CudaTimer>(
+        driver_, [this, id] { use(id); }, stream_handle(id));
+  }
+
+  std::unique_ptr<DeviceStream> make_stream(int id) override {
+    use(id);
+    return std::make_unique<CudaStream>(driver_, [this, id] { use(id); });
   }
 
  private:

@@ -61,6 +61,12 @@ std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) 
   throw RuntimeError("kernels run on GPUs and the like, not on this kind of device");
 }
 
+std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
+  throw RuntimeError(
+      "streams are there on GPUs and the like; what is called on this kind of device is done when "
+      "the call returns");
+}
+
 namespace {
 
 class HostTimer : public DeviceTimer {

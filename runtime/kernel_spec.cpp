@@ -1,6 +1,7 @@
 #include "tenon/runtime/kernel_spec.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "tenon/support/error.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr std::string_view kFirstLine = "tenon-kernels 1";
 constexpr std::string_view kPointer = "pointer";
 constexpr std::string_view kDynamicShared = "shared";
+constexpr std::string_view kSubgroup = "subgroup";
 
 /// Up to the separator, which goes too.
 std::string_view take_until(std::string_view& text, char separator) {
@@ -27,6 +29,12 @@ KernelSpec parse_kernel(std::string_view line) {
     const std::string_view word = take_until(line, ' ');
     if (word == kDynamicShared) {
       kernel.has_dynamic_shared = true;
+    } else if (word.starts_with(kSubgroup)) {
+      const std::string_view digits = word.substr(kSubgroup.size());
+      const auto end = digits.data() + digits.size();
+      if (std::from_chars(digits.data(), end, kernel.subgroup_size).ptr != end ||
+          kernel.subgroup_size <= 0)
+        throw RuntimeError("the manifest of kernels has no meaning in the line `" + whole + "`");
     } else {
       try {
         kernel.params.push_back(word == kPointer ? Handle() : DataType::parse(std::string(word)));
@@ -48,6 +56,8 @@ std::string to_kernel_manifest(std::span<const KernelSpec> kernels) {
     for (const DataType& param : kernel.params)
       text += " " + (param.is_handle() ? std::string(kPointer) : param.str());
     if (kernel.has_dynamic_shared) text += " " + std::string(kDynamicShared);
+    if (kernel.subgroup_size > 0)
+      text += " " + std::string(kSubgroup) + std::to_string(kernel.subgroup_size);
     text += "\n";
   }
   return text;

@@ -19,6 +19,7 @@
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/ndarray.h"
+#include "tenon/runtime/stream.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/runtime/timing.h"
 #include "tenon/s_tir/analysis.h"

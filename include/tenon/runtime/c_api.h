@@ -152,6 +152,21 @@ typedef struct {
  */
 int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t device_id,
                             const TenonValue* args, int32_t num_args, const int64_t* launch);
+/* A queue of a device: what is started in it runs in order, beside what is started in others.
+ * tenon/runtime/stream.h says more. */
+typedef struct TenonStreamHandle* TenonStream;
+
+int32_t tenon_stream_create(int32_t device_type, int32_t device_id, TenonStream* stream);
+/* NULL is fine. A thread that has set it goes on with it. */
+int32_t tenon_stream_free(TenonStream stream);
+/* Where the calling thread starts kernels and copies of the device from now on. NULL: in the
+ * device's own stream, as at first. */
+int32_t tenon_set_stream(int32_t device_type, int32_t device_id, TenonStream stream);
+/* What is started in the stream from now on waits for all that was started in the other one. */
+int32_t tenon_stream_wait(TenonStream stream, TenonStream other);
+/* Waits for all that was started in the stream; NULL: on the device. */
+int32_t tenon_synchronize(int32_t device_type, int32_t device_id, TenonStream stream);
+
 /* Drops what the runtime has loaded, before the kernels' memory goes. */
 void tenon_release_kernels(TenonKernels* kernels);
 

@@ -45,19 +45,31 @@ struct LaunchSize {
 class LoadedKernels {
  public:
   virtual ~LoadedKernels() = default;
-  /// Returns when the kernel is queued behind what the device does; the arguments are copied.
+  /// Returns when the kernel is queued in the calling thread's stream; the arguments are copied.
   /// Throws RuntimeError with what the driver refuses. Precondition: the arguments are as many as
   /// the kernel's spec says.
   virtual void launch(std::size_t kernel, std::span<const TenonValue> args,
                       const LaunchSize& size) = 0;
 };
 
-/// Measures what a device does between two points of the program.
+/// A queue of a device. What is started in it runs in order.
+class DeviceStream {
+ public:
+  virtual ~DeviceStream() = default;
+  /// Waits for all that was started in it.
+  virtual void synchronize() = 0;
+  /// What is started in it from now on waits for all that was started in the other one, which is
+  /// another stream of the same device.
+  virtual void wait_for(DeviceStream& other) = 0;
+};
+
+/// Measures what a device does between two points of the program, in the stream of the thread that
+/// made it.
 class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
   virtual void start() = 0;
-  /// Waits for all that was started on the device, and gives the seconds from the end of what was
+  /// Waits for all that was started in the stream, and gives the seconds from the end of what was
   /// started before start() to the end of what was started since.
   virtual double stop() = 0;
 };
@@ -72,11 +84,13 @@ class DeviceApi {
   /// Never null. Throws RuntimeError if there is no such device or not as much memory.
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
   virtual void release(int id, void* data) = 0;
-  /// Between places of this kind of device, or between one of them and the host. Returns when the
-  /// bytes are there.
+  /// Between places of this kind of device, or between one of them and the host, in the calling
+  /// thread's stream. Returns when the bytes are there.
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
   /// Waits for all that was started on the device.
   virtual void synchronize(int id) = 0;
+  /// Beside the device's own. Throws RuntimeError if this kind has none.
+  virtual std::unique_ptr<DeviceStream> make_stream(int id);
   /// Throws RuntimeError, with the driver's message, if they cannot be compiled or loaded there.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
   /// By the device's own clock where it has one; else by the host's, which waits for the device

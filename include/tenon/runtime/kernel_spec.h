@@ -4,6 +4,7 @@
 //   tenon-kernels 1
 //   add_kernel0 pointer pointer pointer int32
 //   softmax_kernel0 pointer pointer shared
+//   sum_kernel0 pointer pointer subgroup16
 #pragma once
 
 #include <optional>
@@ -24,6 +25,8 @@ struct KernelSpec {
   std::vector<DataType> params = {};
   /// Whether it has shared memory whose size is given at the launch.
   bool has_dynamic_shared = false;
+  /// Of OpenCL: how many threads of a block exchange values, as a sub-group of so many; 0: none do.
+  int subgroup_size = 0;
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
