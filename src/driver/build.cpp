@@ -109,7 +109,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         if (!options.allow_parallel_reduction_race)
           for (const auto& [name, func] : module.functions) refuse_region_races(func);
         if (facts.is_gpu()) {
-          units.push_back(for_device(module, options.passes, facts));
+          units.push_back(for_device(module, options.passes, facts, options.stage_comments));
         } else {
           units.push_back({for_host(module, options.passes, facts), facts});
         }
@@ -118,6 +118,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                         .link = {options.link.begin(), options.link.end()},
                                         .c_compiler = c_compiler(),
                                         .argument_alignment = options.argument_alignment,
+                                        .stage_comments = options.stage_comments,
                                         .on_step = options.on_step};
       return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
                                         : codegen::compile(units, how);

@@ -21,11 +21,12 @@ int compute_capability(const std::string& arch) {
 }  // namespace
 
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
-                                const tir::TargetFacts& target) {
+                                const tir::TargetFacts& target, bool stage_comments) {
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
   lowering::PassOptions on_device = options;
-  // OpenCL's warps exchange values by extensions that few devices have.
-  on_device.warp_size = target.kind == tir::TargetKind::Cuda ? target.warp_size : 0;
+  // OpenCL's sub-groups exchange values by extensions, which the target must name.
+  on_device.warp_size =
+      target.kind == tir::TargetKind::Cuda ? target.warp_size : target.subgroup_size;
   // Copies that nobody waits for came with sm_80.
   const bool has_async_copies =
       target.kind == tir::TargetKind::Cuda && compute_capability(target.arch) >= 80;
@@ -44,7 +45,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
       kernels.push_back(
           lowering::run_passes(lowering::kernel_passes(), kernel, {.passes = in_kernels}));
   }
-  unit.kernels = codegen::emit_kernels(kernels, target);
+  unit.kernels = codegen::emit_kernels(kernels, target, {.stage_comments = stage_comments});
   return unit;
 }
 

@@ -10,6 +10,6 @@ namespace tenon {
 /// the device cannot run, such as elements of arrays that no thread computes. Precondition: the
 /// target is a GPU's.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
-                                const tir::TargetFacts& target);
+                                const tir::TargetFacts& target, bool stage_comments);
 
 }  // namespace tenon

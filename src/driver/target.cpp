@@ -23,7 +23,7 @@ constexpr std::array<Kind, 4> kKinds = {{
     {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib"},
     {"c", tir::TargetKind::C, ""},
     {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -shared-bytes"},
-    {"opencl", tir::TargetKind::OpenCl, "-max-threads, -shared-bytes"},
+    {"opencl", tir::TargetKind::OpenCl, "-extensions, -max-threads, -shared-bytes, -subgroup-size"},
 }};
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -39,7 +39,8 @@ struct Request {
   tir::TargetKind kind;
   std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
   std::vector<std::string> features = {};
-  std::optional<int> max_threads = {}, shared_bytes = {};
+  std::vector<std::string> extensions = {};
+  std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {};
 };
 
 /// The prefix of linker symbols.
@@ -97,7 +98,9 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (key == "-system-lib") request.system_library = checked_prefix(value, where);
     if (key == "-max-threads") request.max_threads = checked_number(key, value, where);
     if (key == "-shared-bytes") request.shared_bytes = checked_number(key, value, where);
+    if (key == "-subgroup-size") request.subgroup_size = checked_number(key, value, where);
     if (key == "-mattr") request.features = split(value, ',');
+    if (key == "-extensions") request.extensions = split(value, ',');
   }
   return request;
 }
@@ -176,6 +179,37 @@ tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& wher
   return facts;
 }
 
+constexpr std::string_view kHalf = "cl_khr_fp16";
+constexpr std::string_view kShuffle = "cl_khr_subgroup_shuffle";
+constexpr std::string_view kIntelSubgroups = "cl_intel_subgroups";
+
+tir::TargetFacts resolve_opencl(const Request& request, const SourceLocation& where) {
+  tir::TargetFacts facts{.kind = tir::TargetKind::OpenCl};
+  facts.extensions = request.extensions;
+  facts.subgroup_size = request.subgroup_size.value_or(0);
+  for (const std::string& name : facts.extensions)
+    if (name != kHalf && name != kShuffle && name != kIntelSubgroups)
+      throw TargetError("-extensions=`" + name + "`: kernels have a use for " + std::string(kHalf) +
+                            ", " + std::string(kShuffle) + " and " + std::string(kIntelSubgroups),
+                        where);
+  const bool exchanges = facts.has_extension(kShuffle) || facts.has_extension(kIntelSubgroups);
+  if (exchanges && facts.subgroup_size == 0)
+    throw TargetError(
+        "-extensions: sub-groups exchange values, but of how many threads they are is not said; add "
+        "-subgroup-size=32, or as many as the device's have",
+        where);
+  if (!exchanges && facts.subgroup_size != 0)
+    throw TargetError(
+        "-subgroup-size: sub-groups are of use where their threads exchange values; add "
+        "-extensions=cl_khr_subgroup_shuffle, or cl_intel_subgroups",
+        where);
+  const int size = facts.subgroup_size;
+  if ((size & (size - 1)) != 0 || size > 64)
+    throw TargetError("-subgroup-size is a power of two up to 64, not " + std::to_string(size),
+                      where);
+  return facts;
+}
+
 }  // namespace
 
 Target::Target(const std::string& text, SourceLocation where) : text_(text) {
@@ -191,7 +225,7 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
       facts_ = resolve_c();
       return;
     case tir::TargetKind::OpenCl:
-      facts_.kind = request.kind;
+      facts_ = resolve_opencl(request, where);
       break;
   }
   if (request.max_threads) facts_.max_threads_per_block = *request.max_threads;
@@ -207,8 +241,13 @@ std::string Target::describe() const {
       return "cuda, " + facts_.arch;
     case tir::TargetKind::C:
       return "c, " + facts_.cpu;
-    case tir::TargetKind::OpenCl:
-      return "opencl";
+    case tir::TargetKind::OpenCl: {
+      std::string text = "opencl";
+      for (const std::string& name : facts_.extensions) text += ", " + name;
+      if (facts_.subgroup_size > 0)
+        text += ", sub-groups of " + std::to_string(facts_.subgroup_size);
+      return text;
+    }
   }
   internal_error("a target kind without a name");
 }

@@ -13,6 +13,7 @@
 #include "tenon/te/analysis.h"
 #include "tenon/te/check_reads.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stage_lines.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -106,6 +107,7 @@ class FunctionMaker {
     program.check_intrinsics = options_.check_intrinsics;
     func_.body = check_factors(program, build_loops(program));
     func_.attrs.global_symbol = options_.name;
+    note_stage_lines(func_.attrs, lines());
     check_variables(bounds);
     return std::move(func_);
   }
@@ -153,6 +155,18 @@ class FunctionMaker {
       }
     }
     return layouts;
+  }
+
+  std::vector<StageLine> lines() {
+    std::vector<StageLine> lines;
+    for (StageId id : graph_.ids()) {
+      const Operation& op = graph_.stage(id).op;
+      if (op.as<Placeholder>()) continue;
+      for (int n = 0; n < op.num_outputs(); ++n)
+        lines.push_back(
+            {buffers_.buffer_of(op.output(n))->name, op.name() + ", " + to_string(op.where())});
+    }
+    return lines;
   }
 
   void check_placeholders() const {

@@ -28,6 +28,8 @@ struct CompileOptions {
   /// What the functions demand of the memory of arrays, in bytes; 0: that of their elements. A
   /// buffer with an alignment of its own demands that.
   int argument_alignment = 0;
+  /// In text of C: which stage statements compute, and the user's line of it.
+  bool stage_comments = false;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };

@@ -30,6 +30,9 @@ struct BuildOptions {
   int argument_alignment = 0;
   /// 0 to 3.
   int opt_level = 3;
+  /// In the text of C, OpenCL C and CUDA C, comments say which stage the loops compute, and where
+  /// it was declared: "// C, matmul.cpp:14".
+  bool stage_comments = false;
   lowering::PassOptions passes = {};
   /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
   /// "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".

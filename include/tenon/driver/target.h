@@ -4,6 +4,7 @@
 //   Target("llvm -mcpu=znver4 -mattr=+avx512f")
 //   Target("llvm -system-lib=conv_")                // to be linked into a program: Module::system_library
 //   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
+//   Target("opencl -extensions=cl_khr_fp16,cl_khr_subgroup_shuffle -subgroup-size=32")
 //   Target("opencl -max-threads=256 -shared-bytes=32768")   // the limits of a block of threads
 #pragma once
 

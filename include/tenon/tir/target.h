@@ -2,8 +2,10 @@
 // parses the strings.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::tir {
@@ -34,10 +36,17 @@ struct TargetFacts {
   int max_shared_bytes = 48 * 1024;
   /// Registers of 32 bits that a thread may use. None: as many as the device's compiler likes.
   std::optional<int> max_registers = std::nullopt;
+  /// Of OpenCL: the extensions that kernels may use ("cl_khr_fp16"), and how many threads of a
+  /// block exchange values by them, 0 for none.
+  std::vector<std::string> extensions = {};
+  int subgroup_size = 0;
   bool fast_math = false;
   /// The functions are found, once linked into a program, as the system library of this prefix.
   std::optional<std::string> system_library = std::nullopt;
 
+  bool has_extension(std::string_view name) const {
+    return std::find(extensions.begin(), extensions.end(), name) != extensions.end();
+  }
   bool is_gpu() const { return kind == TargetKind::Cuda || kind == TargetKind::OpenCl; }
 };
 

@@ -22,7 +22,8 @@ constexpr std::string_view kReservedInOpenCl[] = {
     "sign",         "dot",        "cross",    "length",   "distance", "normalize", "degrees",
     "radians",      "select",     "any",      "all",      "rotate",   "hadd",      "mad",
     "rint",         "exp10",      "popcount", "clz",      "vload4",   "vstore4",   "get_local_id",
-    "get_group_id", "shuffle",    "printf",   "prefetch", "as_float"};
+    "get_group_id", "shuffle",    "printf",   "prefetch", "as_float", "as_half",   "as_ushort",
+    "vload_half",   "vstore_half"};
 
 constexpr std::string_view kReservedInCuda[] = {"class",
                                                 "new",
@@ -106,6 +107,8 @@ using Preamble = std::pair<std::string_view, std::string_view>;
 
 constexpr Preamble kOpenClPreambles[] = {
     {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
+    {"sub_group_shuffle", "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"},
+    {"intel_sub_group_shuffle", "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n"},
 };
 
 constexpr Preamble kCudaPreambles[] = {
@@ -161,7 +164,7 @@ constexpr DeviceDialect kCudaDevice = {
     .block_index = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
     .block_barrier = "__syncthreads();",
     .warp_barrier = "__syncwarp();",
-    .has_shuffles = true,
+    .has_cuda_shuffles = true,
     .has_ptx = true,
     .unroll = "#pragma unroll",
     .vectors = &kCudaVectors,
@@ -179,6 +182,7 @@ const Dialect kOpenClC = {
     .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
     .of_uint64 = "ul",
     .names_math_by_type = false,
+    .half = HalfType::LoadedAndStored,
     .device = &kOpenClDevice,
 };
 
@@ -193,17 +197,52 @@ const Dialect kCudaC = {
     .device = &kCudaDevice,
 };
 
+OpenClDialect::OpenClDialect(const tir::TargetFacts& facts)
+    : kernel(kOpenClDevice.kernel),
+      kernel_of_known_size(kOpenClDevice.kernel_of_known_size),
+      device(kOpenClDevice),
+      dialect(kOpenClC) {
+  dialect.device = &device;
+  if (facts.has_extension("cl_khr_fp16")) {
+    dialect.half = HalfType::Native;
+    preambles.assign(device.preambles.begin(), device.preambles.end());
+    preambles.emplace_back("half", "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    device.preambles = preambles;
+  }
+  if (facts.subgroup_size == 0) return;
+  const bool is_intel = !facts.has_extension("cl_khr_subgroup_shuffle");
+  device.shuffle = is_intel ? "intel_sub_group_shuffle" : "sub_group_shuffle";
+  device.warp_barrier = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+  if (!is_intel) return;
+  // Intel's devices have sub-groups of several sizes, and choose one unless a kernel demands it.
+  const std::string demand =
+      "__attribute__((intel_reqd_sub_group_size(" + std::to_string(facts.subgroup_size) + ")))\n";
+  const std::size_t at = std::string_view("__kernel ").size();
+  kernel.insert(at, demand);
+  kernel_of_known_size.insert(at, demand);
+  device.kernel = kernel;
+  device.kernel_of_known_size = kernel_of_known_size;
+}
+
 std::string value_type(const Dialect& dialect, DataType t) {
   if (t.is_bool()) return "bool";
   if (t.is_handle()) return "void*";
+  if (t.is_float() && t.bits == 16 && dialect.half == HalfType::Native) return "half";
   if (t.is_floating()) return t.bits == 64 ? "double" : "float";
   return std::string(integer_type(dialect, t));
 }
 
 std::string memory_type(const Dialect& dialect, DataType t) {
   if (t.is_bool()) return std::string(dialect.integers[1][0]);
+  if (t.is_float() && t.bits == 16 && dialect.half != HalfType::Bits) return "half";
   if (t.is_floating() && t.bits == 16) return std::string(dialect.integers[1][1]);
   return value_type(dialect, t);
+}
+
+std::string array_type(const Dialect& dialect, DataType t) {
+  const bool is_only_loaded =
+      t.is_float() && t.bits == 16 && dialect.half == HalfType::LoadedAndStored;
+  return is_only_loaded ? std::string(dialect.integers[1][1]) : memory_type(dialect, t);
 }
 
 }  // namespace tenon::codegen

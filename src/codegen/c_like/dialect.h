@@ -7,12 +7,24 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tenon/support/data_type.h"
+#include "tenon/tir/target.h"
 
 namespace tenon::codegen {
 
 struct DeviceDialect;
+
+/// How float16 is computed with.
+enum class HalfType : unsigned char {
+  /// Its bits are in memory, values are float32, rounded after every operation.
+  Bits,
+  /// The same, but the language has functions to load and to store it.
+  LoadedAndStored,
+  /// It is a type like others. What is no arithmetic is computed in float32 all the same.
+  Native,
+};
 
 struct Dialect {
   std::string_view name;
@@ -27,6 +39,7 @@ struct Dialect {
   /// Functions of mathematics have an `f` at the end of their names where they take float32;
   /// otherwise one name is for all types.
   bool names_math_by_type;
+  HalfType half = HalfType::Bits;
   /// What kernels are written with; plain C has none.
   const DeviceDialect* device = nullptr;
 };
@@ -62,8 +75,10 @@ struct DeviceDialect {
   std::string_view block_barrier, warp_barrier;
   /// Whether shared memory whose size the launch says is a parameter.
   bool dynamic_shared_is_parameter = false;
-  /// Whether threads of a warp exchange values by CUDA's functions.
-  bool has_shuffles = false;
+  /// The function that gives a thread the value of another one of its warp; "" where there is none.
+  /// CUDA's take the mask of threads and the width of groups, the others a thread of the warp.
+  std::string_view shuffle = {};
+  bool has_cuda_shuffles = false;
   /// Whether instructions of PTX can be written into the text.
   bool has_ptx = false;
   /// Stands before a loop that the device's compiler is to unroll.
@@ -87,15 +102,30 @@ inline constexpr Dialect kPlainC = {
     .names_math_by_type = true,
 };
 
-/// OpenCL C 1.2.
+/// OpenCL C 1.2 without extensions.
 extern const Dialect kOpenClC;
 /// CUDA C++, as NVRTC compiles it without any header.
 extern const Dialect kCudaC;
 
+/// OpenCL C with the extensions that the target names. It lives as long as the copies of its parts
+/// are not moved.
+struct OpenClDialect {
+  explicit OpenClDialect(const tir::TargetFacts& facts);
+  OpenClDialect(const OpenClDialect&) = delete;
+  OpenClDialect& operator=(const OpenClDialect&) = delete;
+
+  std::string kernel, kernel_of_known_size;
+  std::vector<std::pair<std::string_view, std::string_view>> preambles;
+  DeviceDialect device;
+  Dialect dialect;
+};
+
 /// What a value of one lane is while it is computed with: bool as bool, float16 and bfloat16 as
-/// float32, which holds all of theirs.
+/// float32, which holds all of theirs, unless float16 is a type of the language.
 std::string value_type(const Dialect& dialect, DataType t);
-/// What it is in memory: a bool is a byte, 16 bits of a float are their bits.
+/// What it is in memory: a bool is a byte, 16 bits of a float are their bits, or a half.
 std::string memory_type(const Dialect& dialect, DataType t);
+/// What arrays of it are declared as: a half that is only loaded and stored is none.
+std::string array_type(const Dialect& dialect, DataType t);
 
 }  // namespace tenon::codegen

@@ -54,6 +54,7 @@ Text CFunctionEmitter::floating(double value, DataType t) const {
   if (t.bits == 16)
     value =
         t.is_bfloat() ? static_cast<double>(BFloat16(value)) : static_cast<double>(Float16(value));
+  if (std::isnan(value) && is_native_half(t)) return cast_to("half", {"NAN"});
   if (std::isnan(value)) return {t.bits == 64 ? "(double)NAN" : "NAN", Level::Unary};
   const bool is_minus = std::signbit(value);
   const bool is_single = t.bits != 64;
@@ -62,6 +63,7 @@ Text CFunctionEmitter::floating(double value, DataType t) const {
                          ? (is_single ? "INFINITY" : "(double)INFINITY")
                      : is_single ? shortest(static_cast<float>(magnitude)) + "f"
                                  : shortest(magnitude);
+  if (is_native_half(t)) return cast_to("half", {(is_minus ? "-" : "") + text, Level::Unary});
   const Level level = is_minus || text[0] == '(' ? Level::Unary : Level::Primary;
   return {(is_minus ? "-" : "") + text, level};
 }
@@ -70,6 +72,7 @@ Text CFunctionEmitter::floating(double value, DataType t) const {
 
 Text CFunctionEmitter::rounded(const Text& value, DataType t) {
   if (t.bits != 16) return value;
+  if (is_native_half(t)) return cast_to("half", value);
   return call(module_.helpers().use(Helper::Round, t), {value});
 }
 
@@ -88,7 +91,13 @@ Text CFunctionEmitter::comparison(BinaryOp op, const Text& a, const Text& b) {
 Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane) {
   const DataType t = n.a.dtype().element();
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
-  if (t.is_floating()) return rounded(float_arithmetic(op, expr(n.a, lane), expr(n.b, lane), t), t);
+  if (is_native_half(t) &&
+      (is_wrapping(op) || op == BinaryOp::Div || op == BinaryOp::Min || op == BinaryOp::Max))
+    return float_arithmetic(op, expr(n.a, lane), expr(n.b, lane), t);
+  if (t.is_floating()) {
+    const Text a = widened(expr(n.a, lane), t), b = widened(expr(n.b, lane), t);
+    return rounded(float_arithmetic(op, a, b, t), t);
+  }
   if (op == BinaryOp::Min || op == BinaryOp::Max) {
     const Helper helper = op == BinaryOp::Min ? Helper::Min : Helper::Max;
     return call(module_.helpers().use(helper, t), {expr(n.a, lane), expr(n.b, lane)});
@@ -144,6 +153,7 @@ bool CFunctionEmitter::is_index(const Expr& e) const {
 
 Text CFunctionEmitter::float_arithmetic(BinaryOp op, const Text& a, const Text& b, DataType t) {
   const DataType wide = t.bits == 16 ? Float(32) : t;
+  const DataType own = is_native_half(t) ? t : wide;
   switch (op) {
     case BinaryOp::Add:
     case BinaryOp::Sub:
@@ -160,9 +170,9 @@ Text CFunctionEmitter::float_arithmetic(BinaryOp op, const Text& a, const Text& 
     case BinaryOp::FloorMod:
       return call(module_.helpers().use(Helper::FloorMod, wide), {a, b});
     case BinaryOp::Min:
-      return call(module_.helpers().use(Helper::Min, wide), {a, b});
+      return call(module_.helpers().use(Helper::Min, own), {a, b});
     case BinaryOp::Max:
-      return call(module_.helpers().use(Helper::Max, wide), {a, b});
+      return call(module_.helpers().use(Helper::Max, own), {a, b});
     default:
       internal_error("logic on floats");
   }

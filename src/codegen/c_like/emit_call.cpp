@@ -147,6 +147,10 @@ Text CFunctionEmitter::address_of(const Expr& e) {
   const Load* load = e.as<Load>();
   if (!load) throw LowerError("address_of takes an element of a buffer, got " + print_expr(e));
   const Expr position = flat_index(load->buffer, load->indices);
+  // Of a half that is only loaded and stored there is no element to take the address of.
+  if (const Place place = place_of(load->buffer, position, Lane::at(0));
+      is_loaded_by_function(load->buffer->dtype.element()))
+    return infix(place.base, "+", place.at, Level::Sum);
   return {"&" + element(load->buffer, position, Lane::at(0)).text, Level::Unary};
 }
 

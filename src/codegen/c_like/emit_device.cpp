@@ -67,7 +67,7 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
     refuse_in_kernel("memory `" + name + "` of scope " + std::string(to_string(scope)) +
                      " whose size is not constant");
   const DeviceDialect& device = *module_.dialect().device;
-  const std::string type = memory_type(module_.dialect(), n.dtype);
+  const std::string type = array_type(module_.dialect(), n.dtype);
   const std::int64_t count = std::max<std::int64_t>(*bytes / n.dtype.element().bytes(), 1);
   // Memory of a block is declared at the beginning of a kernel and nowhere else.
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
@@ -118,11 +118,13 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
 Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& lane) {
   const DeviceDialect& device = *module_.dialect().device;
   const Text none{"0"};
-  const auto shuffle = [&](const char* function) {
-    if (device.has_shuffles)
+  const auto shuffle = [&](const char* function, Helper helper) {
+    if (device.has_cuda_shuffles)
       return call(function, {expr(n.args[0], lane), expr(n.args[1], lane), expr(n.args[2], lane),
                              expr(n.args[3], lane)});
-    refuse_in_kernel("an exchange within a warp");
+    if (device.shuffle.empty()) refuse_in_kernel("an exchange within a warp");
+    return call(module_.helpers().use(helper, n.args[1].dtype().element()),
+                {expr(n.args[1], lane), expr(n.args[2], lane), expr(n.args[3], lane)});
   };
   switch (intrin) {
     case Intrin::tvm_storage_sync: {
@@ -143,14 +145,16 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
       if (!device.has_ptx) refuse_in_kernel("a copy that goes on while threads compute");
       return asynchronous_copy(intrin, n);
     case Intrin::tvm_warp_shuffle:
-      return shuffle("__shfl_sync");
+      return shuffle("__shfl_sync", Helper::ShuffleTo);
     case Intrin::tvm_warp_shuffle_up:
-      return shuffle("__shfl_up_sync");
+      return shuffle("__shfl_up_sync", Helper::ShuffleUp);
     case Intrin::tvm_warp_shuffle_down:
-      return shuffle("__shfl_down_sync");
+      return shuffle("__shfl_down_sync", Helper::ShuffleDown);
     case Intrin::tvm_warp_activemask:
-      if (!device.has_shuffles) refuse_in_kernel("the mask of a warp's threads");
-      return {"__activemask()"};
+      if (device.has_cuda_shuffles) return {"__activemask()"};
+      // Those that exchange values are those that come to the exchange.
+      if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
+      refuse_in_kernel("the mask of a warp's threads");
     default:
       refuse_in_kernel("a call of @tir." + std::string(to_string(intrin)));
   }

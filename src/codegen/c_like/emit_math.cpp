@@ -56,7 +56,7 @@ Text CFunctionEmitter::math_call(const std::string& function, const std::vector<
 
 Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const Lane& lane) {
   std::vector<Text> args;
-  for (const Expr& arg : n.args) args.push_back(expr(arg, lane));
+  for (const Expr& arg : n.args) args.push_back(widened(expr(arg, lane), arg.dtype().element()));
   const DataType t = n.args[0].dtype().element();
   if (intrin == Intrin::isnan || intrin == Intrin::isfinite)
     return comparison(BinaryOp::Ne, call(intrin == Intrin::isnan ? "isnan" : "isfinite", args),
@@ -135,12 +135,16 @@ Text CFunctionEmitter::reinterpret(const Text& value, DataType from, DataType to
   DataType bits_type = from;
   if (from.is_floating()) {
     bits_type = from.bits == 16 ? UInt(16) : Int(from.bits);
-    bits = call(helpers.use(from.bits == 16 ? Helper::BitsOfValue : Helper::BitsOfFloat, from),
-                {value});
+    bits =
+        is_native_half(from)
+            ? call("as_ushort", {value})
+            : call(helpers.use(from.bits == 16 ? Helper::BitsOfValue : Helper::BitsOfFloat, from),
+                   {value});
   }
   if (!to.is_floating()) return bits_type == to ? bits : cast_to(type_of(to), bits);
   if (to.bits == 16) {
     if (bits_type != UInt(16)) bits = cast_to(type_of(UInt(16)), bits);
+    if (is_native_half(to)) return call("as_half", {bits});
     return call(helpers.use(Helper::ValueOfBits, to), {bits});
   }
   if (bits_type != Int(to.bits)) bits = cast_to(type_of(Int(to.bits)), bits);

@@ -18,7 +18,8 @@ Text CFunctionEmitter::pointer(const Expr& data, DataType element) {
   return {"((" + space + type + "*)" + expr(data).within(Level::Unary) + ")"};
 }
 
-Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const Lane& lane) {
+CFunctionEmitter::Place CFunctionEmitter::place_of(const Buffer& buffer, const Expr& position,
+                                                   const Lane& lane) {
   const int group = buffer->dtype.lanes;
   const Text base = pointer(buffer->data, buffer->dtype);
   Text at = index(position, scaled(lane, group, false));
@@ -27,12 +28,34 @@ Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const
     const Lane within = scaled(lane, group, true);
     at = within.number == 0 ? first : infix(first, "+", within.text, Level::Sum);
   }
-  return {base.text + "[" + at.text + "]"};
+  return {base, at};
+}
+
+Text CFunctionEmitter::element(const Buffer& buffer, const Expr& position, const Lane& lane) {
+  const Place place = place_of(buffer, position, lane);
+  return {place.base.text + "[" + place.at.text + "]"};
+}
+
+void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lane& lane,
+                           const Text& value) {
+  const DataType t = buffer->dtype.element();
+  if (!is_loaded_by_function(t)) {
+    const Text target = element(buffer, position, lane);
+    return out_.add(target.text + " = " + in_memory(value, t).text + ";");
+  }
+  const Place place = place_of(buffer, position, lane);
+  out_.add(call("vstore_half", {value, place.at, place.base}).text + ";");
 }
 
 Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
   const DataType t = n.buffer->dtype.element();
-  const Text value = element(n.buffer, flat_index(n.buffer, n.indices), lane);
+  const Expr position = flat_index(n.buffer, n.indices);
+  if (is_loaded_by_function(t)) {
+    const Place place = place_of(n.buffer, position, lane);
+    return call("vload_half", {place.at, place.base});
+  }
+  const Text value = element(n.buffer, position, lane);
+  if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
   if (t.is_floating() && t.bits == 16)
     return call(module_.helpers().use(Helper::ValueOfBits, t), {value});
@@ -40,7 +63,7 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
 }
 
 Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
-  if (!t.is_floating() || t.bits != 16) return value;
+  if (!t.is_floating() || t.bits != 16 || is_native_half(t)) return value;
   return call(module_.helpers().use(Helper::BitsOfValue, t), {value});
 }
 
@@ -129,13 +152,10 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   LaneOrder order = std::max(order_of(n.value), order_of(position));
   // Where lanes name one element, the last one stays.
   if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
-  const auto put = [&](const Lane& lane, const Text& value) {
-    const Text target = element(n.buffer, position, lane);
-    out_.add(target.text + " = " + in_memory(value, t.element()).text + ";");
-  };
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))
-    return for_lanes(t.lanes, order, [&](const Lane& lane) { put(lane, expr(n.value, lane)); });
+    return for_lanes(t.lanes, order,
+                     [&](const Lane& lane) { put(n.buffer, position, lane, expr(n.value, lane)); });
   // All lanes are computed before the first is stored.
   block("", [&] {
     const std::string values = names_.take("values");
@@ -149,9 +169,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
       at = positions;
     }
     for_lanes(t.lanes, order, [&](const Lane& lane) {
-      const Text target = element(n.buffer, at, lane);
-      out_.add(target.text + " = " +
-               in_memory({values + "[" + lane.text.text + "]"}, t.element()).text + ";");
+      put(n.buffer, at, lane, {values + "[" + lane.text.text + "]"});
     });
   });
 }

@@ -42,6 +42,8 @@ class PackedTextEmitter {
 
   void emit_computation() {
     CFunctionEmitter emitter(module_, uses_, name_, func_.attrs.noalias);
+    emitter.comment_stages(func_);
+    emitter.sizes_ = &sizes_;
     std::string params, in_header;
     const auto add = [&](const std::string& text, const std::string& plain) {
       params += (params.empty() ? "" : ", ") + text;
@@ -168,6 +170,7 @@ class PackedTextEmitter {
   const PrimFunc& func_;
   const Signature& signature_;
   const IndexUses uses_;
+  const StmtSizes sizes_{func_.body};
   std::string name_;
   /// Of the computation, in its order.
   std::vector<std::string> arguments_;

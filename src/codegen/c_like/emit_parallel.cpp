@@ -20,6 +20,8 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
     const std::function<void(CFunctionEmitter&)>& content) {
   const std::string function = module_.names().take(name_ + "_" + what);
   CFunctionEmitter inner(module_, uses_, function, noalias_);
+  inner.comments_ = comments_;
+  inner.sizes_ = sizes_;
   std::string fields, values, locals;
   std::unordered_map<std::string, std::string> taken;
   for (const Var& var : used_variables(body)) {

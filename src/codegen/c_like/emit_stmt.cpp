@@ -32,6 +32,7 @@ void CFunctionEmitter::stmt(const Stmt& s) {
   auto never = [](const char* what) {
     internal_error(std::string(what) + " is left in lowered code");
   };
+  const bool is_of_several = comment(s);
   match(
       s.node().value, [&](const Store& n) { emit(n); },
       [&](const Realize&) { never("a realized region"); },
@@ -39,12 +40,25 @@ void CFunctionEmitter::stmt(const Stmt& s) {
       [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
       [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
       [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
-      [&](const Evaluate& n) { emit(n); },
-      [&](const Seq& n) {
-        for (const Stmt& child : n.stmts) stmt(child);
-      },
+      [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
       [&](const Prefetch&) { never("a prefetch of a region"); },
       [&](const BlockRealize&) { never("a block"); });
+  if (is_of_several) commented_ = std::nullopt;
+}
+
+/// Once for a stage: before the outermost statement that computes it alone. Whether it is a loop or
+/// a branch of several, inside and behind which the comment before no longer holds.
+bool CFunctionEmitter::comment(const Stmt& s) {
+  if (!comments_) return false;
+  const StageComments::Stored stored = comments_->stored_by(s);
+  if (stored.kind == StageComments::Kind::OneStage && commented_ != stored.stage) {
+    out_.add("// " + comments_->line(stored.stage));
+    commented_ = stored.stage;
+  }
+  const bool is_list = s.as<Seq>() || s.as<Attr>() || s.as<Let>() || s.as<Allocate>();
+  const bool is_of_several = stored.kind == StageComments::Kind::Several && !is_list;
+  if (is_of_several) commented_ = std::nullopt;
+  return is_of_several;
 }
 
 void CFunctionEmitter::block(const std::string& head, const std::function<void()>& content) {
@@ -67,8 +81,7 @@ std::string CFunctionEmitter::bind(const std::string& name, DataType type, const
 void CFunctionEmitter::emit(const Store& n) {
   const Expr position = flat_index(n.buffer, n.indices);
   if (position.dtype().lanes * n.buffer->dtype.lanes > 1) return store_lanes(n, position);
-  const Text value = in_memory(expr(n.value), n.value.dtype());
-  out_.add(element(n.buffer, position, {}).text + " = " + value.text + ";");
+  put(n.buffer, position, {}, expr(n.value));
 }
 
 void CFunctionEmitter::emit(const Let& n) {
@@ -144,7 +157,9 @@ void CFunctionEmitter::serial_loop(const Var& var, DataType type, const LoopBoun
           if (is_wider)
             name = bind(var.name(), var.dtype(), cast_to(type_of(var.dtype()), {counter}));
           define(var, {.name = name, .is_index = true});
+          ++loop_depth_;
           stmt(body);
+          --loop_depth_;
         });
   names_.close();
 }
@@ -270,6 +285,7 @@ void CFunctionEmitter::check_status(const std::string& call) {
 }
 
 void CFunctionEmitter::leave(const std::string& status) {
+  may_fail_ = true;
   if (workspaces_.empty()) return out_.add("return " + status + ";");
   uses_status_ = true;
   if (status != "status") out_.add("status = " + status + ";");
@@ -278,6 +294,7 @@ void CFunctionEmitter::leave(const std::string& status) {
 }
 
 void CFunctionEmitter::return_value(const Text& value) {
+  may_fail_ = true;
   for (auto workspace = workspaces_.rbegin(); workspace != workspaces_.rend(); ++workspace)
     out_.add("workspace_free(" + workspace->name + ");");
   out_.add("return " + value.text + ";");

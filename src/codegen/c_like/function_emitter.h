@@ -1,5 +1,6 @@
 // Emits one function as C text: the computation of a PrimFunc, or the body of a parallel loop.
-// Reading order: statements (emit_stmt.cpp), loops that run in parallel (emit_parallel.cpp),
+// Reading order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in
+// parallel (emit_parallel.cpp),
 // expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
 // (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp), what only kernels have
 // (emit_device.cpp, emit_vectors.cpp).
@@ -9,14 +10,17 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "codegen/c_like/stage_comments.h"
 #include "codegen/c_like/text.h"
 #include "codegen/c_like/text_emitter.h"
 #include "tenon/codegen/index_uses.h"
 #include "tenon/codegen/memory_plan.h"
+#include "tenon/codegen/stmt_sizes.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
 
@@ -61,6 +65,10 @@ class CFunctionEmitter {
   }
 
   Names& names() { return names_; }
+  /// Says before statements which of the function's stages they compute, where the text is to.
+  void comment_stages(const tir::PrimFunc& func) {
+    if (module_.comments_stages()) comments_ = std::make_shared<StageComments>(func);
+  }
   void define(const tir::Var& var, CVariable variable) {
     variables_.insert_or_assign(&var.node(), std::move(variable));
   }
@@ -77,6 +85,7 @@ class CFunctionEmitter {
 
   // Statements.
   void stmt(const tir::Stmt& s);
+  bool comment(const tir::Stmt& s);
   void emit(const tir::Store& n);
   void emit(const tir::Allocate& n);
   void emit(const tir::For& n);
@@ -86,6 +95,8 @@ class CFunctionEmitter {
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
+  void emit(const tir::Seq& n);
+  void part(std::span<const tir::Stmt> stmts);
   void workspace(const tir::Allocate& n);
   void block(const std::string& head, const std::function<void()>& content);
   struct LoopBounds {
@@ -156,6 +167,13 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
+  /// Where an element is: so many behind a pointer.
+  struct Place {
+    Text base, at;
+  };
+  Place place_of(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
+  void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
+           const Text& value);
   /// OneByOne: as a statement for each, whose number is known. The others are loops.
   enum class LaneOrder : unsigned char { Any, Ascending, OneByOne };
   static LaneOrder order_of(const tir::Expr& value);
@@ -183,6 +201,17 @@ class CFunctionEmitter {
   Text math_call(const std::string& function, const std::vector<Text>& args, DataType t);
 
   std::string type_of(DataType t) const { return value_type(module_.dialect(), t); }
+  /// Whether it is a float16 of the language's.
+  bool is_native_half(DataType t) const {
+    return t.is_float() && t.bits == 16 && module_.dialect().half == HalfType::Native;
+  }
+  bool is_loaded_by_function(DataType t) const {
+    return t.is_float() && t.bits == 16 && module_.dialect().half == HalfType::LoadedAndStored;
+  }
+  /// As a value that mathematics takes.
+  Text widened(const Text& value, DataType t) const {
+    return is_native_half(t) ? cast_to("float", value) : value;
+  }
 
   TextEmitter& module_;
   const IndexUses& uses_;
@@ -194,6 +223,15 @@ class CFunctionEmitter {
   StackPlan stack_;
   bool index_mode_ = false;
   bool uses_status_ = false;
+  /// Whether it returns anything but kTenonOk.
+  bool may_fail_ = false;
+  /// Of the computation that the function is, or is part of; null where it is not divided.
+  const StmtSizes* sizes_ = nullptr;
+  /// Loops around, in this function and those that call it.
+  int loop_depth_ = 0;
+  /// Null: without comments. The stage that the last comment named.
+  std::shared_ptr<StageComments> comments_;
+  std::optional<int> commented_;
   /// Workspaces in scope, the innermost last.
   struct Workspace {
     std::string name, label;

@@ -50,6 +50,12 @@ std::string name_of(Helper helper, const std::string& type) {
       return "prefetch_element";
     case Helper::CopyAsync:
       return "copy_async";
+    case Helper::ShuffleTo:
+      return "shuffle_" + type;
+    case Helper::ShuffleUp:
+      return "shuffle_up_" + type;
+    case Helper::ShuffleDown:
+      return "shuffle_down_" + type;
   }
   internal_error("a helper without a name");
 }
@@ -66,6 +72,7 @@ std::string filled(std::string text, const std::string& name, const Dialect& dia
   if (t.bits >= 8) replace("$U", memory_type(dialect, UInt(t.bits)));
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
   if (dialect.device != nullptr) {
+    replace("$S", std::string(dialect.device->shuffle));
     // Longer names first: one is part of another.
     for (const int is_unsigned : {1, 0})
       for (std::size_t n = 0; n < 4; ++n)
@@ -217,6 +224,23 @@ constexpr const char* kCopyAsync = R"(void $N(void* to, const void* from, int by
 }
 )";
 
+// OpenCL C. Who would get the value of a thread beyond the group keeps its own, as in CUDA C.
+constexpr const char* kShuffleTo = R"($T $N($T value, int thread, int width) {
+  const int own = (int)get_sub_group_local_id();
+  return $S(value, own / width * width + thread % width);
+}
+)";
+constexpr const char* kShuffleUp = R"($T $N($T value, int distance, int width) {
+  const int own = (int)get_sub_group_local_id();
+  return $S(value, own % width >= distance ? own - distance : own);
+}
+)";
+constexpr const char* kShuffleDown = R"($T $N($T value, int distance, int width) {
+  const int own = (int)get_sub_group_local_id();
+  return $S(value, own % width + distance < width ? own + distance : own);
+}
+)";
+
 const char* body_of(Helper helper, DataType t, bool has_ptx) {
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
@@ -270,6 +294,12 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
       return kPrefetch;
     case Helper::CopyAsync:
       return kCopyAsync;
+    case Helper::ShuffleTo:
+      return kShuffleTo;
+    case Helper::ShuffleUp:
+      return kShuffleUp;
+    case Helper::ShuffleDown:
+      return kShuffleDown;
   }
   internal_error("a helper without a text");
 }

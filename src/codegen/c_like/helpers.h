@@ -40,6 +40,10 @@ enum class Helper : unsigned char {
   SizeOfProduct,
   Prefetch,
   CopyAsync,
+  // Within a warp: (value, thread or distance, width of the groups that exchange values).
+  ShuffleTo,
+  ShuffleUp,
+  ShuffleDown,
 };
 
 class Helpers {

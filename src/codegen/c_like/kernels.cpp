@@ -34,6 +34,7 @@ class KernelTextEmitter {
   runtime::KernelSpec run() {
     spec_.name = name_;
     for (std::size_t n = 0; n < kernel_.params.size(); ++n) add_param(n);
+    emitter_.comment_stages(kernel_);
     emitter_.kernel_body(kernel_.body);
     spec_.has_dynamic_shared = emitter_.has_dynamic_shared_;
     if (spec_.has_dynamic_shared) add_dynamic_shared();
@@ -65,6 +66,11 @@ class KernelTextEmitter {
       variable.is_index = t.is_int() && t.bits >= 32 && uses_.is_index_only(param);
       type = "const " + value_type(module_.dialect(), passed);
       spec_.params.push_back(passed);
+      if (emitter_.is_native_half(t)) {
+        params_.push_back(type + " " + variable.name);
+        const std::string value = emitter_.bind(variable.name, t, cast_to("half", {variable.name}));
+        return emitter_.define(param, {.name = value});
+      }
     }
     params_.push_back(emitter_.declaration(type, variable));
     emitter_.define(param, std::move(variable));
@@ -135,14 +141,30 @@ class KernelTextEmitter {
   std::vector<std::string> params_;
 };
 
-KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts& facts) {
+namespace {
+
+bool exchanges_values(const PrimFunc& kernel) {
+  bool found = false;
+  walk(kernel.body, [&](const Call& n) {
+    found |= n.is(Intrin::tvm_warp_shuffle) || n.is(Intrin::tvm_warp_shuffle_up) ||
+             n.is(Intrin::tvm_warp_shuffle_down);
+  });
+  return found;
+}
+
+}  // namespace
+
+KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts& facts,
+                        const KernelOptions& options) {
   internal_check(facts.is_gpu(), "kernels for a processor");
   const bool is_cuda = facts.kind == TargetKind::Cuda;
   KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
-  TextEmitter module(is_cuda ? kCudaC : kOpenClC, {});
+  const OpenClDialect opencl(facts);
+  TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options.stage_comments);
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel);
     code.specs.push_back(emitter.run());
+    if (exchanges_values(kernel)) code.specs.back().subgroup_size = facts.subgroup_size;
     code.functions.push_back(emitter.function());
   }
   code.text = module.kernels();

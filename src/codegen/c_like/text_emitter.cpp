@@ -102,6 +102,14 @@ constexpr const char* kLanes =
     "#define LANES\n"
     "#endif\n\n";
 
+constexpr const char* kParts =
+    "// Parts of long functions, which compilers are not to make one again.\n"
+    "#if defined(__GNUC__)\n"
+    "#define PART __attribute__((noinline)) static\n"
+    "#else\n"
+    "#define PART static\n"
+    "#endif\n\n";
+
 bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -137,11 +145,15 @@ std::string c_string(const std::string& text) {
   return result + "\"";
 }
 
-TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported)
-    : dialect_(dialect), imported_(std::move(imported)), helpers_(dialect) {
+TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
+                         bool comments_stages)
+    : dialect_(dialect),
+      comments_stages_(comments_stages),
+      imported_(std::move(imported)),
+      helpers_(dialect) {
   for (const char* name : {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier",
-                           "workspace_alloc", "workspace_free", "LANES", "TenonValue", "DLDevice",
-                           "DLDataType", "DLTensor", "TenonRuntimeApi"})
+                           "workspace_alloc", "workspace_free", "LANES", "PART", "TenonValue",
+                           "DLDevice", "DLDataType", "DLTensor", "TenonRuntimeApi"})
     names_.reserve(name);
   if (dialect.device == nullptr) return;
   names_.reserve(kDynamicShared);
@@ -174,6 +186,7 @@ std::string TextEmitter::kernels() const {
 std::string TextEmitter::text(const std::string& manifest) const {
   std::string result = kHead;
   if (uses_lanes_) result += kLanes;
+  if (uses_parts_) result += kParts;
   if (uses_call_types_) result += kCallTypes;
   if (uses_runtime_) result += kRuntime;
   for (const std::string& source : imported_)

@@ -20,10 +20,13 @@ inline constexpr std::string_view kDynamicShared = "dynamic_shared";
 class TextEmitter {
  public:
   /// `imported` are the C sources that functions bring along; they become part of the text.
-  TextEmitter(const Dialect& dialect, std::vector<std::string> imported);
+  TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
+              bool comments_stages = false);
 
   const Dialect& dialect() const { return dialect_; }
   Helpers& helpers() { return helpers_; }
+  /// Whether comments say which stage is computed.
+  bool comments_stages() const { return comments_stages_; }
   /// Of functions.
   Names& names() { return names_; }
   /// A function of another language, declared unless the text already does. Throws LowerError for a
@@ -33,6 +36,8 @@ class TextEmitter {
   void use_runtime() { uses_runtime_ = true; }
   /// A loop is marked as one over lanes in any order.
   void use_lanes() { uses_lanes_ = true; }
+  /// A long function is divided.
+  void use_parts() { uses_parts_ = true; }
   /// DLTensor and TenonValue are used before the functions for the runtime are.
   void use_call_types() { uses_call_types_ = true; }
 
@@ -54,6 +59,7 @@ class TextEmitter {
   bool is_declared_by_import(const std::string& name) const;
 
   const Dialect& dialect_;
+  bool comments_stages_;
   std::vector<std::string> imported_;
   Helpers helpers_;
   Names names_;
@@ -61,6 +67,7 @@ class TextEmitter {
   bool uses_runtime_ = false;
   bool uses_call_types_ = false;
   bool uses_lanes_ = false;
+  bool uses_parts_ = false;
   std::string functions_, packed_, declarations_;
 };
 

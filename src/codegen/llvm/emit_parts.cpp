@@ -26,11 +26,7 @@ constexpr std::size_t kMostCalls = 64;
 }  // namespace
 
 void FunctionEmitter::emit(const Seq& n) {
-  const StmtSizes& sizes = computation_.sizes;
-  const auto fits = [&](const Stmt& s) { return sizes.of(s) <= kPart && !sizes.returns(s); };
-  std::int64_t small = 0;
-  for (const Stmt& s : n.stmts)
-    if (fits(s)) small += sizes.of(s);
+  const std::int64_t small = computation_.sizes.nodes_that_fit(n.stmts, kPart);
   // The tasks of a region share loops and meet at barriers: they stay in one function. So do
   // launches, which know the device.
   const bool divides =
@@ -41,20 +37,11 @@ void FunctionEmitter::emit(const Seq& n) {
 
 void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const StmtSizes& sizes = computation_.sizes;
-  const auto fits = [&](const Stmt& s) { return sizes.of(s) <= kPart && !sizes.returns(s); };
-  std::vector<std::span<const Stmt>> pieces;
-  for (std::size_t begin = 0, end = 0; begin < stmts.size(); begin = end) {
-    for (int nodes = 0; end < stmts.size() && fits(stmts[end]); ++end) {
-      nodes += sizes.of(stmts[end]);
-      if (nodes > kPart) break;
-    }
-    end = std::max(end, begin + 1);
-    pieces.push_back(stmts.subspan(begin, end - begin));
-  }
+  const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
   if (pieces.size() > kMostCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
     // One statement alone is a part if it is too large to share one.
-    if (piece.size() > 1 || (fits(piece[0]) && sizes.of(piece[0]) > kPart / 2)) {
+    if (piece.size() > 1 || (sizes.fits(piece[0], kPart) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);
       });

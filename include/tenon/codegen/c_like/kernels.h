@@ -16,9 +16,15 @@
 
 namespace tenon::codegen {
 
+struct KernelOptions {
+  /// Comments say which stage is computed, and the user's line of it.
+  bool stage_comments = false;
+};
+
 /// CUDA C is compiled where NVRTC is found. Throws LowerError for what a kernel cannot do:
 /// temporaries of symbolic size, assertions, calls of packed functions, parallel loops.
 /// Precondition: the target is a GPU's, and names differ.
-KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::TargetFacts& facts);
+KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::TargetFacts& facts,
+                        const KernelOptions& options = {});
 
 }  // namespace tenon::codegen

@@ -1,4 +1,4 @@
-#include "codegen/llvm/computation.h"
+#include "tenon/codegen/stmt_sizes.h"
 
 #include <algorithm>
 #include <functional>
@@ -27,6 +27,27 @@ StmtSizes::Size StmtSizes::measure(const Stmt& s) {
     size.returns |= inner.returns;
   });
   return sizes_[&s.node()] = size;
+}
+
+std::int64_t StmtSizes::nodes_that_fit(std::span<const Stmt> stmts, int most_nodes) const {
+  std::int64_t nodes = 0;
+  for (const Stmt& s : stmts)
+    if (fits(s, most_nodes)) nodes += of(s);
+  return nodes;
+}
+
+std::vector<std::span<const Stmt>> pieces_of(std::span<const Stmt> stmts, const StmtSizes& sizes,
+                                             int most_nodes) {
+  std::vector<std::span<const Stmt>> pieces;
+  for (std::size_t begin = 0, end = 0; begin < stmts.size(); begin = end) {
+    for (int nodes = 0; end < stmts.size() && sizes.fits(stmts[end], most_nodes); ++end) {
+      nodes += sizes.of(stmts[end]);
+      if (nodes > most_nodes) break;
+    }
+    end = std::max(end, begin + 1);
+    pieces.push_back(stmts.subspan(begin, end - begin));
+  }
+  return pieces;
 }
 
 }  // namespace tenon::codegen

@@ -1,0 +1,30 @@
+// Where the user declared the stages whose values a function's buffers hold, as a note of the
+// function. It stays with the function through all passes; code generators write it as comments on
+// request.
+//
+//   note_stage_lines(func.attrs, {{.buffer = "C.local", .line = "C.local, matmul.cpp:14"}});
+//   stage_lines(func.attrs)                 // the same
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/tir/function.h"
+
+namespace tenon::tir {
+
+struct StageLine {
+  /// The name of buffers. Several may have it.
+  std::string buffer;
+  /// The stage's name and the place in the user's program.
+  std::string line;
+
+  friend bool operator==(const StageLine&, const StageLine&) = default;
+};
+
+/// Instead of those noted before.
+void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines);
+/// Empty where nobody has noted any.
+std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
+
+}  // namespace tenon::tir

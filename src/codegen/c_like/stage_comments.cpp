@@ -1,0 +1,66 @@
+#include "codegen/c_like/stage_comments.h"
+
+#include <algorithm>
+
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/stage_lines.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::int64_t kWritten = 2;
+
+StageComments::Stored merged(const StageComments::Stored& a, const StageComments::Stored& b) {
+  using Kind = StageComments::Kind;
+  if (a.kind == Kind::Nothing) return b;
+  const bool is_same = b.kind == Kind::Nothing ||
+                       (a.kind == Kind::OneStage && b.kind == a.kind && a.stage == b.stage);
+  return is_same ? a : StageComments::Stored{.kind = Kind::Several};
+}
+
+}  // namespace
+
+StageComments::StageComments(const PrimFunc& func) {
+  for (StageLine each : stage_lines(func.attrs)) {
+    // A name may be any text; a comment is one line.
+    std::ranges::replace_if(
+        each.line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    const auto [stage, is_new] = stages_.emplace(each.buffer, static_cast<int>(lines_.size()));
+    if (is_new) {
+      lines_.push_back(each.line);
+    } else if (std::string& line = lines_[static_cast<std::size_t>(stage->second)];
+               line.find(each.line) == std::string::npos) {
+      line += " or " + each.line;
+    }
+  }
+}
+
+void StageComments::add(const std::string& buffer, Stored& stored) const {
+  if (const auto found = stages_.find(buffer); found != stages_.end())
+    stored = merged(stored, {.kind = Kind::OneStage, .stage = found->second});
+}
+
+StageComments::Stored StageComments::stored_by(const Stmt& s) {
+  if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second;
+  if (is_stack_low()) return with_deep_stack([&] { return stored_by(s); });
+  Stored stored;
+  if (const Store* n = s.as<Store>()) add(n->buffer->name, stored);
+  if (const Evaluate* n = s.as<Evaluate>())
+    walk(n->value, [&](const Call& call) {
+      // What is computed behind an address: by a tensor intrinsic, or a copy.
+      if (call.is(Intrin::tvm_access_ptr) && call.args[1].as<VarNode>() &&
+          (constant_int(call.args[4]).value_or(kWritten) & kWritten) != 0)
+        add(Var::of(call.args[1]).name(), stored);
+    });
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { stored = merged(stored, stored_by(child)); });
+  known_.emplace(&s.node(), stored);
+  return stored;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,30 @@
+#include "tenon/tir/stage_lines.h"
+
+namespace tenon::tir {
+
+namespace {
+
+constexpr const char* kKey = "tenon.stage_lines";
+
+}  // namespace
+
+void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines) {
+  std::vector<Annotation> list;
+  for (const StageLine& line : lines)
+    list.push_back({std::vector<Annotation>{{make_string(line.buffer)}, {make_string(line.line)}}});
+  attrs.others[kKey] = {std::move(list)};
+}
+
+std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs) {
+  std::vector<StageLine> lines;
+  const auto found = attrs.others.find(kKey);
+  if (found == attrs.others.end()) return lines;
+  for (const Annotation& each : std::get<std::vector<Annotation>>(found->second.value)) {
+    const auto& parts = std::get<std::vector<Annotation>>(each.value);
+    lines.push_back(
+        {annotation_text(parts.at(0)).value_or(""), annotation_text(parts.at(1)).value_or("")});
+  }
+  return lines;
+}
+
+}  // namespace tenon::tir
