@@ -12,9 +12,9 @@
 namespace tenon::testing {
 namespace {
 
-/// Kernels that PoCL 3.1 compiles wrong where it makes loops of threads, in which a condition on
-/// the block and the thread stands before and behind a barrier: right with
-/// POCL_WORK_GROUP_METHOD=workitemrepl, and by the interpreter.
+/// Kernels that PoCL 3.1 compiles wrong (src/codegen/c_like/pocl_faults.md) where it makes loops of
+/// threads, in which a condition on the block and the thread stands before and behind a barrier:
+/// right with POCL_WORK_GROUP_METHOD=workitemrepl, and by the interpreter.
 const std::set<std::string> kFaultsOfPocl = {"batch_matmul_16", "conv2d_9x5x2"};
 
 TEST(GpuSchedules, ComputeWhatTheDefaultOnesDo) {
