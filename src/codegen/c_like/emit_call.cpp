@@ -12,10 +12,9 @@ using namespace tir;
 
 namespace {
 
-/// What means something else in kernels, or nothing there.
-bool is_for_devices(Intrin intrin) {
+/// What only devices have.
+bool is_of_devices(Intrin intrin) {
   switch (intrin) {
-    case Intrin::tvm_storage_sync:
     case Intrin::tvm_thread_allreduce:
     case Intrin::tvm_warp_shuffle:
     case Intrin::tvm_warp_shuffle_up:
@@ -30,6 +29,18 @@ bool is_for_devices(Intrin intrin) {
     case Intrin::tvm_fill_fragment:
     case Intrin::tvm_mma_sync:
     case Intrin::dp4a:
+    case Intrin::launch_kernel:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What means something else in kernels, or nothing there.
+bool is_for_devices(Intrin intrin) {
+  if (is_of_devices(intrin)) return true;
+  switch (intrin) {
+    case Intrin::tvm_storage_sync:
     case Intrin::prefetch:
     case Intrin::isnullptr:
     case Intrin::tvm_stack_make_array:
@@ -57,6 +68,7 @@ Text CFunctionEmitter::emit(const Call& n, DataType type, const Lane& lane) {
 
 Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, const Lane& lane) {
   const Text none{"0"};
+  if (is_of_devices(intrin)) refuse_device_intrinsic(intrin);
   switch (intrin) {
     case Intrin::if_then_else:
       return choose(
@@ -105,22 +117,6 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     }
     case Intrin::tvm_storage_sync:  // one thread waits for nobody
       return none;
-    case Intrin::tvm_thread_allreduce:
-    case Intrin::tvm_warp_shuffle:
-    case Intrin::tvm_warp_shuffle_up:
-    case Intrin::tvm_warp_shuffle_down:
-    case Intrin::tvm_warp_activemask:
-    case Intrin::thread_return:
-    case Intrin::launch_kernel:
-    case Intrin::ptx_cp_async:
-    case Intrin::ptx_commit_group:
-    case Intrin::ptx_wait_group:
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-    case Intrin::dp4a:
-      refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:
       throw LowerError("an intrinsic of LLVM's is called, which C does not have; use target llvm");
