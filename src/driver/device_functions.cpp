@@ -8,18 +8,6 @@
 
 namespace tenon {
 
-namespace {
-
-/// 90 of "sm_90a".
-int compute_capability(const std::string& arch) {
-  int number = 0;
-  for (const char c : arch)
-    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
-  return number;
-}
-
-}  // namespace
-
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments) {
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
@@ -29,12 +17,14 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
       target.kind == tir::TargetKind::Cuda ? target.warp_size : target.subgroup_size;
   // Copies that nobody waits for came with sm_80.
   const bool has_async_copies =
-      target.kind == tir::TargetKind::Cuda && compute_capability(target.arch) >= 80;
+      target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 80;
   const auto run = [&](std::span<const lowering::Pass> passes, const tir::PrimFunc& func) {
     return lowering::run_passes(passes, func, {.passes = on_device});
   };
   std::vector<tir::PrimFunc> kernels;
-  const lowering::PassOptions in_kernels = lowering::options_of_kernels(on_device);
+  lowering::PassOptions in_kernels = lowering::options_of_kernels(on_device);
+  in_kernels.has_dp4a =
+      target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 61;
   for (const auto& [name, func] : module.functions) {
     tir::PrimFunc whole = func;
     if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);

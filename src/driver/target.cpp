@@ -22,7 +22,7 @@ struct Kind {
 constexpr std::array<Kind, 4> kKinds = {{
     {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib"},
     {"c", tir::TargetKind::C, ""},
-    {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -shared-bytes"},
+    {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -registers, -shared-bytes"},
     {"opencl", tir::TargetKind::OpenCl, "-extensions, -max-threads, -shared-bytes, -subgroup-size"},
 }};
 
@@ -40,7 +40,7 @@ struct Request {
   std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
   std::vector<std::string> features = {};
   std::vector<std::string> extensions = {};
-  std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {};
+  std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {}, registers = {};
 };
 
 /// The prefix of linker symbols.
@@ -58,6 +58,16 @@ int checked_number(const std::string& key, const std::string& value, const Sourc
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error == std::errc() && end == value.data() + value.size() && number > 0) return number;
   throw TargetError("target key `" + key + "` takes a positive number, not `" + value + "`", where);
+}
+
+/// What a thread can have, of 32 bits each.
+int checked_registers(const std::string& value, const SourceLocation& where) {
+  constexpr int kLeast = 16, kMost = 255;
+  const int number = checked_number("-registers", value, where);
+  if (number >= kLeast && number <= kMost) return number;
+  throw TargetError("-registers=" + value + ": a thread has " + std::to_string(kLeast) + " to " +
+                        std::to_string(kMost) + " registers",
+                    where);
 }
 
 Request parse(const std::string& text, const SourceLocation& where) {
@@ -98,6 +108,7 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (key == "-system-lib") request.system_library = checked_prefix(value, where);
     if (key == "-max-threads") request.max_threads = checked_number(key, value, where);
     if (key == "-shared-bytes") request.shared_bytes = checked_number(key, value, where);
+    if (key == "-registers") request.registers = checked_registers(value, where);
     if (key == "-subgroup-size") request.subgroup_size = checked_number(key, value, where);
     if (key == "-mattr") request.features = split(value, ',');
     if (key == "-extensions") request.extensions = split(value, ',');
@@ -229,6 +240,7 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
       break;
   }
   if (request.max_threads) facts_.max_threads_per_block = *request.max_threads;
+  facts_.max_registers = request.registers;
   if (request.shared_bytes) facts_.max_shared_bytes = *request.shared_bytes;
 }
 

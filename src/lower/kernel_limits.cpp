@@ -1,9 +1,12 @@
 #include "lower/kernel_limits.h"
 
+#include <algorithm>
 #include <array>
 
+#include "lower/matrix_operations.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/lower/split_kernels.h"
 #include "tenon/tir/launch.h"
 #include "tenon/tir/print.h"
 
@@ -25,12 +28,21 @@ bool is_shared(const Allocate& n) {
 /// "stage `C`", "stages `C`, `D`": what the kernel computes.
 std::string stages_of(const PrimFunc& kernel) {
   std::vector<std::string> names;
-  walk(kernel.body, [&](const Store& n) {
-    if (n.buffer->scope() != StorageScope::Global) return;
-    for (const std::string& name : names)
-      if (name == n.buffer->name) return;
-    names.push_back(n.buffer->name);
-  });
+  const auto add = [&](const std::string& stage) {
+    if (std::find(names.begin(), names.end(), stage) == names.end()) names.push_back(stage);
+  };
+  walk(
+      kernel.body,
+      [&](const Store& n) {
+        if (n.buffer->scope() == StorageScope::Global) add(n.buffer->name);
+      },
+      [&](const Evaluate& n) {
+        const Call* call = matrix_operation(n.value);
+        if (!call || !call->is(Intrin::tvm_store_matrix_sync)) return;
+        const Var data = Var::of(written_by(*call));
+        for (const BufferParam& param : kernel.buffers)
+          if (param.buffer->data.same_as(data)) add(param.buffer->name);
+      });
   std::string text = names.size() == 1 ? "stage" : "stages";
   for (std::size_t k = 0; k < names.size(); ++k) text += (k ? ", `" : " `") + names[k] + "`";
   return names.empty() ? "kernel `" + kernel.attrs.global_symbol + "`" : text;
@@ -51,6 +63,7 @@ class Limits {
   std::vector<LaunchCheck> run() {
     threads();
     shared_memory();
+    registers();
     return std::move(checks_);
   }
 
@@ -112,6 +125,31 @@ class Limits {
             "; stage smaller tiles, at a loop further inside");
   }
 
+  /// What a thread surely keeps in registers: its part of the fragments, and where the target
+  /// limits them, what the schedule keeps in scope "local". (Without a limit that may be more: it
+  /// is then in memory.)
+  void registers() {
+    constexpr std::int64_t kMost = 255, kBytes = 4, kWarpSize = 32;
+    if (target_.kind != TargetKind::Cuda) return;
+    std::int64_t all = 0;
+    std::string list;
+    walk(kernel_.body, [&](const Allocate& n) {
+      const bool is_tile = is_fragment(scope_of(n));
+      if (!is_tile && (!target_.max_registers || scope_of(n) != StorageScope::Local)) return;
+      const auto bytes = constant_int(arith::simplify(bytes_of(n)));
+      if (!bytes) return;
+      const std::int64_t part = is_tile ? kBytes * kWarpSize : kBytes;
+      const std::int64_t count = (*bytes + part - 1) / part;
+      all += count;
+      list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + std::to_string(count);
+    });
+    const std::int64_t most = target_.max_registers.value_or(kMost);
+    if (all <= most) return;
+    throw LowerError(stages_of(kernel_) + ": what a thread keeps in registers (" + list +
+                     ") takes " + std::to_string(all) + " of them; the target has at most " +
+                     std::to_string(most) + "; give each thread or warp smaller tiles");
+  }
+
   const PrimFunc& kernel_;
   const TargetFacts& target_;
   arith::Facts facts_;
@@ -122,7 +160,15 @@ class Limits {
 
 }  // namespace
 
+int compute_capability(const TargetFacts& target) {
+  int number = 0;
+  for (const char c : target.arch)
+    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+  return number;
+}
+
 std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target) {
+  check_matrix_operations(kernel, target);
   return Limits(kernel, target).run();
 }
 

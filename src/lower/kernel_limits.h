@@ -1,4 +1,5 @@
-// What a device can launch: threads of a block, blocks of a grid, bytes of shared memory.
+// What a device can launch: threads of a block, blocks of a grid, bytes of shared memory,
+// registers.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ struct LaunchCheck {
 };
 
 /// LowerError, with the kernel's stages and the memory, where the kernel surely exceeds what the
-/// target has. What depends on numbers that only the call knows is left to check then.
+/// target has, and for operations of tensor cores that it does not have. What depends on numbers
+/// that only the call knows is left to check then.
 std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
                                              const tir::TargetFacts& target);
 

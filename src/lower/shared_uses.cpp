@@ -161,12 +161,36 @@ UseSet SharedUses::of(const Expr& e) {
 
 namespace {
 
-/// How many elements behind the address a call reads or writes, where it says so.
-std::optional<std::int64_t> elements_of(const Call& call, const Call& address) {
-  if (!call.is(Intrin::ptx_cp_async)) return std::nullopt;
-  const auto bytes = constant_int(call.args[2]);
-  const int each = address.args[0].dtype().bytes();
-  return bytes ? std::optional((*bytes + each - 1) / each) : std::nullopt;
+/// What a call reads or writes behind an address: so many rows of so many elements, the first ones
+/// of each so far apart.
+struct Rows {
+  std::int64_t count, length, stride;
+};
+
+bool moves_matrix(const Call& call) {
+  return call.is(Intrin::tvm_load_matrix_sync) || call.is(Intrin::tvm_store_matrix_sync);
+}
+
+/// Nothing where the call does not say it.
+std::optional<Rows> rows_of(const Call& call, const Call& address) {
+  const auto constant = [&](std::size_t n) { return constant_int(call.args[n]); };
+  if (call.is(Intrin::ptx_cp_async)) {
+    const auto bytes = constant(2);
+    const int each = address.args[0].dtype().bytes();
+    return bytes ? std::optional(Rows{1, (*bytes + each - 1) / each, 0}) : std::nullopt;
+  }
+  if (!moves_matrix(call)) return std::nullopt;
+  const auto m = constant(1), n = constant(2), k = constant(3), stride = constant(6);
+  const auto& fragment = call.args[0].as<VarNode>()->pointer;
+  if (!m || !n || !k || !stride || *stride < 1 || !fragment) return std::nullopt;
+  Rows rows{fragment->scope == StorageScope::WmmaMatrixB ? *k : *m,
+            fragment->scope == StorageScope::WmmaMatrixA ? *k : *n, *stride};
+  const StringImm* layout = call.args[7].as<StringImm>();
+  if (layout && layout->value == "col_major") std::swap(rows.count, rows.length);
+  // One use instead of many: at most a barrier more, where others write between the rows.
+  if (call.is(Intrin::tvm_load_matrix_sync))
+    return Rows{1, (rows.count - 1) * rows.stride + rows.length, 0};
+  return rows;
 }
 
 }  // namespace
@@ -189,12 +213,17 @@ void SharedUses::collect(const Expr& e, UseSet& uses) {
     const Call* address = as_call(child, Intrin::tvm_access_ptr);
     if (!call || !address || !address->args[1].as<VarNode>()) return collect(child, uses);
     const Buffer buffer = memory_of(address->args[1]);
-    if (is_shared(buffer)) {
+    if (is_shared(buffer) || (is_global(buffer) && moves_matrix(*call))) {
       const bool is_store = (constant_int(address->args[4]).value_or(2) & 2) != 0;
-      const auto count = elements_of(*call, *address);
-      uses.insert(count && address->args[0].dtype().is_scalar()
-                      ? add_range(buffer, address->args[2], *count, is_store)
-                      : add_anywhere(buffer, is_store));
+      const auto rows = rows_of(*call, *address);
+      if (!rows || !address->args[0].dtype().is_scalar()) {
+        uses.insert(add_anywhere(buffer, is_store));
+      } else {
+        for (std::int64_t row = 0; row < rows->count; ++row)
+          uses.insert(add_range(
+              buffer, address->args[2] + make_int(address->args[2].dtype(), row * rows->stride),
+              rows->length, is_store));
+      }
     }
     collect(address->args[2], uses);
     collect(address->args[3], uses);

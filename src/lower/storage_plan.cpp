@@ -108,7 +108,8 @@ class Planner {
   std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
                                            const std::vector<AllocationId>& ends) {
     const Allocation& dst = allocation(id);
-    if (dst.is_shared_by_tasks) return std::nullopt;
+    // Fragments of one size may be tiles of different shapes.
+    if (dst.is_shared_by_tasks || dst.scope() > StorageScope::Local) return std::nullopt;
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
       if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;

@@ -6,8 +6,9 @@ namespace tenon::tir {
 
 namespace {
 
-/// In bytes: the size of the widest vector that devices load at once.
-constexpr int kDynamicAlignment = 16;
+/// In bytes: of tiles of matrices, which is more than the widest vector that devices load at once
+/// wants.
+constexpr int kDynamicAlignment = 32;
 
 }  // namespace
 

@@ -28,6 +28,13 @@ void check(const std::vector<tir::Violation>& violations, const tir::PrimFunc& f
 std::optional<tir::PrimFunc> split_and_joined(const tir::PrimFunc& func) {
   tir::TargetFacts target;
   target.kind = tir::TargetKind::OpenCl;
+  tir::walk(func.body, [&](const tir::Allocate& n) {
+    const auto& pointer = n.data.as<tir::VarNode>()->pointer;
+    if (!pointer || pointer->scope.value_or(tir::StorageScope::Global) <= tir::StorageScope::Local)
+      return;
+    target.kind = tir::TargetKind::Cuda;
+    target.arch = "sm_90";
+  });
   target.max_threads_per_block = 1 << 16;
   target.max_shared_bytes = 1 << 30;
   try {

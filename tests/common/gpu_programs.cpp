@@ -85,6 +85,26 @@ class Programs {
     add("map_symbolic", topi::gpu::schedule_elementwise(C, target_), {A, C});
   }
 
+  void tensor_cores() {
+    const auto product = [&](const std::string& name, const Tensor& A, const Tensor& B,
+                             const topi::MatmulOptions& options) {
+      const Tensor C = topi::matmul(A, B, options);
+      add(name, topi::gpu::schedule_matmul(C, target_), {A, B, C});
+    };
+    for (const DataType t : {Float(16), BFloat(16)})
+      product("matmul_" + t.str(), placeholder({64, 64}, "A", t), placeholder({64, 128}, "B", t),
+              {.out_dtype = Float(32)});
+    product("transposed_float16", placeholder({64, 64}, "A", Float(16)),
+            placeholder({64, 64}, "B", Float(16)),
+            {.transpose_a = true, .transpose_b = true, .out_dtype = Float(32)});
+    product("matmul_int8", placeholder({64, 64}, "A", Int(8)), placeholder({64, 64}, "B", Int(8)),
+            {.out_dtype = Int(32)});
+    const Tensor X = placeholder({2, 64, 32}, "X", Float(16)),
+                 Y = placeholder({2, 64, 32}, "Y", Float(16));
+    const Tensor Z = topi::batch_matmul(X, Y, {.transpose_b = true, .out_dtype = Float(32)});
+    add("batch_matmul_float16", topi::gpu::schedule_matmul(Z, target_), {X, Y, Z});
+  }
+
   std::vector<GpuProgram> all;
 
  private:
@@ -103,6 +123,12 @@ std::vector<GpuProgram> gpu_programs(const tir::TargetFacts& target) {
   programs.convolutions();
   programs.rows_and_columns();
   programs.maps();
+  return std::move(programs.all);
+}
+
+std::vector<GpuProgram> tensor_core_programs(const tir::TargetFacts& target) {
+  Programs programs(target);
+  programs.tensor_cores();
   return std::move(programs.all);
 }
 

@@ -14,4 +14,7 @@ struct GpuProgram {
 
 /// Without what only tensor cores do.
 std::vector<GpuProgram> gpu_programs(const tir::TargetFacts& target);
+/// CUDA only.
+std::vector<GpuProgram> tensor_core_programs(const tir::TargetFacts& target);
+
 }  // namespace tenon::testing

@@ -1,4 +1,5 @@
 // Kernels as CUDA C, which needs no device: their text, and what NVRTC makes of it.
+#include "tests/common/one_tile.h"
 #include "tests/common/run_on_device.h"
 #include "tests/opencl/add_one.h"
 
@@ -58,6 +59,35 @@ f_kernel0(
 }
 
 )");
+}
+
+/// Behind the barrier that stands before the shared tiles are read.
+TEST(CudaText, FragmentsAreThoseOfTheLibraryOfTensorCores) {
+  const OneTile p;
+  const std::string text = source_of(p.s, p.args());
+  EXPECT_NE(text.find("#include <mma.h>\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  __align__(32) __shared__ unsigned short A_shared[512];\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, "
+                      "nvcuda::wmma::row_major> A_shared_wmma_matrix_a[1];\n"
+                      "  nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, half, "
+                      "nvcuda::wmma::row_major> B_shared_wmma_matrix_b[1];\n"
+                      "  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> "
+                      "C_wmma_accumulator[1];\n"),
+            std::string::npos)
+      << text;
+  const std::size_t barrier = text.find("__syncthreads();");
+  ASSERT_NE(barrier, std::string::npos);
+  const std::string a = "A_shared_wmma_matrix_a[0]", b = "B_shared_wmma_matrix_b[0]",
+                    c = "C_wmma_accumulator[0]", call = "  nvcuda::wmma::";
+  EXPECT_EQ(text.substr(barrier),
+            "__syncthreads();\n" + call + "load_matrix_sync(" + a +
+                ", (const half*)(A_shared + threadIdx_y * 256), 16);\n" + call +
+                "load_matrix_sync(" + b + ", (const half*)B_shared, 16);\n" + call +
+                "fill_fragment(" + c + ", 0.0f);\n" + call + "mma_sync(" + c + ", " + a + ", " + b +
+                ", " + c + ");\n" + call + "store_matrix_sync(C + threadIdx_y * 256, " + c +
+                ", 16, nvcuda::wmma::mem_row_major);\n}\n\n");
 }
 
 /// A + B by four elements at a time.

@@ -210,6 +210,32 @@ TEST(DevicePrograms, BlocksAreHeldToWhatTheTargetSays) {
   }
 }
 
+TEST(DevicePrograms, WhatAThreadKeepsIsHeldToTheRegistersOfTheTarget) {
+  te::Tensor A = te::placeholder({64, 40}, "A");
+  te::Tensor B = te::compute(
+      {64, 40}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::Tensor own = s.cache_read(A, "local", {B});
+  auto [block, thread] = s[B].split(s[B].axis(0), 32);
+  s[B].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+  s[own].compute_at(s[B], thread);
+  const auto refusal = [&](const char* target) -> std::string {
+    try {
+      compile(s, {A, B}, Target(target));
+      return "";
+    } catch (const LowerError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("cuda"), "");
+  EXPECT_EQ(refusal("cuda -registers=40"), "");
+  const std::string why = refusal("cuda -registers=39");
+  EXPECT_NE(why.find("stage `B`: what a thread keeps in registers (`A.local` 40) takes 40 of them; "
+                     "the target has at most 39"),
+            std::string::npos)
+      << why;
+}
+
 /// As many numbers as no device has registers for are computed a part after the other.
 TEST(DevicePrograms, WideVectorsOfKernelsAreSplit) {
   te::Tensor A = te::placeholder({8, 256}, "A");

@@ -297,6 +297,10 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
   for (const char* number : {"0", "-1", "1e3", "many", "99999999999"})
     EXPECT_TRUE(refuses<TargetError>([&] { Target(std::string("opencl -max-threads=") + number); },
                                      {"-max-threads", "positive", number}));
+  for (const char* number : {"15", "256"})
+    EXPECT_TRUE(refuses<TargetError>([&] { Target(std::string("cuda -registers=") + number); },
+                                     {"-registers", "16 to 255", number}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("opencl -registers=64"); }, {"-registers"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -shared-bytes=1"); }, {"-shared-bytes"}));
 }
 

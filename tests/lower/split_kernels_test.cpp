@@ -306,9 +306,10 @@ TEST(SplitKernels, DynamicSharedMemoryIsAsLargeAsThatOfAnyBlock) {
               "S: Buffer(S_1, float32, [20], [], scope=\"shared.dyn\")[t] = A[t]\n"
               "B[((b*4) + t)] = S[(3 - t)]\n}\n"));
   expect_same(body, 1);
+  // Of 80 bytes the next multiple of 32.
   EXPECT_EQ(
       test::body_text(split(body).host),
-      "@tir.launch_kernel(\"main_kernel0\", 6, 1, 1, 4, 1, 1, 80i64, A_2, B_2, dtype=int32)\n");
+      "@tir.launch_kernel(\"main_kernel0\", 6, 1, 1, 4, 1, 1, 96i64, A_2, B_2, dtype=int32)\n");
 }
 
 TEST(SplitKernels, PiecesOfDynamicSharedMemoryBeginAtMultiplesOf16Bytes) {

@@ -29,8 +29,12 @@ struct DeviceProgram {
 
 /// LowerError: elements of arrays or global memory that are used outside of any thread axis, with
 /// the stage, its loops, and the bind that would help; an extent that is only known inside of the
-/// kernel; more threads or shared memory than the target has.
+/// kernel; more threads, shared memory or registers than the target has; operations of tensor cores
+/// that the target does not have, or that not the whole of a warp takes part in.
 DeviceProgram split_kernels(const tir::PrimFunc& func, const tir::TargetFacts& target);
+
+/// 90 of "sm_90a"; 0 of other devices than CUDA's.
+int compute_capability(const tir::TargetFacts& target);
 
 /// What is wrong with a kernel, beyond what tir::verify finds.
 std::vector<tir::Violation> verify_kernel(const tir::PrimFunc& kernel);

@@ -6,7 +6,7 @@
 //
 // Dynamic shared memory (scope "shared.dyn") is one piece of memory for all that a kernel
 // allocates there: allocations lie one behind the other in the order in which they stand in the
-// kernel, each at a multiple of 16 bytes. The launch and the kernel's code must agree about it, so
+// kernel, each at a multiple of 32 bytes. The launch and the kernel's code must agree about it, so
 // both ask dynamic_shared_bytes.
 #pragma once
 

@@ -87,6 +87,8 @@ constexpr std::string_view kReservedInCuda[] = {"class",
                                                 "warpSize",
                                                 "dim3",
                                                 "half",
+                                                "wmma",
+                                                "nvcuda",
                                                 "min",
                                                 "max",
                                                 "rsqrt",
@@ -112,6 +114,7 @@ constexpr Preamble kOpenClPreambles[] = {
 };
 
 constexpr Preamble kCudaPreambles[] = {
+    {"wmma", "#include <mma.h>\n"},
     {"INFINITY", "#define INFINITY __int_as_float(0x7f800000)\n"},
     {"NAN", "#define NAN __int_as_float(0x7fc00000)\n"},
 };
@@ -166,6 +169,7 @@ constexpr DeviceDialect kCudaDevice = {
     .warp_barrier = "__syncwarp();",
     .has_cuda_shuffles = true,
     .has_ptx = true,
+    .has_tensor_cores = true,
     .unroll = "#pragma unroll",
     .vectors = &kCudaVectors,
     .aligned = "__align__(16) ",

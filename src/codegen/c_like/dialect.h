@@ -81,6 +81,8 @@ struct DeviceDialect {
   bool has_cuda_shuffles = false;
   /// Whether instructions of PTX can be written into the text.
   bool has_ptx = false;
+  /// Whether fragments of matrices are objects of nvcuda::wmma.
+  bool has_tensor_cores = false;
   /// Stands before a loop that the device's compiler is to unroll.
   std::string_view unroll = {};
   const VectorWords* vectors = nullptr;

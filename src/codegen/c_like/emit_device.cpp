@@ -15,6 +15,7 @@ void CFunctionEmitter::refuse_in_kernel(const std::string& what) const {
 }
 
 void CFunctionEmitter::kernel_body(const Stmt& body) {
+  read_fragments(body);
   stmt(body);
   Lines all = shared_memory_;
   all.add(out_);
@@ -60,6 +61,8 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   const bool is_local = scope == StorageScope::Local;
   const std::string& name = n.data.name();
   if (scope == StorageScope::SharedDyn) return dynamic_shared_memory(n);
+  if (is_fragment_scope(scope) && module_.dialect().device->has_tensor_cores)
+    return fragment_memory(n);
   if (!is_local && scope != StorageScope::Shared)
     refuse_in_kernel("memory `" + name + "` of scope " + std::string(to_string(scope)));
   const auto bytes = constant_bytes(n);
@@ -73,7 +76,10 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
   Lines& lines = is_local ? out_ : shared_memory_;
   const bool may_be_vector = *bytes >= 8;
-  lines.add(std::string(may_be_vector ? device.aligned : "") +
+  const bool is_for_matrices = matrix_memory_.contains(&n.data.node());
+  lines.add(std::string(is_for_matrices ? "__align__(32) "
+                        : may_be_vector ? device.aligned
+                                        : "") +
             std::string(is_local ? "" : device.shared_memory) + type + " " + taken + "[" +
             std::to_string(count) + "]" + ";");
   define(n.data, {.name = taken, .pointee = type, .is_local = true, .space = space_of(n.data)});
@@ -144,6 +150,15 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
     case Intrin::ptx_wait_group:
       if (!device.has_ptx) refuse_in_kernel("a copy that goes on while threads compute");
       return asynchronous_copy(intrin, n);
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
+      if (!device.has_tensor_cores) refuse_in_kernel("an operation of tensor cores");
+      return matrix_operation(intrin, n);
+    case Intrin::dp4a:
+      if (!device.has_ptx) refuse_in_kernel("a sum of four products as an instruction");
+      return dot_product(n);
     case Intrin::tvm_warp_shuffle:
       return shuffle("__shfl_sync", Helper::ShuffleTo);
     case Intrin::tvm_warp_shuffle_up:

@@ -169,6 +169,41 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   return true;
 }
 
+/// Four integers of 8 bits as one of 32: read together where they lie so.
+Text CFunctionEmitter::four_bytes(const Expr& e) {
+  if (is_contiguous_load(e)) {
+    const Load& load = *e.as<Load>();
+    const Expr base = *first_element(load.buffer, flat_index(load.buffer, load.indices));
+    if (known_factor(base) % 4 == 0) {
+      align(load.buffer->data, 4);
+      const Text first = pointer(load.buffer->data, load.buffer->dtype.element());
+      const Text at = is_zero(base) ? first : infix(first, "+", index(base), Level::Sum);
+      return {"*(const int*)" + at.within(Level::Unary), Level::Unary};
+    }
+  }
+  std::vector<Text> bytes;
+  for (int lane = 0; lane < 4; ++lane) bytes.push_back(expr(e, Lane::at(lane)));
+  return call(module_.helpers().use(Helper::FourBytes), bytes);
+}
+
+/// dp4a(a, b, c), by CUDA's function where both are of one type.
+Text CFunctionEmitter::dot_product(const Call& n) {
+  const DataType a = n.args[0].dtype(), b = n.args[1].dtype(), t = n.args[2].dtype();
+  const Text x = four_bytes(n.args[0]), y = four_bytes(n.args[1]), sum = expr(n.args[2]);
+  if (!a.is_uint() && !b.is_uint()) {
+    const Text result = call("__dp4a", {x, y, t.is_uint() ? cast_to("int", sum) : sum});
+    return t.is_uint() ? cast_to("unsigned int", result) : result;
+  }
+  const std::string of_a = a.is_uint() ? "u32" : "s32", of_b = b.is_uint() ? "u32" : "s32";
+  const std::string name = "dp4a_" + of_a + "_" + of_b;
+  module_.helpers().use_text(name, "int " + name +
+                                       "(int a, int b, int c) {\n  int sum;\n  asm(\"dp4a." + of_a +
+                                       "." + of_b +
+                                       " %0, %1, %2, %3;\" : \"=r\"(sum) : \"r\"(a), \"r\"(b), "
+                                       "\"r\"(c));\n  return sum;\n}\n");
+  return call(name, {x, y, sum});
+}
+
 void CFunctionEmitter::load_vector(const Expr& e) {
   const Load& n = *e.as<Load>();
   const Expr position = flat_index(n.buffer, n.indices);

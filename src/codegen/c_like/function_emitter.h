@@ -3,7 +3,7 @@
 // parallel (emit_parallel.cpp),
 // expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
 // (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp), what only kernels have
-// (emit_device.cpp, emit_vectors.cpp).
+// (emit_device.cpp, emit_vectors.cpp, emit_fragments.cpp).
 //
 // A vector is never a value of the text: where a program stores or binds one, the text has a loop
 // over its lanes, and an expression is emitted for one lane of it.
@@ -51,6 +51,9 @@ struct CVariable {
   /// Of a pointer in a kernel: which memory it points to, "__global ".
   std::string space = {};
 };
+
+/// Whether memory of the scope is what threads of a warp hold for tensor cores.
+bool is_fragment_scope(tir::StorageScope scope);
 
 class CFunctionEmitter {
  public:
@@ -127,6 +130,12 @@ class CFunctionEmitter {
   void device_memory(const tir::Allocate& n);
   void dynamic_shared_memory(const tir::Allocate& n);
   std::string space_of(const tir::Var& data) const;
+  void read_fragments(const tir::Stmt& kernel);
+  void fragment_memory(const tir::Allocate& n);
+  Text tile(const tir::Expr& data, const tir::Expr& number);
+  Text matrix_operation(tir::Intrin intrin, const tir::Call& n);
+  Text four_bytes(const tir::Expr& e);
+  Text dot_product(const tir::Call& n);
   std::int64_t known_factor(const tir::Expr& e) const;
   std::string vector_in_memory(DataType element, int lanes, const tir::Expr& base) const;
   bool store_vector(const tir::Store& n, const tir::Expr& position);
@@ -248,6 +257,15 @@ class CFunctionEmitter {
   bool has_dynamic_shared_ = false;
   /// Loads of the statement at hand that are vectors: their names.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
+  /// Of the products that a fragment is for, and whether what it holds lies by columns in memory.
+  struct FragmentShape {
+    int m = 0, n = 0, k = 0;
+    bool is_by_columns = false;
+  };
+  /// By data pointer: look-up only.
+  std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
+  /// What matrices are loaded from and stored to.
+  std::unordered_set<const tir::ExprNode*> matrix_memory_;
   /// Of parameters: to how many bytes they must be aligned.
   std::unordered_map<std::string, int> aligned_params_;
   void align(const tir::Expr& data, int bytes) {

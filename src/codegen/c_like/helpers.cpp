@@ -56,6 +56,8 @@ std::string name_of(Helper helper, const std::string& type) {
       return "shuffle_up_" + type;
     case Helper::ShuffleDown:
       return "shuffle_down_" + type;
+    case Helper::FourBytes:
+      return "four_bytes";
   }
   internal_error("a helper without a name");
 }
@@ -241,6 +243,11 @@ constexpr const char* kShuffleDown = R"($T $N($T value, int distance, int width)
 }
 )";
 
+constexpr const char* kFourBytes = R"(int $N(int a, int b, int c, int d) {
+  return (int)((a & 255u) | (b & 255u) << 8 | (c & 255u) << 16 | (d & 255u) << 24);
+}
+)";
+
 const char* body_of(Helper helper, DataType t, bool has_ptx) {
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
@@ -300,6 +307,8 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
       return kShuffleUp;
     case Helper::ShuffleDown:
       return kShuffleDown;
+    case Helper::FourBytes:
+      return kFourBytes;
   }
   internal_error("a helper without a text");
 }

@@ -44,6 +44,7 @@ enum class Helper : unsigned char {
   ShuffleTo,
   ShuffleUp,
   ShuffleDown,
+  FourBytes,
 };
 
 class Helpers {

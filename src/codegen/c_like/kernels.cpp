@@ -13,8 +13,9 @@ using namespace tir;
 /// A kernel as a function of the text.
 class KernelTextEmitter {
  public:
-  KernelTextEmitter(TextEmitter& module, const PrimFunc& kernel)
+  KernelTextEmitter(TextEmitter& module, const PrimFunc& kernel, std::optional<int> max_registers)
       : module_(module),
+        max_registers_(max_registers),
         kernel_(kernel),
         uses_(kernel.body),
         name_(module.names().take(kernel.attrs.global_symbol)),
@@ -82,7 +83,7 @@ class KernelTextEmitter {
     if (device.dynamic_shared_is_parameter) {
       params_.push_back(std::string(device.of_shared) + type + "* " + std::string(kDynamicShared));
     } else {
-      emitter_.out_.add_first("extern __shared__ __align__(16) " + type + " " +
+      emitter_.out_.add_first("extern __shared__ __align__(32) " + type + " " +
                               std::string(kDynamicShared) + "[];");
     }
   }
@@ -104,12 +105,14 @@ class KernelTextEmitter {
   /// What stands before the name: with the threads of a block, where their number is known.
   std::string prefix() const {
     const DeviceDialect& device = *module_.dialect().device;
-    std::int64_t extents[3] = {1, 1, 1};
+    std::int64_t extents[3] = {1, 1, 1}, block_count = 1;
     bool is_known = true;
     std::string blocks;
     walk(kernel_.body, [&](const Attr& n) {
-      if (is_pragma(n, PragmaKey::BlocksPerMultiprocessor))
-        blocks = ", " + std::to_string(constant_int(n.value).value_or(1));
+      if (is_pragma(n, PragmaKey::BlocksPerMultiprocessor)) {
+        block_count = constant_int(n.value).value_or(1);
+        blocks = ", " + std::to_string(block_count);
+      }
       if (n.kind != AttrKind::ThreadExtent) return;
       const IterVar& axis = std::get<IterVar>(n.subject);
       if (!axis.thread() || !axis.thread()->is_thread() || !axis.thread()->dim) return;
@@ -117,6 +120,7 @@ class KernelTextEmitter {
       is_known &= extent.has_value();
       extents[*axis.thread()->dim] = extent.value_or(1);
     });
+    is_known = is_known && has_bounds(extents[0] * extents[1] * extents[2], block_count);
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
     const auto fill = [&](const char* place, const std::string& value) {
       if (const std::size_t at = text.find(place); at != std::string::npos)
@@ -130,7 +134,16 @@ class KernelTextEmitter {
     return text;
   }
 
+  /// Bounds of a launch say how many registers threads may have at most, so that all of them have
+  /// some: NVRTC then takes no other limit. The smaller one is to hold.
+  bool has_bounds(std::int64_t threads, std::int64_t blocks) const {
+    constexpr std::int64_t kRegisters = 65536;
+    return !max_registers_ ||
+           kRegisters / std::max<std::int64_t>(threads * blocks, 1) <= *max_registers_;
+  }
+
   TextEmitter& module_;
+  const std::optional<int> max_registers_;
   const PrimFunc& kernel_;
   const IndexUses uses_;
   const std::string name_;
@@ -162,13 +175,13 @@ KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts&
   const OpenClDialect opencl(facts);
   TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options.stage_comments);
   for (const PrimFunc& kernel : kernels) {
-    KernelTextEmitter emitter(module, kernel);
+    KernelTextEmitter emitter(module, kernel, facts.max_registers);
     code.specs.push_back(emitter.run());
     if (exchanges_values(kernel)) code.specs.back().subgroup_size = facts.subgroup_size;
     code.functions.push_back(emitter.function());
   }
   code.text = module.kernels();
-  if (is_cuda) compile_cuda(code, facts.arch);
+  if (is_cuda) compile_cuda(code, facts.arch, facts.max_registers);
   return code;
 }
 

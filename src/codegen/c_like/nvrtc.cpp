@@ -33,6 +33,26 @@ std::vector<std::string> places() {
   return names;
 }
 
+/// Where the headers of an installation are, beside its libraries; "" if they are nowhere.
+std::string folder_of_headers(const std::string& library) {
+  std::error_code ignored;
+  std::vector<fs::path> folders;
+  fs::path place = fs::canonical(library, ignored).parent_path();
+  for (; !ignored && place.has_relative_path(); place = place.parent_path())
+    folders.push_back(place / "include");
+  folders.emplace_back("/usr/local/cuda/include");
+  folders.emplace_back("/usr/include");
+  for (const fs::path& folder : folders)
+    if (fs::exists(folder / "mma.h", ignored)) return folder.string();
+  return "";
+}
+
+/// The file that a function comes from.
+std::string file_of(void* function) {
+  Dl_info info = {};
+  return dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
 /// Never unloaded.
 struct Nvrtc {
   Nvrtc() {
@@ -52,6 +72,7 @@ struct Nvrtc {
     find(cubin, "nvrtcGetCUBIN");
     find(log_size, "nvrtcGetProgramLogSize");
     find(log, "nvrtcGetProgramLog");
+    if (why_missing.empty()) headers = folder_of_headers(file_of(reinterpret_cast<void*>(create)));
   }
 
   template <class F>
@@ -67,6 +88,8 @@ struct Nvrtc {
 
   void* library = nullptr;
   std::string why_missing;
+  /// What fragments of tensor cores are declared in; "" where the library came without.
+  std::string headers;
   Result (*create)(Program*, const char*, const char*, int, const char* const*,
                    const char* const*) = nullptr;
   Result (*destroy)(Program*) = nullptr;
@@ -91,11 +114,22 @@ std::string bytes_of(Program program, Nvrtc::Size* size_of, Nvrtc::Text* text_of
 
 }  // namespace
 
-void compile_cuda(KernelCode& code, const std::string& arch) {
+void compile_cuda(KernelCode& code, const std::string& arch, std::optional<int> max_registers) {
   const Nvrtc& library = nvrtc();
   if (!library.why_missing.empty()) {
     code.why_no_binary = library.why_missing;
     return;
+  }
+  std::vector<std::string> options{"--gpu-architecture=" + arch, "--std=c++17"};
+  if (max_registers) options.push_back("--maxrregcount=" + std::to_string(*max_registers));
+  if (code.text.find("#include <") != std::string::npos) {
+    if (library.headers.empty()) {
+      code.why_no_binary =
+          "mma.h, which declares tensor cores, was not found beside NVRTC: "
+          "install the headers of the CUDA toolkit";
+      return;
+    }
+    options.push_back("--include-path=" + library.headers);
   }
   Program program = nullptr;
   const Result made =
@@ -104,9 +138,9 @@ void compile_cuda(KernelCode& code, const std::string& arch) {
     code.why_no_binary = std::string("NVRTC cannot start: ") + library.error_text(made);
     return;
   }
-  const std::string architecture = "--gpu-architecture=" + arch;
-  const char* options[] = {architecture.c_str(), "--std=c++17"};
-  const Result compiled = library.compile(program, 2, options);
+  std::vector<const char*> words;
+  for (const std::string& option : options) words.push_back(option.c_str());
+  const Result compiled = library.compile(program, static_cast<int>(words.size()), words.data());
   const std::string log = bytes_of(program, library.log_size, library.log);
   if (compiled == 0) {
     code.ptx = bytes_of(program, library.ptx_size, library.ptx);

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "lower/matrix_operations.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
@@ -25,10 +26,16 @@ std::size_t number_of(const ThreadTag& tag) {
 }
 
 constexpr unsigned kBlocks = 7;
+constexpr std::size_t kThreadX = 3;
 bool is_block_tag(std::size_t tag) { return tag < 3; }
 
 bool is_of_a_block(StorageScope scope) {
   return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+}
+
+StorageScope scope_of(const Expr& data) {
+  const auto& pointer = data.as<VarNode>()->pointer;
+  return pointer ? pointer->scope.value_or(StorageScope::Global) : StorageScope::Global;
 }
 
 const IterVar* thread_axis(const Stmt& s) {
@@ -247,28 +254,45 @@ class Kernel {
     if (missing == 0) return conditions;
     const Writes writes = writes_of(s);
     if (writes.own && writes.global && (missing & kBlocks) != 0) return std::nullopt;
+    // What single threads and what whole warps do have different conditions.
+    if (writes.by_warps && writes.by_threads) return std::nullopt;
     for (std::size_t tag = 0; tag < kTags; ++tag) {
       if ((missing >> tag & 1u) == 0) continue;
       // Every block has such memory for itself.
       if (is_block_tag(tag) && writes.own) continue;
+      // The threads of a warp lie along threadIdx.x, and each warp has fragments for itself.
+      if (writes.by_warps && (tag == kThreadX || (!is_block_tag(tag) && writes.fragments)))
+        continue;
       const Var& var = axes_[tag]->axis.var();
       conditions.push_back(var == make_int(var.dtype(), 0));
     }
     return conditions;
   }
 
-  /// Whether it writes memory that every block has for itself, and what all blocks see.
+  /// Whether it writes memory that every block has for itself, and what all blocks see; whether
+  /// fragments are all that it writes; and whether whole warps do that, or single threads.
   struct Writes {
-    bool own = false, global = false;
+    bool own = false, global = false, fragments = true, by_warps = false, by_threads = false;
   };
   static Writes writes_of(const Stmt& s) {
     Writes writes;
+    const auto note = [&](StorageScope scope) {
+      (scope == StorageScope::Global ? writes.global : writes.own) = true;
+      writes.fragments &= is_fragment(scope);
+    };
     walk(
         s,
         [&](const Store& n) {
-          (n.buffer->scope() == StorageScope::Global ? writes.global : writes.own) = true;
+          note(n.buffer->scope());
+          writes.by_threads = true;
         },
         [&](const Evaluate& n) {
+          if (const Call* call = matrix_operation(n.value)) {
+            note(scope_of(written_by(*call)));
+            writes.by_warps = true;
+            return;
+          }
+          writes.by_threads |= effect_of(n.value) == Effect::UpdateState;
           const bool is_own = as_call(n.value, Intrin::tvm_thread_allreduce) ||
                               as_call(n.value, Intrin::tvm_storage_sync);
           (is_own ? writes.own : writes.global) |= effect_of(n.value) == Effect::UpdateState;
@@ -292,7 +316,17 @@ class Kernel {
     };
     walk(
         leaf, [&](const Store& n) { note(n.buffer, true); },
-        [&](const Load& n) { note(n.buffer, false); });
+        [&](const Load& n) { note(n.buffer, false); },
+        [&](const Evaluate& n) {
+          const Call* call = matrix_operation(n.value);
+          if (!call) return;
+          for (const Expr& arg : call->args)
+            if (const Call* address = as_call(arg, Intrin::tvm_access_ptr))
+              note(decl_buffer({1}, address->args[0].dtype().element(),
+                               {.name = Var::of(address->args[1]).name(),
+                                .data = Var::of(address->args[1])}),
+                   call->is(Intrin::tvm_store_matrix_sync));
+        });
   }
 
   /// Blocks do not wait for each other: what one of them writes, the others cannot use.

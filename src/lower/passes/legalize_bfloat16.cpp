@@ -43,6 +43,12 @@ Expr round_to_bits(const Expr& value) {
   return make_cast(UInt(16, lanes), (bits + bias) >> 16);
 }
 
+/// What tensor cores hold stays in their own types: they load it from memory of bits.
+bool is_fragment(const Var& data) {
+  const auto& pointer = data.as<VarNode>()->pointer;
+  return pointer && pointer->scope && *pointer->scope > StorageScope::Local;
+}
+
 class Legalizer {
  public:
   BufferParam param(const BufferParam& p) { return {p.param, p.declared, buffer(p.buffer)}; }
@@ -50,7 +56,8 @@ class Legalizer {
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
       return make_stmt(Store{buffer(store->buffer), expr(store->value), exprs(store->indices)});
-    if (const Allocate* allocate = s.as<Allocate>(); allocate && allocate->dtype.is_bfloat()) {
+    if (const Allocate* allocate = s.as<Allocate>();
+        allocate && allocate->dtype.is_bfloat() && !is_fragment(allocate->data)) {
       Allocate result = *allocate;
       result.dtype = bits_type(allocate->dtype);
       result.data = pointer(allocate->data, result.dtype);
@@ -116,6 +123,7 @@ class Legalizer {
 
   Expr bits_of_call(const Call& call, DataType type) {
     if (call.is(Intrin::reinterpret)) return expr(call.args[0]);
+    if (call.is(Intrin::type_annotation)) return make_call(bits_type(type), call.callee, {});
     if (call.is(Intrin::if_then_else) || std::holds_alternative<ExternCallee>(call.callee))
       return make_call(bits_type(type), call.callee, exprs(call.args));
     return round_to_bits(make_call(Float(32, type.lanes), call.callee, operands(call.args)));
@@ -139,7 +147,7 @@ class Legalizer {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
       // A reduction over threads combines what it is given and writes it as it is.
       const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
-                              *intrin == Intrin::address_of ||
+                              *intrin == Intrin::address_of || *intrin == Intrin::tvm_access_ptr ||
                               *intrin == Intrin::tvm_thread_allreduce;
       if (intrin && *intrin == Intrin::reinterpret && call->args[0].dtype().is_bfloat()) {
         const Expr value = expr(call->args[0]);
@@ -187,7 +195,7 @@ class Legalizer {
   }
 
   Buffer buffer(const Buffer& b) {
-    if (!b->dtype.is_bfloat()) return b;
+    if (!b->dtype.is_bfloat() || is_fragment(b->data)) return b;
     auto found = buffers_.find(b.get());
     if (found != buffers_.end()) return found->second;
     BufferNode node = *b.get();

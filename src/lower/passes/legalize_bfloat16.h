@@ -12,7 +12,7 @@
 namespace tenon::lowering {
 
 /// Nothing of type bfloat16 is left but the declarations of parameters, whose data pointers are
-/// others then.
+/// others then, and fragments of tensor cores.
 tir::PrimFunc legalize_bfloat16(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering
