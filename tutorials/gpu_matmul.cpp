@@ -1,4 +1,4 @@
-// A matrix product on a GPU, in seven schedules, each a step above the one before:
+// A matrix product on a GPU, in eight schedules, each a step above the one before:
 //
 //   $ gpu_matmul                                  the loops of all steps
 //   $ gpu_matmul --target=opencl --emit=source    their kernels
@@ -6,10 +6,12 @@
 //
 // What a step gains depends on the device. On a GPU the second reads rows of B together, the third
 // to fifth fetch from memory less and less often, the sixth fetches the next tile while it
-// computes, and the last has multiply-adds for nine tenths of its instructions. A CPU, which OpenCL
-// can also run kernels on, has caches that do the same by themselves.
+// computes, and the seventh has multiply-adds for nine tenths of its instructions. A CPU, which
+// OpenCL can also run kernels on, has caches that do the same by themselves. The last multiplies
+// matrices of float16 on tensor cores, which CUDA's devices have.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
+#include <tenon/topi/tensor_intrinsics.h>
 
 using namespace tenon;
 
@@ -19,16 +21,20 @@ struct Matmul {
   te::Tensor A, B, C;
   te::Schedule s;
 
-  explicit Matmul(int n)
-      : A(te::placeholder({n, n}, "A")),
-        B(te::placeholder({n, n}, "B")),
+  explicit Matmul(int n, DataType t = Float(32))
+      : A(te::placeholder({n, n}, "A", t)),
+        B(te::placeholder({n, n}, "B", t)),
         C(product(A, B, n)),
         s(te::create_schedule({C})) {}
 
   static te::Tensor product(const te::Tensor& A, const te::Tensor& B, int n) {
     te::IterVar k = te::reduce_axis({0, n}, "k");
     return te::compute(
-        {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+        {n, n}, {"i", "j"},
+        [&](Var i, Var j) {
+          return te::sum(cast(Float(32), A(i, k)) * cast(Float(32), B(k, j)), {k});
+        },
+        "C");
   }
 };
 
@@ -180,6 +186,59 @@ Matmul warp_tiles(int n) {
   return m;
 }
 
+/// Four warps of a block have 32 x 32 sums each, as fragments of 16 x 16, and go through the
+/// reduction in steps of 32, for which the block fetches a tile of A and one of B. Eight rows of
+/// such a tile are read at once: each is 16 bytes longer than it need be, so that they lie in
+/// different banks.
+Matmul tensor_cores(int n) {
+  constexpr int kBlock = 64, kWarp = 32, kStep = 32;
+  const topi::gpu::MatrixTile tile{.m = 16, .n = 16, .k = 16, .type = Float(16)};
+  Matmul m(n, Float(16));
+  const te::Tensor sums = m.s.cache_write(m.C, "wmma.accumulator");
+  const te::Tensor a = m.s.cache_read(m.A, "shared", {sums});
+  const te::Tensor b = m.s.cache_read(m.B, "shared", {sums});
+  const te::Tensor own_a = m.s.cache_read(a, "wmma.matrix_a", {sums});
+  const te::Tensor own_b = m.s.cache_read(b, "wmma.matrix_b", {sums});
+  const te::IterVar tx = te::thread_axis("threadIdx.x"), ty = te::thread_axis("threadIdx.y"),
+                    tz = te::thread_axis("threadIdx.z");
+
+  te::Stage C = m.s[m.C];
+  auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), kBlock, kBlock);
+  auto [wi, wj, warp_row, warp_column] = C.tile(ii, ji, kWarp, kWarp);
+  auto [ti, tj, i, j] = C.tile(warp_row, warp_column, tile.m, tile.n);
+  C.bind(io, te::thread_axis("blockIdx.y")).bind(jo, te::thread_axis("blockIdx.x"));
+  C.bind(wi, tz).bind(wj, ty);
+  C.unroll(ti).unroll(tj).tensorize(i, topi::gpu::store_matrix("global", tile));
+
+  te::Stage S = m.s[sums];
+  S.compute_at(C, wj);
+  auto [ko, step] = S.split(S.reduce_axis(0), kStep);
+  auto [ks, k] = S.split(step, tile.k);
+  auto [si, sj, row, column] = S.tile(S.axis(0), S.axis(1), tile.m, tile.n);
+  S.reorder({ko, ks, si, sj, row, column, k}).pragma(ko, "unroll_explicit", 0);
+  S.unroll(ks).unroll(si).unroll(sj).tensorize(row, topi::gpu::multiply_matrices(tile));
+
+  for (const te::Tensor& own : {own_a, own_b}) {
+    te::Stage fragment = m.s[own];
+    fragment.compute_at(S, ks);
+    auto [yo, xo, y, x] = fragment.tile(fragment.axis(0), fragment.axis(1), 16, 16);
+    fragment.unroll(yo).unroll(xo).tensorize(y, own.same_as(own_a)
+                                                    ? topi::gpu::load_matrix_a("shared", tile)
+                                                    : topi::gpu::load_matrix_b("shared", tile));
+  }
+  for (const te::Tensor& shared : {a, b}) {
+    te::Stage part = m.s[shared];
+    part.compute_at(S, ko).double_buffer();
+    part.storage_align(part.axis(0), shared.same_as(a) ? kStep : kBlock, 8);
+    auto [vectors, lane] = part.split(part.fuse(part.axis(0), part.axis(1)), 8);
+    auto [rest, x] = part.split(vectors, 32);
+    auto [more, y] = part.split(rest, 2);
+    auto [round, z] = part.split(more, 2);
+    part.vectorize(lane).bind(x, tx).bind(y, ty).bind(z, tz).unroll(round);
+  }
+  return m;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -204,5 +263,7 @@ int main(int argc, char** argv) {
     show("vector loads", register_tiles(n, Fetch::Vectors));
     show("double buffer", register_tiles(n, Fetch::Ahead));
     show("warp tiles", warp_tiles(n));
+    if (program.target().facts().kind != tir::TargetKind::OpenCl)
+      show("tensor cores, of float16", tensor_cores(n));
   });
 }

@@ -3,8 +3,10 @@
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
+#include "tenon/topi/tensor_intrinsics.h"
 
 namespace tenon::topi::gpu {
 
@@ -157,10 +159,130 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
   return s;
 }
 
+// ---- tensor cores -------------------------------------------------------------------------------
+
+/// What a block and a warp of it compute, in steps of so many terms.
+struct WarpTiles {
+  int rows, columns, warp_rows, warp_columns, depth;
+};
+
+/// From the largest on.
+constexpr WarpTiles kWarpTiles[] = {
+    {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
+
+/// Whether the last dimension of the first or the second factor is not the one that is summed up.
+bool is_transposed(const Tensor& out, std::size_t factor) {
+  const tir::ReduceNode& sum = *out.op().body()[0].as<tir::Reduce>()->reduction;
+  const tir::Var k = sum.axis[0].var();
+  bool ends_with_k = false;
+  std::size_t number = 0;
+  tir::walk(sum.source[0], [&](const tir::ProducerLoad& n) {
+    if (number++ == factor) ends_with_k = n.indices.back().same_as(k);
+  });
+  return factor == 0 ? !ends_with_k : ends_with_k;
+}
+
+/// Nothing where tensor cores have no such products, or round what they add up.
+std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
+  if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
+  int capability = 0;
+  for (const char c : target.arch)
+    if (c >= '0' && c <= '9') capability = capability * 10 + (c - '0');
+  const std::vector<Tensor> factors = out.op().inputs();
+  const DataType type = factors.front().dtype(), sum = out.dtype();
+  if (factors.back().dtype() != type) return std::nullopt;
+  const bool is_known = (type == Float(16) && sum == Float(32) && capability >= 70) ||
+                        (type == BFloat(16) && sum == Float(32) && capability >= 80) ||
+                        ((type == Int(8) || type == UInt(8)) && sum == Int(32) && capability >= 72);
+  if (!is_known) return std::nullopt;
+  return MatrixTile{.type = type,
+                    .sum = sum,
+                    .transpose_a = is_transposed(out, 0),
+                    .transpose_b = is_transposed(out, 1)};
+}
+
+/// A fragment's dimensions, the last two by tiles.
+void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
+                     const te::TensorIntrin& intrin) {
+  const std::vector<IterVar> axes = stage.op().axis();
+  auto [yo, xo, yi, xi] = stage.tile(axes[axes.size() - 2], axes.back(), tile.first, tile.second);
+  stage.unroll(yo).unroll(xo).tensorize(yi, intrin);
+}
+
+/// Warps of a block have tiles of sums in fragments. The block fetches what they multiply into
+/// shared memory, whose rows are a vector longer than they need be: eight rows that are read at
+/// once then lie in other banks.
+Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
+  const Threads t;
+  Stage to = s[out];
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [io, jo, ii, ji] = to.tile(axes[axes.size() - 2], axes.back(), tiles.rows, tiles.columns);
+  auto [wi, wj, yi, xi] = to.tile(ii, ji, tiles.warp_rows, tiles.warp_columns);
+  auto [yo, xo, y, x] = to.tile(yi, xi, tile.m, tile.n);
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx).bind(wi, t.tz).bind(wj, t.ty);
+  to.unroll(yo).unroll(xo).tensorize(y, store_matrix("global", tile));
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, wj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, step] = sums.split(sums.op().reduce_axis(0), tiles.depth);
+  auto [ks, k] = sums.split(step, tile.k);
+  auto [so, qo, si, qi] = sums.tile(own[own.size() - 2], own.back(), tile.m, tile.n);
+  sums.reorder({ko, ks, so, qo, si, qi, k});
+  sums.pragma(ko, "unroll_explicit", 0);
+  sums.unroll(ks).unroll(so).unroll(qo).tensorize(si, multiply_matrices(tile));
+
+  const auto shape_of = [](bool transposed, int rows, int columns) {
+    return transposed ? std::pair(columns, rows) : std::pair(rows, columns);
+  };
+  s[c.own_a].compute_at(sums, ks);
+  s[c.own_b].compute_at(sums, ks);
+  tensorize_tiles(s[c.own_a], shape_of(tile.transpose_a, tile.m, tile.k),
+                  load_matrix_a("shared", tile));
+  tensorize_tiles(s[c.own_b], shape_of(tile.transpose_b, tile.k, tile.n),
+                  load_matrix_b("shared", tile));
+  const int lanes = 16 / tile.type.bytes();
+  const int warps_down = tiles.rows / tiles.warp_rows,
+            warps_across = tiles.columns / tiles.warp_columns;
+  for (const auto& [part, length] :
+       {std::pair(c.a, shape_of(tile.transpose_a, tiles.rows, tiles.depth).second),
+        std::pair(c.b, shape_of(tile.transpose_b, tiles.depth, tiles.columns).second)}) {
+    Stage stage = s[part];
+    stage.compute_at(sums, ko).double_buffer();
+    const std::vector<IterVar> dims = stage.op().axis();
+    stage.storage_align(dims[dims.size() - 2], length, lanes);
+    fetch(stage, {{t.tx, 32}, {t.ty, warps_across}, {t.tz, warps_down}}, lanes);
+  }
+  return s;
+}
+
+std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const TargetFacts& target) {
+  const std::optional<MatrixTile> tile = tile_for_tensor_cores(out, target);
+  if (!tile) return std::nullopt;
+  for (const Tensor& factor : out.op().inputs())
+    if (!has_whole_vectors(factor, 16 / tile->type.bytes())) return std::nullopt;
+  const int lanes = 16 / tile->type.bytes();
+  for (const WarpTiles& tiles : kWarpTiles) {
+    const int shared = (tiles.rows + tiles.columns) * (tiles.depth + 16) * tile->type.bytes();
+    const int warps = tiles.rows / tiles.warp_rows * (tiles.columns / tiles.warp_columns);
+    // Each thread fetches as much as any other.
+    const int fetched = warps * 32 * lanes;
+    if (Extents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
+        tiles.rows * tiles.depth % fetched == 0 && tiles.columns * tiles.depth % fetched == 0 &&
+        2 * shared <= target.max_shared_bytes && warps * 32 <= target.max_threads_per_block)
+      return schedule_warp_tiles(out, tiles, *tile);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   check_product("schedule_matmul", out, where);
+  if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
   const Extents extents(out);
   const bool is_single = out.dtype() == Float(32);
   bool is_whole = is_single && extents.are_multiples(128, 128, 16) &&

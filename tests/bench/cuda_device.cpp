@@ -213,6 +213,7 @@ int main(int argc, char** argv) {
               target.str().c_str());
   const CuBlas blas;
   products(target, blas, Float(32));
+  products(target, blas, Float(16));
   movers(target);
   return is_all_right ? 0 : 1;
 }

@@ -30,6 +30,7 @@ enum class Opcode : std::uint16_t {
   Branch = 0x147,       // BRA
   Barrier = 0x11d,      // BAR
   Matrix = 0x03c,       // HMMA
+  LoadMatrix = 0x03b,   // LDSM
 };
 
 struct Instruction {

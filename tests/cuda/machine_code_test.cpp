@@ -151,5 +151,46 @@ TEST(BestMatmul, KeepsTwoBlocksOnAMultiprocessorAndSpillsNothing) {
   }
 }
 
+// ---- tensor cores -------------------------------------------------------------------------------
+
+std::optional<MachineCode> matmul_on_tensor_cores(const std::string& arch) {
+  te::Tensor A = te::placeholder({2048, 2048}, "A", Float(16)),
+             B = te::placeholder({2048, 2048}, "B", Float(16));
+  te::Tensor C = topi::matmul(A, B, {.out_dtype = Float(32)});
+  const Target target("cuda -arch=" + arch);
+  return compiled(topi::gpu::schedule_matmul(C, target.facts()), {A, B, C}, arch);
+}
+
+/// A warp has 4 x 2 tiles of 16 x 16, and a step of 32 terms is two of each: 16 products, of which
+/// each is two instructions of 16 x 8 x 16.
+TEST(MatmulOnTensorCores, ItsInnerLoopMultipliesMatrices) {
+  for (const char* arch : kArchitectures) {
+    const auto code = matmul_on_tensor_cores(arch);
+    if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+    const Loop loop = code->inner_loop(Opcode::Matrix);
+    RecordProperty(std::string("instructions_") + arch, static_cast<int>(loop.size()));
+    RecordProperty(std::string("registers_") + arch, code->registers);
+    EXPECT_EQ(loop.count(Opcode::Matrix), 32) << arch;
+    EXPECT_GT(loop.count(Opcode::LoadMatrix), 0) << arch;
+    const std::vector<int> wide{128};
+    EXPECT_EQ(loop.widths(Opcode::CopyAsync), wide) << arch;
+    EXPECT_EQ(loop.count(Opcode::LoadGlobal), 0) << arch;
+    EXPECT_EQ(code->stack_bytes, 0) << arch;
+    EXPECT_EQ(code->whole().count(Opcode::LoadLocal), 0) << arch;
+  }
+}
+
+TEST(MachineCode, UsesNoMoreRegistersThanTheTargetSays) {
+  te::Tensor A = te::placeholder({64, 64}, "A"), B = te::placeholder({64, 64}, "B");
+  te::Tensor C = topi::matmul(A, B);
+  const Target any("cuda -arch=sm_80");
+  const te::Schedule s = topi::gpu::schedule_matmul(C, any.facts());
+  const auto code = compiled(s, {A, B, C}, "sm_80"),
+             limited = compiled(s, {A, B, C}, "sm_80 -registers=32");
+  if (!code) GTEST_SKIP() << "libnvrtc.so is not here";
+  EXPECT_GT(code->registers, 32);
+  EXPECT_LE(limited->registers, 32);
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -20,5 +20,11 @@ TEST(Gpu, TheLibrarysSchedulesComputeWhatTheDefaultOnesDo) {
   run(gpu_programs(target.facts()), target);
 }
 
+TEST(Gpu, TensorCoresMultiplyAsTheDefaultSchedulesDo) {
+  if (!cuda(0).exists()) GTEST_SKIP() << cuda(0).why_missing();
+  const Target target("cuda -arch=sm_80");
+  run(tensor_core_programs(target.facts()), target);
+}
+
 }  // namespace
 }  // namespace tenon::testing

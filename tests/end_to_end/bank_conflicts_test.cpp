@@ -4,6 +4,7 @@
 #include "tenon/lower/device_passes.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
+#include "tests/common/one_tile.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -94,6 +95,26 @@ TEST(BankConflicts, ThreadsThatReadOneWordShareIt) {
   s[B].bind(s[B].axis(1), te::thread_axis("threadIdx.x"));
   s[tile].compute_at(s[B], block);
   EXPECT_EQ(ways_of(s, {A, B}).reads.at("A.shared"), 1);
+}
+
+/// Tensor cores read eight rows of 16 bytes at once. Here those lie 32 bytes apart, and every
+/// fourth one begins in the bank of the first.
+TEST(BankConflicts, ShortRowsOfTilesShareBanks) {
+  const OneTile p;
+  const Ways ways = ways_of(p.s, p.args());
+  EXPECT_EQ(ways.reads.at("A.shared"), 2);
+  EXPECT_EQ(ways.reads.at("B.shared"), 2);
+}
+
+/// (Where rows of a tile are short, several of them are written at once.)
+TEST(BankConflicts, TheMatmulOnTensorCoresHasNoneWhereItReads) {
+  te::Tensor A = te::placeholder({128, 64}, "A", Float(16)),
+             B = te::placeholder({64, 128}, "B", Float(16));
+  te::Tensor C = topi::matmul(A, B, {.out_dtype = Float(32)});
+  const Target target("cuda -arch=sm_90");
+  const Ways ways = ways_of(topi::gpu::schedule_matmul(C, target.facts()), {A, B, C});
+  EXPECT_EQ(ways.reads.size(), 2u);
+  for (const auto& [name, most] : ways.reads) EXPECT_EQ(most, 1) << name;
 }
 
 TEST(BankConflicts, TheBestMatmulHasNone) {

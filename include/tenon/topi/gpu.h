@@ -23,6 +23,10 @@ using tir::TargetFacts;
 
 /// For matmul, dense and batch_matmul. The widest tiles are those of the tutorial gpu_matmul: 128 x
 /// 128 for a block, 8 x 8 for a thread.
+///
+/// On CUDA devices that have tensor cores for them, products of float16 and bfloat16 that are added
+/// up in float32, and of int8 and uint8 in int32, are left to those where the extents are multiples
+/// of 64, 64 and 16 (32 of int8).
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 /// For conv2d_nchw, all extents constant: a block has 8 x 8 places of up to eight filters.
