@@ -62,14 +62,7 @@ TEST(ThreadsTest, ASumInsideOfAReductionThatThreadsShareIsMadeOnce) {
   s[total].bind(x, te::thread_axis("threadIdx.x"));
   s[sums].compute_at(s[total], y).set_scope("shared");
   const std::vector<LowerArgument> args = {A, total};
-  const Arguments right = make_arguments(args);
-  tir::evaluate(lower_to_loops(default_schedule(args), args), right.values);
-  const tir::PrimFunc lowered = lower(s, args).functions.at("main");
-  for (const tir::PrimFunc& func : {lower_to_loops(s, args), lowered}) {
-    const Arguments actual = make_arguments(args);
-    tir::evaluate(func, actual.values);
-    EXPECT_EQ(first_difference(right, actual), "");
-  }
+  EXPECT_EQ(compare_with_default(s, args, kInterpreted), "");
 }
 
 // Lowered code keeps bools as bytes, and threads write their common result to such a byte.

@@ -162,6 +162,10 @@ class Localizer {
 
 PrimFunc localize_sums(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  // Threads of a device read what another has added up to the barrier before.
+  bool has_threads = false;
+  walk(func.body, [&](const Attr& n) { has_threads |= n.kind == AttrKind::ThreadExtent; });
+  if (has_threads) return func;
   PrimFunc result = func;
   result.body = Localizer(*options.vector_registers).stmt(func.body);
   return result;
