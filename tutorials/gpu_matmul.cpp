@@ -186,12 +186,14 @@ Matmul warp_tiles(int n) {
   return m;
 }
 
+constexpr int kTensorCoreBlock = 64;
+
 /// Four warps of a block have 32 x 32 sums each, as fragments of 16 x 16, and go through the
 /// reduction in steps of 32, for which the block fetches a tile of A and one of B. Eight rows of
 /// such a tile are read at once: each is 16 bytes longer than it need be, so that they lie in
 /// different banks.
 Matmul tensor_cores(int n) {
-  constexpr int kBlock = 64, kWarp = 32, kStep = 32;
+  constexpr int kBlock = kTensorCoreBlock, kWarp = 32, kStep = 32;
   const topi::gpu::MatrixTile tile{.m = 16, .n = 16, .k = 16, .type = Float(16)};
   Matmul m(n, Float(16));
   const te::Tensor sums = m.s.cache_write(m.C, "wmma.accumulator");
@@ -263,7 +265,8 @@ int main(int argc, char** argv) {
     show("vector loads", register_tiles(n, Fetch::Vectors));
     show("double buffer", register_tiles(n, Fetch::Ahead));
     show("warp tiles", warp_tiles(n));
-    if (program.target().facts().kind != tir::TargetKind::OpenCl)
+    // Tensor cores multiply whole tiles only, and no device of OpenCL's has them.
+    if (n % kTensorCoreBlock == 0 && program.target().facts().kind != tir::TargetKind::OpenCl)
       show("tensor cores, of float16", tensor_cores(n));
   });
 }
