@@ -2,6 +2,8 @@
 // factors.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -180,6 +182,30 @@ TEST(ProducerAtTileTest, AMatrixTimesAVectorOfWhichEachTileComputesItsPart) {
   s[twice].compute_at(s[y], ko);
   s[y].parallel(io);
   EXPECT_EQ(compare_with_default(s, {A, x, y}), "");
+}
+
+/// LLVM makes one row of 1,122 stores of the nest that sets the least values so far.
+TEST(SplitTest, ANestThatIsUnrolledIntoOneRowOfStoresIsBuiltInSeconds) {
+  te::Tensor B = te::placeholder({10}, "B", UInt(64));
+  te::IterVar k = te::reduce_axis(Range(2, 3), "k");
+  te::Tensor T = te::compute(
+      {6, 11, 17, 2}, {"x", "y", "z", "j"},
+      [&](Var x, Var, Var, Var) {
+        const Expr zero = make_const(UInt(64), 0), three = make_const(UInt(64), 3);
+        return te::min(if_then_else(x >= 1, B(x - 1), zero) + three, {k});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T);
+  const te::IterVar x = s[T].axis(0), y = s[T].axis(1), z = s[T].axis(2);
+  auto [outer, inner] = s[T].split(s[T].axis(3), 6);
+  s[T].reorder({s[T].reduce_axis(0), y, inner, x, z, outer});
+  auto [rows, pair] = s[T].split(s[T].fuse({z, outer}), 2);
+  s[T].vectorize(pair);
+  s[T].reorder({x, s[T].reduce_axis(0), inner, y, rows, pair});
+  s[T].tile(inner, x, 5, 16);
+  const std::clock_t start = std::clock();
+  build(s, {B, T}, Target("llvm"), {.fast_math = true});
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 20);
 }
 
 }  // namespace
