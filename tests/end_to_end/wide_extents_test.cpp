@@ -231,5 +231,35 @@ TEST(WideExtentsTest, AGuardStaysWhereTheSumItGuardsMayReachBeyondInt32) {
   EXPECT_NE(text.str().find(" < 8), dtype=bool)"), std::string::npos) << text.str();
 }
 
+/// Rows of the last seven of a stage of as many rows as int32 can count, made for what five
+/// iterations of their reader need: two parts of five, of which the second goes past the end.
+struct RowsNearTheLimit {
+  RowsNearTheLimit() {
+    expected[all].compute_inline();
+    const auto [outer, inner] = s[B].split(s[B].axis(0), 5);
+    s[B].reorder({inner, s[B].axis(1), outer});
+    s[all].compute_at(s[B], inner);
+  }
+  Tensor A = te::placeholder({16, 13}, "A", Int(8));
+  Tensor all = te::compute(
+      {2147483647, 16}, {"i", "j"},
+      [&](Var i, Var j) { return A(tir::floormod(i, 16), tir::floormod(j, 13)); }, "all");
+  Tensor B = te::compute(
+      {7, 3}, {"i", "j"}, [&](Var i, Var j) { return all(i + 2147483640, j); }, "B");
+  te::Schedule expected = te::create_schedule(B), s = te::create_schedule(B);
+};
+
+TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMade) {
+  RowsNearTheLimit rows;
+  EXPECT_EQ(testing::compare_with(rows.expected, rows.s, {rows.A, rows.B}), "");
+}
+
+TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMadeByLoopsInParts) {
+  RowsNearTheLimit rows;
+  const te::Stage all = rows.s[rows.all];
+  all.split(all.split(all.axis(0), 5).inner, 3);
+  EXPECT_EQ(testing::compare_with(rows.expected, rows.s, {rows.A, rows.B}), "");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -53,7 +53,10 @@ void RandomSchedule::attempt(const std::function<void(Attempt&)>& apply) {
   Attempt attempt;
   try {
     apply(attempt);
-    if (attempt.text.empty()) return;
+    if (attempt.text.empty()) {
+      schedule_ = before;  // An intrinsic that found no place may have split for it.
+      return;
+    }
     te::freeze(schedule_);
     // What is warned of is refused by build: threads that race.
     const auto& warnings = schedule_.warnings();

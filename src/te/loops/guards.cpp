@@ -1,6 +1,9 @@
 #include "te/loops/guards.h"
 
+#include <limits>
+
 #include "te/graph/thread_scope.h"
+#include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::te {
@@ -80,7 +83,7 @@ class GuardMaker {
       for (const IterVar& axis : transform->originals) {
         const Range& range = program_.bounds[axis];
         if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
-        require_within(unshifted(nest_.values.at(axis), range.min), range.extent);
+        require_within(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
       }
     }
   }
@@ -88,7 +91,7 @@ class GuardMaker {
   void guard_declared() {
     for (const IterVar& axis : stage_.op.root_iter_vars()) {
       if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
-      const Expr value = unshifted(nest_.values.at(axis), axis.dom()->min);
+      const Expr value = unshifted(in_full_width(nest_.values.at(axis)), axis.dom()->min);
       require_within(value, axis.dom()->extent);
     }
   }
@@ -104,7 +107,26 @@ class GuardMaker {
   }
 
   void require_below(const Expr& value, const arith::Interval& values, const Expr& extent) {
-    if (!values.max() || !can_prove(*values.max() < extent, program_.facts)) add(value < extent);
+    if (values.max() && can_prove(*values.max() < extent, program_.facts)) return;
+    add((is_near_limit(extent) && goes_past_int32(value) ? in_64_bits(value) : value) < extent);
+  }
+
+  /// Smaller ones leave room for what a split overshoots by, and loops that it makes of more than
+  /// int32 counts are of int64. So, it is taken, does an extent that only the run knows.
+  static bool is_near_limit(const Expr& extent) {
+    return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
+  }
+
+  bool goes_past_int32(const Expr& value) const {
+    const auto greatest = arith::const_bound(value, program_.facts).max;
+    return value.dtype() == Int(32) && greatest &&
+           *greatest > std::numeric_limits<std::int32_t>::max();
+  }
+
+  /// Iterations that overshoot an extent near the end of int32 would come back as negative ones.
+  static Expr in_64_bits(const Expr& value) {
+    const Binary* sum = as_binary(value, BinaryOp::Add);
+    return sum ? in_64_bits(sum->a) + in_64_bits(sum->b) : cast(Int(64), value);
   }
 
   void add(const Expr& condition) { guards_.push_back(program_.lower(condition, nest_.vars)); }
