@@ -317,18 +317,14 @@ Stmt StageBuilder::behind(const std::vector<StageId>& stages, std::optional<Stmt
 Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
   Shells shells;
   for (StageId id : attached) {
-    const FrozenStage& stage = program_.graph.stage(id);
-    for (const IterVar& leaf : stage.leaf_iter_vars) {
-      const IterVar* thread = thread_of(stage, leaf);
-      if (!thread || is_shared_along(program_.graph.stage(id).scope, *thread->thread())) continue;
+    for (const IterVar& thread : program_.lifted.around(id)) {
       const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const Shell& shell) {
-        return std::get<AttrShell>(shell).subject.same_as(*thread);
+        return std::get<AttrShell>(shell).subject.same_as(thread);
       });
-      if (!is_known) {
-        const bool is_virtual = thread->thread()->is_virtual();
-        shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
-                                   *thread, "", program_.threads_of(id, *thread)});
-      }
+      if (is_known) continue;
+      const bool is_virtual = thread.thread()->is_virtual();
+      shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
+                                 thread, "", program_.bounds[thread].extent});
     }
   }
   return shells;

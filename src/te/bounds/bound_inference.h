@@ -76,6 +76,10 @@ class BoundInference {
   /// loops are guarded.
   void bind_thread(const IterVar& thread, const Expr& extent);
 
+  /// Threads that stand around more than the loops bound to them (LiftedThreads) are all that the
+  /// launch has.
+  void widen_lifted_threads();
+
   // ---- what the readers need
 
   /// Per output, per dimension, while one iteration of the loops around the stage `kept_in` runs,

@@ -5,6 +5,7 @@
 
 #include "te/bounds/bound_inference.h"
 #include "te/bounds/cover.h"
+#include "te/bounds/lifted_threads.h"
 #include "te/bounds/thread_checks.h"
 #include "te/graph/scan_axes.h"
 #include "te/graph/thread_scope.h"
@@ -45,6 +46,21 @@ void BoundInference::run() {
   for (StageId id : graph_.ids() | std::views::reverse) infer(id);
   // How many threads there are is known in the end.
   for (StageId id : graph_.ids() | std::views::reverse) check_threads(graph_, id, ranges_, facts_);
+  widen_lifted_threads();
+}
+
+void BoundInference::widen_lifted_threads() {
+  if (threads_.empty()) return;
+  const LiftedThreads lifted(graph_, ranges_);
+  for (StageId id : graph_.ids()) {
+    for (const IterVar& thread : lifted.around(id)) {
+      if (thread.thread()->is_virtual()) continue;
+      Range range =
+          Range::from_min_extent(ranges_.at(thread).min, lifted.launched(id, thread, facts_));
+      facts_.bind(thread.var(), range, /*replace=*/true);
+      ranges_.set(thread, std::move(range));
+    }
+  }
 }
 
 std::vector<IterVar> BoundInference::outgrown_axes() {

@@ -50,10 +50,17 @@ class GuardMaker {
     for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
       require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
     }
+    for (const IterVar& thread : program_.lifted.around(id_)) {
+      if (const std::optional<Expr> count = program_.lifted.needed(id_, thread))
+        require_threads(thread, *count);
+    }
   }
 
   void require_thread_of(const IterVar& thread, const IterVar& loop) {
-    const Expr& count = program_.bounds[loop].extent;
+    require_threads(thread, program_.bounds[loop].extent);
+  }
+
+  void require_threads(const IterVar& thread, const Expr& count) {
     if (!surely_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
   }
 

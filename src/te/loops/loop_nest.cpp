@@ -159,9 +159,7 @@ class NestMaker {
   /// there.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
     const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
-    const Expr threads =
-        is_divided ? program_.bounds[thread].extent : program_.threads_of(id_, thread);
-    const Expr extent = program_.lower(threads, defined_);
+    const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
     const ThreadTag& tag = *thread.thread();
     if (tag.is_virtual()) check_is_constant(leaf, extent);
     level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,

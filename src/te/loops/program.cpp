@@ -68,7 +68,7 @@ Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
 // ---- Program ------------------------------------------------------------------------------------
 
 Program::Program(const StageGraph& graph, const Bounds& bounds, BufferTable& buffers)
-    : graph(graph), bounds(bounds), buffers(buffers) {
+    : graph(graph), bounds(bounds), buffers(buffers), lifted(graph, bounds.ranges()) {
   for (const Bounds::Entry& entry : bounds.entries()) {
     facts.bind(entry.axis.var(), entry.range, /*replace=*/true);
     intervals.set(entry.axis.var(), arith::Interval::from_range(entry.range));
@@ -120,30 +120,6 @@ class Lowering {
 };
 
 }  // namespace
-
-Expr Program::threads_of(StageId id, const IterVar& thread) const {
-  const Expr own = bounds[thread].extent;
-  if (thread.thread()->is_virtual() || is_shared_along(graph.stage(id).scope, *thread.thread()))
-    return own;
-  const auto outermost = [&](StageId stage) {
-    const std::vector<AttachPoint>& path = graph.attach_path(stage);
-    return path.empty() ? stage : path.back().stage;
-  };
-  Expr most = own;
-  const auto add = [&](const IterVar* other) {
-    if (!other || other->thread() != thread.thread() || other->same_as(thread)) return;
-    const Expr& extent = bounds[*other].extent;
-    if (arith::can_prove(extent <= most, facts)) return;
-    most = arith::can_prove(most <= extent, facts) ? extent : max(most, extent);
-  };
-  for (StageId other : graph.ids()) {
-    const FrozenStage& stage = graph.stage(other);
-    if (outermost(other) != outermost(id)) continue;
-    for (const IterVar& leaf : stage.leaf_iter_vars) add(thread_of(stage, leaf));
-    for (const IterVar& around : stage.env_threads) add(&around);
-  }
-  return most;
-}
 
 void Program::define(const std::vector<std::pair<Var, Expr>>& values) {
   for (const auto& [var, value] : values) set(defined_, var, value);

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "te/bounds/lifted_threads.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/te/infer_bound.h"
@@ -42,6 +43,7 @@ class Program {
   const StageGraph& graph;
   const Bounds& bounds;
   BufferTable& buffers;
+  const LiftedThreads lifted;
   /// The ranges of all axes, as facts and as intervals.
   arith::Facts facts;
   arith::IntervalMap intervals;
@@ -51,10 +53,6 @@ class Program {
   /// Adds the values of axes that are no loops of their own (of extent 1, bound to a thread, split,
   /// ...): those of a stage, before what is computed inside of its loops is lowered.
   void define(const std::vector<std::pair<Var, Expr>>& values);
-
-  /// How many threads of the axis' tag the stage runs in. Where each thread has the stage's memory
-  /// for itself (is_divided), all that the launch has do, be it by another thread axis.
-  Expr threads_of(StageId id, const IterVar& thread) const;
 
   /// The expression of the program: variables get their values, reads of tensors become loads.
   /// Nothing is folded.

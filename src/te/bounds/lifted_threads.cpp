@@ -1,0 +1,116 @@
+#include "te/bounds/lifted_threads.h"
+
+#include <algorithm>
+#include <set>
+
+#include "te/graph/thread_scope.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+using namespace tir;
+
+LiftedThreads::LiftedThreads(const StageGraph& graph, const AxisRanges& ranges)
+    : graph_(graph), ranges_(ranges) {
+  for (StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
+    std::vector<IterVar> threads = stage.env_threads;
+    for (const IterVar& leaf : stage.leaf_iter_vars)
+      if (const IterVar* thread = thread_of(stage, leaf)) threads.push_back(*thread);
+    for (const IterVar& thread : threads) {
+      thread_of_var_.emplace(&thread.var().node(), thread);
+      std::vector<IterVar>& all = threads_of_launch_[outermost(id)];
+      if (!contains(all, thread)) all.push_back(thread);
+    }
+  }
+}
+
+std::vector<IterVar> LiftedThreads::around(StageId id) const {
+  const FrozenStage& stage = graph_.stage(id);
+  std::vector<IterVar> threads;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const IterVar* thread = thread_of(stage, leaf);
+    if (thread && !is_shared_along(stage.scope, *thread->thread()) && !contains(threads, *thread))
+      threads.push_back(*thread);
+  }
+  for (const IterVar& thread : of_readers(id))
+    if (!contains(threads, thread)) threads.push_back(thread);
+  return threads;
+}
+
+std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
+  const FrozenStage& stage = graph_.stage(id);
+  std::vector<IterVar> threads;
+  if (thread_of_var_.empty() || !stage.place) return threads;
+  const std::vector<AttachPoint>& path = graph_.attach_path(id);
+  const auto is_around = [&](const IterVar& thread) {
+    return std::ranges::any_of(path, [&](const AttachPoint& loop) {
+      const IterVar* other = thread_of(graph_.stage(loop.stage), loop.axis);
+      return other && other->same_as(thread);
+    });
+  };
+  const auto add = [&](const Expr& e) {
+    for (const Var& var : free_vars(e)) {
+      const auto found = thread_of_var_.find(&var.node());
+      if (found == thread_of_var_.end()) continue;
+      const IterVar& thread = found->second;
+      if (!is_shared_along(stage.scope, *thread.thread()) && !is_around(thread) &&
+          !contains(threads, thread))
+        threads.push_back(thread);
+    }
+  };
+  for (const IterVar& axis : stage.op.root_iter_vars()) {
+    const Range* range = ranges_.find(axis);
+    if (!range) continue;
+    add(range->min);
+    add(range->extent);
+  }
+  return threads;
+}
+
+std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) const {
+  if (!contains(of_readers(id), thread)) return std::nullopt;
+  std::optional<Expr> most;
+  std::set<StageId> seen;
+  std::vector<StageId> left{id};
+  while (!left.empty()) {
+    const StageId next = left.back();
+    left.pop_back();
+    for (StageId reader : graph_.readers(next)) {
+      if (!seen.insert(reader).second) continue;
+      const FrozenStage& stage = graph_.stage(reader);
+      bool is_end = is_shared_along(stage.scope, *thread.thread());
+      for (const IterVar& leaf : stage.leaf_iter_vars) {
+        const IterVar* bound = thread_of(stage, leaf);
+        if (!bound || bound->thread() != thread.thread() ||
+            !is_divided(stage, leaf, *bound, stage.scope))
+          continue;
+        const Expr& count = ranges_.at(leaf).extent;
+        most = !most || surely_equal(*most, count) ? count : max(*most, count);
+        is_end = true;
+      }
+      if (!is_end) left.push_back(reader);
+    }
+  }
+  return most;
+}
+
+Expr LiftedThreads::launched(StageId id, const IterVar& thread, const Facts& facts) const {
+  Expr most = ranges_.at(thread).extent;
+  for (const IterVar& other : threads_of_launch_.at(outermost(id))) {
+    if (other.thread() != thread.thread() || other.same_as(thread)) continue;
+    const Expr& extent = ranges_.at(other).extent;
+    if (arith::can_prove(extent <= most, facts)) continue;
+    most = arith::can_prove(most <= extent, facts) ? extent : max(most, extent);
+  }
+  return most;
+}
+
+StageId LiftedThreads::outermost(StageId id) const {
+  const std::vector<AttachPoint>& path = graph_.attach_path(id);
+  return path.empty() ? id : path.back().stage;
+}
+
+}  // namespace tenon::te

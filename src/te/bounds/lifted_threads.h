@@ -1,0 +1,47 @@
+// Threads that stand further out than the loops bound to them. Memory of which each thread has its
+// own is seen by its readers only if they run in the same threads, so that these stand around the
+// stage and around all of its readers:
+//
+//   s[L].compute_at(s[C], bx).bind(s[L].axis(1), tx);   // L in local memory, C's axis bound to tx
+//
+//   attr blockIdx.x, attr threadIdx.x:  L[tx] = ...; C[tx] = L[tx]
+#pragma once
+
+#include <map>
+
+#include "te/relations/propagate.h"
+#include "tenon/te/graph.h"
+
+namespace tenon::te {
+
+/// The threads that stand around a stage without being loops around it: those bound to its own
+/// loops, and those of its readers in terms of which it is said what is needed of it.
+class LiftedThreads {
+ public:
+  /// Precondition: all ranges are inferred.
+  LiftedThreads(const StageGraph& graph, const AxisRanges& ranges);
+
+  /// None of a stage whose memory the threads share.
+  std::vector<IterVar> around(StageId stage) const;
+
+  /// In how many threads of the tag the stage is needed: as many as the longest loop has iterations
+  /// that is bound to it in a reader. Nullopt if it is the same in all threads.
+  std::optional<Expr> needed(StageId stage, const IterVar& thread) const;
+
+  /// How many threads of the tag the stage's launch has, whatever axes they are bound to: each of
+  /// them has the stage for itself.
+  Expr launched(StageId stage, const IterVar& thread, const Facts& facts) const;
+
+ private:
+  /// Those of its readers alone.
+  std::vector<IterVar> of_readers(StageId stage) const;
+  StageId outermost(StageId stage) const;
+
+  const StageGraph& graph_;
+  const AxisRanges& ranges_;
+  std::unordered_map<const tir::ExprNode*, IterVar> thread_of_var_;
+  /// By the stage whose loops are the outermost, all threads of loops and environments.
+  std::map<StageId, std::vector<IterVar>> threads_of_launch_;
+};
+
+}  // namespace tenon::te

@@ -1,0 +1,111 @@
+// Stages in memory of each thread that are computed outside of the loop bound to it: the threads
+// stand around the stage and its readers, whatever axes they are bound to.
+#include <gtest/gtest.h>
+
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+const WaysToRun kInterpreted = {.compile = false};
+
+/// Rows of 8, one for each block, by way of local memory; the 8 threads read elements of a row of
+/// 16 that the block fetches together.
+struct Rows {
+  te::Tensor A = te::placeholder({9, 8}, "A", Int(32)), B = te::placeholder({9, 16}, "B", Int(32));
+  te::Tensor fetched = te::compute(
+      {9, 16}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + 1; }, "fetched");
+  te::Tensor C = te::compute(
+      {9, 8}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + fetched(i, j * 2 + 1); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  te::Tensor local = s.cache_write(C, "local");
+  te::IterVar block = s[C].axis(0), column = s[C].axis(1);
+  te::IterVar tx = te::thread_axis("threadIdx.x");
+
+  Rows() {
+    s[C].bind(block, te::thread_axis("blockIdx.x")).bind(column, tx);
+    s[local].compute_at(s[C], block);
+  }
+
+  void fetch_by(const te::IterVar& threads) {
+    s[fetched].set_scope("shared").compute_at(s[C], block).bind(s[fetched].axis(1), threads);
+  }
+  std::string check() const { return compare_with_default(s, {A, B, C}, kInterpreted); }
+};
+
+TEST(LiftedThreads, AreThoseOfTheReaderWhereTheStageIsBoundToAnotherAxisOfTheTag) {
+  Rows rows;
+  rows.s[rows.fetched].compute_inline();
+  rows.s[rows.local].bind(rows.s[rows.local].axis(1), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(rows.check(), "");
+}
+
+TEST(LiftedThreads, BeyondTheLoopDoNothingWhereTheBlockHasMoreThroughAnotherAxis) {
+  Rows rows;
+  rows.fetch_by(te::thread_axis("threadIdx.x"));
+  rows.s[rows.local].bind(rows.s[rows.local].axis(1), rows.tx);
+  EXPECT_EQ(rows.check(), "");
+}
+
+TEST(LiftedThreads, BeyondTheLoopDoNothingWhereTheBlockHasMoreThroughTheSameAxis) {
+  Rows rows;
+  rows.fetch_by(rows.tx);
+  rows.s[rows.local].bind(rows.s[rows.local].axis(1), rows.tx);
+  EXPECT_EQ(rows.check(), "");
+}
+
+/// A row of T, of which D has 5 elements and C, which reads D, 12: elements beyond 12 would be
+/// outside of what is kept of `source`.
+struct TwoReaders {
+  te::Tensor A = te::placeholder({4, 16}, "A", Int(32));
+  te::Tensor source = te::compute(
+      {4, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 3; }, "source");
+  te::Tensor T = te::compute(
+      {4, 16}, {"i", "j"}, [&](Var i, Var j) { return source(i, j) - 1; }, "T");
+  te::Tensor D = te::compute(
+      {4, 5}, {"i", "j"}, [&](Var i, Var j) { return T(i, j) * 2; }, "D");
+  te::Tensor C = te::compute(
+      {4, 12}, {"i", "j"}, [&](Var i, Var j) { return T(i, j) + D(i, floormod(j, 5)); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  te::IterVar block = s[C].axis(0), tx = te::thread_axis("threadIdx.x");
+
+  explicit TwoReaders(const te::IterVar& of_d) {
+    s[C].bind(block, te::thread_axis("blockIdx.x")).bind(s[C].axis(1), tx);
+    s[D].set_scope("shared").compute_at(s[C], block).bind(s[D].axis(1), of_d);
+    s[T].set_scope("local").compute_at(s[C], block).bind(s[T].axis(0), tx);
+  }
+};
+
+TEST(LiftedThreads, AreAsManyAsTheLongestLoopOfAReader) {
+  const TwoReaders p(te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(p.s, {p.A, p.C}, kInterpreted), "");
+}
+
+TEST(LiftedThreads, StandAroundAChainOfStagesInLocalMemory) {
+  TwoReaders p(te::thread_axis("threadIdx.x"));
+  p.s[p.source].set_scope("local").compute_at(p.s[p.C], p.block);
+  p.s[p.source].bind(p.s[p.source].axis(0), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(p.s, {p.A, p.C}, kInterpreted), "");
+}
+
+/// The thread axis around the stage has the tag, but the reader's part is said in terms of its own.
+TEST(LiftedThreads, StandInsideOfAnotherAxisOfTheTag) {
+  te::Tensor A = te::placeholder({3, 4, 8}, "A", Int(32));
+  te::Tensor T = te::compute(
+      {3, 4, 8}, {"i", "j", "k"}, [&](Var i, Var j, Var k) { return A(i, j, k) * 3; }, "T");
+  te::Tensor B = te::compute(
+      {3, 4, 8}, {"i", "j", "k"}, [&](Var i, Var j, Var k) { return T(i, j, k) + 1; }, "B");
+  te::Tensor C = te::compute(
+      {3, 8}, {"i", "k"},
+      [&](Var i, Var k) { return B(i, 0, k) + B(i, 1, 7 - k) + B(i, 2, k) * B(i, 3, k); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].axis(0), te::thread_axis("blockIdx.x"));
+  s[C].bind(s[C].axis(1), te::thread_axis("threadIdx.x"));
+  s[B].set_scope("shared").compute_at(s[C], s[C].axis(1));
+  s[B].bind(s[B].axis(2), te::thread_axis("threadIdx.x"));
+  s[T].set_scope("local").compute_at(s[B], s[B].axis(1));
+  EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
+}
+
+}  // namespace
+}  // namespace tenon::testing
