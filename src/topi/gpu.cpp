@@ -6,6 +6,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tags.h"
+#include "topi/inline_maps.h"
 
 namespace tenon::topi::gpu {
 
@@ -39,13 +40,6 @@ int power_of_two(std::int64_t most, std::int64_t count) {
 
 IterVar thread(const char* tag) { return te::thread_axis(tag); }
 
-/// The operation of the tag that the tensor is, or is a map of.
-std::optional<te::Operation> find_tagged(const te::Operation& op,
-                                         std::initializer_list<std::string_view> tags) {
-  if (std::ranges::find(tags, op.tag()) != tags.end()) return op;
-  return std::nullopt;
-}
-
 }  // namespace
 
 // ---- maps ---------------------------------------------------------------------------------------
@@ -53,7 +47,7 @@ std::optional<te::Operation> find_tagged(const te::Operation& op,
 Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   if (!te::is_injective(out.op())) refuse("schedule_elementwise", out, "it is no map", where);
   Schedule s = te::create_schedule(out);
-  te::auto_inline_injective(s);
+  inline_maps(s, "schedule_elementwise", out, {out.op()}, where);
   Stage stage = s[out];
   IterVar all = stage.fuse(stage.op().axis());
   const auto count = count_of(out.shape());
@@ -74,6 +68,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
     refuse("schedule_transpose", out, "it is no transposition of one tensor", where);
   Schedule s = te::create_schedule(out);
   const Tensor tile = s.cache_read(op.inputs()[0], "shared", {op});
+  inline_maps(s, "schedule_transpose", out, {op}, where);
   Stage to = s[out];
   std::vector<IterVar> axes = to.op().axis();
   const IterVar x = axes.back(), y = axes[axes.size() - 2];
@@ -131,7 +126,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   const te::Operation op = reduction_of(out);
   if (op.reduce_axis().empty()) refuse("schedule_reduction", out, "it is no reduction", where);
   Schedule s = te::create_schedule(out);
-  te::auto_inline_injective(s);
+  inline_maps(s, "schedule_reduction", out, {out.op(), op}, where);
   Stage stage = s[out], sums = s[op];
   const IterVar tx = thread("threadIdx.x"), ty = thread("threadIdx.y");
   const IterVar bx = thread("blockIdx.x");
@@ -160,13 +155,13 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
 }
 
 Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (!find_tagged(out.op(), {kSoftmaxOutput}))
-    refuse("schedule_softmax", out, "it is no softmax", where);
+  if (out.op().tag() != kSoftmaxOutput) refuse("schedule_softmax", out, "it is no softmax", where);
   const te::Operation power = out.op().inputs()[0].op(), sum = out.op().inputs()[1].op();
   te::Operation greatest = power;
   for (const Tensor& x : power.inputs())
     if (x.op().tag() == kCommReduce) greatest = x.op();
   Schedule s = te::create_schedule(out);
+  inline_maps(s, "schedule_softmax", out, {out.op(), sum, power, greatest}, where);
   s[power].compute_inline();
   Stage norm = s[out];
   std::vector<IterVar> axes = norm.op().axis();

@@ -1,12 +1,12 @@
 // Products of matrices and convolutions on devices (topi/gpu.h).
 #include <algorithm>
 
-#include "tenon/te/auto_inline.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tensor_intrinsics.h"
+#include "topi/inline_maps.h"
 
 namespace tenon::topi::gpu {
 
@@ -52,13 +52,18 @@ struct Extents {
   }
 };
 
-void check_product(const char* function, const Tensor& out, const SourceLocation& where) {
+void check_product(const Tensor& out, const SourceLocation& where) {
   const std::string& tag = out.op().tag();
-  if ((tag == kMatmul || tag == kDense || tag == kBatchMatmul) && out.op().inputs().size() == 2)
-    return;
-  throw ScheduleError(std::string(function) + " of `" + out.name() +
-                          "`: it is no product of two matrices (topi::matmul, dense, batch_matmul)",
-                      where);
+  const std::string what = "schedule_matmul of `" + out.name() + "`: ";
+  if (tag != kMatmul && tag != kDense && tag != kBatchMatmul)
+    throw ScheduleError(
+        what + "it is no product of two matrices (topi::matmul, dense, batch_matmul)", where);
+  const std::vector<Tensor> factors = out.op().inputs();
+  if (factors.size() != 2)
+    throw ScheduleError(what + "both factors are `" + factors.front().name() +
+                            "`, of which a block keeps two different tiles; read one of them by "
+                            "way of a map, te::compute of the same elements, which is inlined",
+                        where);
 }
 
 /// A tile that the threads of a block fetch together, by vectors of so many lanes.
@@ -278,10 +283,8 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
   return std::nullopt;
 }
 
-}  // namespace
-
-Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  check_product("schedule_matmul", out, where);
+/// But for what the factors are computed from.
+Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
   const Extents extents(out);
   const bool is_single = out.dtype() == Float(32);
@@ -294,6 +297,15 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
   return schedule_any_tiles(out, is_small ? 1 : 4);
 }
 
+}  // namespace
+
+Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  check_product(out, where);
+  const Schedule s = schedule_product(out, target);
+  inline_maps(s, "schedule_matmul", out, {out.op()}, where);
+  return s;
+}
+
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   if (out.op().tag() != kConv2dNchw)
     throw ScheduleError(
@@ -303,7 +315,7 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
   const Tensor sums = s.cache_write(out, "local");
   const Tensor window = s.cache_read(image, "shared", {sums});
   const Tensor coefficients = s.cache_read(weights, "shared", {sums});
-  if (!image.op().inputs().empty()) s[image].compute_inline();
+  inline_maps(s, "schedule_conv2d", out, {out.op()}, where);
   const Threads t;
   Stage to = s[out];
   const auto filters = tir::constant_int(out.shape()[1]);

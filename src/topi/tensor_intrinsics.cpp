@@ -88,24 +88,26 @@ TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, con
                                 where);
 }
 
+/// A tile of rows x columns, or of columns x rows that is read by columns.
+TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
+                         bool is_by_columns, const std::string& scope, const MatrixTile& tile,
+                         const SourceLocation& where) {
+  check_tile(name, tile, where);
+  if (is_by_columns) std::swap(rows, columns);
+  return copy_of_tile(name, Intrin::tvm_load_matrix_sync,
+                      {{rows, columns}, tile.type, scope, fragment, is_by_columns}, tile, where);
+}
+
 }  // namespace
 
 TensorIntrin load_matrix_a(const std::string& scope, const MatrixTile& tile, SourceLocation where) {
-  check_tile("load_matrix_a", tile, where);
-  const bool t = tile.transpose_a;
-  return copy_of_tile(
-      "load_matrix_a", Intrin::tvm_load_matrix_sync,
-      {{t ? tile.k : tile.m, t ? tile.m : tile.k}, tile.type, scope, "wmma.matrix_a", t}, tile,
-      where);
+  return load_matrix("load_matrix_a", "wmma.matrix_a", tile.m, tile.k, tile.transpose_a, scope,
+                     tile, where);
 }
 
 TensorIntrin load_matrix_b(const std::string& scope, const MatrixTile& tile, SourceLocation where) {
-  check_tile("load_matrix_b", tile, where);
-  const bool t = tile.transpose_b;
-  return copy_of_tile(
-      "load_matrix_b", Intrin::tvm_load_matrix_sync,
-      {{t ? tile.n : tile.k, t ? tile.k : tile.n}, tile.type, scope, "wmma.matrix_b", t}, tile,
-      where);
+  return load_matrix("load_matrix_b", "wmma.matrix_b", tile.k, tile.n, tile.transpose_b, scope,
+                     tile, where);
 }
 
 TensorIntrin store_matrix(const std::string& scope, const MatrixTile& tile, SourceLocation where) {

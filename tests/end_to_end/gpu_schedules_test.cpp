@@ -4,8 +4,15 @@
 
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
+#include "tenon/topi/elementwise.h"
+#include "tenon/topi/gpu.h"
+#include "tenon/topi/nn.h"
+#include "tenon/topi/reduction.h"
+#include "tenon/topi/transform.h"
 #include "tests/common/gpu_programs.h"
+#include "tests/common/refusal.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"
 
@@ -44,6 +51,57 @@ TEST(GpuSchedules, AreTakenByNvrtc) {
   const Target target("cuda -arch=sm_80");
   for (const GpuProgram& program : gpu_programs(target.facts()))
     EXPECT_EQ(refused_by_nvrtc(program.schedule, program.args), "") << program.name;
+}
+
+/// Every operator of something that is a map of elements: the threads compute it where they read.
+TEST(GpuSchedules, InlineTheMapsThatTheyRead) {
+  using namespace topi::gpu;
+  const tir::TargetFacts& target = Target("opencl").facts();
+  const te::Tensor A = te::placeholder({20, 12}, "A"), B = te::placeholder({12, 20}, "B");
+  const te::Tensor I = te::placeholder({1, 3, 6, 6}, "I"), K = te::placeholder({4, 3, 3, 3}, "K");
+  const auto check = [](const te::Schedule& s, const std::vector<LowerArgument>& args) {
+    EXPECT_EQ(compare_with_default(s, args, {.compile = false}), "");
+  };
+  const te::Tensor product = topi::matmul(topi::relu(A), topi::transpose(topi::relu(A)));
+  check(schedule_matmul(product, target), {A, product});
+  const te::Tensor windows =
+      topi::conv2d_nchw(topi::relu(I), topi::relu(K), {.padding = {1, 1, 1, 1}});
+  check(schedule_conv2d(windows, target), {I, K, windows});
+  const te::Tensor shares = topi::softmax(topi::relu(A));
+  check(schedule_softmax(shares, target), {A, shares});
+  const te::Tensor sums = topi::sum(topi::relu(B), {1});
+  check(schedule_reduction(sums, target), {B, sums});
+  const te::Tensor turned = topi::transpose(topi::relu(A));
+  check(schedule_transpose(turned, target), {A, turned});
+}
+
+TEST(GpuSchedules, OfTensorCoresInlineTheMapsThatTheyRead) {
+  const te::Tensor A = te::placeholder({64, 16}, "A", Float(16));
+  const te::Tensor B = te::placeholder({64, 16}, "B", Float(16));
+  const te::Tensor C = topi::matmul(topi::relu(A), topi::transpose(B), {.out_dtype = Float(32)});
+  const te::Schedule s = topi::gpu::schedule_matmul(C, Target("cuda -arch=sm_80").facts());
+  std::ostringstream text;
+  text << lower(s, {A, B, C});
+  EXPECT_NE(text.str().find("mma_sync"), std::string::npos);
+  EXPECT_EQ(compare_with_default(s, {A, B, C}, {.compile = false, .run_on_device = false}), "");
+}
+
+TEST(GpuSchedules, RefuseToComputeMoreThanTheirOperator) {
+  using namespace topi::gpu;
+  const tir::TargetFacts& target = Target("opencl").facts();
+  const te::Tensor A = te::placeholder({8, 8}, "A");
+  const te::Tensor first = topi::matmul(A, topi::relu(A), {.name = "first"});
+  const auto refused = [](const char* function, const std::function<void()>& schedule) {
+    EXPECT_TRUE(refuses<ScheduleError>(
+        schedule, {function, "stage `first`, which it is computed from, is no map of elements"}));
+  };
+  refused("schedule_matmul", [&] { schedule_matmul(topi::matmul(first, A), target); });
+  refused("schedule_softmax", [&] { schedule_softmax(topi::softmax(first), target); });
+  refused("schedule_reduction", [&] { schedule_reduction(topi::sum(first), target); });
+  refused("schedule_transpose", [&] { schedule_transpose(topi::transpose(first), target); });
+  refused("schedule_elementwise", [&] { schedule_elementwise(topi::relu(first), target); });
+  EXPECT_TRUE(refuses<ScheduleError>([&] { schedule_matmul(topi::matmul(A, A), target); },
+                                     {"schedule_matmul", "both factors are `A`"}));
 }
 
 }  // namespace
