@@ -269,50 +269,48 @@ TEST(SplitKernels, AnExtentThatOnlyTheKernelKnowsIsRefused) {
   EXPECT_THROW(run_passes(device_passes(), func), LowerError);
 }
 
-TEST(SplitKernels, SharedMemoryInsideOfALoopIsAsLargeAsThatOfAnyIteration) {
-  const std::string body = threads(
-      "t", "threadIdx.x", "4",
-      "for (i: int32, 0, 6) {\n"
-      "allocate(S_1: Pointer(shared float32), float32, [(max(i, 1)*4)]), storage_scope = shared {\n"
-      "S: Buffer(S_1, float32, [20], [], scope=\"shared\")[t] = A[t]\n"
-      "B[((i*4) + t)] = S[(3 - t)]\n}\n}\n");
+/// Four threads turn four numbers round in each of six iterations or blocks, by way of shared
+/// memory with so many elements, which are 20 in the last one.
+std::string turned_round(const std::string& i, const std::string& extent,
+                         const std::string& scope = "shared") {
+  return "allocate(S_1: Pointer(" + scope + " float32), float32, [" + extent +
+         "]), storage_scope = " + scope + " {\nS: Buffer(S_1, float32, [20], [], scope=\"" + scope +
+         "\")[t] = A[t]\nB[((" + i + "*4) + t)] = S[(3 - t)]\n}\n";
+}
+
+/// The kernel is right and takes nothing but A and B, and its shared memory has 20 elements.
+void expect_the_greatest(const std::string& body) {
   expect_same(body, 1);
   const DeviceProgram p = split(body);
   EXPECT_EQ(p.kernels[0].params.size(), 2u);
   walk(p.kernels[0].body,
        [](const Allocate& n) { EXPECT_TRUE(is_constant_int(n.extents[0], 20)); });
+}
+
+TEST(SplitKernels, SharedMemoryInsideOfALoopIsAsLargeAsThatOfAnyIteration) {
+  expect_the_greatest(
+      threads("t", "threadIdx.x", "4",
+              "for (i: int32, 0, 6) {\n" + turned_round("i", "(max(i, 1)*4)") + "}\n"));
 }
 
 TEST(SplitKernels, SharedMemoryOfASizeThatTheKernelComputesIsAsLargeAsAny) {
-  const std::string body =
-      threads("t", "threadIdx.x", "4",
-              "for (i: int32, 0, 6) {\nlet n: int32 = max(i, 1)\n"
-              "allocate(S_1: Pointer(shared float32), float32, [(n*4)]), storage_scope = shared {\n"
-              "S: Buffer(S_1, float32, [20], [], scope=\"shared\")[t] = A[t]\n"
-              "B[((i*4) + t)] = S[(3 - t)]\n}\n}\n");
-  expect_same(body, 1);
-  const DeviceProgram p = split(body);
-  EXPECT_EQ(p.kernels[0].params.size(), 2u);
-  walk(p.kernels[0].body,
-       [](const Allocate& n) { EXPECT_TRUE(is_constant_int(n.extents[0], 20)); });
+  expect_the_greatest(threads(
+      "t", "threadIdx.x", "4",
+      "for (i: int32, 0, 6) {\nlet n: int32 = max(i, 1)\n" + turned_round("i", "(n*4)") + "}\n"));
 }
 
 TEST(SplitKernels, DynamicSharedMemoryIsAsLargeAsThatOfAnyBlock) {
-  const std::string body = threads(
-      "b", "blockIdx.x", "6",
-      threads("t", "threadIdx.x", "4",
-              "allocate(S_1: Pointer(shared.dyn float32), float32, [(max(b, 1)*4)]), storage_scope "
-              "= shared.dyn {\n"
-              "S: Buffer(S_1, float32, [20], [], scope=\"shared.dyn\")[t] = A[t]\n"
-              "B[((b*4) + t)] = S[(3 - t)]\n}\n"));
-  expect_same(body, 1);
+  const std::string body =
+      threads("i", "blockIdx.x", "6",
+              threads("t", "threadIdx.x", "4", turned_round("i", "(max(i, 1)*4)", "shared.dyn")));
+  expect_the_greatest(body);
   // Of 80 bytes the next multiple of 32.
   EXPECT_EQ(
       test::body_text(split(body).host),
       "@tir.launch_kernel(\"main_kernel0\", 6, 1, 1, 4, 1, 1, 96i64, A_2, B_2, dtype=int32)\n");
 }
 
-TEST(SplitKernels, PiecesOfDynamicSharedMemoryBeginAtMultiplesOf16Bytes) {
+TEST(SplitKernels, PiecesOfDynamicSharedMemoryBeginAtMultiplesOf32Bytes) {
   const std::string body = threads(
       "t", "threadIdx.x", "30",
       "allocate(S_1: Pointer(shared.dyn float32), float32, [30]), storage_scope = shared.dyn;\n"
@@ -322,7 +320,7 @@ TEST(SplitKernels, PiecesOfDynamicSharedMemoryBeginAtMultiplesOf16Bytes) {
       "B[t] = (S[(29 - t)] + T[(29 - t)])\n}\n");
   expect_same(body, 1);
   const DeviceProgram p = split(body);
-  // Two of 120 bytes.
+  // Two of 120 bytes, each in 128.
   const Call* launch = p.host.body.as<Evaluate>()->value.as<Call>();
   EXPECT_TRUE(is_constant_int(launch->args[kLaunchSharedBytes], 256));
 }
