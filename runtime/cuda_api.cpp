@@ -149,17 +149,26 @@ class CudaKernels : public LoadedKernels {
         most_dynamic_(specs_.size(), kPlainDynamicShared) {
     if (image.binary.empty())
       throw RuntimeError(
-          "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was not found, "
-          "or did not know the architecture, where they were built");
+          "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was "
+          "not found, or did not know the architecture, where they were built");
     driver_.check(driver_.module_load_data(&module_, image.binary.data()), "loading kernels");
     for (const KernelSpec& spec : specs_) {
       Function function = nullptr;
-      driver_.check(driver_.module_get_function(&function, module_, spec.name.c_str()),
-                    "finding a kernel");
+      const Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
+      if (result != 0) driver_.module_unload(module_);
+      driver_.check(result, ("finding the kernel `" + spec.name + "`").c_str());
       functions_.push_back(function);
     }
   }
-  ~CudaKernels() override { driver_.module_unload(module_); }
+  ~CudaKernels() override {
+    // A module is unloaded in its device's context, which this thread may never have used.
+    try {
+      use_();
+    } catch (const RuntimeError&) {
+      return;
+    }
+    driver_.module_unload(module_);
+  }
 
   void launch(std::size_t kernel, std::span<const TenonValue> args,
               const LaunchSize& size) override {

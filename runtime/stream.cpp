@@ -121,6 +121,8 @@ Stream stream_of(void* handle) {
 int32_t tenon_stream_create(int32_t device_type, int32_t device_id, TenonStream* stream) {
   using namespace tenon::runtime;
   return without_exceptions([&] {
+    if (stream == nullptr)
+      throw tenon::RuntimeError("tenon_stream_create is given no place to put the stream: NULL");
     const Stream made({static_cast<DeviceType>(device_type), device_id});
     const std::lock_guard lock(handles().mutex);
     *stream = reinterpret_cast<TenonStream>(++handles().last);

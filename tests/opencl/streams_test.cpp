@@ -161,6 +161,11 @@ TEST(StreamErrors, ACpuHasNone) {
   EXPECT_NE(text.find("streams_test.cpp"), std::string::npos) << text;
 }
 
+TEST(StreamErrors, ACProgramGivesAPlaceForTheHandle) {
+  EXPECT_NE(tenon_stream_create(kDLOpenCL, 0, nullptr), kTenonOk);
+  EXPECT_STREQ(tenon_last_error(), "tenon_stream_create is given no place to put the stream: NULL");
+}
+
 TEST_F(Streams, OfADeviceThatDoesNotExistAreRefused) {
   const std::string text = refusal([] { Stream(opencl(100)); });
   EXPECT_TRUE(text.starts_with(
