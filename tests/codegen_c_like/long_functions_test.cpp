@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "tenon/codegen/compile_options.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/occurrences.h"
 
 namespace tenon::codegen {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 using namespace tir;
 using namespace testing;
 using runtime::NDArray;
+using tenon::testing::count_of;
 
 Artifact compiled(const Kernel& k, const Stmt& body) {
   IRModule module;
@@ -25,13 +27,6 @@ Stmt unrolled(const Buffer& a, int count) {
     ib.emit(make_store(a, make_load(a, {to}) * 3 + make_load(a, {from}), {to}));
   }
   return ib.get();
-}
-
-std::size_t count_of(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-    ++count;
-  return count;
 }
 
 TEST(LongFunctionInC, IsDividedAndComputesTheSame) {

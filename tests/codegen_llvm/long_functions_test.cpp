@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/occurrences.h"
 
 extern "C" __attribute__((visibility("default"), used)) std::int32_t tenon_test_fails_at(
     const TenonValue* args, const std::int32_t*, std::int32_t) {
@@ -20,6 +21,7 @@ namespace {
 using namespace tir;
 using namespace testing;
 using runtime::NDArray;
+using tenon::testing::count_of;
 
 /// A[i] = A[i] * 3 + n for n in 0..count, loops of 64 one after the other.
 Stmt chain(const Buffer& a, int count) {
@@ -28,13 +30,6 @@ Stmt chain(const Buffer& a, int count) {
     ib.for_range(0, 64, "i",
                  [&](Var i) { ib.emit(make_store(a, make_load(a, {i}) * 3 + n, {i})); });
   return ib.get();
-}
-
-std::size_t count_of(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-    ++count;
-  return count;
 }
 
 TEST(LongFunction, of_many_loops_is_divided_and_computes_the_same) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
-#include <algorithm>
+#include "tests/common/occurrences.h"
 
 namespace tenon::testing {
 namespace {
@@ -34,12 +34,6 @@ struct TwoStages {
   std::string of_d() const { return comment("D", kLineOfD); }
 };
 
-std::ptrdiff_t count(const std::string& text, const std::string& part) {
-  std::ptrdiff_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
 void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
   std::size_t at = 0;
   for (const std::string& part : parts) {
@@ -54,7 +48,7 @@ TEST(StageComments, StandBeforeTheLoopsOfEachStageInC) {
   const std::string text =
       compile(p.s, {p.A, p.D}, Target("c"), {.stage_comments = true}).source("c");
   expect_in_order(text, {"for (int32_t i", p.of_c(), "for (int32_t j", p.of_d(), "for (int32_t j"});
-  EXPECT_EQ(count(text, "stage_comments_test.cpp"), 2) << text;
+  EXPECT_EQ(count_of(text, "stage_comments_test.cpp"), 2u) << text;
 }
 
 TEST(StageComments, StandInKernels) {
@@ -66,13 +60,13 @@ TEST(StageComments, StandInKernels) {
     const std::string text =
         compile(p.s, {p.A, p.D}, Target(target), {.stage_comments = true}).source(target);
     expect_in_order(text, {p.of_c(), "C", p.of_d(), "D["});
-    EXPECT_EQ(count(text, "stage_comments_test.cpp"), 2) << text;
+    EXPECT_EQ(count_of(text, "stage_comments_test.cpp"), 2u) << text;
   }
 }
 
 TEST(StageComments, AreWrittenOnRequestOnly) {
   const TwoStages p;
-  EXPECT_EQ(count(compile(p.s, {p.A, p.D}, Target("c")).source("c"), ".cpp:"), 0);
+  EXPECT_EQ(count_of(compile(p.s, {p.A, p.D}, Target("c")).source("c"), ".cpp:"), 0u);
 }
 
 TEST(StageComments, AStageAloneIsNamedOnceWithInitAndUpdate) {
@@ -82,7 +76,7 @@ TEST(StageComments, AStageAloneIsNamedOnceWithInitAndUpdate) {
   const te::Tensor B = te::compute({8}, {"i"}, body, "B");
   const std::string text =
       compile(te::create_schedule(B), {A, B}, Target("c"), {.stage_comments = true}).source("c");
-  EXPECT_EQ(count(text, "// B, "), 1) << text;
+  EXPECT_EQ(count_of(text, "// B, "), 1u) << text;
 }
 
 TEST(StageComments, SayWhereACacheWasMade) {
@@ -91,7 +85,7 @@ TEST(StageComments, SayWhereACacheWasMade) {
   const te::Tensor copy = p.s.cache_read(p.A, "local", {p.C.op()});
   const std::string text =
       compile(p.s, {p.A, p.D}, Target("c"), {.stage_comments = true}).source("c");
-  EXPECT_EQ(count(text, TwoStages::comment(copy.name(), line)), 1) << text;
+  EXPECT_EQ(count_of(text, TwoStages::comment(copy.name(), line)), 1u) << text;
 }
 
 TEST(StageComments, StayWithFunctionsThatWereLoweredBefore) {
@@ -115,7 +109,7 @@ TEST(StageComments, OfANameOfSeveralLinesAreOneLine) {
       {4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B\nint x;");
   const std::string text =
       compile(te::create_schedule(B), {A, B}, Target("c"), {.stage_comments = true}).source("c");
-  EXPECT_EQ(count(text, "// B int x;, stage_comments_test.cpp"), 1) << text;
+  EXPECT_EQ(count_of(text, "// B int x;, stage_comments_test.cpp"), 1u) << text;
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
+#include "tests/common/occurrences.h"
 
 namespace tenon::te {
 namespace {
 
+using tenon::testing::count_of;
 using testing::run;
 
 std::string text(const Schedule& s) { return tir::print_stmt(schedule_ops(s, infer_bound(s))); }
@@ -22,12 +24,6 @@ Tensor plus_one(const Tensor& x, const std::string& name) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
 }
 
 // ---- bounds of something else -------------------------------------------------------------------
@@ -87,7 +83,7 @@ TEST(ScheduleOps, StagesAtOneLoopStandInOrder) {
   std::string t = text(s);
   EXPECT_LT(t.find("realize(B"), t.find("realize(C"));
   EXPECT_LT(t.find("B[("), t.find("C[("));
-  EXPECT_EQ(count(t, "i.outer: int32, 0, 2"), 1);
+  EXPECT_EQ(count_of(t, "i.outer: int32, 0, 2"), 1u);
 }
 
 TEST(ScheduleOps, InitialisationStandsBeforeTheOutermostLoopOfTheReduction) {
@@ -127,7 +123,7 @@ TEST(ScheduleOps, AnUnevenSplitIsGuardedOnce) {
   Tensor A = placeholder({10}, "A"), B = plus_one(A, "B");
   Schedule s = create_schedule(B);
   s[B].split(s[B].axis(0), 4);
-  EXPECT_EQ(count(text(s), "likely"), 1);
+  EXPECT_EQ(count_of(text(s), "likely"), 1u);
 }
 
 TEST(ScheduleOps, AnEvenSplitIsNotGuarded) {
@@ -158,8 +154,8 @@ TEST(ScheduleOps, ThreadsThatStandAroundAStageAreNotOpenedAgain) {
   s[B].set_scope("shared").compute_at(s[C], o);
   s[B].bind(s[B].axis(0), tx);
   std::string t = text(s);
-  EXPECT_EQ(count(t, "\"threadIdx.x\")] \"thread_extent\""), 2);  // of B, and of C beside it
-  EXPECT_EQ(count(t, "\"blockIdx.x\")] \"thread_extent\""), 1);
+  EXPECT_EQ(count_of(t, "\"threadIdx.x\")] \"thread_extent\""), 2u);  // of B, and of C beside it
+  EXPECT_EQ(count_of(t, "\"blockIdx.x\")] \"thread_extent\""), 1u);
 }
 
 TEST(ScheduleOps, PragmasStandAroundTheirLoop) {

@@ -3,22 +3,12 @@
 
 #include <stdio.h>
 
-static DLTensor vector(float* data, int64_t* length) {
-  DLTensor tensor = {0};
-  tensor.data = data;
-  tensor.device.device_type = kDLCPU;
-  tensor.ndim = 1;
-  tensor.dtype.code = kDLFloat;
-  tensor.dtype.bits = 32;
-  tensor.dtype.lanes = 1;
-  tensor.shape = length;
-  return tensor;
-}
+#include "tensors.h"
 
 int main(void) {
   float a[5] = {1, 2, 3, 4, 5}, b[5] = {0};
   int64_t length = 5;
-  DLTensor A = vector(a, &length), B = vector(b, &length);
+  DLTensor A = tensor_of(a, &length, 1), B = tensor_of(b, &length, 1);
   if (scale(&A, &B) != kTenonOk) {
     fprintf(stderr, "%s\n", tenon_last_error());
     return 1;

@@ -2,24 +2,13 @@
 #include <stdio.h>
 
 #include "own_matrices.h"
-
-static DLTensor matrix(float* data, int64_t* shape) {
-  DLTensor tensor = {0};
-  tensor.data = data;
-  tensor.device.device_type = kDLCPU;
-  tensor.ndim = 2;
-  tensor.dtype.code = kDLFloat;
-  tensor.dtype.bits = 32;
-  tensor.dtype.lanes = 1;
-  tensor.shape = shape;
-  return tensor;
-}
+#include "tensors.h"
 
 static float a[64][32], b[32][48], c[64][48];
 
 int main(void) {
   int64_t of_a[2] = {64, 32}, of_b[2] = {32, 48}, of_c[2] = {64, 48};
-  DLTensor A = matrix(a[0], of_a), B = matrix(b[0], of_b), C = matrix(c[0], of_c);
+  DLTensor A = tensor_of(a[0], of_a, 2), B = tensor_of(b[0], of_b, 2), C = tensor_of(c[0], of_c, 2);
   int i, j, k, run;
   for (i = 0; i < 64; ++i)
     for (k = 0; k < 32; ++k) a[i][k] = (float)((i + k) % 5);
