@@ -94,8 +94,8 @@ Schedule schedule_whole_tiles(const Tensor& out) {
   const Caches c = caches_of(s, out, "local", "local", "local");
   const Threads t;
   Stage to = s[out];
-  std::vector<IterVar> axes = to.op().axis();
-  const IterVar y = axes[axes.size() - 2], x = axes.back();
+  const std::vector<IterVar> axes = to.op().axis();
+  const IterVar &y = axes[axes.size() - 2], &x = axes.back();
   auto [io, jo, ii, ji] = to.tile(y, x, kTile, kTile);
   auto [wi, warp_row] = to.split(ii, 32);
   auto [ti, i] = to.split(warp_row, 8);
