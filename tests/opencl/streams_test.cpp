@@ -34,6 +34,11 @@ struct Slow {
         {kCount}, {"i"}, [&](Var i) { return te::sum(A(floormod(i + k * 7, kCount)), {k}); }, "B");
   }
 
+  void start_in(const Stream& stream, const NDArray& a, const NDArray& b) const {
+    const UseStream use(stream);
+    module["slow"](a, b);
+  }
+
   static NDArray filled(int value) {
     const std::vector<std::int32_t> values(kCount, value);
     return NDArray::from(std::span<const std::int32_t>(values), {kCount}).copy_to(opencl(0));
@@ -63,10 +68,7 @@ TEST_F(Streams, AreDoneWhenSynchronizeReturns) {
   const Slow p;
   const Stream stream(opencl(0));
   const NDArray a = Slow::filled(5), b = Slow::empty();
-  {
-    const UseStream use(stream);
-    p.module["slow"](a, b);
-  }
+  p.start_in(stream, a, b);
   stream.synchronize();
   // Read in the device's own stream, which waits for nothing in the other.
   EXPECT_EQ(b.to_vector<std::int32_t>(), Slow::expected(5, 1));
@@ -76,15 +78,9 @@ TEST_F(Streams, WaitForOthersWhereThatIsSaid) {
   const Slow p;
   const Stream first(opencl(0)), second(opencl(0));
   const NDArray a = Slow::filled(7), b = Slow::empty(), c = Slow::empty();
-  {
-    const UseStream use(first);
-    p.module["slow"](a, b);
-  }
+  p.start_in(first, a, b);
   second.wait_for(first);
-  {
-    const UseStream use(second);
-    p.module["slow"](b, c);
-  }
+  p.start_in(second, b, c);
   second.synchronize();
   EXPECT_EQ(c.to_vector<std::int32_t>(), Slow::expected(7, 2));
 }
@@ -93,14 +89,8 @@ TEST_F(Streams, OfOneDeviceAreAllDoneWhenThatIsSynchronized) {
   const Slow p;
   const Stream first(opencl(0)), second(opencl(0));
   const NDArray a = Slow::filled(2), b = Slow::empty(), c = Slow::empty();
-  {
-    const UseStream use(first);
-    p.module["slow"](a, b);
-  }
-  {
-    const UseStream use(second);
-    p.module["slow"](a, c);
-  }
+  p.start_in(first, a, b);
+  p.start_in(second, a, c);
   runtime::synchronize(opencl(0));
   EXPECT_EQ(b.to_vector<std::int32_t>(), Slow::expected(2, 1));
   EXPECT_EQ(c.to_vector<std::int32_t>(), Slow::expected(2, 1));
