@@ -107,5 +107,51 @@ TEST(LiftedThreads, StandInsideOfAnotherAxisOfTheTag) {
   EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
 }
 
+/// Around the stage that they bring elements for, too: its sums are kept where all of them see
+/// them.
+TEST(LiftedThreads, AddASumOfTheStageAroundThemOnce) {
+  te::Tensor A = te::placeholder({4, 8}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 8}, "k");
+  te::Tensor C = te::compute(
+      {4, 3}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * (j + 1), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::Tensor shared = s.cache_read(A, "shared", {C}),
+                   local = s.cache_read(A, "local", {shared});
+  s[C].bind(s[C].axis(0), te::thread_axis("blockIdx.x"));
+  s[shared].compute_at(s[C], s[C].axis(1)).bind(s[shared].axis(1), te::thread_axis("threadIdx.x"));
+  s[local].compute_at(s[C], s[C].axis(1)).bind(s[local].axis(1), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
+}
+
+/// Threads that reduce together stand around the whole of the reduction, so that what is computed
+/// in one of its loops is kept by each of them.
+TEST(LiftedThreads, OfAReductionDoNotShareWhatIsComputedInsideOfIt) {
+  te::Tensor A = te::placeholder({4, 12}, "A", Int(32));
+  te::Tensor B = te::compute(
+      {4, 12}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1; }, "B");
+  te::IterVar k = te::reduce_axis({0, 3}, "k"), q = te::reduce_axis({0, 4}, "q");
+  te::Tensor C = te::compute(
+      {4}, {"i"},
+      [&](Var i) {
+        return te::sum(B(i, k * 4 + q), {k, q});
+      },
+      "C");
+  const te::IterVar of_b = te::thread_axis("threadIdx.x");
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].op().reduce_axis(1), te::thread_axis("threadIdx.x"));
+  s[B].compute_at(s[C], s[C].op().reduce_axis(0));
+  te::Schedule shared = s.copy();
+  s[B].bind(s[B].axis(1), of_b);
+  try {
+    lower(s, {A, C});
+    ADD_FAILURE() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string(error.what()).find("set_scope(\"shared\")"), std::string::npos)
+        << error.what();
+  }
+  shared[B].set_scope("shared").bind(shared[B].axis(1), of_b);
+  EXPECT_EQ(compare_with_default(shared, {A, C}, kInterpreted), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

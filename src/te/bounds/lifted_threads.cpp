@@ -70,6 +70,23 @@ std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
   return threads;
 }
 
+std::vector<IterVar> LiftedThreads::idle_inside(StageId id) const {
+  const FrozenStage& stage = graph_.stage(id);
+  std::vector<IterVar> threads;
+  if (thread_of_var_.empty()) return threads;
+  for (StageId inner : graph_.ids()) {
+    const std::optional<AttachPoint>& place = graph_.stage(inner).place;
+    if (!place || place->stage != id) continue;
+    for (const IterVar& thread : around(inner)) {
+      const tir::ThreadTag& tag = *thread.thread();
+      if (!tag.is_virtual() && is_shared_along(stage.scope, tag) && !runs_in(graph_, id, tag) &&
+          !contains(threads, thread))
+        threads.push_back(thread);
+    }
+  }
+  return threads;
+}
+
 std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) const {
   if (!contains(of_readers(id), thread)) return std::nullopt;
   std::optional<Expr> most;

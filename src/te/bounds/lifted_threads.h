@@ -24,6 +24,10 @@ class LiftedThreads {
   /// None of a stage whose memory the threads share.
   std::vector<IterVar> around(StageId stage) const;
 
+  /// Those around stages inside of its loops that share its memory, though none of its own loops is
+  /// bound to one of the tag: all of them run what stands behind those stages. See idle_threads.
+  std::vector<IterVar> idle_inside(StageId stage) const;
+
   /// In how many threads of the tag the stage is needed: as many as the longest loop has iterations
   /// that is bound to it in a reader. Nullopt if it is the same in all threads.
   std::optional<Expr> needed(StageId stage, const IterVar& thread) const;

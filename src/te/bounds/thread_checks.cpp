@@ -148,7 +148,7 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
                    const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
   const ThreadTag& tag = *bound.axis.thread();
-  const StorageScope scope = stage.scope;
+  const StorageScope scope = memory_of(graph, id);
   if (stage.is_output || is_shared_along(scope, tag) || is_one(ranges.at(bound.axis).extent))
     return;
   const std::span<const StageId> readers = graph.readers(id);
@@ -159,6 +159,7 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
   const bool is_whole = reduces ? is_same_in_all_threads(graph, id, tag, ranges)
                                 : reaches_all(graph, id, leaf, ranges, facts);
   if (is_seen && is_whole) return;
+  const bool is_in_launch = lives_in_launch(graph, id) || scope != stage.scope;
   throw ScheduleError(
       "bind of " + describe(stage, leaf) + " to `" + tag.str() +
           "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
@@ -166,8 +167,7 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
           (reduces && is_seen ? "of which each wants another sum, but threads that reduce together "
                                 "make one for all of them"
                               : "of which each would compute only a part") +
-          "; set_scope(\"" + (tag.is_block() || !lives_in_launch(graph, id) ? "global" : "shared") +
-          "\")",
+          "; set_scope(\"" + (is_in_launch && !tag.is_block() ? "shared" : "global") + "\")",
       bound.where);
 }
 

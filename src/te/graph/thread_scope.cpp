@@ -167,6 +167,18 @@ std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop
 
 }  // namespace
 
+StorageScope memory_of(const StageGraph& graph, StageId id) {
+  const FrozenStage& stage = graph.stage(id);
+  if (stage.scope_is_set) return stage.scope;
+  int rank = -1;
+  for (const AttachPoint& loop : graph.attach_path(id)) {
+    if (thread_of(graph.stage(loop.stage), loop.axis)) continue;
+    for (const IterVar& thread : threads_at(graph, loop))
+      rank = std::max(rank, rank_of(*thread.thread()));
+  }
+  return std::max(stage.scope, default_scope(rank));
+}
+
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = stage.scope;

@@ -26,6 +26,11 @@ const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
 /// brings its part and receives the total, whatever memory the total is kept in.
 bool is_reduced_together(const StageSpec& stage, const IterVar& leaf);
 
+/// Where the stage is kept in the end. Unless the schedule says, that depends on the threads that
+/// stand around: those of a reduction that threads make together among them, of which bounds know
+/// nothing (`scope`).
+tir::StorageScope memory_of(const StageGraph& graph, StageId stage);
+
 /// Whether each thread runs an iteration of its own of the leaf bound to it. If not, the threads
 /// have memory of their own, and all of them run the first iteration.
 bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,

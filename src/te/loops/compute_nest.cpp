@@ -140,7 +140,10 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
       as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));
   for (Shell& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
-  for (const IterVar& thread : idle_threads(program.graph, id)) {
+  std::vector<IterVar> idle = idle_threads(program.graph, id);
+  for (const IterVar& thread : program.lifted.idle_inside(id))
+    if (!contains(idle, thread)) idle.push_back(thread);
+  for (const IterVar& thread : idle) {
     if (is_one(program.bounds[thread].extent)) continue;
     nest.main_guards.push_back(GuardShell{thread.var() == 0});
     nest.init_guards.push_back(GuardShell{thread.var() == 0});
