@@ -1,5 +1,7 @@
 #include "tenon/arith/index_terms.h"
 
+#include <cstdlib>
+
 namespace tenon::arith {
 
 using namespace tir;
@@ -30,13 +32,54 @@ bool for_each_term(const Expr& e, std::int64_t factor, std::int64_t& constant,
   return term(e, factor);
 }
 
+namespace {
+
+constexpr std::int64_t kMostDivisor = std::int64_t{1} << 60;
+
+}  // namespace
+
+void Reach::keep(const Term& term) {
+  const bool has_magnitude = term.factor != std::numeric_limits<std::int64_t>::min();
+  if (count_ >= kTerms || !has_magnitude) {
+    count_ = kTerms + 1;
+    return;
+  }
+  std::size_t at = count_++;
+  for (; at > 0 && std::abs(terms_[at - 1].factor) > std::abs(term.factor); --at)
+    terms_[at] = terms_[at - 1];
+  terms_[at] = term;
+}
+
 bool Reach::misses(std::int64_t low, std::int64_t high) const {
   if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low)) return true;
-  if (divisor_ == 0 || divisor_ > std::int64_t{1} << 60) return false;
+  if (divisor_ == 0 || divisor_ > kMostDivisor) return false;
   // The values are the constant plus multiples of the divisor; the first one from `low` on:
   std::int64_t above = (constant_ % divisor_ - low % divisor_) % divisor_;
   if (above < 0) above += divisor_;
-  return above > high - low;
+  if (above > high - low) return true;
+  return count_ <= kTerms && misses_between_rows(low, high);
+}
+
+bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
+  // Of the factors from each term on, the common divisor.
+  std::array<std::int64_t, kTerms + 1> divisors = {};
+  for (std::size_t n = count_; n-- > 0;) divisors[n] = std::gcd(divisors[n + 1], terms_[n].factor);
+  Reach smaller(constant_);
+  for (std::size_t n = 0; n + 1 < count_; ++n) {
+    smaller.add(terms_[n].factor, terms_[n].low, terms_[n].high);
+    if (!smaller.min() || !smaller.max()) return false;
+    const std::int64_t divisor = divisors[n + 1];
+    if (divisor > kMostDivisor) continue;
+    // A multiple of the divisor that is left over from a value in [low, high]:
+    std::int64_t least = 0, greatest = 0;
+    if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
+        __builtin_sub_overflow(high, *smaller.min(), &greatest))
+      return false;
+    std::int64_t behind = least % divisor;
+    if (behind > 0) behind -= divisor;
+    if (-behind > greatest - least) return true;
+  }
+  return false;
 }
 
 }  // namespace tenon::arith

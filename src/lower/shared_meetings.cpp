@@ -39,6 +39,10 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   // Loops of which neither depends need not be told apart.
   const int loops = std::max(a.loops, b.loops);
   if (when.equal_loops >= loops) when = {loops, false};
+  // What is apart in any two iterations is apart in these: one question for all loops around.
+  const bool is_any = when.equal_loops == 0 && !when.is_carried;
+  if (!is_any && !a.is_opaque && !b.is_opaque && !may_meet(earlier, later, Occasion{0, false}))
+    return false;
   const std::uint64_t key =
       ((static_cast<std::uint64_t>(earlier) << 24 | static_cast<std::uint64_t>(later)) << 12 |
        static_cast<std::uint64_t>(when.equal_loops)) *

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -61,6 +62,38 @@ TEST(Reach, ValuesAreEqualModuloTheCommonDivisor) {
   reach.add(8, 0, std::nullopt);
   EXPECT_TRUE(reach.misses(4, 10));
   EXPECT_FALSE(reach.misses(4, 11));
+}
+
+TEST(Reach, RowsAreApartButForWhatTheirElementsReach) {
+  Reach reach(0);  // 144 * [-2, 2] + [1, 8]
+  reach.add(144, 0, 2);
+  reach.add(-144, 0, 2);
+  reach.add(1, 1, 8);
+  EXPECT_TRUE(reach.misses(0, 0));
+  EXPECT_TRUE(reach.misses(9, 144));
+  EXPECT_FALSE(reach.misses(0, 1));
+  EXPECT_FALSE(reach.misses(9, 145));
+  EXPECT_FALSE(reach.misses(-143, -143));
+}
+
+TEST(Reach, NoValueOfThreeFactorsIsMissed) {
+  // Every sum, against every window.
+  for (int constant = -3; constant <= 3; ++constant) {
+    std::vector<std::int64_t> values;
+    for (int x = -1; x <= 1; ++x)
+      for (int y = 0; y <= 2; ++y)
+        for (int z = -2; z <= 1; ++z) values.push_back(constant + 24 * x - 7 * y + 2 * z);
+    Reach reach(constant);
+    reach.add(24, -1, 1);
+    reach.add(-7, 0, 2);
+    reach.add(2, -2, 1);
+    for (std::int64_t low = -50; low <= 40; ++low)
+      for (std::int64_t high = low; high <= low + 4; ++high) {
+        const bool is_hit = std::any_of(values.begin(), values.end(),
+                                        [&](std::int64_t v) { return low <= v && v <= high; });
+        EXPECT_FALSE(is_hit && reach.misses(low, high)) << constant << " " << low << " " << high;
+      }
+  }
 }
 
 TEST(Reach, AnEndThatOverflowsIsInfinite) {

@@ -2,7 +2,9 @@
 // apart without a proof by the simplifier.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -20,7 +22,9 @@ bool for_each_term(const tir::Expr& e, std::int64_t factor, std::int64_t& consta
                    FunctionRef<bool(const tir::Expr&, std::int64_t)> term);
 
 /// The values that a constant plus multiples of ranges can take: between two ends, and all equal
-/// modulo the greatest common divisor of the factors. Ends that overflow are infinite.
+/// modulo the greatest common divisor of the factors; and of the larger factors alone, but for what
+/// the smaller ones reach (rows of 16, of which 9 elements are used). Ends that overflow are
+/// infinite.
 class Reach {
  public:
   explicit Reach(std::int64_t constant)
@@ -30,6 +34,7 @@ class Reach {
   void add(std::int64_t factor, const std::optional<std::int64_t>& low,
            const std::optional<std::int64_t>& high) {
     if (factor == 0) return;
+    keep({factor, low, high});
     divisor_ = std::gcd(divisor_, factor);
     low_.add(factor, factor < 0 ? high : low);
     high_.add(factor, factor < 0 ? low : high);
@@ -38,7 +43,9 @@ class Reach {
   void add_constant(std::int64_t value) {
     low_.add(1, value);
     high_.add(1, value);
-    if (__builtin_add_overflow(constant_, value, &constant_)) divisor_ = 1;
+    if (!__builtin_add_overflow(constant_, value, &constant_)) return;
+    divisor_ = 1;
+    count_ = kTerms + 1;
   }
 
   /// The ends; nullopt where they are infinite.
@@ -63,8 +70,24 @@ class Reach {
     }
   };
 
+  struct Term {
+    std::int64_t factor = 0;
+    std::optional<std::int64_t> low = {}, high = {};
+  };
+
+  /// Among the terms, by ascending magnitude of the factor.
+  void keep(const Term& term);
+  /// The same of multiples of the larger factors, each with all that the smaller ones reach around
+  /// it.
+  bool misses_between_rows(std::int64_t low, std::int64_t high) const;
+
+  /// Terms beyond these are in the ends and in the divisor only.
+  static constexpr std::size_t kTerms = 8;
+
   End low_, high_;
   std::int64_t constant_, divisor_ = 0;
+  std::array<Term, kTerms> terms_ = {};
+  std::size_t count_ = 0;  // more than kTerms: they are not known
 };
 
 }  // namespace tenon::arith
