@@ -172,14 +172,17 @@ std::string ScheduleStep::transform_layout(const te::Stage& stage) {
     });
     return "transform_layout(first dimension last)";
   }
-  stage.transform_layout([&](std::span<const Var> at) {
-    std::vector<Expr> result = {floordiv(at.back(), block)};
-    for (std::size_t d = at.size() - 1; d-- > 0;) result.push_back(at[d]);
-    result.push_back(floormod(at.back(), block));
-    return result;
-  });
+  const bool pad = random_.one_in(2);
+  stage.transform_layout(
+      [&](std::span<const Var> at) {
+        std::vector<Expr> result = {floordiv(at.back(), block)};
+        for (std::size_t d = at.size() - 1; d-- > 0;) result.push_back(at[d]);
+        result.push_back(floormod(at.back(), block));
+        return result;
+      },
+      {.pad = pad});
   return "transform_layout(last // " + std::to_string(block) + ", others, last % " +
-         std::to_string(block) + ")";
+         std::to_string(block) + (pad ? "), padded" : ")");
 }
 
 std::string ScheduleStep::set_scope(const te::Stage& stage) {

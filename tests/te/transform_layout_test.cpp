@@ -81,6 +81,41 @@ TEST(InvertTest, CarriesWholeSymbolicIndices) {
   EXPECT_FALSE(invert({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 16}));
 }
 
+/// The map sends the points of the box to points of a larger one, each to another, from where the
+/// inverse brings them back.
+void is_undone_with_padding(const Transform::Map& map, std::int64_t rows, std::int64_t columns) {
+  EXPECT_FALSE(invert(map, {Expr(rows), Expr(columns)}));
+  const std::optional<Bijection> found = invert_padded(map, {Expr(rows), Expr(columns)});
+  ASSERT_TRUE(found.has_value());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      std::vector<std::int64_t> image;
+      for (std::size_t n = 0; n < map.results.size(); ++n) {
+        image.push_back(value_at(map.results[n], map.params, {i, j}));
+        EXPECT_LT(image.back(), *tir::constant_int(found->extents[n]));
+      }
+      EXPECT_EQ(value_at(found->inverse.results[0], found->inverse.params, image), i);
+      EXPECT_EQ(value_at(found->inverse.results[1], found->inverse.params, image), j);
+    }
+}
+
+TEST(InvertTest, PadsWhatIsDividedWithARest) {
+  Var i("i"), j("j");
+  is_undone_with_padding({{i, j}, {floordiv(j, 8), i, floormod(j, 8)}}, 3, 13);
+  is_undone_with_padding({{i, j}, {floordiv(i, 4), floordiv(j, 6), floormod(i, 4), floormod(j, 6)}},
+                         7, 20);
+  is_undone_with_padding(
+      {{i, j}, {floordiv(floordiv(j, 3), 4), i, floormod(floordiv(j, 3), 4), floormod(j, 3)}}, 2,
+      17);
+}
+
+TEST(InvertTest, PadsNoMapThatLosesAnIndex) {
+  Var i("i"), j("j"), n("n");
+  EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 2), j}}, {5, 10}));
+  EXPECT_FALSE(invert_padded({{i, j}, {i, floordiv(j, 4), floormod(j, 3)}}, {5, 10}));
+  EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 10}));
+}
+
 struct LayoutTest : testing::Test {
   Tensor A = placeholder({16, 64}, "A");
   Tensor B = compute(
@@ -137,6 +172,22 @@ TEST_F(LayoutTest, AConstantIndexIsOfTheTypeOfItsDimension) {
   const StageGraph graph = freeze(wide);
   const std::string text = tir::print_function(schedule_ops(graph, infer_bound(graph), {C, E}));
   EXPECT_NE(text.find("D[1i64, 1i64]"), std::string::npos) << text;
+}
+
+TEST_F(LayoutTest, ALastPartThatIsNotFullNeedsPadding) {
+  auto parts = [](Var i, Var j) -> std::vector<Expr> {
+    return {floordiv(j, 24), i, floormod(j, 24)};
+  };
+  try {
+    s[B].transform_layout(parts);
+    ADD_FAILURE() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string(error.what()).find("{.pad = true}"), std::string::npos) << error.what();
+  }
+  const std::vector<IterVar> axes = s[B].transform_layout(parts, {.pad = true});
+  ASSERT_EQ(axes.size(), 3u);
+  EXPECT_EQ(tir::constant_int(axes[0].dom()->extent), 3);
+  EXPECT_EQ(tir::constant_int(axes[2].dom()->extent), 24);
 }
 
 TEST_F(LayoutTest, WrongMapsAreRefused) {

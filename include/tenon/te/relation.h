@@ -43,6 +43,7 @@ struct Singleton {
 };
 
 /// A bijection between boxes: transformed = forward(original), original = inverse(transformed).
+/// With padding, that of the originals is a larger one than they go through.
 struct Transform {
   /// results[i] in terms of params.
   struct Map {
@@ -51,6 +52,7 @@ struct Transform {
   };
   std::vector<IterVar> originals, transformed;
   Map forward, inverse;
+  bool pads = false;
 };
 
 using Relation = std::variant<Split, Fuse, Rebase, Singleton, Transform>;

@@ -166,6 +166,13 @@ class PragmaValue {
   Expr value_;
 };
 
+struct LayoutOptions {
+  /// Where the map divides an index by what does not divide its extent, the new layout is as large
+  /// as if it did: panels of 32 columns, of which the last is not full. What is left over is never
+  /// written, and never read.
+  bool pad = false;
+};
+
 struct ScheduleData;
 
 class Stage {
@@ -268,6 +275,10 @@ class Stage {
   /// A bijective map from the output's indices to those of its new layout; te::axis_separator()
   /// among the results begins a physical dimension. The loops follow the new layout; returns them.
   std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
+                                        SourceLocation where = SourceLocation::current()) const;
+  /// The same, with room between the rows: transform_layout(map, {.pad = true}).
+  std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
+                                        LayoutOptions options,
                                         SourceLocation where = SourceLocation::current()) const;
 
  private:

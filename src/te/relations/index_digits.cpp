@@ -1,6 +1,7 @@
 #include "te/relations/index_digits.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tenon::te {
 
@@ -192,6 +193,52 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
 }
 
 }  // namespace
+
+namespace {
+
+/// What the quotients and remainders of an index divide by, at every step: its extent rounded up to
+/// a multiple of all of these has no rest.
+class Divisors {
+ public:
+  explicit Divisors(const Transform::Map& forward) : params_(forward.params) {
+    for (const Expr& result : forward.results) visit(result, 1);
+  }
+
+  std::int64_t of(std::size_t param) const { return found_[param]; }
+
+ private:
+  /// The indices under `e` are divided by `above` after what `e` itself divides by.
+  void visit(const Expr& e, std::int64_t above) {
+    for (std::size_t n = 0; n < params_.size(); ++n)
+      if (params_[n].same_as(e)) found_[n] = std::lcm(found_[n], above);
+    const tir::Binary* binary = e.as<tir::Binary>();
+    if (!binary) return;
+    const std::int64_t constant = tir::constant_int(binary->b).value_or(0);
+    const bool divides = binary->op == BinaryOp::FloorDiv || binary->op == BinaryOp::FloorMod ||
+                         binary->op == BinaryOp::TruncDiv || binary->op == BinaryOp::TruncMod;
+    visit(binary->a, divides && constant > 0 ? above * constant : above);
+    visit(binary->b, above);
+  }
+
+  const std::vector<Var>& params_;
+  std::vector<std::int64_t> found_ = std::vector<std::int64_t>(params_.size(), 1);
+};
+
+}  // namespace
+
+std::optional<Bijection> invert_padded(const Transform::Map& forward,
+                                       const std::vector<Expr>& extents) {
+  const Divisors divisors(forward);
+  std::vector<Expr> padded;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const std::int64_t by = divisors.of(n);
+    const std::optional<std::int64_t> extent = tir::constant_int(extents[n]);
+    if (by > 1 && !extent) return std::nullopt;
+    padded.push_back(by == 1 ? extents[n]
+                             : tir::make_int(extents[n].dtype(), (*extent + by - 1) / by * by));
+  }
+  return invert(forward, padded);
+}
 
 std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents) {
   const DigitParser parser(forward.params, extents);

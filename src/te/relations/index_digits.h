@@ -19,5 +19,9 @@ struct Bijection {
 /// Nullopt if the map cannot be shown to be a bijection from the box of these extents. The
 /// inverse's parameters are named axis0, axis1, ...
 std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents);
+/// The same of the box whose extents are rounded up to what the map divides them by. Nullopt where
+/// one that would have to be is symbolic.
+std::optional<Bijection> invert_padded(const Transform::Map& forward,
+                                       const std::vector<Expr>& extents);
 
 }  // namespace tenon::te

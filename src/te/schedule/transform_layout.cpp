@@ -66,7 +66,8 @@ MapResults checked_results(const StageEdit& edit, std::vector<Expr> given) {
 
 /// The loops of a compute follow its new layout.
 std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute,
-                                   const Transform::Map& forward, const Bijection& bijection) {
+                                   const Transform::Map& forward, const Bijection& bijection,
+                                   bool pads) {
   StageData& stage = edit.stage();
   const int place = first_place(edit);
   std::vector<IterVar> originals, transformed;
@@ -86,7 +87,7 @@ std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute
   stage.leaf_iter_vars.insert(stage.leaf_iter_vars.begin() + place, transformed.begin(),
                               transformed.end());
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), transformed.begin(), transformed.end());
-  stage.relations.push_back(Transform{originals, transformed, forward, bijection.inverse});
+  stage.relations.push_back(Transform{originals, transformed, forward, bijection.inverse, pads});
   edit.warn_of_lost_marks(before);
   return transformed;
 }
@@ -105,6 +106,11 @@ Expr axis_separator() { return tir::make_string(std::string(kSeparator)); }
 
 std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Expr>>& map,
                                              SourceLocation where) const {
+  return transform_layout(map, {}, where);
+}
+
+std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Expr>>& map,
+                                             LayoutOptions options, SourceLocation where) const {
   const StageEdit edit(*this, "transform_layout", where);
   StageData& stage = edit.stage();
   const Compute* compute = stage.op.as<Compute>();
@@ -126,18 +132,22 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   }
   MapResults results = checked_results(edit, map(forward.params));
   forward.results = std::move(results.indices);
-  const std::optional<Bijection> bijection = invert(forward, shape);
+  const std::optional<Bijection> bijection =
+      options.pad ? invert_padded(forward, shape) : invert(forward, shape);
   if (!bijection)
     edit.fail(
-        "the map is not seen to be a bijection: every index must come back from quotients, remainders and "
-        "sums that "
-        "divide the extents without rest");
+        std::string(
+            "the map is not seen to be a bijection: every index must come back from quotients, "
+            "remainders and sums that divide the extents without rest") +
+        (!options.pad && invert_padded(forward, shape)
+             ? "; with {.pad = true} the last of the parts need not be full"
+             : ""));
 
   for (std::size_t n = 0; n < forward.results.size(); ++n)
     forward.results[n] = in_width_of(bijection->extents[n].dtype(), forward.results[n]);
 
   std::vector<IterVar> transformed;
-  if (compute) transformed = follow_layout(edit, *compute, forward, *bijection);
+  if (compute) transformed = follow_layout(edit, *compute, forward, *bijection, options.pad);
   stage.layout = std::move(forward);
   stage.layout_where = where;
   stage.axis_separators = std::move(results.separators);
