@@ -1,9 +1,12 @@
 #include "tenon/driver/target.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <ostream>
 #include <sstream>
 
@@ -20,7 +23,7 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 4> kKinds = {{
-    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib"},
+    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib, -l1-bytes, -l2-bytes"},
     {"c", tir::TargetKind::C, ""},
     {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -registers, -shared-bytes"},
     {"opencl", tir::TargetKind::OpenCl, "-extensions, -max-threads, -shared-bytes, -subgroup-size"},
@@ -40,7 +43,8 @@ struct Request {
   std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
   std::vector<std::string> features = {};
   std::vector<std::string> extensions = {};
-  std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {}, registers = {};
+  std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {}, registers = {},
+                     l1_bytes = {}, l2_bytes = {};
 };
 
 /// The prefix of linker symbols.
@@ -108,6 +112,8 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (key == "-system-lib") request.system_library = checked_prefix(value, where);
     if (key == "-max-threads") request.max_threads = checked_number(key, value, where);
     if (key == "-shared-bytes") request.shared_bytes = checked_number(key, value, where);
+    if (key == "-l1-bytes") request.l1_bytes = checked_number(key, value, where);
+    if (key == "-l2-bytes") request.l2_bytes = checked_number(key, value, where);
     if (key == "-registers") request.registers = checked_registers(value, where);
     if (key == "-subgroup-size") request.subgroup_size = checked_number(key, value, where);
     if (key == "-mattr") request.features = split(value, ',');
@@ -128,6 +134,21 @@ std::string similar(const std::string& name, const std::vector<std::string>& kno
     }
   }
   return text;
+}
+
+/// As the system tells; what it does not tell stays what most processors have.
+tir::CacheBytes host_caches() {
+  tir::CacheBytes caches;
+  const auto told = [](int name, int otherwise) {
+    const long bytes = sysconf(name);
+    return bytes > 0 && bytes <= std::numeric_limits<int>::max() ? static_cast<int>(bytes)
+                                                                 : otherwise;
+  };
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  caches.l1 = told(_SC_LEVEL1_DCACHE_SIZE, caches.l1);
+  caches.l2 = told(_SC_LEVEL2_CACHE_SIZE, caches.l2);
+#endif
+  return caches;
 }
 
 tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
@@ -165,6 +186,9 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
     facts.features.push_back(feature);
   }
   facts.vector_registers = codegen::vector_registers(facts);
+  if (facts.cpu == host.name) facts.caches = host_caches();
+  if (request.l1_bytes) facts.caches.l1 = *request.l1_bytes;
+  if (request.l2_bytes) facts.caches.l2 = *request.l2_bytes;
   facts.system_library = request.system_library;
   return facts;
 }
@@ -177,7 +201,8 @@ tir::TargetFacts resolve_c() {
           .triple = host.triple,
           .cpu = host.name,
           .features = host.features,
-          .vector_registers = {}};
+          .vector_registers = {},
+          .caches = host_caches()};
 }
 
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {

@@ -7,6 +7,7 @@
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tensor_intrinsics.h"
 #include "topi/inline_maps.h"
+#include "topi/products.h"
 
 namespace tenon::topi::gpu {
 
@@ -39,23 +40,9 @@ Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, cons
   return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
 }
 
-struct Extents {
-  std::optional<std::int64_t> rows, columns, depth;
-
-  explicit Extents(const Tensor& out)
-      : rows(tir::constant_int(out.shape()[out.shape().size() - 2])),
-        columns(tir::constant_int(out.shape().back())),
-        depth(tir::constant_int(out.op().reduce_axis(0).dom()->extent)) {}
-  bool are_multiples(std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return rows && columns && depth && *rows % m == 0 && *columns % n == 0 && *depth % k == 0 &&
-           *rows > 0 && *columns > 0 && *depth > 0;
-  }
-};
-
 void check_product(const Tensor& out, const SourceLocation& where) {
-  const std::string& tag = out.op().tag();
   const std::string what = "schedule_matmul of `" + out.name() + "`: ";
-  if (tag != kMatmul && tag != kDense && tag != kBatchMatmul)
+  if (!is_product(out))
     throw ScheduleError(
         what + "it is no product of two matrices (topi::matmul, dense, batch_matmul)", where);
   const std::vector<Tensor> factors = out.op().inputs();
@@ -175,18 +162,6 @@ struct WarpTiles {
 constexpr WarpTiles kWarpTiles[] = {
     {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
 
-/// Whether the last dimension of the first or the second factor is not the one that is summed up.
-bool is_transposed(const Tensor& out, std::size_t factor) {
-  const tir::ReduceNode& sum = *out.op().body()[0].as<tir::Reduce>()->reduction;
-  const tir::Var k = sum.axis[0].var();
-  bool ends_with_k = false;
-  std::size_t number = 0;
-  tir::walk(sum.source[0], [&](const tir::ProducerLoad& n) {
-    if (number++ == factor) ends_with_k = n.indices.back().same_as(k);
-  });
-  return factor == 0 ? !ends_with_k : ends_with_k;
-}
-
 /// Nothing where tensor cores have no such products, or round what they add up.
 std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
   if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
@@ -275,7 +250,7 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
     const int warps = tiles.rows / tiles.warp_rows * (tiles.columns / tiles.warp_columns);
     // Each thread fetches as much as any other.
     const int fetched = warps * 32 * lanes;
-    if (Extents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
+    if (ProductExtents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
         tiles.rows * tiles.depth % fetched == 0 && tiles.columns * tiles.depth % fetched == 0 &&
         2 * shared <= target.max_shared_bytes && warps * 32 <= target.max_threads_per_block)
       return schedule_warp_tiles(out, tiles, *tile);
@@ -286,7 +261,7 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
 /// But for what the factors are computed from.
 Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
-  const Extents extents(out);
+  const ProductExtents extents(out);
   const bool is_single = out.dtype() == Float(32);
   bool is_whole = is_single && extents.are_multiples(128, 128, 16) &&
                   target.max_threads_per_block >= 256 && target.max_shared_bytes >= 32 * 1024;

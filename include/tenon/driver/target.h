@@ -2,6 +2,7 @@
 //
 //   Target("llvm")                                  // this host's processor and all its features
 //   Target("llvm -mcpu=znver4 -mattr=+avx512f")
+//   Target("llvm -l1-bytes=32768 -l2-bytes=1048576")   // a core's caches: schedules size tiles by them
 //   Target("llvm -system-lib=conv_")                // to be linked into a program: Module::system_library
 //   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
 //   Target("opencl -extensions=cl_khr_fp16,cl_khr_subgroup_shuffle -subgroup-size=32")

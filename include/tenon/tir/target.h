@@ -24,13 +24,21 @@ struct VectorRegisters {
   friend bool operator==(const VectorRegisters&, const VectorRegisters&) = default;
 };
 
+/// Bytes of the data caches that one core has for itself.
+struct CacheBytes {
+  int l1 = 32 * 1024, l2 = 512 * 1024;
+
+  friend bool operator==(const CacheBytes&, const CacheBytes&) = default;
+};
+
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
   std::string triple = "";                 // empty: this host's
   std::string cpu = "";                    // resolved: never "native"
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
   VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};  // the widest
-  std::string arch = "";                                                         // "sm_90"
+  CacheBytes caches = {};  // what schedules size their tiles by
+  std::string arch = "";   // "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;
   int max_shared_bytes = 48 * 1024;

@@ -1,0 +1,259 @@
+// Products of matrices on processors (topi/cpu.h).
+#include <algorithm>
+#include <functional>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/cpu.h"
+#include "topi/products.h"
+
+namespace tenon::topi::cpu {
+
+namespace {
+
+using te::IterVar;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+using tir::Var;
+
+/// What is asked for, and the product of which it is, element by element, a map.
+struct Request {
+  Tensor out, product;
+  Tensor a() const { return product.op().inputs().front(); }
+  Tensor b() const { return product.op().inputs().back(); }
+  bool is_mapped() const { return !out.op().same_as(product.op()); }
+};
+
+/// The products that the tensor is computed from by maps that read an element for an element.
+void find_products(const Tensor& x, const Tensor& out, std::vector<Tensor>& found) {
+  if (is_product(x)) {
+    const bool is_there = std::any_of(found.begin(), found.end(), [&](const Tensor& known) {
+      return known.op().same_as(x.op());
+    });
+    if (!is_there) found.push_back(x);
+    return;
+  }
+  if (!te::is_broadcast(x.op())) return;
+  for (const Tensor& input : x.op().inputs())
+    if (input.shape().size() == out.shape().size()) find_products(input, out, found);
+}
+
+Request request_of(const char* function, const Tensor& out, const SourceLocation& where) {
+  std::vector<Tensor> products;
+  find_products(out, out, products);
+  if (products.size() == 1) return {out, products.front()};
+  throw ScheduleError(
+      std::string(function) + " of `" + out.name() +
+          "`: it is no product of two matrices (topi::matmul, dense), and no map of "
+          "the elements of one",
+      where);
+}
+
+/// Sums that stay in registers: so many rows of vectors. Beside them there is room for the vectors
+/// of a row of B and for an element of A.
+struct Tile {
+  int rows, vectors, lanes;
+  int width() const { return vectors * lanes; }
+};
+
+Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
+  constexpr std::int64_t kFewRows = 64;
+  const bool has_32_registers = target.vector_registers.count >= 32;
+  Tile tile{has_32_registers ? 8 : 6, 2, std::max(target.vector_registers.bits / sum.bits, 4)};
+  if (extents.columns && *extents.columns <= tile.lanes) {
+    while (tile.lanes > *extents.columns) tile.lanes /= 2;
+    tile = {2 * tile.rows, 1, tile.lanes};
+  }
+  // Few rows are shared out evenly, so that the last tile is not much smaller than the others.
+  if (extents.rows && *extents.rows < kFewRows) {
+    const int rows = static_cast<int>(*extents.rows);
+    const int tiles = std::max((rows + tile.rows - 1) / tile.rows, 1);
+    tile.rows = std::max((rows + tiles - 1) / tiles, 1);
+  }
+  return tile;
+}
+
+constexpr const char* kPartitioned = "loop_partition_hint";
+
+/// The reduction of a tile, with the tile in registers.
+void keep_in_registers(const Stage& sums, const Tile& tile, std::optional<std::int64_t> depth) {
+  const std::vector<IterVar> axes = sums.op().axis();
+  const IterVar row = axes[axes.size() - 2];
+  const int at_once = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(4), 1, 4));
+  auto [vector, lane] = sums.split(axes.back(), tile.lanes);
+  auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
+  sums.reorder({steps, step, row, vector, lane});
+  sums.unroll(step).unroll(row).unroll(vector).vectorize(lane);
+  sums.pragma(steps, kPartitioned, 1);
+}
+
+/// B in panels as wide as the tile, one after the other: what a tile reads lies in one piece.
+void lay_out_in_panels(const Stage& packed, const Tile& tile, bool is_transposed) {
+  const auto panels = [&](const Var& k, const Var& j) -> std::vector<Expr> {
+    return {tir::floordiv(j, tile.width()), k, tir::floormod(j, tile.width())};
+  };
+  const std::vector<IterVar> axes = packed.transform_layout(
+      [&](Var y, Var x) { return is_transposed ? panels(x, y) : panels(y, x); }, {.pad = true});
+  packed.vectorize(packed.split(axes[2], tile.lanes).inner);
+  packed.parallel(axes[0]).pragma(axes[0], kPartitioned, 1);
+}
+
+/// Inlines what stands between the product and what is asked for.
+void inline_between(const Schedule& s, const Request& request) {
+  const std::function<bool(const te::Operation&)> reads_product = [&](const te::Operation& op) {
+    const std::vector<Tensor>& inputs = op.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
+      return input.op().same_as(request.product.op()) || reads_product(input.op());
+    });
+  };
+  for (const Stage& stage : s.stages())
+    if (!stage.op().same_as(request.out.op()) && reads_product(stage.op())) stage.compute_inline();
+}
+
+// ---- a matrix by a vector -----------------------------------------------------------------------
+
+/// The dimension of the result that is longer than 1.
+std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
+
+/// Rows of the matrix are added up, several at a time, a piece of the result after another: the
+/// piece stays in the first cache, and the rows are read in long runs.
+Schedule schedule_sums_of_rows(const Request& request, const TargetFacts& target) {
+  constexpr int kRowsAtOnce = 8;
+  const std::size_t along = long_dimension(ProductExtents(request.product));
+  const DataType type = request.product.dtype();
+  const int lanes = std::max(target.vector_registers.bits / type.bits, 4);
+  const int piece = std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
+  Schedule s = te::create_schedule(request.out);
+  inline_between(s, request);
+  const Stage out = s[request.out];
+  auto [pieces, elements] = out.split(out.op().axis()[along], piece);
+  const IterVar other = out.op().axis()[1 - along];
+  Stage sums = out;
+  if (request.is_mapped()) {
+    auto [vector, lane] = out.split(elements, lanes);
+    out.reorder({pieces, other, vector, lane}).vectorize(lane);
+    sums = s[request.product];
+    sums.compute_at(out, pieces);
+    elements = sums.op().axis()[along];
+  }
+  auto [vector, lane] = sums.split(elements, lanes);
+  auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
+  std::vector<IterVar> order{rows, sums.op().axis()[1 - along], vector, row, lane};
+  if (!request.is_mapped()) order.insert(order.begin(), pieces);
+  sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  out.parallel(pieces).pragma(pieces, kPartitioned, 1);
+  return s;
+}
+
+/// Products of the vector with rows of the matrix, a few rows at a time, each added up by lanes.
+Schedule schedule_dots(const Request& request, const TargetFacts& target) {
+  constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
+  const std::size_t along = long_dimension(ProductExtents(request.product));
+  const int lanes = std::max(target.vector_registers.bits / request.product.dtype().bits, 4);
+  Schedule s = te::create_schedule(request.out);
+  inline_between(s, request);
+  const Stage sums = s[request.product];
+  const IterVar lane = sums.split(sums.op().reduce_axis(0), lanes).inner;
+  const Tensor by_lanes = s.rfactor(request.product, lane, 2);
+  const Stage out = s[request.out];
+  auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
+  auto [few, row] = out.split(rows, kRowsAtOnce);
+  const IterVar other = out.op().axis()[1 - along];
+  if (request.is_mapped()) {
+    out.reorder({tasks, few, other, row});
+    s[request.product].compute_at(out, few);
+  } else {
+    out.reorder({tasks, few, other, row, out.op().reduce_axis(0)});
+  }
+  out.parallel(tasks).pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
+  const Stage partial = s[by_lanes];
+  partial.compute_at(out, few).set_scope("local");
+  const std::vector<IterVar> axes = partial.op().axis();
+  const IterVar steps = partial.op().reduce_axis(0);
+  partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
+  partial.unroll(axes[along]).vectorize(axes[2]).pragma(steps, kPartitioned, 1);
+  return s;
+}
+
+// ---- a matrix by a matrix -----------------------------------------------------------------------
+
+class MatmulSchedule {
+ public:
+  MatmulSchedule(const Request& request, const TargetFacts& target)
+      : request_(request),
+        extents_(request.product),
+        tile_(tile_of(extents_, request.product.dtype(), target)),
+        schedule_(te::create_schedule(request.out)) {}
+
+  Schedule make() {
+    inline_between(schedule_, request_);
+    const Stage out = schedule_[request_.out];
+    const Tensor sums =
+        request_.is_mapped() ? request_.product : schedule_.cache_write(request_.product, "local");
+    if (request_.is_mapped()) schedule_[sums].set_scope("local");
+    const bool packs = packs_b();
+    const std::optional<Tensor> packed =
+        packs ? std::optional(schedule_.cache_read(request_.b(), "global", {sums})) : std::nullopt;
+
+    auto [io, jo, ii, ji] =
+        out.tile(out.op().axis()[0], out.op().axis()[1], tile_.rows, tile_.width());
+    auto [band, it] = out.split(io, kTilesOfABand);
+    out.reorder({band, jo, it, ii, ji});
+    out.unroll(ii);
+    auto [vector, lane] = out.split(ji, tile_.lanes);
+    out.unroll(vector).vectorize(lane);
+    out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
+    if (is_worth_threads()) out.parallel(band);
+    const Stage tile = schedule_[sums];
+    tile.compute_at(out, it);
+    keep_in_registers(tile, tile_, extents_.depth);
+    if (packed) lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.product, 1));
+    return schedule_;
+  }
+
+ private:
+  /// Threads take bands of so many tiles. A band of A and a panel of B stay in the second cache
+  /// meanwhile.
+  static constexpr int kTilesOfABand = 8;
+
+  /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
+  /// element. With few rows of A the panels are not read often enough.
+  bool packs_b() const {
+    constexpr std::int64_t kNear = 1024;
+    // One tensor for both factors would be laid out for both.
+    const bool has_own = request_.product.op().inputs().size() == 2;
+    if (!has_own || !extents_.columns || *extents_.columns < tile_.width()) return false;
+    const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
+    return is_read_often && (is_transposed(request_.product, 1) ||
+                             *extents_.columns * request_.b().dtype().bytes() > kNear);
+  }
+
+  bool is_worth_threads() const {
+    constexpr double kLeast = 1e6;
+    if (!extents_.rows || !extents_.columns || !extents_.depth) return true;
+    return static_cast<double>(*extents_.rows) * static_cast<double>(*extents_.columns) *
+               static_cast<double>(*extents_.depth) >=
+           kLeast;
+  }
+
+  const Request& request_;
+  const ProductExtents extents_;
+  const Tile tile_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  const Request request = request_of("schedule_matmul", out, where);
+  const ProductExtents extents(request.product);
+  if (extents.rows == 1 || extents.columns == 1) {
+    const bool is_row = extents.rows == 1;
+    const bool is_dot = is_row == is_transposed(request.product, is_row ? 1 : 0);
+    return is_dot ? schedule_dots(request, target) : schedule_sums_of_rows(request, target);
+  }
+  return MatmulSchedule(request, target).make();
+}
+
+}  // namespace tenon::topi::cpu

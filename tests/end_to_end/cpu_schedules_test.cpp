@@ -1,0 +1,117 @@
+// Schedules of the library for processors (topi/cpu.h): for whatever extents, the numbers are those
+// of the loops that nothing was done to.
+#include "tenon/topi/cpu.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/driver/target.h"
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/elementwise.h"
+#include "tenon/topi/nn.h"
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::topi {
+namespace {
+
+using tir::TargetFacts;
+
+/// Of which schedules are made; what they compute is the same on any processor.
+constexpr tir::VectorRegisters kRegisters[] = {{.bits = 128, .count = 16, .for_sums = 8},
+                                               {.bits = 512, .count = 32, .for_sums = 16}};
+
+std::string checked(const Tensor& out, const std::vector<LowerArgument>& args) {
+  std::string wrong;
+  for (const tir::VectorRegisters& registers : kRegisters) {
+    TargetFacts target = Target("llvm").facts();
+    target.vector_registers = registers;
+    wrong += testing::compare_with_default(
+        cpu::schedule_matmul(out, target), args,
+        {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});
+  }
+  return wrong;
+}
+
+Tensor matrix(const char* name, bool transposed, const Expr& rows, const Expr& columns,
+              DataType type = Float(32)) {
+  return transposed ? te::placeholder({columns, rows}, name, type)
+                    : te::placeholder({rows, columns}, name, type);
+}
+
+std::string check_product(int m, int n, int k, bool transpose_a = false, bool transpose_b = false) {
+  const Tensor A = matrix("A", transpose_a, m, k), B = matrix("B", transpose_b, k, n);
+  const Tensor C = matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+  return checked(C, {A, B, C});
+}
+
+TEST(CpuMatmul, TakesAnyExtents) {
+  for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
+           {8, 32, 4}, {1, 1, 1}, {3, 5, 7}, {17, 35, 9}, {33, 16, 6}, {70, 3, 5}})
+    EXPECT_EQ(check_product(m, n, k), "") << m << " " << n << " " << k;
+}
+
+TEST(CpuMatmul, LaysOutPanelsOfWhichTheLastIsNotFull) {
+  // Wide enough for B to be laid out, and read by more than two tiles.
+  EXPECT_EQ(check_product(35, 301, 6), "");
+}
+
+TEST(CpuMatmul, TakesTransposedFactors) {
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      EXPECT_EQ(check_product(37, 45, 6, a, b), "") << a << b;
+      EXPECT_EQ(check_product(1, 45, 20, a, b), "") << a << b;
+      EXPECT_EQ(check_product(45, 1, 20, a, b), "") << a << b;
+    }
+}
+
+TEST(CpuMatmul, TakesARowAndAColumnOfAnyLength) {
+  for (const int k : {1, 33})
+    for (const int n : {2, 700}) {
+      EXPECT_EQ(check_product(1, n, k), "") << n << " " << k;
+      EXPECT_EQ(check_product(n, 1, k), "") << n << " " << k;
+    }
+}
+
+TEST(CpuMatmul, TakesOtherTypes) {
+  for (const auto& [type, sum] : {std::pair(Float(64), Float(64)), std::pair(Int(8), Int(32)),
+                                  std::pair(Float(16), Float(32))}) {
+    const Tensor A = matrix("A", false, 19, 9, type), B = matrix("B", false, 9, 37, type);
+    const Tensor C = matmul(A, B, {.out_dtype = sum});
+    EXPECT_EQ(checked(C, {A, B, C}), "") << type.str();
+  }
+}
+
+TEST(CpuMatmul, TakesExtentsThatOnlyTheCallKnows) {
+  const Var m = te::var("m");
+  const Tensor A = matrix("A", false, m, 9), B = matrix("B", false, 9, 37);
+  const Tensor C = matmul(A, B);
+  EXPECT_EQ(checked(C, {m, A, B, C}), "");
+}
+
+TEST(CpuMatmul, ComputesMapsOfTheProductWithIt) {
+  for (const auto& [m, n] : {std::pair(19, 37), std::pair(1, 67), std::pair(67, 1)}) {
+    const Tensor A = matrix("A", false, m, 9), B = matrix("B", true, 9, n);
+    const Tensor Bias = te::placeholder({n}, "Bias");
+    const Tensor C = relu(dense(A, B, Bias));
+    EXPECT_EQ(checked(C, {A, B, Bias, C}), "") << m << " " << n;
+  }
+}
+
+TEST(CpuMatmul, MultipliesATensorByItself) {
+  const Tensor A = matrix("A", false, 35, 35);
+  const Tensor C = matmul(A, A);
+  EXPECT_EQ(checked(C, {A, C}), "");
+}
+
+TEST(CpuMatmul, RefusesWhatIsNoProduct) {
+  const Tensor A = matrix("A", false, 4, 4);
+  try {
+    cpu::schedule_matmul(relu(A), Target("llvm").facts());
+    ADD_FAILURE() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string(error.what()).find("topi::matmul, dense"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cpu_schedules_test.cpp"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::topi
