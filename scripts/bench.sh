@@ -58,7 +58,7 @@ if [ ${#chosen[@]} -eq 0 ]; then
   exit 2
 fi
 
-scripts/setup.sh
+scripts/setup.sh --with-peers
 { cmake --preset release && cmake --build --preset release --target "${chosen[@]/#/bench_}"; } >&2
 for name in "${chosen[@]}"; do
   echo "== $name"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [--with-opencl]: installs what Tenon needs and this Debian machine lacks. Quick, and silent, when
-# nothing is missing. With the option also OpenCL's device on the CPU (PoCL), for the tests of kernels.
+# setup.sh [--with-opencl] [--with-peers]: installs what Tenon needs and this Debian machine lacks. Quick, and
+# silent, when nothing is missing. With the first option also OpenCL's device on the CPU (PoCL), for the tests
+# of kernels; with the second Google Benchmark and the libraries that benchmarks compare Tenon with.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -8,8 +9,9 @@ packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-de
 for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
+    --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev) ;;
     *)
-      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl." >&2
+      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers." >&2
       exit 2
       ;;
   esac

@@ -58,9 +58,10 @@ struct Tile {
 };
 
 Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
-  constexpr std::int64_t kFewRows = 64;
+  constexpr std::int64_t kFewRows = 64, kManyColumns = 256;
   const bool has_32_registers = target.vector_registers.count >= 32;
   Tile tile{has_32_registers ? 8 : 6, 2, std::max(target.vector_registers.bits / sum.bits, 4)};
+  if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
   if (extents.columns && *extents.columns <= tile.lanes) {
     while (tile.lanes > *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
@@ -80,7 +81,7 @@ constexpr const char* kPartitioned = "loop_partition_hint";
 void keep_in_registers(const Stage& sums, const Tile& tile, std::optional<std::int64_t> depth) {
   const std::vector<IterVar> axes = sums.op().axis();
   const IterVar row = axes[axes.size() - 2];
-  const int at_once = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(4), 1, 4));
+  const int at_once = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(8), 1, 8));
   auto [vector, lane] = sums.split(axes.back(), tile.lanes);
   auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
   sums.reorder({steps, step, row, vector, lane});
@@ -215,7 +216,7 @@ class MatmulSchedule {
  private:
   /// Threads take bands of so many tiles. A band of A and a panel of B stay in the second cache
   /// meanwhile.
-  static constexpr int kTilesOfABand = 8;
+  static constexpr int kTilesOfABand = 16;
 
   /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
   /// element. With few rows of A the panels are not read often enough.

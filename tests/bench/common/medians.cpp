@@ -1,0 +1,41 @@
+#include "tests/bench/common/medians.h"
+
+#include <benchmark/benchmark.h>
+
+namespace tenon::bench {
+
+namespace {
+
+class Medians : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs)
+      if (run.aggregate_name == "median")
+        found[run.run_name.function_name] =
+            run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
+  }
+  std::map<std::string, double> found;
+};
+
+}  // namespace
+
+std::map<std::string, double> medians_of(const std::vector<Contest>& contests, int turns) {
+  std::string turns_flag = "--benchmark_repetitions=" + std::to_string(turns);
+  std::vector<std::string> flags = {"bench", "--benchmark_enable_random_interleaving=true",
+                                    "--benchmark_min_time=0.05", turns_flag};
+  std::vector<char*> arguments;
+  for (std::string& flag : flags) arguments.push_back(flag.data());
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  benchmark::ClearRegisteredBenchmarks();
+  for (const Contest& contest : contests)
+    benchmark::RegisterBenchmark(contest.name.c_str(), [&contest](benchmark::State& state) {
+      for (auto _ : state) contest.run();
+    })->UseRealTime();
+  Medians medians;
+  benchmark::RunSpecifiedBenchmarks(&medians);
+  return medians.found;
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,98 @@
+#include "tests/bench/common/peers.h"
+
+#include <dlfcn.h>
+
+#include <optional>
+
+#ifdef TENON_HAVE_EIGEN
+#include <Eigen/Dense>
+#endif
+
+namespace tenon::bench {
+
+namespace {
+
+/// Null where the machine has none of the files, or they lack the name.
+template <class F>
+F* find(std::initializer_list<const char*> files, const char* symbol) {
+  for (const char* file : files)
+    if (void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND))
+      return reinterpret_cast<F*>(dlsym(library, symbol));
+  return nullptr;
+}
+
+using CblasSgemm = void(int, int, int, int, int, int, float, const float*, int, const float*, int,
+                        float, float*, int);
+
+std::function<void()> call_cblas(CblasSgemm* gemm, const Product& p) {
+  constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
+  return [=] {
+    gemm(kRowMajor, p.transpose_a ? kTransposed : kPlain, p.transpose_b ? kTransposed : kPlain, p.m,
+         p.n, p.k, 1.0f, p.a, p.transpose_a ? p.m : p.k, p.b, p.transpose_b ? p.k : p.n, 0.0f, p.c,
+         p.n);
+  };
+}
+
+std::optional<Peer> openblas(const Product& p, int threads) {
+  const auto files = {"libopenblas.so.0"};
+  auto* gemm = find<CblasSgemm>(files, "cblas_sgemm");
+  auto* set_threads = find<void(int)>(files, "openblas_set_num_threads");
+  if (!gemm || !set_threads) return std::nullopt;
+  set_threads(threads);
+  return Peer{"OpenBLAS", call_cblas(gemm, p)};
+}
+
+std::optional<Peer> blis(const Product& p, int threads) {
+  const auto files = {"libblis.so.4"};
+  auto* gemm = find<CblasSgemm>(files, "cblas_sgemm");
+  auto* set_threads = find<void(long)>(files, "bli_thread_set_num_threads");
+  if (!gemm || !set_threads) return std::nullopt;
+  set_threads(threads);
+  return Peer{"BLIS", call_cblas(gemm, p)};
+}
+
+/// Debian's uses OpenMP.
+std::optional<Peer> onednn(const Product& p, int threads) {
+  using Sgemm = int(char, char, long, long, long, float, const float*, long, const float*, long,
+                    float, float*, long);
+  auto* gemm = find<Sgemm>({"libdnnl.so.3", "libdnnl.so.2"}, "dnnl_sgemm");
+  auto* set_threads = find<void(int)>({"libgomp.so.1"}, "omp_set_num_threads");
+  if (!gemm || !set_threads) return std::nullopt;
+  set_threads(threads);
+  return Peer{"oneDNN", [=] {
+                gemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a,
+                     p.transpose_a ? p.m : p.k, p.b, p.transpose_b ? p.k : p.n, 0.0f, p.c, p.n);
+              }};
+}
+
+#ifdef TENON_HAVE_EIGEN
+/// With one thread: its others are OpenMP's, which this program is not built with.
+Peer eigen(const Product& p) {
+  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using View = Eigen::Map<const Matrix>;
+  return {"Eigen", [=] {
+            const View a(p.a, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k);
+            const View b(p.b, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n);
+            Eigen::Map<Matrix> c(p.c, p.m, p.n);
+            if (p.transpose_a && p.transpose_b) c.noalias() = a.transpose() * b.transpose();
+            if (p.transpose_a && !p.transpose_b) c.noalias() = a.transpose() * b;
+            if (!p.transpose_a && p.transpose_b) c.noalias() = a * b.transpose();
+            if (!p.transpose_a && !p.transpose_b) c.noalias() = a * b;
+          }};
+}
+#endif
+
+}  // namespace
+
+std::vector<Peer> peers_of(const Product& product, int threads) {
+  std::vector<Peer> peers;
+  for (const std::optional<Peer>& peer :
+       {openblas(product, threads), blis(product, threads), onednn(product, threads)})
+    if (peer) peers.push_back(*peer);
+#ifdef TENON_HAVE_EIGEN
+  if (threads == 1) peers.push_back(eigen(product));
+#endif
+  return peers;
+}
+
+}  // namespace tenon::bench
