@@ -77,11 +77,20 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
 
 constexpr const char* kPartitioned = "loop_partition_hint";
 
+/// How many steps of the reduction stand in a row: without a rest if that can be.
+int steps_at_once(std::optional<std::int64_t> depth) {
+  constexpr int kMost = 8, kLeast = 4;
+  if (!depth) return kMost;
+  for (int steps = kMost; steps >= kLeast; --steps)
+    if (*depth % steps == 0) return steps;
+  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMost));
+}
+
 /// The reduction of a tile, with the tile in registers.
 void keep_in_registers(const Stage& sums, const Tile& tile, std::optional<std::int64_t> depth) {
   const std::vector<IterVar> axes = sums.op().axis();
   const IterVar row = axes[axes.size() - 2];
-  const int at_once = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(8), 1, 8));
+  const int at_once = steps_at_once(depth);
   auto [vector, lane] = sums.split(axes.back(), tile.lanes);
   auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
   sums.reorder({steps, step, row, vector, lane});
