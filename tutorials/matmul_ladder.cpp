@@ -1,12 +1,14 @@
-// The matmul ladder: C = A B in single precision, the same te::compute under eight schedules, each
+// The matmul ladder: C = A B in single precision, the same te::compute under nine schedules, each
 // a step above the one before. Every step is printed, checked against a plain reference, and timed.
 //
 // The first six steps are those of the usual course on schedules; their texts are known. The
 // seventh lays B out the way the loops read it, and the eighth keeps a tile of C in registers
 // through the whole reduction: the number of rows and vectors of that tile is what the target's
-// registers hold.
+// registers hold. The last is topi's, which chooses all of that by itself.
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
+#include <tenon/topi/cpu.h>
+#include <tenon/topi/nn.h>
 
 #include "tutorials/common/ladder.h"
 
@@ -166,6 +168,18 @@ Step register_tile(int n, const RegisterTile& tile) {
           .is_parallel = true};
 }
 
+Step library(int n, const Target& target) {
+  const te::Tensor A = te::placeholder({n, n}, "A"), B = te::placeholder({n, n}, "B");
+  const te::Tensor C = topi::matmul(A, B, {.name = "C"});
+  return {.name = "topi",
+          .what =
+              "topi::cpu::schedule_matmul: tile, panels and bands are chosen for the extents, and "
+              "what tiles do not divide gets loops of its own",
+          .matmul = {A, B, std::nullopt, C},
+          .schedule = topi::cpu::schedule_matmul(C, target.facts()),
+          .is_parallel = true};
+}
+
 std::vector<Step> steps(int n, const Target& target) {
   const int lanes = std::max(target.facts().vector_registers.bits / 32, 4);
   return {
@@ -177,7 +191,8 @@ std::vector<Step> steps(int n, const Target& target) {
       course(n, Course::Unrolled, "unrolled",
              "the four steps of the inner reduction are written out"),
       packed(n, lanes),
-      register_tile(n, choose_tile(target.facts()))};
+      register_tile(n, choose_tile(target.facts())),
+      library(n, target)};
 }
 
 }  // namespace
@@ -185,7 +200,7 @@ std::vector<Step> steps(int n, const Target& target) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about =
-          "The matmul ladder: one computation, eight schedules, each printed, "
+          "The matmul ladder: one computation, nine schedules, each printed, "
           "checked and timed. With --emit,\n"
           "--check or --time only what they name is done.",
       .size_means = "the number of rows and columns of the matrices",
