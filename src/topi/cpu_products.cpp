@@ -45,7 +45,7 @@ Request request_of(const char* function, const Tensor& out, const SourceLocation
   if (products.size() == 1) return {out, products.front()};
   throw ScheduleError(
       std::string(function) + " of `" + out.name() +
-          "`: it is no product of two matrices (topi::matmul, dense), and no map of "
+          "`: it is no product of two matrices (topi::matmul, dense, batch_matmul), and no map of "
           "the elements of one",
       where);
 }
@@ -99,14 +99,25 @@ void keep_in_registers(const Stage& sums, const Tile& tile, std::optional<std::i
 }
 
 /// B in panels as wide as the tile, one after the other: what a tile reads lies in one piece.
-void lay_out_in_panels(const Stage& packed, const Tile& tile, bool is_transposed) {
-  const auto panels = [&](const Var& k, const Var& j) -> std::vector<Expr> {
-    return {tir::floordiv(j, tile.width()), k, tir::floormod(j, tile.width())};
-  };
+/// Returns the loop over panels.
+IterVar lay_out_in_panels(const Stage& packed, const Tile& tile, bool is_transposed) {
   const std::vector<IterVar> axes = packed.transform_layout(
-      [&](Var y, Var x) { return is_transposed ? panels(x, y) : panels(y, x); }, {.pad = true});
-  packed.vectorize(packed.split(axes[2], tile.lanes).inner);
-  packed.parallel(axes[0]).pragma(axes[0], kPartitioned, 1);
+      [&](std::span<const Var> at) {
+        const Var& y = at[at.size() - 2];
+        const Var& x = at.back();
+        const Var& k = is_transposed ? x : y;
+        const Var& j = is_transposed ? y : x;
+        std::vector<Expr> result(at.begin(), at.end() - 2);
+        for (const Expr& e :
+             {tir::floordiv(j, tile.width()), Expr(k), tir::floormod(j, tile.width())})
+          result.push_back(e);
+        return result;
+      },
+      {.pad = true});
+  packed.vectorize(packed.split(axes.back(), tile.lanes).inner);
+  const IterVar& panels = axes[axes.size() - 3];
+  packed.pragma(panels, kPartitioned, 1);
+  return panels;
 }
 
 /// Inlines what stands between the product and what is asked for.
@@ -193,6 +204,7 @@ class MatmulSchedule {
   MatmulSchedule(const Request& request, const TargetFacts& target)
       : request_(request),
         extents_(request.product),
+        batch_(tir::constant_int(request.product.shape().front())),
         tile_(tile_of(extents_, request.product.dtype(), target)),
         schedule_(te::create_schedule(request.out)) {}
 
@@ -206,26 +218,39 @@ class MatmulSchedule {
     const std::optional<Tensor> packed =
         packs ? std::optional(schedule_.cache_read(request_.b(), "global", {sums})) : std::nullopt;
 
-    auto [io, jo, ii, ji] =
-        out.tile(out.op().axis()[0], out.op().axis()[1], tile_.rows, tile_.width());
+    const std::vector<IterVar> axes = out.op().axis();
+    auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
     auto [band, it] = out.split(io, kTilesOfABand);
-    out.reorder({band, jo, it, ii, ji});
+    const IterVar outer = has_many_bands() ? band : jo;
+    out.reorder({outer, has_many_bands() ? jo : band, it, ii, ji});
     out.unroll(ii);
     auto [vector, lane] = out.split(ji, tile_.lanes);
     out.unroll(vector).vectorize(lane);
     out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
-    if (is_worth_threads()) out.parallel(band);
+    if (is_worth_threads()) out.parallel(is_batched() ? axes.front() : outer);
     const Stage tile = schedule_[sums];
     tile.compute_at(out, it);
     keep_in_registers(tile, tile_, extents_.depth);
-    if (packed) lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.product, 1));
+    if (packed) {
+      const IterVar panels =
+          lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.product, 1));
+      if (is_batched()) schedule_[*packed].compute_at(out, axes.front());
+      if (!is_batched()) schedule_[*packed].parallel(panels);
+    }
     return schedule_;
   }
 
  private:
-  /// Threads take bands of so many tiles. A band of A and a panel of B stay in the second cache
-  /// meanwhile.
+  /// A band of A and a panel of B stay in the second cache while a band of C is computed.
   static constexpr int kTilesOfABand = 16;
+
+  bool is_batched() const { return request_.product.shape().size() == 3; }
+
+  /// Threads take bands of C where there are some for each, else what is below a panel of B.
+  bool has_many_bands() const {
+    constexpr std::int64_t kMany = 4;
+    return extents_.rows.value_or(1 << 20) >= kMany * kTilesOfABand * tile_.rows;
+  }
 
   /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
   /// element. With few rows of A the panels are not read often enough.
@@ -243,12 +268,14 @@ class MatmulSchedule {
     constexpr double kLeast = 1e6;
     if (!extents_.rows || !extents_.columns || !extents_.depth) return true;
     return static_cast<double>(*extents_.rows) * static_cast<double>(*extents_.columns) *
-               static_cast<double>(*extents_.depth) >=
+               static_cast<double>(*extents_.depth) *
+               (is_batched() ? static_cast<double>(batch_.value_or(1 << 20)) : 1) >=
            kLeast;
   }
 
   const Request& request_;
   const ProductExtents extents_;
+  const std::optional<std::int64_t> batch_;
   const Tile tile_;
   Schedule schedule_;
 };
@@ -258,7 +285,8 @@ class MatmulSchedule {
 Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Request request = request_of("schedule_matmul", out, where);
   const ProductExtents extents(request.product);
-  if (extents.rows == 1 || extents.columns == 1) {
+  const bool is_batched = request.product.shape().size() == 3;
+  if (!is_batched && (extents.rows == 1 || extents.columns == 1)) {
     const bool is_row = extents.rows == 1;
     const bool is_dot = is_row == is_transposed(request.product, is_row ? 1 : 0);
     return is_dot ? schedule_dots(request, target) : schedule_sums_of_rows(request, target);

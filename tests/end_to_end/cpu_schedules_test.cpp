@@ -96,6 +96,20 @@ TEST(CpuMatmul, ComputesMapsOfTheProductWithIt) {
   }
 }
 
+TEST(CpuMatmul, TakesBatches) {
+  for (const bool transposed : {false, true}) {
+    const Tensor A = te::placeholder({3, 18, 9}, "A");
+    const Tensor B =
+        transposed ? te::placeholder({3, 37, 9}, "B") : te::placeholder({3, 9, 37}, "B");
+    const Tensor C = batch_matmul(A, B, {.transpose_b = transposed});
+    EXPECT_EQ(checked(C, {A, B, C}), "") << transposed;
+  }
+  // One matrix for all, and rows and columns of one element.
+  const Tensor A = te::placeholder({4, 1, 9}, "A"), B = te::placeholder({1, 9, 1}, "B");
+  const Tensor C = batch_matmul(A, B);
+  EXPECT_EQ(checked(C, {A, B, C}), "");
+}
+
 TEST(CpuMatmul, MultipliesATensorByItself) {
   const Tensor A = matrix("A", false, 35, 35);
   const Tensor C = matmul(A, A);
@@ -108,7 +122,8 @@ TEST(CpuMatmul, RefusesWhatIsNoProduct) {
     cpu::schedule_matmul(relu(A), Target("llvm").facts());
     ADD_FAILURE() << "accepted";
   } catch (const ScheduleError& error) {
-    EXPECT_NE(std::string(error.what()).find("topi::matmul, dense"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("topi::matmul, dense, batch_matmul"),
+              std::string::npos);
     EXPECT_NE(std::string(error.what()).find("cpu_schedules_test.cpp"), std::string::npos);
   }
 }

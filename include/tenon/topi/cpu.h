@@ -19,8 +19,8 @@ namespace tenon::topi::cpu {
 using te::Tensor;
 using tir::TargetFacts;
 
-/// For matmul and dense, transposed or not, and maps of their elements (a bias, an activation),
-/// which are computed with the tile that they read.
+/// For matmul, dense and batch_matmul, transposed or not, and maps of their elements (a bias, an
+/// activation), which are computed with the tile that they read.
 ///
 /// A tile of sums stays in registers through the whole reduction (Goto and van de Geijn, "Anatomy
 /// of High-Performance Matrix Multiplication"; without their blocking of the reduction, since a
