@@ -153,5 +153,49 @@ TEST(LiftedThreads, OfAReductionDoNotShareWhatIsComputedInsideOfIt) {
   EXPECT_EQ(compare_with_default(shared, {A, C}, kInterpreted), "");
 }
 
+/// All threads compute the shared row of D, and so all of them need T, also beyond C's loop.
+TEST(LiftedThreads, WhatAStageReadsThatAllThreadsComputeIsThereInAllOfThem) {
+  te::Tensor A = te::placeholder({4, 20}, "A", Int(32)), B = te::placeholder({4, 20}, "B", Int(32));
+  te::Tensor T = te::compute(
+      {4, 20}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 3; }, "T");
+  te::Tensor D = te::compute(
+      {4, 6}, {"i", "j"}, [&](Var i, Var j) { return T(i, j) + 5; }, "D");
+  te::Tensor fetched = te::compute(
+      {4, 20}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) + 1; }, "fetched");
+  te::Tensor C = te::compute(
+      {4, 3}, {"i", "j"},
+      [&](Var i, Var j) { return T(i, j + 7) + D(i, j * 2) + fetched(i, j * 9); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::IterVar block = s[C].axis(0);
+  s[C].bind(block, te::thread_axis("blockIdx.x"))
+      .bind(s[C].axis(1), te::thread_axis("threadIdx.x"));
+  s[D].set_scope("shared").compute_at(s[C], block);
+  s[T].set_scope("local").compute_at(s[C], block);
+  s[T].bind(s[T].axis(0), te::thread_axis("threadIdx.x"));
+  s[fetched].set_scope("shared").compute_at(s[C], block);
+  s[fetched].bind(s[fetched].axis(1), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B, C}, kInterpreted), "");
+}
+
+/// floormod(j * 5 + 1, 5) is 1 for every thread: what is needed of T names none, its guard does.
+TEST(LiftedThreads, StandAroundAStageThatIsTheSameInAllOfThem) {
+  te::Tensor A = te::placeholder({4, 5}, "A", Int(32)), B = te::placeholder({4, 20}, "B", Int(32));
+  te::Tensor T = te::compute(
+      {4, 5}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 3; }, "T");
+  te::Tensor C = te::compute(
+      {4, 6}, {"i", "j"}, [&](Var i, Var j) { return T(i, floormod(j * 5 + 1, 5)) + B(i, j); },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::IterVar block = s[C].axis(0), tx = te::thread_axis("threadIdx.x");
+  const te::Tensor fetched = s.cache_read(A, "shared", {T});
+  s[C].bind(block, te::thread_axis("blockIdx.x")).bind(s[C].axis(1), tx);
+  s[T].set_scope("local").compute_at(s[C], block);
+  s[T].bind(s[T].axis(1), te::thread_axis("threadIdx.x"));
+  s[fetched].compute_root().set_scope("global");
+  auto [outer, inner] = s[fetched].split(s[fetched].axis(1), 32);
+  s[fetched].bind(s[fetched].axis(0), te::thread_axis("blockIdx.x")).bind(inner, tx);
+  EXPECT_EQ(compare_with_default(s, {A, B, C}, kInterpreted), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

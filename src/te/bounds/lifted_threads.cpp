@@ -51,14 +51,15 @@ std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
       return other && other->same_as(thread);
     });
   };
+  const auto add_thread = [&](const IterVar& thread) {
+    if (!is_shared_along(stage.scope, *thread.thread()) && !is_around(thread) &&
+        !contains(threads, thread))
+      threads.push_back(thread);
+  };
   const auto add = [&](const Expr& e) {
     for (const Var& var : free_vars(e)) {
       const auto found = thread_of_var_.find(&var.node());
-      if (found == thread_of_var_.end()) continue;
-      const IterVar& thread = found->second;
-      if (!is_shared_along(stage.scope, *thread.thread()) && !is_around(thread) &&
-          !contains(threads, thread))
-        threads.push_back(thread);
+      if (found != thread_of_var_.end()) add_thread(found->second);
     }
   };
   for (const IterVar& axis : stage.op.root_iter_vars()) {
@@ -67,6 +68,9 @@ std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
     add(range->min);
     add(range->extent);
   }
+  // Guards name those, also of a stage that is the same in all threads.
+  for (const AttachPoint& loop : loops_of_owners(graph_, id))
+    add_thread(*thread_of(graph_.stage(loop.stage), loop.axis));
   return threads;
 }
 
@@ -98,7 +102,7 @@ std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) con
     for (StageId reader : graph_.readers(next)) {
       if (!seen.insert(reader).second) continue;
       const FrozenStage& stage = graph_.stage(reader);
-      bool is_end = is_shared_along(stage.scope, *thread.thread());
+      bool is_divided_here = false;
       for (const IterVar& leaf : stage.leaf_iter_vars) {
         const IterVar* bound = thread_of(stage, leaf);
         if (!bound || bound->thread() != thread.thread() ||
@@ -106,9 +110,12 @@ std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) con
           continue;
         const Expr& count = ranges_.at(leaf).extent;
         most = !most || surely_equal(*most, count) ? count : max(*most, count);
-        is_end = true;
+        is_divided_here = true;
       }
-      if (!is_end) left.push_back(reader);
+      if (is_divided_here) continue;
+      // A stage that threads share without dividing it is computed by all of them.
+      if (is_shared_along(stage.scope, *thread.thread())) return std::nullopt;
+      left.push_back(reader);
     }
   }
   return most;

@@ -15,7 +15,7 @@
 namespace tenon::te {
 
 /// The threads that stand around a stage without being loops around it: those bound to its own
-/// loops, and those of its readers in terms of which it is said what is needed of it.
+/// loops, and those of its readers in terms of which it is said what is needed of it, and where.
 class LiftedThreads {
  public:
   /// Precondition: all ranges are inferred.
@@ -29,7 +29,8 @@ class LiftedThreads {
   std::vector<IterVar> idle_inside(StageId stage) const;
 
   /// In how many threads of the tag the stage is needed: as many as the longest loop has iterations
-  /// that is bound to it in a reader. Nullopt if it is the same in all threads.
+  /// that is bound to it in a reader. Nullopt if all threads need it, be it the same for all of
+  /// them, or for a stage that they share without dividing it.
   std::optional<Expr> needed(StageId stage, const IterVar& thread) const;
 
   /// How many threads of the tag the stage's launch has, whatever axes they are bound to: each of
