@@ -302,6 +302,15 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
                                      {"-registers", "16 to 255", number}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("opencl -registers=64"); }, {"-registers"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -shared-bytes=1"); }, {"-shared-bytes"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -l1-bytes=0"); }, {"-l1-bytes", "positive"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("cuda -l2-bytes=4096"); }, {"-l2-bytes"}));
+}
+
+TEST(TargetTest, TellsTheCachesThatItIsGiven) {
+  const tir::CacheBytes caches = Target("llvm -l1-bytes=49152 -l2-bytes=2097152").facts().caches;
+  EXPECT_EQ(caches.l1, 49152);
+  EXPECT_EQ(caches.l2, 2097152);
+  EXPECT_GT(Target("llvm").facts().caches.l1, 0);
 }
 
 }  // namespace
