@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -75,13 +76,8 @@ class BufferWatch {
       if (!watched.buffer.same_as(buffer)) continue;
       watched.data = data;
       // Where none was set, it has been deduced from the threads around.
-      watched.size.scope = scope_of(data);
+      watched.size.scope = tir::memory_scope(data);
     }
-  }
-
-  static tir::StorageScope scope_of(const tir::Var& data) {
-    const auto& pointer = data.as<tir::VarNode>()->pointer;
-    return pointer ? pointer->scope.value_or(tir::StorageScope::Global) : tir::StorageScope::Global;
   }
 
   static bool is_parameter(const tir::PrimFunc& func, const tir::Buffer& buffer) {

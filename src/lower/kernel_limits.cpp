@@ -8,6 +8,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/tir/launch.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
@@ -15,15 +16,6 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
-
-StorageScope scope_of(const Allocate& n) {
-  const auto& pointer = n.data.as<VarNode>()->pointer;
-  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-}
-
-bool is_shared(const Allocate& n) {
-  return scope_of(n) == StorageScope::Shared || scope_of(n) == StorageScope::SharedDyn;
-}
 
 /// "stage `C`", "stages `C`, `D`": what the kernel computes.
 std::string stages_of(const PrimFunc& kernel) {
@@ -114,8 +106,9 @@ class Limits {
     Expr all = make_int(Int(64), 0);
     std::string list;
     walk(kernel_.body, [&](const Allocate& n) {
-      if (!is_shared(n)) return;
-      const bool is_dynamic = scope_of(n) == StorageScope::SharedDyn;
+      const StorageScope scope = memory_scope(n.data);
+      if (!is_shared_memory(scope)) return;
+      const bool is_dynamic = scope == StorageScope::SharedDyn;
       const Expr bytes = arith::simplify(is_dynamic ? dynamic_shared_bytes(n) : bytes_of(n));
       all = all + bytes;
       list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + print_expr(bytes);
@@ -134,8 +127,9 @@ class Limits {
     std::int64_t all = 0;
     std::string list;
     walk(kernel_.body, [&](const Allocate& n) {
-      const bool is_tile = is_fragment(scope_of(n));
-      if (!is_tile && (!target_.max_registers || scope_of(n) != StorageScope::Local)) return;
+      const StorageScope scope = memory_scope(n.data);
+      const bool is_tile = is_fragment(scope);
+      if (!is_tile && (!target_.max_registers || scope != StorageScope::Local)) return;
       const auto bytes = constant_int(arith::simplify(bytes_of(n)));
       if (!bytes) return;
       const std::int64_t part = is_tile ? kBytes * kWarpSize : kBytes;

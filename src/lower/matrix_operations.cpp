@@ -7,6 +7,7 @@
 #include "tenon/arith/modular_set.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
@@ -31,12 +32,6 @@ std::string text_of(const TileShape& shape) {
          std::to_string(shape.k);
 }
 
-StorageScope scope_of(const Expr& data) {
-  const VarNode* var = data.as<VarNode>();
-  return var && var->pointer ? var->pointer->scope.value_or(StorageScope::Global)
-                             : StorageScope::Global;
-}
-
 DataType element_of(const Expr& data) { return data.as<VarNode>()->pointer->element.element(); }
 
 std::string name_of(const Expr& data) { return "`" + Var::of(data).name() + "`"; }
@@ -56,7 +51,7 @@ class MatrixOperations {
     bool has_any = false;
     walk(
         kernel_.body, [&](const Evaluate& n) { has_any |= matrix_operation(n.value) != nullptr; },
-        [&](const Allocate& n) { has_any |= is_fragment(scope_of(n.data)); });
+        [&](const Allocate& n) { has_any |= is_fragment(memory_scope(n.data)); });
     if (!has_any) return;
     check_device();
     stmt(kernel_.body, false);
@@ -68,7 +63,7 @@ class MatrixOperations {
   void check_device() const {
     std::string fragment = "`" + kernel_.attrs.global_symbol + "`";
     walk(kernel_.body, [&](const Allocate& n) {
-      if (is_fragment(scope_of(n.data))) fragment = name_of(n.data);
+      if (is_fragment(memory_scope(n.data))) fragment = name_of(n.data);
     });
     const std::string what = "fragment " + fragment + " of tensor cores: ";
     if (target_.kind != TargetKind::Cuda)
@@ -158,7 +153,7 @@ class MatrixOperations {
     const auto [known, is_new] = kinds_.try_emplace(&call.args[0].node(), kind);
     const bool is_load = call.is(Intrin::tvm_load_matrix_sync);
     if (known->second.shape != kind.shape ||
-        (is_load && scope_of(call.args[0]) != StorageScope::WmmaAccumulator &&
+        (is_load && memory_scope(call.args[0]) != StorageScope::WmmaAccumulator &&
          known->second.is_by_columns != kind.is_by_columns))
       throw LowerError(what + "it is used as two shapes or layouts");
     if (!call.is(Intrin::tvm_fill_fragment)) memory(call, kind, what);
@@ -171,7 +166,7 @@ class MatrixOperations {
     if (std::find(kShapes.begin(), kShapes.end(), shape) == kShapes.end())
       throw LowerError(what + "there are no products of " + text_of(shape) +
                        "; there are those of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16");
-    check_type(element_of(call.args[0]), scope_of(call.args[0]), what);
+    check_type(element_of(call.args[0]), memory_scope(call.args[0]), what);
     const bool has_layout = !call.is(Intrin::tvm_fill_fragment);
     const StringImm* layout = has_layout ? call.args[7].as<StringImm>() : nullptr;
     if (has_layout && (!layout || (layout->value != "row_major" && layout->value != "col_major")))
@@ -201,8 +196,9 @@ class MatrixOperations {
   /// (d, index, a, index, b, index, c, index)
   void product(const Call& call, const std::string& what) {
     const Expr &d = call.args[0], &a = call.args[2], &b = call.args[4], &c = call.args[6];
-    if (scope_of(a) != StorageScope::WmmaMatrixA || scope_of(b) != StorageScope::WmmaMatrixB ||
-        scope_of(c) != StorageScope::WmmaAccumulator || scope_of(d) != scope_of(c))
+    if (memory_scope(a) != StorageScope::WmmaMatrixA ||
+        memory_scope(b) != StorageScope::WmmaMatrixB ||
+        memory_scope(c) != StorageScope::WmmaAccumulator || memory_scope(d) != memory_scope(c))
       throw LowerError(what +
                        "it takes fragments of the scopes wmma.accumulator, wmma.matrix_a, "
                        "wmma.matrix_b and wmma.accumulator");
@@ -234,11 +230,11 @@ class MatrixOperations {
     if (address->args[0].dtype() != t)
       throw LowerError(what + "it is of " + t.str() + ", but memory " + name_of(data) + " of " +
                        address->args[0].dtype().str());
-    if (scope_of(data) > StorageScope::SharedDyn)
+    if (memory_scope(data) > StorageScope::SharedDyn)
       throw LowerError(what + "memory " + name_of(data) + " is " +
-                       std::string(to_string(scope_of(data))) +
+                       std::string(to_string(memory_scope(data))) +
                        "; matrices are loaded from and stored to global and shared memory");
-    const StorageScope scope = scope_of(call.args[0]);
+    const StorageScope scope = memory_scope(call.args[0]);
     const std::int64_t rows = scope == StorageScope::WmmaMatrixB ? kind.shape.k : kind.shape.m;
     const std::int64_t columns = scope == StorageScope::WmmaMatrixA ? kind.shape.k : kind.shape.n;
     const std::int64_t length = (kind.is_by_columns ? rows : columns) * t.bytes();
@@ -268,11 +264,6 @@ class MatrixOperations {
 };
 
 }  // namespace
-
-bool is_fragment(StorageScope scope) {
-  return scope == StorageScope::WmmaMatrixA || scope == StorageScope::WmmaMatrixB ||
-         scope == StorageScope::WmmaAccumulator;
-}
 
 const Call* matrix_operation(const Expr& e) {
   for (const Intrin intrin : {Intrin::tvm_load_matrix_sync, Intrin::tvm_store_matrix_sync,

@@ -13,8 +13,6 @@
 
 namespace tenon::lowering {
 
-/// Whether memory of the scope is what the threads of a warp hold together.
-bool is_fragment(tir::StorageScope scope);
 /// The call, if it loads, fills, multiplies or stores fragments; null for others.
 const tir::Call* matrix_operation(const tir::Expr& e);
 /// The data pointer of what such a call writes.

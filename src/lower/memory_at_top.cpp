@@ -5,6 +5,7 @@
 #include "lower/extent_bound.h"
 #include "lower/rewriting.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -14,15 +15,6 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
-
-StorageScope scope_of(const Var& data) {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-}
-
-bool is_of_a_block(StorageScope scope) {
-  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
-}
 
 /// Memory of the block moves to the kernel's top, where OpenCL wants it; that of single threads
 /// stays.
@@ -50,13 +42,13 @@ class MemoryOfBlocks {
   Stmt without(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { return without(s); });
     if (const Allocate* n = s.as<Allocate>()) {
-      const StorageScope scope = scope_of(n->data);
+      const StorageScope scope = memory_scope(n->data);
       if (scope == StorageScope::Global)
         throw LowerError("memory `" + n->data.name() +
                          "` is global, but belongs to a stage inside of a kernel, which cannot "
                          "allocate it; set its scope to \"shared\" or \"local\", or compute it at "
                          "root");
-      if (is_of_a_block(scope) || scope == StorageScope::Warp) {
+      if (is_shared_memory(scope) || scope == StorageScope::Warp) {
         found_.push_back(*n);
         for (Expr& extent : found_.back().extents) extent = known_at_top(extent, n->data);
         return without(n->body);
@@ -86,8 +78,8 @@ class MemoryOfBlocks {
     throw LowerError(
         "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
         print_expr(extent) +
-        "` elements, which differs from iteration to iteration, or from block to block, without a bound that "
-        "is known; compute the stage at a loop outside of those");
+        "` elements, which differs from iteration to iteration, or from block to block, without a "
+        "bound that is known; compute the stage at a loop outside of those");
   }
 
   /// Around the current place.

@@ -4,6 +4,7 @@
 
 #include "tenon/arith/index_terms.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
 
 namespace tenon::lowering {
 
@@ -36,9 +37,7 @@ bool UseSet::contains(const UseSet& other) const {
 
 namespace {
 
-bool is_shared(const Buffer& buffer) {
-  return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
-}
+bool is_shared(const Buffer& buffer) { return is_shared_memory(buffer->scope()); }
 
 bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
 

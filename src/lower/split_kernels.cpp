@@ -11,6 +11,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/launch.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -29,15 +30,6 @@ const Attr* thread_attr(const Stmt& s) {
 const PointerType* pointer_of(const Expr& var) {
   const VarNode* n = var.as<VarNode>();
   return n && n->pointer ? &*n->pointer : nullptr;
-}
-
-StorageScope scope_of(const Var& data) {
-  const PointerType* pointer = pointer_of(data);
-  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-}
-
-bool is_of_a_block(StorageScope scope) {
-  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
 }
 
 /// Data pointers and numbers that a statement takes from outside, each in order of appearance.
@@ -78,7 +70,7 @@ class Splitter {
     if (const Let* n = s.as<Let>()) defined_.insert(&n->var.node());
     if (const Store* n = s.as<Store>()) refuse(n->buffer);
     if (const Allocate* n = s.as<Allocate>()) {
-      if (scope_of(n->data) != StorageScope::Global) refuse_memory(*n);
+      if (memory_scope(n->data) != StorageScope::Global) refuse_memory(*n);
       allocated_.push_back(n->data);
     }
     return map_children(
@@ -111,7 +103,7 @@ class Splitter {
 
   [[noreturn]] static void refuse_memory(const Allocate& n) {
     throw LowerError("memory `" + n.data.name() + "` is " +
-                     std::string(to_string(scope_of(n.data))) +
+                     std::string(to_string(memory_scope(n.data))) +
                      ", which each launch of threads has for itself, but stands outside of any "
                      "launch; compute it inside of a thread axis, or set its scope to \"global\"");
   }
@@ -214,7 +206,7 @@ class Splitter {
   static Expr dynamic_shared_bytes_of(const Stmt& body) {
     Expr bytes(0);
     walk(body, [&](const Allocate& n) {
-      if (scope_of(n.data) == StorageScope::SharedDyn) bytes = bytes + dynamic_shared_bytes(n);
+      if (memory_scope(n.data) == StorageScope::SharedDyn) bytes = bytes + dynamic_shared_bytes(n);
     });
     return bytes;
   }
@@ -297,7 +289,7 @@ class KernelVerifier {
     for (const Var& var : free_vars(kernel.body))
       if (!known_.contains(&var.node())) report("a variable that is no parameter", var.name());
     walk(kernel.body, [&](const Allocate& n) {
-      if (scope_of(n.data) == StorageScope::Global)
+      if (memory_scope(n.data) == StorageScope::Global)
         report("global memory that is allocated inside", n.data.name());
     });
     return std::move(violations_);
@@ -312,7 +304,7 @@ class KernelVerifier {
           if (n.kind == AttrKind::ThreadExtent) report("a thread axis inside", attr_text(n));
         },
         [&](const Allocate& n) {
-          if (is_of_a_block(scope_of(n.data)))
+          if (is_shared_memory(memory_scope(n.data)))
             report("memory of the block that is allocated inside", n.data.name());
         },
         [&](const For& n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/extent_bound.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
@@ -240,7 +241,7 @@ class TimelineMaker {
 
   std::vector<RangedVar> sharing_threads(StorageScope scope) const {
     std::vector<RangedVar> threads;
-    const bool by_block = scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
+    const bool by_block = is_shared_memory(scope);
     if (!by_block && scope != StorageScope::Global) return threads;
     for (const Definition& definition : definitions_) {
       if (!definition.thread || (by_block && !definition.thread->is_thread())) continue;

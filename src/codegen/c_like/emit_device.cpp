@@ -3,6 +3,7 @@
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/launch.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -61,8 +62,7 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   const bool is_local = scope == StorageScope::Local;
   const std::string& name = n.data.name();
   if (scope == StorageScope::SharedDyn) return dynamic_shared_memory(n);
-  if (is_fragment_scope(scope) && module_.dialect().device->has_tensor_cores)
-    return fragment_memory(n);
+  if (is_fragment(scope) && module_.dialect().device->has_tensor_cores) return fragment_memory(n);
   if (!is_local && scope != StorageScope::Shared)
     refuse_in_kernel("memory `" + name + "` of scope " + std::string(to_string(scope)));
   const auto bytes = constant_bytes(n);

@@ -10,6 +10,7 @@
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -20,11 +21,6 @@ using namespace tir;
 namespace {
 
 constexpr std::string_view kWmma = "nvcuda::wmma::";
-
-StorageScope scope_of(const Var& data) {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  return pointer && pointer->scope ? *pointer->scope : StorageScope::Global;
-}
 
 DataType element_of(const Var& data) { return data.as<VarNode>()->pointer->element.element(); }
 
@@ -41,11 +37,6 @@ bool is_by_columns(const Expr& layout) {
 }
 
 }  // namespace
-
-bool is_fragment_scope(StorageScope scope) {
-  return scope == StorageScope::WmmaMatrixA || scope == StorageScope::WmmaMatrixB ||
-         scope == StorageScope::WmmaAccumulator;
-}
 
 /// What the fragments of the kernel are, which their loads and fillings say; and which memory of a
 /// block must be aligned for matrices.
@@ -67,7 +58,7 @@ void CFunctionEmitter::read_fragments(const Stmt& kernel) {
 }
 
 void CFunctionEmitter::fragment_memory(const Allocate& n) {
-  const StorageScope scope = scope_of(n.data);
+  const StorageScope scope = memory_scope(n.data);
   const auto found = fragments_.find(&n.data.node());
   if (found == fragments_.end())
     refuse_in_kernel("fragment `" + n.data.name() + "`, which is neither loaded nor filled,");
@@ -119,14 +110,14 @@ Text CFunctionEmitter::matrix_operation(Intrin intrin, const Call& n) {
   const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr);
   internal_check(address != nullptr, "a matrix whose address is no tvm_access_ptr");
   constexpr int kAlignment = 32;
-  if (scope_of(Var::of(address->args[1])) == StorageScope::Global)
+  if (memory_scope(Var::of(address->args[1])) == StorageScope::Global)
     align(address->args[1], kAlignment);
   const bool is_load = intrin == Intrin::tvm_load_matrix_sync;
   Text memory = expr(n.args[5]);
   if (is_half)
     memory = cast_to((is_load ? "const " : "") + wmma_type(module_.dialect(), t) + "*", memory);
   const Text stride = index(n.args[6]);
-  const bool is_sum = scope_of(data) == StorageScope::WmmaAccumulator;
+  const bool is_sum = memory_scope(data) == StorageScope::WmmaAccumulator;
   const Text layout{is_by_columns(n.args[7]) ? "nvcuda::wmma::mem_col_major"
                                              : "nvcuda::wmma::mem_row_major"};
   if (!is_load) return wmma("store_matrix_sync", {memory, fragment, stride, layout});

@@ -52,9 +52,6 @@ struct CVariable {
   std::string space = {};
 };
 
-/// Whether memory of the scope is what threads of a warp hold for tensor cores.
-bool is_fragment_scope(tir::StorageScope scope);
-
 class CFunctionEmitter {
  public:
   CFunctionEmitter(TextEmitter& module, const IndexUses& uses, std::string name, bool noalias)

@@ -10,6 +10,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {
@@ -28,15 +29,6 @@ std::size_t number_of(const ThreadTag& tag) {
 constexpr unsigned kBlocks = 7;
 constexpr std::size_t kThreadX = 3;
 bool is_block_tag(std::size_t tag) { return tag < 3; }
-
-bool is_of_a_block(StorageScope scope) {
-  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn;
-}
-
-StorageScope scope_of(const Expr& data) {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  return pointer ? pointer->scope.value_or(StorageScope::Global) : StorageScope::Global;
-}
 
 const IterVar* thread_axis(const Stmt& s) {
   const Attr* n = s.as<Attr>();
@@ -234,15 +226,11 @@ class Kernel {
   static bool waits(const Stmt& s) {
     bool found = false;
     walk(
-        s, [&](const Store& n) { found |= is_of_a_block(n.buffer->scope()); },
+        s, [&](const Store& n) { found |= is_shared_memory(n.buffer->scope()); },
         [&](const Call& n) {
           found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
           // Who is given an address may write there.
-          for (const Expr& arg : n.args) {
-            const VarNode* var = arg.as<VarNode>();
-            found |=
-                var && var->pointer && var->pointer->scope && is_of_a_block(*var->pointer->scope);
-          }
+          for (const Expr& arg : n.args) found |= is_shared_memory(memory_scope(arg));
         });
     return found;
   }
@@ -288,7 +276,7 @@ class Kernel {
         },
         [&](const Evaluate& n) {
           if (const Call* call = matrix_operation(n.value)) {
-            note(scope_of(written_by(*call)));
+            note(memory_scope(written_by(*call)));
             writes.by_warps = true;
             return;
           }

@@ -9,6 +9,7 @@
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {
@@ -18,10 +19,6 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kMostBytes = 16, kLeastBytes = 4;
-
-bool is_of_a_block(const Buffer& buffer) {
-  return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
-}
 
 /// Elements one after another.
 struct Piece {
@@ -103,7 +100,8 @@ class Kernel {
 
   std::optional<Stmt> copies_of(const Store& n) {
     const Load* load = n.value.as<Load>();
-    if (!load || !is_of_a_block(n.buffer) || load->buffer->scope() != StorageScope::Global)
+    if (!load || !is_shared_memory(n.buffer->scope()) ||
+        load->buffer->scope() != StorageScope::Global)
       return std::nullopt;
     const DataType element = n.buffer->dtype.element();
     const auto to = piece_of(n.buffer, n.indices), from = piece_of(load->buffer, load->indices);

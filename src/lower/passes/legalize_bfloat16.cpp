@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lower/rewriting.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -43,12 +44,6 @@ Expr round_to_bits(const Expr& value) {
   return make_cast(UInt(16, lanes), (bits + bias) >> 16);
 }
 
-/// What tensor cores hold stays in their own types: they load it from memory of bits.
-bool is_fragment(const Var& data) {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  return pointer && pointer->scope && *pointer->scope > StorageScope::Local;
-}
-
 class Legalizer {
  public:
   BufferParam param(const BufferParam& p) { return {p.param, p.declared, buffer(p.buffer)}; }
@@ -57,7 +52,7 @@ class Legalizer {
     if (const Store* store = s.as<Store>())
       return make_stmt(Store{buffer(store->buffer), expr(store->value), exprs(store->indices)});
     if (const Allocate* allocate = s.as<Allocate>();
-        allocate && allocate->dtype.is_bfloat() && !is_fragment(allocate->data)) {
+        allocate && allocate->dtype.is_bfloat() && !is_fragment(memory_scope(allocate->data))) {
       Allocate result = *allocate;
       result.dtype = bits_type(allocate->dtype);
       result.data = pointer(allocate->data, result.dtype);
@@ -195,7 +190,8 @@ class Legalizer {
   }
 
   Buffer buffer(const Buffer& b) {
-    if (!b->dtype.is_bfloat() || is_fragment(b->data)) return b;
+    // What tensor cores hold stays in their own types: they load it from memory of bits.
+    if (!b->dtype.is_bfloat() || is_fragment(memory_scope(b->data))) return b;
     auto found = buffers_.find(b.get());
     if (found != buffers_.end()) return found->second;
     BufferNode node = *b.get();

@@ -6,6 +6,7 @@
 #include "lower/rewriting.h"
 #include "lower/shared_uses.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/memory_scope.h"
 
 namespace tenon::lowering {
 
@@ -216,12 +217,6 @@ class Synchronizer {
   PartId root_;
 };
 
-bool is_shared(const Var& data) {
-  const auto& pointer = data.as<VarNode>()->pointer;
-  if (!pointer) return false;
-  return pointer->scope == StorageScope::Shared || pointer->scope == StorageScope::SharedDyn;
-}
-
 /// Kernels are what stands below an outermost thread axis; another one begins when this one has
 /// ended.
 class Kernels {
@@ -233,7 +228,7 @@ class Kernels {
     }
     if (s.as<For>()) ++loops;
     const Allocate* allocate = s.as<Allocate>();
-    const bool shares = allocate && is_shared(allocate->data);
+    const bool shares = allocate && is_shared_memory(memory_scope(allocate->data));
     if (shares) shared_outside_.insert(&allocate->data.node());
     const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child, loops); });
     if (shares) shared_outside_.erase(&allocate->data.node());

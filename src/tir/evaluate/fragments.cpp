@@ -2,6 +2,7 @@
 // its threads.
 #include <algorithm>
 
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
 
@@ -148,7 +149,7 @@ void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, T
   const DataType element = address.args[0].dtype().element();
   const Var data = Var::of(address.args[1]);
   const Buffer buffer = decl_buffer({1}, element, {.name = data.name(), .data = data});
-  if (buffer->scope() != StorageScope::Shared && buffer->scope() != StorageScope::SharedDyn) return;
+  if (!is_shared_memory(buffer->scope())) return;
   constexpr int kPiece = 16;
   const std::int64_t first = locate(address, 0, t, false).offset;
   const std::int64_t warp = t.position / kWarpSize * kWarpSize;

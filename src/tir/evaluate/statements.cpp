@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
 
@@ -88,8 +89,7 @@ void Machine::loop(const For& n, const Active& active) {
 namespace {
 
 bool is_shared(StorageScope scope) {
-  return scope == StorageScope::Shared || scope == StorageScope::SharedDyn ||
-         scope == StorageScope::Global;
+  return is_shared_memory(scope) || scope == StorageScope::Global;
 }
 
 void make_row_major(Layout& layout) {

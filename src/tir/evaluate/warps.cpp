@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tenon/tir/memory_scope.h"
 #include "tir/evaluate/machine.h"
 
 namespace tenon::tir::evaluation {
@@ -10,10 +11,6 @@ namespace tenon::tir::evaluation {
 namespace {
 
 constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMostBytes = 16;
-
-bool is_of_a_block(const Buffer& buffer) {
-  return buffer->scope() == StorageScope::Shared || buffer->scope() == StorageScope::SharedDyn;
-}
 
 /// The most words that one bank gives to the threads whose accesses begin at these offsets.
 int ways_of(std::span<const std::int64_t> offsets, int bytes) {
@@ -31,7 +28,7 @@ int ways_of(std::span<const std::int64_t> offsets, int bytes) {
 void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_write,
                                const Thread& t, std::span<const std::int64_t> offsets,
                                int lane_bytes) {
-  if (!is_of_a_block(buffer) || threads_.size() < 2) return;
+  if (!is_shared_memory(buffer->scope()) || threads_.size() < 2) return;
   const int evaluation = evaluations_[{node, t.position}]++;
   std::size_t piece = 0;
   for (std::size_t first = 0; first < offsets.size();) {
