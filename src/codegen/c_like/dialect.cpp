@@ -1,7 +1,10 @@
 #include "codegen/c_like/dialect.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
+#include "tenon/codegen/keywords.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -25,85 +28,15 @@ constexpr std::string_view kReservedInOpenCl[] = {
     "get_group_id", "shuffle",    "printf",   "prefetch", "as_float", "as_half",   "as_ushort",
     "vload_half",   "vstore_half"};
 
-constexpr std::string_view kReservedInCuda[] = {"class",
-                                                "new",
-                                                "delete",
-                                                "this",
-                                                "template",
-                                                "typename",
-                                                "namespace",
-                                                "using",
-                                                "public",
-                                                "private",
-                                                "protected",
-                                                "virtual",
-                                                "friend",
-                                                "operator",
-                                                "try",
-                                                "catch",
-                                                "throw",
-                                                "nullptr",
-                                                "constexpr",
-                                                "consteval",
-                                                "constinit",
-                                                "concept",
-                                                "requires",
-                                                "decltype",
-                                                "export",
-                                                "explicit",
-                                                "mutable",
-                                                "alignas",
-                                                "alignof",
-                                                "and",
-                                                "or",
-                                                "not",
-                                                "xor",
-                                                "bitand",
-                                                "bitor",
-                                                "compl",
-                                                "and_eq",
-                                                "or_eq",
-                                                "not_eq",
-                                                "xor_eq",
-                                                "char8_t",
-                                                "char16_t",
-                                                "char32_t",
-                                                "wchar_t",
-                                                "static_assert",
-                                                "static_cast",
-                                                "dynamic_cast",
-                                                "const_cast",
-                                                "reinterpret_cast",
-                                                "typeid",
-                                                "thread_local",
-                                                "noexcept",
-                                                "co_await",
-                                                "co_return",
-                                                "co_yield",
-                                                "threadIdx",
-                                                "blockIdx",
-                                                "blockDim",
-                                                "gridDim",
-                                                "warpSize",
-                                                "dim3",
-                                                "half",
-                                                "wmma",
-                                                "nvcuda",
-                                                "min",
-                                                "max",
-                                                "rsqrt",
-                                                "clock",
-                                                "printf",
-                                                "assert",
-                                                "float2",
-                                                "float4",
-                                                "int2",
-                                                "int4",
-                                                "uint2",
-                                                "uint4",
-                                                "double2",
-                                                "rint",
-                                                "exp10"};
+constexpr auto kReservedInCuda = [] {
+  constexpr auto own = std::to_array<std::string_view>(
+      {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",    "half",   "wmma",
+       "nvcuda",    "min",      "max",      "rsqrt",   "clock",    "printf",  "assert", "float2",
+       "float4",    "int2",     "int4",     "uint2",   "uint4",    "double2", "rint",   "exp10"});
+  std::array<std::string_view, kWordsOfCpp.size() + own.size()> all;
+  std::ranges::copy(own, std::ranges::copy(kWordsOfCpp, all.begin()).out);
+  return all;
+}();
 
 using Preamble = std::pair<std::string_view, std::string_view>;
 

@@ -4,19 +4,17 @@
 #include <array>
 #include <cctype>
 
+#include "tenon/codegen/keywords.h"
+
 namespace tenon::codegen {
 
 namespace {
 
-constexpr std::array<std::string_view, 62> kReserved = {
-    "_Alignas", "_Bool",    "auto",    "bool",    "break",    "case",   "char",     "const",
-    "continue", "default",  "do",      "double",  "else",     "enum",   "extern",   "false",
-    "float",    "for",      "goto",    "if",      "inline",   "int",    "long",     "main",
-    "register", "restrict", "return",  "short",   "signed",   "sizeof", "static",   "struct",
-    "switch",   "true",     "typedef", "union",   "unsigned", "void",   "volatile", "while",
-    "NULL",     "INFINITY", "NAN",     "malloc",  "free",     "calloc", "realloc",  "abort",
-    "exit",     "abs",      "labs",    "div",     "ldiv",     "system", "rand",     "qsort",
-    "memcpy",   "asm",      "typeof",  "signbit", "linux",    "unix"};
+/// Functions and macros of the headers that the text includes, and of compilers.
+constexpr auto kReserved = std::to_array<std::string_view>(
+    {"NULL",  "INFINITY", "NAN",    "malloc",  "free",  "calloc", "realloc",
+     "abort", "exit",     "abs",    "labs",    "div",   "ldiv",   "system",
+     "rand",  "qsort",    "memcpy", "signbit", "linux", "unix"});
 
 constexpr std::array<std::string_view, 62> kMath = {
     "acos",  "acosh",     "asin",   "asinh",    "atan",    "atan2",  "atanh",     "cbrt",
@@ -66,7 +64,8 @@ bool is_in_math_h(std::string_view identifier) {
 }
 
 bool is_reserved(std::string_view identifier) {
-  return std::ranges::find(kReserved, identifier) != kReserved.end() || is_in_math_h(identifier) ||
+  return std::ranges::count(kWordsOfC, identifier) != 0 ||
+         std::ranges::count(kReserved, identifier) != 0 || is_in_math_h(identifier) ||
          identifier.ends_with("_t") || identifier.starts_with("tenon_") ||
          identifier.starts_with("__") || may_be_helper(identifier);
 }
