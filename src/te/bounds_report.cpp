@@ -211,10 +211,11 @@ class Run {
     Index shape;
     for (const Expr& extent : buffer->shape) {
       shape.push_back(evaluate_int(extent, [&](const Var& var) { return size_of(var); }));
-      if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMostBytes;
-      bytes_ += bytes;
-      if (bytes_ > kMostBytes) throw NotCounted{"the arguments are too large to run with"};
+      if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMostBytes + 1;
     }
+    bytes_ += bytes;
+    if (bytes > kMostBytes || bytes_ > kMostBytes)
+      throw NotCounted{"the arguments are too large to run with"};
     std::vector<std::byte>& memory = arrays_.emplace_back(static_cast<std::size_t>(bytes));
     fill_with_ones(memory, buffer->dtype);
     Index strides;
@@ -248,6 +249,18 @@ std::vector<FunctionArgument> arguments_of(const StageGraph& graph,
 
 // ---- the rows -----------------------------------------------------------------------------------
 
+/// The product of numbers and sizes, in 64 bits where its constant part needs them.
+Expr product(std::int64_t number, const std::vector<Expr>& extents) {
+  Expr sizes = 1;
+  for (const Expr& extent : extents) {
+    const std::optional<std::int64_t> constant = constant_int(extent);
+    if (constant && !__builtin_mul_overflow(number, *constant, &number)) continue;
+    sizes = sizes * extent;
+  }
+  const DataType type = std::in_range<std::int32_t>(number) ? sizes.dtype() : Int(64);
+  return arith::simplify(cast(type, sizes) * make_int(type, number));
+}
+
 std::string place_of(const StageGraph& graph, const FrozenStage& stage) {
   if (!stage.place) return "root";
   return graph.stage(stage.place->stage).origin_op.name() + ", at " + stage.place->axis.name();
@@ -260,15 +273,17 @@ BoundsReport::Row row_of(const StageGraph& graph, const OutputId& output, const 
                         .scope = stage.scope,
                         .place = place_of(graph, stage),
                         .dimensions = {},
-                        .bytes = stage.op.output(output.index).dtype().bytes(),
+                        .bytes = 0,
                         .counts = std::nullopt};
+  std::vector<Expr> extents;
   for (std::size_t dim = 0; dim < needed.size(); ++dim) {
     BoundsReport::Dimension dimension{needed[dim].range, {}, allocated[dim]};
     for (const StageId reader : needed[dim].decided_by)
       dimension.decided_by.push_back(graph.stage(reader).origin_op.name());
-    row.bytes = arith::simplify(row.bytes * allocated[dim].extent);
+    extents.push_back(allocated[dim].extent);
     row.dimensions.push_back(std::move(dimension));
   }
+  row.bytes = product(stage.op.output(output.index).dtype().bytes(), extents);
   return row;
 }
 
@@ -322,16 +337,22 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
   return text;
 }
 
+/// A number without its type.
+std::string text_of(const Expr& e) {
+  const std::optional<std::int64_t> number = constant_int(e);
+  return number ? std::to_string(*number) : print_expr(e);
+}
+
 std::string required_text(const BoundsReport::Row& row) {
   std::vector<std::string> parts;
-  Expr elements = 1;
+  std::vector<Expr> extents;
   for (const BoundsReport::Dimension& dimension : row.dimensions) {
     const std::string readers = join(dimension.decided_by, " and ");
     parts.push_back(print_expr(dimension.required.extent) + (readers.empty() ? "" : " by ") +
                     readers);
-    elements = arith::simplify(elements * dimension.required.extent);
+    extents.push_back(dimension.required.extent);
   }
-  return "[" + join(parts, ", ") + "] = " + print_expr(elements);
+  return "[" + join(parts, ", ") + "] = " + text_of(product(1, extents));
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {
@@ -354,7 +375,7 @@ std::ostream& operator<<(std::ostream& out, const BoundsReport& report) {
       {"stage", "scope", "computed at", "required", "allocated", "bytes", "used", "computed"}};
   for (const BoundsReport::Row& row : report.rows)
     lines.push_back({row.stage, std::string(to_string(row.scope)), row.place, required_text(row),
-                     allocated_text(row), print_expr(row.bytes),
+                     allocated_text(row), text_of(row.bytes),
                      row.counts ? hundredths(row.counts->used()) : "-",
                      row.counts ? hundredths(row.counts->computed()) : "-"});
   std::array<std::size_t, 7> widths = {};

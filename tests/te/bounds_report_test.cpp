@@ -147,5 +147,21 @@ TEST_F(BoundsReportTest, AScanIsOneRow) {
   EXPECT_EQ(row_of(report, "all").counts->computed(), 1);
 }
 
+// 2^32 elements, 2^34 bytes: more than 32 bits count.
+TEST_F(BoundsReportTest, LargeTensorsHaveTheirSizes) {
+  const Tensor X = placeholder({65536, 65536}, "X");
+  const Tensor Y = compute(
+      {65536, 65536}, {"i", "j"}, [&](Var i, Var j) { return X(i, j) * 2.0f; }, "Y");
+  const Tensor Z = compute(
+      {65536, 65536}, {"i", "j"}, [&](Var i, Var j) { return Y(i, j) + 1.0f; }, "Z");
+  const BoundsReport report = bounds_report(create_schedule(Z));
+  EXPECT_EQ(tir::constant_int(row_of(report, "Y").bytes), std::int64_t{1} << 34);
+  std::ostringstream text;
+  text << report;
+  EXPECT_NE(text.str().find("[65536 by Z, 65536 by Z] = 4294967296 "), std::string::npos)
+      << text.str();
+  EXPECT_EQ(report.not_counted, "the arguments are too large to run with");
+}
+
 }  // namespace
 }  // namespace tenon::te
