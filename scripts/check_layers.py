@@ -48,7 +48,9 @@ FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in p
 FOREIGN_ELSEWHERE = {  # foreign headers that code outside the rooms includes
     "gtest/": ("tests",),
     "gmock/": ("tests",),
-    "boost/program_options": ("tooling", "tutorials"),
+    "boost/program_options": ("tooling", "tutorials", "tests"),
+    "benchmark/": ("tests",),
+    "Eigen/": ("tests",),
     "cblas.h": ("tests", "tutorials"),
 }
 SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")

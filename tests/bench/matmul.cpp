@@ -6,6 +6,7 @@
 //
 // Results are compared before anything is timed; a wrong one ends the program with 1.
 #include <tenon/tenon.h>
+#include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/topi/cpu.h>
 #include <tenon/topi/nn.h>
 
@@ -16,7 +17,6 @@
 
 #include "tests/bench/common/medians.h"
 #include "tests/bench/common/peers.h"
-#include "tutorials/common/peak.h"
 
 using namespace tenon;
 

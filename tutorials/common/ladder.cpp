@@ -9,7 +9,7 @@
 
 #include "tenon/tenon.h"
 #include "tenon/tooling/check.h"
-#include "tutorials/common/peak.h"
+#include "tenon/tooling/multiply_add_peak.h"
 
 using namespace tenon;
 

@@ -1,10 +1,12 @@
-#include "tutorials/common/peak.h"
+#include "tenon/tooling/multiply_add_peak.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+namespace tenon {
 
 namespace {
 
@@ -112,3 +114,5 @@ double multiply_add_peak(int threads) {
     best = std::min(best, run_together(kernel, threads, steps));
   return 2.0 * kernel.chains * kernel.lanes * static_cast<double>(steps) * threads / best / 1e9;
 }
+
+}  // namespace tenon

@@ -7,5 +7,9 @@
 // to be compared with it.
 #pragma once
 
+namespace tenon {
+
 /// 10^9 operations a second. Takes about 0.1 seconds.
 double multiply_add_peak(int threads);
+
+}  // namespace tenon
