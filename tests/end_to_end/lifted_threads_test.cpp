@@ -107,6 +107,22 @@ TEST(LiftedThreads, StandInsideOfAnotherAxisOfTheTag) {
   EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
 }
 
+/// One element is needed at a time, but it is any of the layout's.
+TEST(LiftedThreads, OfALayoutMustReachTheElementThatIsNeeded) {
+  te::Tensor A = te::placeholder({6}, "A", Int(32));
+  te::Tensor B = te::compute(
+      {6}, {"i"}, [&](Var i) { return A(i) * 3; }, "B");
+  te::Tensor C = te::compute(
+      {4, 6}, {"i", "j"}, [&](Var i, Var j) { return B(j) + i; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].axis(0), te::thread_axis("vthread"));
+  const std::vector<te::IterVar> axes = s[B].transform_layout([](Var i) -> std::vector<Expr> {
+    return {tir::floordiv(i, 3), tir::floormod(i, 3)};
+  });
+  s[B].compute_at(s[C], s[C].axis(1)).bind(axes[1], te::thread_axis("vthread"));
+  EXPECT_THROW(lower(s, {A, C}), ScheduleError);
+}
+
 /// Around the stage that they bring elements for, too: its sums are kept where all of them see
 /// them.
 TEST(LiftedThreads, AddASumOfTheStageAroundThemOnce) {

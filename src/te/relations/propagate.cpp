@@ -59,8 +59,10 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
                          facts)) {
       continue;
     }
+    // Loops over another layout begin at 0, also where one element somewhere behind is needed.
+    const bool begins_at_need = !std::holds_alternative<Transform>(relation);
     for (const IterVar& parent : parents_of(relation)) {
-      if (!has_one_value(parent)) incomplete.set(parent, true);
+      if (!begins_at_need || !has_one_value(parent)) incomplete.set(parent, true);
     }
   }
   return incomplete;
