@@ -71,13 +71,14 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     const std::int64_t divisor = divisors[n + 1];
     if (divisor > kMostDivisor) continue;
     // A multiple of the divisor that is left over from a value in [low, high]:
-    std::int64_t least = 0, greatest = 0;
+    std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
-        __builtin_sub_overflow(high, *smaller.min(), &greatest))
+        __builtin_sub_overflow(high, *smaller.min(), &greatest) ||
+        __builtin_sub_overflow(greatest, least, &span))
       return false;
     std::int64_t behind = least % divisor;
     if (behind > 0) behind -= divisor;
-    if (-behind > greatest - least) return true;
+    if (-behind > span) return true;
   }
   return false;
 }

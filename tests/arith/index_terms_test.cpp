@@ -76,6 +76,14 @@ TEST(Reach, RowsAreApartButForWhatTheirElementsReach) {
   EXPECT_FALSE(reach.misses(-143, -143));
 }
 
+TEST(Reach, SmallFactorsThatReachNearlyAllNumbersMissNone) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() - 100;
+  Reach reach(0);
+  reach.add(1, -kFar, kFar);
+  reach.add(32, std::nullopt, std::nullopt);
+  EXPECT_FALSE(reach.misses(0, 0));
+}
+
 TEST(Reach, NoValueOfThreeFactorsIsMissed) {
   // Every sum, against every window.
   for (int constant = -3; constant <= 3; ++constant) {
