@@ -242,8 +242,12 @@ void ProgramMaker::add_moments(const std::string& name, DataType type) {
       [&](std::span<const Var> vars) {
         const Axes own = axes_of(vars, shape);
         ExactValue e = exact_element(inside(own, over.indices), type);
-        if (!is_held(type, sum_of(product_of(e.magnitude, e.magnitude), over.points)))
-          e = {trunc_to_one(e.value), {1, 0}};
+        const auto are_squares_held = [&] {
+          return is_held(type, sum_of(product_of(e.magnitude, e.magnitude), over.points));
+        };
+        if (!are_squares_held()) e = {trunc_to_one(e.value), {1, 0}};
+        // More ones than bfloat16 counts.
+        if (!are_squares_held()) e = {e.value * make_const(type, 0), {0, 0}};
         sum = sum_of(e.magnitude, over.points);
         squares = sum_of(product_of(e.magnitude, e.magnitude), over.points);
         return moments({e.value, e.value * e.value}, over.axes, random_condition(own, over));
