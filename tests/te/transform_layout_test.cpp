@@ -190,6 +190,27 @@ TEST_F(LayoutTest, ALastPartThatIsNotFullNeedsPadding) {
   EXPECT_EQ(tir::constant_int(axes[2].dom()->extent), 24);
 }
 
+/// The cache goes over the layout, and so over what is left of its last part.
+TEST_F(LayoutTest, ACacheOfAPaddedLayoutReadsNothingOutside) {
+  const Tensor D = placeholder({5}, "D");
+  const Tensor E = compute(
+      {5}, {"i"}, [&](Var i) { return D(4 - i) * 2.0f; }, "E");
+  Schedule padded = create_schedule(E);
+  padded[E].transform_layout(
+      [](Var i) -> std::vector<Expr> {
+        return {floordiv(i, 3), floormod(i, 3)};
+      },
+      {.pad = true});
+  padded.cache_write(E, "global");
+  const StageGraph graph = freeze(padded);
+  const tir::PrimFunc func = schedule_ops(graph, infer_bound(graph), {D, E});
+  std::vector<float> in = {1, 2, 3, 4, 5}, out(6);
+  // Refuses reads outside of D.
+  tir::evaluate(func, std::vector<tir::HostValue>{tir::HostArray{in.data(), Float(32), {5}},
+                                                  tir::HostArray{out.data(), Float(32), {2, 3}}});
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(out[i], in[4 - i] * 2) << i;
+}
+
 TEST_F(LayoutTest, WrongMapsAreRefused) {
   auto lossy = [](Var i, Var j) -> std::vector<Expr> { return {floordiv(i, 2), j}; };
   EXPECT_THROW(s[B].transform_layout(lossy), ScheduleError);

@@ -82,15 +82,14 @@ class GuardMaker {
   }
 
   /// Loops over another layout begin at 0, and so go round more than a part of the stage that is
-  /// needed, and more than all of it where the layout has room to spare.
+  /// needed.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);
       if (!transform) continue;
       for (const IterVar& axis : transform->originals) {
         const Range& range = program_.bounds[axis];
-        const bool is_whole = axis.dom() && same_range(*axis.dom(), range);
-        if (is_skipped(axis) || (is_whole && !transform->pads)) continue;
+        if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
         require_within(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
       }
     }

@@ -85,7 +85,7 @@ void index_down(const Transform& transform, const AxisRanges&, AxisValues& value
 }
 
 void guards_up(const Transform& transform, const AxisRanges&, const Facts&, AxisFlags& guarded) {
-  bool any = false;
+  bool any = transform.pads;
   for (const IterVar& axis : transform.transformed) any = any || guarded.value_or(axis, false);
   for (const IterVar& axis : transform.originals) guarded.set(axis, any);
 }

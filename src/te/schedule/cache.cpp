@@ -160,8 +160,8 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
-    for (const Expr& predicate : layout.predicates)
-      guarded.condition = guarded.condition && predicate;
+    // First: outside of the ranges the condition may read what is not there.
+    guarded.condition = inside && guarded.condition;
     for (Expr& init : guarded.init)
       if (init.as<tir::ProducerLoad>()) init = only_inside(init);
     return components_of(std::make_shared<const tir::ReduceNode>(std::move(guarded)));
