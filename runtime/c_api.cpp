@@ -7,6 +7,7 @@
 
 #include "runtime/last_error.h"
 #include "runtime/library_module.h"
+#include "tenon/runtime/profiler.h"
 #include "tenon/runtime/symbols.h"
 
 namespace tenon::runtime {
@@ -47,6 +48,15 @@ std::span<const CSymbol> c_symbols() {
       symbol("tenon_workspace_free", tenon_workspace_free),
       symbol("tenon_launch_kernel", tenon_launch_kernel),
       symbol("tenon_element_differs", tenon_element_differs),
+      symbol("tenon_profile_begin_call", tenon_profile_begin_call),
+      symbol("tenon_profile_end_call", tenon_profile_end_call),
+      symbol("tenon_profile_enter", tenon_profile_enter),
+      symbol("tenon_profile_leave", tenon_profile_leave),
+      symbol("tenon_profile_parallel_for", tenon_profile_parallel_for),
+      symbol("tenon_profile_parallel_launch", tenon_profile_parallel_launch),
+      symbol("tenon_profile_parallel_barrier", tenon_profile_parallel_barrier),
+      symbol("tenon_profile_workspace_alloc", tenon_profile_workspace_alloc),
+      symbol("tenon_profile_workspace_free", tenon_profile_workspace_free),
       symbol("tenon_register_system_library", tenon_register_system_library),
       symbol("tenon_unregister_system_library", tenon_unregister_system_library),
   };

@@ -30,6 +30,8 @@ void ModuleImpl::save(const std::filesystem::path& path) const {
 
 std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
 
+std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
+
 /// One of a module's functions; its handle is made when it is first asked for.
 struct Entry {
   const FunctionSpec* spec = nullptr;

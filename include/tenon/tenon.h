@@ -14,6 +14,7 @@
 #include "tenon/driver/build.h"
 #include "tenon/driver/kernel_library.h"
 #include "tenon/driver/lower.h"
+#include "tenon/driver/profile.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"

@@ -5,6 +5,7 @@
 
 #include "driver/check_function.h"
 #include "driver/device_functions.h"
+#include "driver/profiled_build.h"
 #include "driver/region_races.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
@@ -34,7 +35,7 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
 
 /// The printed program, made ready for code: the passes that no text shows.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
-                       const tir::TargetFacts& target) {
+                       const tir::TargetFacts& target, ProfiledBuild* profiled) {
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   tir::IRModule ready;
@@ -44,6 +45,7 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
       result =
           lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
     result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
+    if (profiled) result = profiled->add(func, result);
     ready.functions.emplace(name, std::move(result));
   }
   return ready;
@@ -84,7 +86,8 @@ std::string c_compiler() {
 
 /// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
-                                  const BuildOptions& options, const SourceLocation& where) {
+                                  const BuildOptions& options, const SourceLocation& where,
+                                  ProfiledBuild* profiled) {
   if (options.opt_level < 0 || options.opt_level > 3)
     throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level),
                       where);
@@ -100,6 +103,10 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       throw TargetError("build: one module is of one kind of target, not of `" +
                             modules.front().target.str() + "` and `" + part.target.str() + "`",
                         where);
+  if (profiled && kind != tir::TargetKind::Llvm)
+    throw TargetError("build: profile times functions for CPUs that LLVM compiles (`llvm`), not `" +
+                          modules.front().target.str() + "`",
+                      where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       std::vector<codegen::CompileUnit> units;
@@ -111,15 +118,16 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         if (facts.is_gpu()) {
           units.push_back(for_device(module, options.passes, facts, options.stage_comments));
         } else {
-          units.push_back({for_host(module, options.passes, facts), facts});
+          units.push_back({for_host(module, options.passes, facts, profiled), facts});
         }
       }
-      const codegen::CompileOptions how{.opt_level = options.opt_level,
-                                        .link = {options.link.begin(), options.link.end()},
-                                        .c_compiler = c_compiler(),
-                                        .argument_alignment = options.argument_alignment,
-                                        .stage_comments = options.stage_comments,
-                                        .on_step = options.on_step};
+      codegen::CompileOptions how{.opt_level = options.opt_level,
+                                  .link = {options.link.begin(), options.link.end()},
+                                  .c_compiler = c_compiler(),
+                                  .argument_alignment = options.argument_alignment,
+                                  .stage_comments = options.stage_comments,
+                                  .on_step = options.on_step};
+      if (profiled) how.profiling = profiled->profiling();
       return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
                                         : codegen::compile(units, how);
     });
@@ -134,10 +142,9 @@ runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& opti
   return module;
 }
 
-}  // namespace
-
-codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options,
-                          SourceLocation where) {
+codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
+                                  const BuildOptions& options, const SourceLocation& where,
+                                  ProfiledBuild* profiled) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
   const std::vector<TargetedModule> ready = with_user_line(where, [&] {
@@ -146,16 +153,13 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules, const Buil
       parts.push_back({lowered(part.module, options, where), part.target});
     return parts;
   });
-  return compile_lowered(ready, options, where);
+  return compile_lowered(ready, options, where, profiled);
 }
 
-codegen::Artifact compile(const tir::IRModule& module, const Target& target,
-                          const BuildOptions& options, SourceLocation where) {
-  return compile(std::vector<TargetedModule>{{module, target}}, options, where);
-}
-
-codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                          const Target& target, const BuildOptions& options, SourceLocation where) {
+codegen::Artifact compile_schedule(const te::Schedule& schedule,
+                                   const std::vector<LowerArgument>& args, const Target& target,
+                                   const BuildOptions& options, const SourceLocation& where,
+                                   ProfiledBuild* profiled) {
   refuse_legacy_text(options.passes, where);
   const tir::IRModule module = with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -175,17 +179,59 @@ codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerA
                          where);
     });
   });
-  return compile_lowered({{module, target}}, options, where);
+  return compile_lowered({{module, target}}, options, where, profiled);
+}
+
+/// Code to be kept is not that which reports to this process.
+void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
+  if (options.profile)
+    throw TargetError(
+        "compile: profile times functions in the process that builds them; call build, or leave it "
+        "out",
+        where);
+}
+
+/// `compile` is given options and what takes notes, which is null without `profile`.
+template <class Compile>
+runtime::Module compile_and_load(const BuildOptions& options, const SourceLocation& where,
+                                 const Compile& compile) {
+  if (!options.profile) return load(compile(options, nullptr), options, where);
+  ProfiledBuild profiled;
+  const BuildOptions watched = profiled.watch(options);
+  runtime::Module module = load(compile(watched, &profiled), watched, where);
+  profiled.finish();
+  return module;
+}
+
+}  // namespace
+
+codegen::Artifact compile(const std::vector<TargetedModule>& modules, const BuildOptions& options,
+                          SourceLocation where) {
+  refuse_profile(options, where);
+  return compile_modules(modules, options, where, nullptr);
+}
+
+codegen::Artifact compile(const tir::IRModule& module, const Target& target,
+                          const BuildOptions& options, SourceLocation where) {
+  return compile(std::vector<TargetedModule>{{module, target}}, options, where);
+}
+
+codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                          const Target& target, const BuildOptions& options, SourceLocation where) {
+  refuse_profile(options, where);
+  return compile_schedule(schedule, args, target, options, where, nullptr);
 }
 
 runtime::Module build(const tir::IRModule& module, const Target& target,
                       const BuildOptions& options, SourceLocation where) {
-  return load(compile(module, target, options, where), options, where);
+  return build(std::vector<TargetedModule>{{module, target}}, options, where);
 }
 
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                       SourceLocation where) {
-  return load(compile(modules, options, where), options, where);
+  return compile_and_load(options, where, [&](const BuildOptions& how, ProfiledBuild* profiled) {
+    return compile_modules(modules, how, where, profiled);
+  });
 }
 
 runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& target,
@@ -197,7 +243,9 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return load(compile(schedule, args, target, options, where), options, where);
+  return compile_and_load(options, where, [&](const BuildOptions& how, ProfiledBuild* profiled) {
+    return compile_schedule(schedule, args, target, how, where, profiled);
+  });
 }
 
 }  // namespace tenon

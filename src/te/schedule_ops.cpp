@@ -22,6 +22,22 @@ using namespace tir;
 
 namespace {
 
+/// How many elements an operation stores if every one is computed once.
+std::optional<std::int64_t> stores_of(const Operation& op) {
+  if (!op.as<Compute>()) return std::nullopt;
+  const auto product = [](const std::vector<IterVar>& axes) -> std::optional<std::int64_t> {
+    std::int64_t result = 1;
+    for (const IterVar& axis : axes) {
+      const auto extent = axis.dom() ? constant_int(axis.dom()->extent) : std::nullopt;
+      if (!extent || __builtin_mul_overflow(result, *extent, &result)) return std::nullopt;
+    }
+    return result;
+  };
+  const auto elements = product(op.axis()), steps = product(op.reduce_axis());
+  if (!elements || !steps) return std::nullopt;
+  return *elements * (op.reduce_axis().empty() ? 1 : 1 + *steps);
+}
+
 /// A dimension that is a variable by itself may be 1 at run time and then be read with any index:
 /// it gets a stride of its own, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
@@ -163,8 +179,9 @@ class FunctionMaker {
       const Operation& op = graph_.stage(id).op;
       if (op.as<Placeholder>()) continue;
       for (int n = 0; n < op.num_outputs(); ++n)
-        lines.push_back(
-            {buffers_.buffer_of(op.output(n))->name, op.name() + ", " + to_string(op.where())});
+        lines.push_back({buffers_.buffer_of(op.output(n))->name,
+                         op.name() + ", " + to_string(op.where()),
+                         n == 0 ? stores_of(op) : std::nullopt});
     }
     return lines;
   }

@@ -10,8 +10,11 @@ constexpr const char* kKey = "tenon.stage_lines";
 
 void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines) {
   std::vector<Annotation> list;
-  for (const StageLine& line : lines)
-    list.push_back({std::vector<Annotation>{{make_string(line.buffer)}, {make_string(line.line)}}});
+  for (const StageLine& line : lines) {
+    std::vector<Annotation> parts{{make_string(line.buffer)}, {make_string(line.line)}};
+    if (line.stores) parts.push_back({make_int(Int(64), *line.stores)});
+    list.push_back({std::move(parts)});
+  }
   attrs.others[kKey] = {std::move(list)};
 }
 
@@ -21,8 +24,9 @@ std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs) {
   if (found == attrs.others.end()) return lines;
   for (const Annotation& each : std::get<std::vector<Annotation>>(found->second.value)) {
     const auto& parts = std::get<std::vector<Annotation>>(each.value);
-    lines.push_back(
-        {annotation_text(parts.at(0)).value_or(""), annotation_text(parts.at(1)).value_or("")});
+    lines.push_back({annotation_text(parts.at(0)).value_or(""),
+                     annotation_text(parts.at(1)).value_or(""),
+                     parts.size() > 2 ? annotation_int(parts[2]) : std::nullopt});
   }
   return lines;
 }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +15,18 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
+namespace tenon::runtime {
+class Profiler;
+}
+
 namespace tenon::codegen {
+
+/// Whom code tells how long it takes; the probes inside functions are there already.
+struct Profiling {
+  std::shared_ptr<runtime::Profiler> profiler;
+  /// The region of each function, by its name.
+  std::map<std::string, int> functions;
+};
 
 struct CompileOptions {
   /// 0: not optimised, for reading; 3: all.
@@ -30,6 +43,8 @@ struct CompileOptions {
   int argument_alignment = 0;
   /// In text of C: which stage statements compute, and the user's line of it.
   bool stage_comments = false;
+  /// For code that runs in this process, by LLVM. Such code cannot be saved.
+  std::optional<Profiling> profiling = std::nullopt;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };

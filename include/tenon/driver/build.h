@@ -33,6 +33,8 @@ struct BuildOptions {
   /// In the text of C, OpenCL C and CUDA C, comments say which stage the loops compute, and where
   /// it was declared: "// C, matmul.cpp:14".
   bool stage_comments = false;
+  /// Each stage's loops report how long they took: driver/profile.h. For CPUs, by LLVM.
+  bool profile = false;
   lowering::PassOptions passes = {};
   /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
   /// "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".

@@ -17,6 +17,7 @@
 namespace tenon::runtime {
 
 class Module;
+class Profiler;
 
 /// What is behind a Module: code compiled in this process, a loaded library, the kernels of a
 /// device.
@@ -39,6 +40,8 @@ class ModuleImpl {
   virtual void save(const std::filesystem::path& path) const;
   /// What the functions here use: the kernels of a device.
   virtual std::vector<Module> imported_modules() const;
+  /// What the functions report their times to; null if they do not.
+  virtual std::shared_ptr<Profiler> profiler() const;
 };
 
 /// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's

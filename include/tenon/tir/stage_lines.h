@@ -6,6 +6,7 @@
 //   stage_lines(func.attrs)                 // the same
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct StageLine {
   std::string buffer;
   /// The stage's name and the place in the user's program.
   std::string line;
+  /// How many elements are stored, of the first output, where each is computed once: initialised,
+  /// and updated by every step of a reduction. Absent where that is not known.
+  std::optional<std::int64_t> stores = std::nullopt;
 
   friend bool operator==(const StageLine&, const StageLine&) = default;
 };

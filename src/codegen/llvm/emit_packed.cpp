@@ -51,7 +51,7 @@ class PackedEmitter {
       if (const BufferParam* array = func_.buffer_of(func_.params[n]))
         args[n] = move_to_base(emitter, *array, args[n]);
     if (module_.kernels()) args.push_back(device_id(emitter));
-    emitter.builder_.CreateRet(emitter.builder_.CreateCall(computation, args));
+    emitter.builder_.CreateRet(call(emitter, computation, args));
     emitter.close_entry();
   }
 
@@ -80,6 +80,22 @@ class PackedEmitter {
     if (module_.kernels()) emitter.run_on(function->getArg(n++));
     emitter.body(func_.body);
     return function;
+  }
+
+  llvm::Value* call(FunctionEmitter& emitter, llvm::Function* computation,
+                    const std::vector<llvm::Value*>& args) const {
+    llvm::IRBuilder<>& builder = emitter.builder_;
+    const std::optional<Profiling>& profiling = module_.options().profiling;
+    if (!profiling) return builder.CreateCall(computation, args);
+    llvm::Value* profiler = builder.CreateIntToPtr(
+        builder.getInt64(reinterpret_cast<std::uintptr_t>(profiling->profiler.get())),
+        builder.getPtrTy());
+    const int region = profiling->functions.at(signature_.spec.name);
+    llvm::Value* depth = builder.CreateCall(module_.runtime_function("tenon_profile_begin_call"),
+                                            {profiler, emitter.int32(region)});
+    llvm::Value* status = builder.CreateCall(computation, args);
+    builder.CreateCall(module_.runtime_function("tenon_profile_end_call"), {profiler, depth});
+    return status;
   }
 
   void define_param(FunctionEmitter& emitter, const Var& param, llvm::Argument* argument) const {

@@ -133,6 +133,10 @@ class CompiledModule : public runtime::ModuleImpl {
   std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
   std::string source(std::string_view kind) const override { return artifact_->source(kind); }
   void save(const std::filesystem::path& path) const override { artifact_->save(path); }
+  std::shared_ptr<runtime::Profiler> profiler() const override {
+    const auto& profiling = artifact_->code().options.profiling;
+    return profiling ? profiling->profiler : nullptr;
+  }
 
  private:
   llvm::Error define_runtime() {

@@ -11,6 +11,19 @@
 
 namespace tenon::codegen {
 
+namespace {
+
+/// What code that is profiled calls instead: the same, with an eye on the clock.
+constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
+    {"tenon_parallel_for", "tenon_profile_parallel_for"},
+    {"tenon_parallel_launch", "tenon_profile_parallel_launch"},
+    {"tenon_parallel_barrier", "tenon_profile_parallel_barrier"},
+    {"tenon_workspace_alloc", "tenon_profile_workspace_alloc"},
+    {"tenon_workspace_free", "tenon_profile_workspace_free"},
+};
+
+}  // namespace
+
 TargetTraits traits_of(const tir::TargetFacts& facts) {
   const std::vector<std::string> features = enabled_features(facts);
   const auto has = [&](std::string_view name) {
@@ -94,6 +107,9 @@ llvm::Constant* ModuleEmitter::text(const std::string& value) {
 }
 
 llvm::FunctionCallee ModuleEmitter::runtime_function(std::string_view name) const {
+  if (options_.profiling)
+    for (const auto& [plain, profiled] : kProfiled)
+      if (name == plain) return declare_runtime_function(module_, profiled);
   return declare_runtime_function(module_, name);
 }
 

@@ -72,6 +72,10 @@ void save_shared_library(const LlvmCode& code, const std::filesystem::path& path
 }  // namespace
 
 void LlvmArtifact::save(const std::filesystem::path& path) const {
+  if (code_.options.profiling)
+    throw RuntimeError(
+        "cannot save `" + path.string() +
+        "`: code that is profiled reports to this process; build it without profile");
   const std::string suffix = path.extension().string();
   if (suffix == ".o") return save_object(code_, path);
   if (suffix == ".a") return save_archive(code_, path);

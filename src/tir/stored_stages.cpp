@@ -1,0 +1,83 @@
+#include "tenon/tir/stored_stages.h"
+
+#include <algorithm>
+
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/stage_lines.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::tir {
+
+namespace {
+
+constexpr std::int64_t kWritten = 2;
+
+/// The later ones stay last.
+void append(std::vector<int>& stages, const std::vector<int>& later) {
+  std::erase_if(stages, [&](int stage) { return std::ranges::find(later, stage) != later.end(); });
+  stages.insert(stages.end(), later.begin(), later.end());
+}
+
+}  // namespace
+
+std::vector<std::string> written_by_calls(const Evaluate& n) {
+  std::vector<std::string> names;
+  walk(n.value, [&](const Call& call) {
+    if (call.is(Intrin::tvm_access_ptr) && call.args[1].as<VarNode>() &&
+        (constant_int(call.args[4]).value_or(kWritten) & kWritten) != 0)
+      names.push_back(Var::of(call.args[1]).name());
+  });
+  return names;
+}
+
+StoredStages::StoredStages(const PrimFunc& func) {
+  std::unordered_map<std::string, int> by_line;
+  for (const StageLine& each : stage_lines(func.attrs)) {
+    const std::size_t comma = each.line.rfind(", ");
+    const std::string name = each.line.substr(0, comma);
+    const std::string line = comma == std::string::npos ? "" : each.line.substr(comma + 2);
+    if (const auto known = by_buffer_.find(each.buffer); known != by_buffer_.end()) {
+      NotedStage& stage = stages_[static_cast<std::size_t>(known->second)];
+      if (stage.line != line) stage.line += " or " + line;
+      stage.stores.reset();
+      by_line.emplace(each.line, known->second);
+      continue;
+    }
+    const auto [stage, is_new] = by_line.emplace(each.line, static_cast<int>(stages_.size()));
+    if (is_new) stages_.push_back({name, line, each.stores, each.buffer});
+    by_buffer_.emplace(each.buffer, stage->second);
+  }
+  if (!stages_.empty()) return;
+  const auto add = [&](const std::string& name) {
+    if (by_buffer_.emplace(name, static_cast<int>(stages_.size())).second)
+      stages_.push_back({.name = name, .line = "", .buffer = name});
+  };
+  walk(
+      func.body, [&](const Store& n) { add(n.buffer->name); },
+      [&](const Evaluate& n) {
+        for (const std::string& name : written_by_calls(n)) add(name);
+      });
+}
+
+std::optional<int> StoredStages::stage_of(const std::string& buffer) const {
+  const auto found = by_buffer_.find(buffer);
+  return found == by_buffer_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::vector<int>& StoredStages::of(const Stmt& s) {
+  if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second;
+  if (is_stack_low()) return *with_deep_stack([&] { return &of(s); });
+  std::vector<int> stages;
+  const auto add = [&](const std::string& buffer) {
+    if (const auto stage = stage_of(buffer)) append(stages, {*stage});
+  };
+  if (const Store* n = s.as<Store>()) add(n->buffer->name);
+  if (const Evaluate* n = s.as<Evaluate>())
+    for (const std::string& name : written_by_calls(*n)) add(name);
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { append(stages, of(child)); });
+  return known_.emplace(&s.node(), std::move(stages)).first->second;
+}
+
+}  // namespace tenon::tir

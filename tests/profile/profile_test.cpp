@@ -1,0 +1,336 @@
+// Profiles of programs that run: what is counted, what is timed, and that nothing changes.
+#include <gtest/gtest.h>
+#include <tenon/tenon.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace tenon {
+namespace {
+
+const StageProfile& stage_of(const Profile& profile, const std::string& name) {
+  for (const StageProfile& each : profile.stages)
+    if (each.name == name) return each;
+  throw std::runtime_error("the profile has no stage " + name);
+}
+
+runtime::NDArray random(std::vector<std::int64_t> shape) {
+  return runtime::NDArray::random(std::move(shape), Float(32));
+}
+runtime::NDArray empty(std::vector<std::int64_t> shape) {
+  return runtime::NDArray::empty(std::move(shape), Float(32), cpu(0));
+}
+
+/// C = A B of n x n, and D = C + 1.
+struct Product {
+  explicit Product(int n)
+      : A(te::placeholder({n, n}, "A")),
+        B(te::placeholder({n, n}, "B")),
+        k(te::reduce_axis({0, n}, "k")),
+        C(te::compute(
+            {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
+            "C")),
+        D(te::compute(
+            {n, n}, {"i", "j"}, [&](Var i, Var j) { return C(i, j) + 1.0f; }, "D")),
+        s(te::create_schedule({D})) {}
+
+  runtime::Module build(BuildOptions options = {.profile = true}) const {
+    return tenon::build(s, {A, B, D}, Target("llvm"), options);
+  }
+
+  te::Tensor A, B;
+  te::IterVar k;
+  te::Tensor C, D;
+  te::Schedule s;
+};
+
+constexpr int kSize = 64;
+
+runtime::NDArray call(const runtime::Module& module, int n = kSize) {
+  runtime::NDArray d = empty({n, n});
+  module["main"](random({n, n}), random({n, n}), d);
+  return d;
+}
+
+TEST(Profile, CountsCallsOfFunctionsAndStages) {
+  const runtime::Module module = Product(kSize).build();
+  for (int n = 0; n < 3; ++n) call(module);
+  const Profile profile = profile_of(module);
+  ASSERT_EQ(profile.functions.size(), 1u);
+  EXPECT_EQ(profile.functions[0].name, "main");
+  EXPECT_EQ(profile.functions[0].calls, 3);
+  EXPECT_EQ(stage_of(profile, "C").calls, 3);
+  EXPECT_EQ(stage_of(profile, "D").calls, 3);
+}
+
+TEST(Profile, SaysWhereAStageWasDeclared) {
+  te::Tensor A = te::placeholder({8}, "A");
+  const int line = __LINE__ + 1;
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const runtime::Module module =
+      build(te::create_schedule({B}), {A, B}, Target("llvm"), {.profile = true});
+  EXPECT_EQ(stage_of(profile_of(module), "B").line, "profile_test.cpp:" + std::to_string(line));
+}
+
+TEST(Profile, CountsOperationsAndBytesOfTheLoops) {
+  const Profile profile = profile_of(Product(kSize).build());
+  const double points = kSize * kSize, steps = points * kSize;
+  const auto& product = stage_of(profile, "C").work;
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->operations, 2 * steps);
+  EXPECT_EQ(product->bytes_read, 4 * 3 * steps);
+  EXPECT_EQ(product->bytes_written, 4 * (steps + points));
+  EXPECT_EQ(product->recomputation, 1);
+  const auto& sum = stage_of(profile, "D").work;
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->operations, points);
+  EXPECT_EQ(sum->bytes_read, 4 * points);
+  EXPECT_EQ(sum->bytes_written, 4 * points);
+}
+
+TEST(Profile, CountsLanesOfVectorsAndOnlyWhatGuardsLetThrough) {
+  te::Tensor A = te::placeholder({61}, "A");
+  te::Tensor B = te::compute(
+      {61}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+  te::Schedule s = te::create_schedule({B});
+  auto [outer, inner] = s[B].split(s[B].axis(0), 8);
+  s[B].vectorize(inner);
+  const auto work =
+      stage_of(profile_of(build(s, {A, B}, Target("llvm"), {.profile = true})), "B").work;
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->operations, 61);
+  EXPECT_EQ(work->bytes_written, 4 * 61);
+}
+
+TEST(Profile, KnowsNoWorkOfSymbolicSizes) {
+  Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+  const runtime::Module module =
+      build(te::create_schedule({B}), {A, B}, Target("llvm"), {.profile = true});
+  runtime::NDArray b = empty({5});
+  module["main"](random({5}), b);
+  const Profile profile = profile_of(module);
+  EXPECT_FALSE(stage_of(profile, "B").work);
+  EXPECT_EQ(stage_of(profile, "B").calls, 1);
+}
+
+/// D(i) reads B(i) and B(i + 1), and B is computed anew for every `block` elements of D.
+runtime::Module overlapping_blocks(int n, int block, int terms) {
+  te::Tensor A = te::placeholder({n + 1}, "A");
+  te::Tensor B = te::compute(
+      {n + 1}, {"i"},
+      [&](Var i) {
+        Expr sum = A(i);
+        for (int term = 0; term < terms; ++term) sum = exp(sum * 0.5f);
+        return sum;
+      },
+      "B");
+  te::Tensor D = te::compute(
+      {n}, {"i"}, [&](Var i) { return B(i) + B(i + 1); }, "D");
+  te::Schedule s = te::create_schedule({D});
+  auto [outer, inner] = s[D].split(s[D].axis(0), block);
+  s[B].compute_at(s[D], outer);
+  return build(s, {A, D}, Target("llvm"), {.profile = true});
+}
+
+TEST(Profile, CountsWhatIsComputedTwice) {
+  const auto work = stage_of(profile_of(overlapping_blocks(64, 8, 1)), "B").work;
+  ASSERT_TRUE(work);
+  ASSERT_TRUE(work->recomputation);
+  EXPECT_DOUBLE_EQ(*work->recomputation, 8.0 * 9 / 65);
+}
+
+TEST(Profile, AShortStageInsideALoopIsCountedByItsParent) {
+  const Profile profile = profile_of(overlapping_blocks(64, 8, 1));
+  EXPECT_EQ(stage_of(profile, "B").counted_in, "D");
+  EXPECT_EQ(stage_of(profile, "B").calls, 0);
+}
+
+TEST(Profile, ALongStageInsideALoopIsTimedByItself) {
+  const runtime::Module module = overlapping_blocks(4096, 512, 4);
+  runtime::NDArray d = empty({4096});
+  module["main"](random({4097}), d);
+  const Profile profile = profile_of(module);
+  const StageProfile& inner = stage_of(profile, "B");
+  EXPECT_FALSE(inner.counted_in);
+  EXPECT_EQ(inner.calls, 8);
+  EXPECT_GE(stage_of(profile, "D").elapsed, inner.elapsed);
+}
+
+TEST(Profile, OnOneThreadAllTimeIsSomebodys) {
+  runtime::set_num_threads(1);
+  const runtime::Module module = overlapping_blocks(4096, 512, 4);
+  runtime::NDArray d = empty({4096});
+  for (int n = 0; n < 20; ++n) module["main"](random({4097}), d);
+  const Profile profile = profile_of(module);
+  double sum = profile.functions[0].other_seconds, shares = 0;
+  for (const StageProfile& each : profile.stages) {
+    sum += each.seconds + each.waiting;
+    shares += each.share;
+  }
+  EXPECT_NEAR(sum, profile.functions[0].elapsed, 1e-9 * sum);
+  EXPECT_LE(shares, 1.0);
+  runtime::set_num_threads(0);
+}
+
+TEST(Profile, ResultsAreThoseOfAnUnprofiledBuild) {
+  const Product product(kSize);
+  const runtime::NDArray a = random({kSize, kSize}), b = random({kSize, kSize});
+  runtime::NDArray with = empty({kSize, kSize}), without = empty({kSize, kSize});
+  product.build()["main"](a, b, with);
+  product.build({})["main"](a, b, without);
+  EXPECT_TRUE(
+      std::equal(with.data<float>(), with.data<float>() + kSize * kSize, without.data<float>()));
+}
+
+TEST(Profile, CodeThatIsNotProfiledIsWhatItWas) {
+  const std::string code = Product(kSize).build({}).get_source("ll");
+  EXPECT_EQ(code.find("tenon_profile"), std::string::npos);
+  EXPECT_NE(Product(kSize).build().get_source("ll").find("tenon_profile"), std::string::npos);
+}
+
+TEST(Profile, EveryThreadOfAParallelLoopCounts) {
+  runtime::set_num_threads(2);
+  const Product product(256);
+  product.s[product.C].parallel(product.s[product.C].axis(0));
+  const runtime::Module module = product.build();
+  // A loaded machine may let one thread do all of it; not for ever.
+  for (int n = 0; n < 200; ++n) {
+    call(module, 256);
+    if (stage_of(profile_of(module), "C").threads.size() == 2) break;
+  }
+  const Profile profile = profile_of(module);
+  const StageProfile& C = stage_of(profile, "C");
+  ASSERT_EQ(C.threads.size(), 2u);
+  double sum = 0;
+  for (const StageProfile::OnThread& each : C.threads) {
+    EXPECT_GT(each.runs, 0);
+    sum += each.seconds;
+  }
+  EXPECT_DOUBLE_EQ(sum, C.seconds);
+  EXPECT_EQ(C.calls, profile.functions[0].calls);
+  runtime::set_num_threads(0);
+}
+
+TEST(Profile, TasksOfARegionAndTheirBarriersCount) {
+  runtime::set_num_threads(2);
+  te::Tensor A = te::placeholder({4096}, "A");
+  te::Tensor B = te::compute(
+      {4096}, {"i"}, [&](Var i) { return exp(A(i)); }, "B");
+  te::Schedule s = te::create_schedule({B});
+  auto [outer, inner] = s[B].split_by_nparts(s[B].axis(0), 2);
+  s[B].parallel(inner);
+  s[B].pragma(outer, "parallel_launch_point").pragma(inner, "parallel_barrier_when_finish");
+  const runtime::Module module = build(s, {A, B}, Target("llvm"), {.profile = true});
+  runtime::NDArray b = empty({4096});
+  for (int n = 0; n < 3; ++n) module["main"](random({4096}), b);
+  const Profile profile = profile_of(module);
+  EXPECT_EQ(profile.functions[0].calls, 3);
+  // Threads of a region end with it: their records go on to those of the next.
+  EXPECT_LE(stage_of(profile, "B").threads.size(), 3u);
+  runtime::set_num_threads(0);
+}
+
+TEST(Profile, KnowsThePeakOfTemporaries) {
+  constexpr std::int64_t kCount = 1 << 18;
+  te::Tensor A = te::placeholder({kCount}, "A");
+  te::Tensor B = te::compute(
+      {kCount}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {kCount}, {"i"}, [&](Var i) { return B(i) * B(kCount - 1 - i); }, "C");
+  const runtime::Module module =
+      build(te::create_schedule({C}), {A, C}, Target("llvm"), {.profile = true});
+  runtime::NDArray c = empty({kCount});
+  for (int n = 0; n < 2; ++n) module["main"](random({kCount}), c);
+  EXPECT_EQ(profile_of(module).peak_workspace, 4u * kCount);
+}
+
+TEST(Profile, ResettingForgetsTheRunsBefore) {
+  const runtime::Module module = Product(kSize).build();
+  call(module);
+  reset_profile(module);
+  EXPECT_EQ(profile_of(module).functions[0].calls, 0);
+  call(module);
+  EXPECT_EQ(stage_of(profile_of(module), "C").calls, 1);
+}
+
+extern "C" int tenon_test_fail_if(float x) {
+  if (x > 0) throw std::runtime_error("as asked");
+  return 0;
+}
+
+TEST(Profile, ACallThatEndsWithAnExceptionLeavesNoTrace) {
+  te::Tensor A = te::placeholder({8}, "A");
+  te::Tensor B = te::extern_op(
+      {8}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer>) -> Stmt {
+        return tir::make_evaluate(call_extern(Int(32), "tenon_test_fail_if", ins[0]({0})));
+      },
+      "B");
+  const runtime::Module module =
+      build(te::create_schedule({B}), {A, B}, Target("llvm"), {.profile = true});
+  runtime::NDArray b = empty({8});
+  runtime::NDArray bad = random({8}), good = random({8});
+  bad.data<float>()[0] = 1;
+  good.data<float>()[0] = -1;
+  for (int n = 0; n < 100; ++n) EXPECT_THROW(module["main"](bad, b), std::runtime_error);
+  module["main"](good, b);
+  EXPECT_EQ(profile_of(module).functions[0].calls, 1);
+}
+
+TEST(Profile, ModulesThatCallEachOtherAreToldApart) {
+  const runtime::Module first = Product(kSize).build(), second = Product(kSize).build();
+  call(first);
+  call(second);
+  call(first);
+  EXPECT_EQ(profile_of(first).functions[0].calls, 2);
+  EXPECT_EQ(profile_of(second).functions[0].calls, 1);
+}
+
+TEST(Profile, FunctionsWithoutScheduleHaveTheirBuffersForStages) {
+  const Product product(kSize);
+  const tir::IRModule blocks{{{"main", te::create_prim_func({product.A, product.B, product.D})}}};
+  const runtime::Module module = build(blocks, Target("llvm"), {.profile = true});
+  call(module);
+  EXPECT_EQ(stage_of(profile_of(module), "C").calls, 1);
+}
+
+// ---- what is refused ----------------------------------------------------------------------------
+
+std::string refusal(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Profile, OnlyAProfiledModuleHasOne) {
+  const runtime::Module module = Product(kSize).build({});
+  EXPECT_NE(refusal([&] { profile_of(module); }).find("was not built with `profile`"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { reset_profile(module); }).find("profile_test.cpp"), std::string::npos);
+}
+
+TEST(Profile, ProfiledCodeIsNotKept) {
+  const Product product(kSize);
+  EXPECT_NE(
+      refusal([&] {
+        compile(product.s, {product.A, product.B, product.D}, Target("llvm"), {.profile = true});
+      }).find("call build"),
+      std::string::npos);
+  EXPECT_NE(refusal([&] { product.build().save("profiled.so"); }).find("build it without profile"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              build(product.s, {product.A, product.B, product.D}, Target("c"), {.profile = true});
+            }).find("not `c`"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon
