@@ -87,6 +87,17 @@ TEST_F(OpenCl, KernelsHandOnWhatTheyComputeInMemoryOfTheDevice) {
   EXPECT_NE(source.find("f_kernel1("), std::string::npos) << source;
 }
 
+TEST_F(OpenCl, ARegionOfThreadsOfTheHostLaunchesKernelsInOrder) {
+  te::Tensor A = te::placeholder({6, 16}, "A");
+  te::Tensor B = te::compute(
+      {6, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::IterVar i = s[B].axis(0), outermost = s[B].split_by_nparts(i, 1).outer;
+  s[B].pragma(outermost, "parallel_launch_point");
+  s[B].parallel(s[B].leaf_iter_vars()[1]).bind(s[B].axis(1), te::thread_axis("blockIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B}, kOnDevice), "");
+}
+
 TEST_F(OpenCl, FunctionsOfMathematics) {
   te::Tensor A = te::placeholder({64}, "A");
   te::Tensor C = te::compute(

@@ -98,6 +98,15 @@ TEST_F(ChainOfThreeTest,
             std::string::npos);
 }
 
+TEST(Threads, MoreOfThemThanTheirAxisCountsAreRefused) {
+  Tensor A = placeholder({3}, "A");
+  Tensor B = compute(
+      {std::int64_t{1} << 31}, {"i"}, [&](Var i) { return A(tir::floormod(i, 3)); }, "B");
+  Schedule s = create_schedule(B);
+  s[B].bind(s[B].axis(0), thread_axis("blockIdx.x"));
+  expect_refused(s, {"bind of axis `i` of stage `B`", "2147483648", "int32", "split"});
+}
+
 TEST_F(ChainOfThreeTest, ThreadsBeyondAShorterLoopComputeNothingForIt) {
   // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8
   // rows.
@@ -257,6 +266,24 @@ TEST_F(NormalizedRowsTest, WhatThreadsKeepForASumThatMoreOfThemMake) {
   s[S].bind(s[S].reduce_axis(0), tx).compute_at(s[B], ji);
   s[R].compute_at(s[B], ji);
   expect_same_values();
+}
+
+TEST(ThreadSums, OfSumsThatEachThreadMakesForItself) {
+  // Inside of a loop of the reduction that threads share, all that B has is kept by each of them.
+  Tensor A = placeholder({6, 5}, "A");
+  IterVar k = reduce_axis({0, 5}, "k"), r = reduce_axis({0, 3}, "r"), q = reduce_axis({0, 6}, "q");
+  Tensor B = compute(
+      {6}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  Tensor C = compute(
+      {2}, {"i"},
+      [&](Var i) {
+        return sum(B(q) + cast(Float(32), r + i), {r, q});
+      },
+      "C");
+  Schedule s = create_schedule(C);
+  s[C].bind(q, thread_axis("threadIdx.x"));
+  s[B].compute_at(s[C], r);
+  EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
 }
 
 TEST(ThreadSums, OfWhatDiffersFromThreadToThreadAreRefused) {

@@ -120,6 +120,8 @@ class KernelTextEmitter {
       is_known &= extent.has_value();
       extents[*axis.thread()->dim] = extent.value_or(1);
     });
+    // Of no threads it is never launched.
+    for (std::int64_t extent : extents) is_known = is_known && extent > 0;
     is_known = is_known && has_bounds(extents[0] * extents[1] * extents[2], block_count);
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
     const auto fill = [&](const char* place, const std::string& value) {

@@ -138,6 +138,12 @@ void BoundInference::set_root(const IterVar& axis, const Range& range) {
 
 Expr BoundInference::number_of_threads(const FrozenStage& stage, const IterVar& axis,
                                        const ThreadMark& thread, const Expr& extent) const {
+  const std::optional<std::int64_t> known = constant_int(extent);
+  if (known && !fits(*known, thread.axis.var().dtype()))
+    throw BoundError("bind of axis `" + axis.name() + "` of stage `" + name_of(stage) +
+                         "`: " + std::to_string(*known) + " are more threads than " +
+                         thread.axis.var().dtype().str() + " counts; split the axis first",
+                     thread.where);
   if (!uses_any(extent, all_values_)) return extent;
   const Interval values = values_of(extent, all_values_, facts_);
   if (values.max()) return simplify(*values.max(), facts_);
@@ -149,7 +155,8 @@ Expr BoundInference::number_of_threads(const FrozenStage& stage, const IterVar& 
 
 void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
   // No thread would run what else there is to do, be it to store sums of nothing.
-  Expr greatest = is_zero(extent) ? make_int(extent.dtype(), 1) : extent;
+  const bool has_none = constant_int(extent).value_or(1) < 1;
+  Expr greatest = has_none ? make_int(extent.dtype(), 1) : extent;
   if (const Range* known = ranges_.find(thread)) {
     if (surely_equal(known->extent, greatest) ||
         arith::can_prove(greatest <= known->extent, facts_))

@@ -181,7 +181,7 @@ StorageScope memory_of(const StageGraph& graph, StageId id) {
 
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);
-  const StorageScope scope = stage.scope;
+  const StorageScope scope = memory_of(graph, id);
   std::vector<IterVar> threads;
   for (const AttachPoint& loop : graph.attach_path(id))
     for (const IterVar& thread : threads_at(graph, loop)) {
