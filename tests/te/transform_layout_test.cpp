@@ -1,8 +1,12 @@
 // Layouts: maps of indices, their inverses, and the loops that follow them.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <numeric>
+
 #include "te/relations/index_digits.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
@@ -116,6 +120,23 @@ TEST(InvertTest, PadsNoMapThatLosesAnIndex) {
   EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 10}));
 }
 
+TEST(InvertTest, PadsNoExtentsThatGrowBeyondInt64) {
+  Var i("i", Int(64)), j("j");
+  const Expr huge = tir::make_int(Int(64), std::int64_t{1} << 62);
+  const Expr prime = tir::make_int(Int(64), (std::int64_t{1} << 61) - 1);
+  EXPECT_FALSE(invert_padded({{i}, {floordiv(i, huge - 1), floormod(i, huge - 1)}},
+                             {tir::make_int(Int(64), std::numeric_limits<std::int64_t>::max())}));
+  EXPECT_FALSE(invert_padded({{i},
+                              {floordiv(floordiv(i, prime), huge),
+                               floormod(floordiv(i, prime), huge), floormod(i, prime)}},
+                             {100}));
+  // Beyond int32, but not int64.
+  const std::optional<Bijection> wide = invert_padded({{j}, {floordiv(j, 1000), floormod(j, 1000)}},
+                                                      {std::numeric_limits<std::int32_t>::max()});
+  ASSERT_TRUE(wide.has_value());
+  EXPECT_EQ(tir::constant_int(wide->extents[0]), 2147484);
+}
+
 struct LayoutTest : testing::Test {
   Tensor A = placeholder({16, 64}, "A");
   Tensor B = compute(
@@ -188,6 +209,60 @@ TEST_F(LayoutTest, ALastPartThatIsNotFullNeedsPadding) {
   ASSERT_EQ(axes.size(), 3u);
   EXPECT_EQ(tir::constant_int(axes[0].dom()->extent), 3);
   EXPECT_EQ(tir::constant_int(axes[2].dom()->extent), 24);
+}
+
+TEST_F(LayoutTest, OnlyWhatNeedsPaddingIsPadded) {
+  const Tensor E = compute(
+      {12}, {"i"}, [&](Var i) { return A(i, 0); }, "E");
+  Schedule exact = create_schedule(E);
+  const std::vector<IterVar> axes = exact[E].transform_layout(
+      [](Var i) -> std::vector<Expr> {
+        return {floordiv(i, 4), floordiv(floormod(i, 4), 2), floormod(i, 2)};
+      },
+      {.pad = true});
+  EXPECT_EQ(tir::constant_int(axes[0].dom()->extent), 3);
+  EXPECT_EQ(tir::constant_int(axes[1].dom()->extent), 2);
+}
+
+TEST_F(LayoutTest, AnAxisInAnotherPlaceIsOnlyAsLongAsItIsNeeded) {
+  const Tensor D = compute(
+      {16, 64}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "D");
+  Schedule tiled = create_schedule(D);
+  auto [io, jo, ii, ji] = tiled[D].tile(tiled[D].axis(0), tiled[D].axis(1), 4, 8);
+  tiled[B].compute_at(tiled[D], jo);
+  const std::vector<IterVar> axes =
+      tiled[B].transform_layout([](Var i, Var j) -> std::vector<Expr> {
+        return {j, i};
+      });
+  const StageGraph graph = freeze(tiled);
+  const Bounds bounds = infer_bound(graph);
+  EXPECT_EQ(tir::print_expr(bounds[axes[0]].extent), "8");
+  EXPECT_EQ(tir::print_expr(bounds[axes[1]].extent), "4");
+  const std::string text = tir::print_function(schedule_ops(graph, bounds, {A, D}));
+  EXPECT_EQ(text.find("likely"), std::string::npos) << text;
+}
+
+/// What the loops' rest would read lies outside of the condition's tensor, too.
+TEST_F(LayoutTest, ACacheOfLoopsWithARestAsksWhereItIsFirst) {
+  const Tensor D = placeholder({5, 3}, "D");
+  const IterVar k = reduce_axis({0, 3}, "k");
+  const Tensor E = compute(
+      {5}, {"i"}, [&](Var i) { return sum(D(i, k), {k}, {.where = D(4 - i, k) > 2.0f}); }, "E");
+  Schedule s = create_schedule(E);
+  s[E].split(s[E].op().axis()[0], 2);
+  s.cache_write(E, "global");
+  const StageGraph graph = freeze(s);
+  const tir::PrimFunc func = schedule_ops(graph, infer_bound(graph), {D, E});
+  std::vector<float> in(15), out(5);
+  std::iota(in.begin(), in.end(), 0.0f);
+  tir::evaluate(func, std::vector<tir::HostValue>{tir::HostArray{in.data(), Float(32), {5, 3}},
+                                                  tir::HostArray{out.data(), Float(32), {5}}});
+  for (std::size_t i = 0; i < 5; ++i) {
+    float sum = 0;
+    for (std::size_t n = 0; n < 3; ++n)
+      if (in[(4 - i) * 3 + n] > 2) sum += in[i * 3 + n];
+    EXPECT_EQ(out[i], sum) << i;
+  }
 }
 
 /// The cache goes over the layout, and so over what is left of its last part.

@@ -81,8 +81,8 @@ class GuardMaker {
                                                                            : index;
   }
 
-  /// Loops over another layout begin at 0, and so go round more than a part of the stage that is
-  /// needed.
+  /// Loops over another layout begin at 0 unless their axis is an original one, and so go round
+  /// more than a part of the stage that is needed.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);
@@ -90,7 +90,8 @@ class GuardMaker {
       for (const IterVar& axis : transform->originals) {
         const Range& range = program_.bounds[axis];
         if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
-        require_within(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
+        const Expr value = unshifted(in_full_width(nest_.values.at(axis)), range.min);
+        require_within(arith::simplify(value, program_.facts), range.extent);
       }
     }
   }

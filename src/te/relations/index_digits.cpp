@@ -192,10 +192,6 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
-}  // namespace
-
-namespace {
-
 /// What the quotients and remainders of an index divide by, at every step: its extent rounded up to
 /// a multiple of all of these has no rest.
 class Divisors {
@@ -204,25 +200,39 @@ class Divisors {
     for (const Expr& result : forward.results) visit(result, 1);
   }
 
-  std::int64_t of(std::size_t param) const { return found_[param]; }
+  /// Nullopt beyond int64.
+  std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
 
  private:
   /// The indices under `e` are divided by `above` after what `e` itself divides by.
-  void visit(const Expr& e, std::int64_t above) {
+  void visit(const Expr& e, std::optional<std::int64_t> above) {
     for (std::size_t n = 0; n < params_.size(); ++n)
-      if (params_[n].same_as(e)) found_[n] = std::lcm(found_[n], above);
+      if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);
     const tir::Binary* binary = e.as<tir::Binary>();
     if (!binary) return;
     const std::int64_t constant = tir::constant_int(binary->b).value_or(0);
     const bool divides = binary->op == BinaryOp::FloorDiv || binary->op == BinaryOp::FloorMod ||
                          binary->op == BinaryOp::TruncDiv || binary->op == BinaryOp::TruncMod;
-    visit(binary->a, divides && constant > 0 ? above * constant : above);
+    visit(binary->a, divides && constant > 0 && above ? product(*above, constant) : above);
     visit(binary->b, above);
   }
 
+  static std::optional<std::int64_t> common_multiple(std::optional<std::int64_t> a,
+                                                     std::optional<std::int64_t> b) {
+    return a && b ? product(*a / std::gcd(*a, *b), *b) : std::nullopt;
+  }
+
   const std::vector<Var>& params_;
-  std::vector<std::int64_t> found_ = std::vector<std::int64_t>(params_.size(), 1);
+  std::vector<std::optional<std::int64_t>> found_ =
+      std::vector<std::optional<std::int64_t>>(params_.size(), 1);
 };
+
+/// The next multiple, in a type that holds it; nullopt beyond int64.
+std::optional<Expr> rounded_up(DataType type, std::int64_t extent, std::int64_t by) {
+  const std::optional<std::int64_t> result = product((extent - 1) / by + 1, by);
+  if (!result) return std::nullopt;
+  return tir::make_int(fits(*result, type) ? type : Int(64), *result);
+}
 
 }  // namespace
 
@@ -231,11 +241,15 @@ std::optional<Bijection> invert_padded(const Transform::Map& forward,
   const Divisors divisors(forward);
   std::vector<Expr> padded;
   for (std::size_t n = 0; n < extents.size(); ++n) {
-    const std::int64_t by = divisors.of(n);
-    const std::optional<std::int64_t> extent = tir::constant_int(extents[n]);
-    if (by > 1 && !extent) return std::nullopt;
-    padded.push_back(by == 1 ? extents[n]
-                             : tir::make_int(extents[n].dtype(), (*extent + by - 1) / by * by));
+    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
+    if (by == 1) {
+      padded.push_back(extents[n]);
+      continue;
+    }
+    if (!by || !extent || *extent < 1) return std::nullopt;
+    const std::optional<Expr> rounded = rounded_up(extents[n].dtype(), *extent, *by);
+    if (!rounded) return std::nullopt;
+    padded.push_back(*rounded);
   }
   return invert(forward, padded);
 }

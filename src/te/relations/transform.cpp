@@ -1,5 +1,6 @@
 // Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis
-// may depend on all of the other side, so domains and guards are taken for the whole group.
+// may depend on all of the other side, so domains and guards are taken for the whole group, beside
+// axes that only change places.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -20,6 +21,23 @@ std::vector<Expr> image_of(const Transform::Map& map, const std::vector<Expr>& a
   for (const Expr& result : map.results)
     results.push_back(simplify(substitute_folding(result, vars)));
   return results;
+}
+
+/// The original axis that the transformed one is, in another place. Its loop goes over no more than
+/// is needed of that; loops that other results are computed for begin at 0.
+const IterVar* kept_axis(const Transform& transform, std::size_t n) {
+  const Expr* result = &transform.forward.results[n];
+  if (const Cast* wider = result->as<Cast>()) result = &wider->value;
+  for (std::size_t i = 0; i < transform.originals.size(); ++i)
+    if (transform.forward.params[i].same_as(*result)) return &transform.originals[i];
+  return nullptr;
+}
+
+/// Where the loop of the transformed axis begins.
+std::optional<Expr> first_of(const Transform& transform, std::size_t n, const AxisRanges& ranges) {
+  const IterVar* kept = kept_axis(transform, n);
+  if (!kept || is_zero(ranges.at(*kept).min)) return std::nullopt;
+  return cast(transform.transformed[n].var().dtype(), ranges.at(*kept).min);
 }
 
 std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
@@ -51,6 +69,10 @@ void ranges_down(const Transform& transform, RangeSweep& sweep) {
   }
   for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
     const IterVar& axis = transform.transformed[i];
+    if (const IterVar* kept = kept_axis(transform, i)) {
+      sweep.set(axis, cast(axis.var().dtype(), sweep.ranges.at(*kept).extent));
+      continue;
+    }
     Interval image = values_of(transform.forward.results[i], originals, sweep.facts);
     if (!image.is_bounded()) {
       throw BoundError("transform_layout: the extent of the new axis `" + axis.name() +
@@ -60,27 +82,37 @@ void ranges_down(const Transform& transform, RangeSweep& sweep) {
   }
 }
 
-void domains_up(const Transform& transform, const AxisRanges&, AxisDomains& domains) {
+void domains_up(const Transform& transform, const AxisRanges& ranges, AxisDomains& domains) {
   arith::IntervalMap transformed;
   for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
     const Interval* domain = domains.find(transform.transformed[i]);
     if (!domain) return;
-    transformed.set(transform.inverse.params[i], *domain);
+    const Var& param = transform.inverse.params[i];
+    transformed.set(param, *domain);
+    if (const std::optional<Expr> first = first_of(transform, i, ranges))
+      transformed.set(param, values_of(param + *first, transformed));
   }
   for (std::size_t i = 0; i < transform.originals.size(); ++i) {
     domains.set(transform.originals[i], values_of(transform.inverse.results[i], transformed));
   }
 }
 
-void index_up(const Transform& transform, const AxisRanges&, AxisValues& values) {
+void index_up(const Transform& transform, const AxisRanges& ranges, AxisValues& values) {
   if (auto transformed = values_at(transform.transformed, values)) {
+    for (std::size_t i = 0; i < transformed->size(); ++i)
+      if (const std::optional<Expr> first = first_of(transform, i, ranges))
+        (*transformed)[i] = (*transformed)[i] + *first;
     set_all(transform.originals, image_of(transform.inverse, *transformed), values);
   }
 }
 
-void index_down(const Transform& transform, const AxisRanges&, AxisValues& values) {
+void index_down(const Transform& transform, const AxisRanges& ranges, AxisValues& values) {
   if (auto originals = values_at(transform.originals, values)) {
-    set_all(transform.transformed, image_of(transform.forward, *originals), values);
+    std::vector<Expr> results = image_of(transform.forward, *originals);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (const std::optional<Expr> first = first_of(transform, i, ranges))
+        results[i] = simplify(results[i] - *first);
+    set_all(transform.transformed, results, values);
   }
 }
 

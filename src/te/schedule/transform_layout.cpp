@@ -132,22 +132,21 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   }
   MapResults results = checked_results(edit, map(forward.params));
   forward.results = std::move(results.indices);
-  const std::optional<Bijection> bijection =
-      options.pad ? invert_padded(forward, shape) : invert(forward, shape);
-  if (!bijection)
+  std::optional<Bijection> bijection = invert(forward, shape);
+  const bool pads = !bijection;
+  if (pads) bijection = invert_padded(forward, shape);
+  if (!bijection || (pads && !options.pad))
     edit.fail(
         std::string(
             "the map is not seen to be a bijection: every index must come back from quotients, "
             "remainders and sums that divide the extents without rest") +
-        (!options.pad && invert_padded(forward, shape)
-             ? "; with {.pad = true} the last of the parts need not be full"
-             : ""));
+        (bijection ? "; with {.pad = true} the last of the parts need not be full" : ""));
 
   for (std::size_t n = 0; n < forward.results.size(); ++n)
     forward.results[n] = in_width_of(bijection->extents[n].dtype(), forward.results[n]);
 
   std::vector<IterVar> transformed;
-  if (compute) transformed = follow_layout(edit, *compute, forward, *bijection, options.pad);
+  if (compute) transformed = follow_layout(edit, *compute, forward, *bijection, pads);
   stage.layout = std::move(forward);
   stage.layout_where = where;
   stage.axis_separators = std::move(results.separators);
