@@ -6,9 +6,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <iostream>
 #include <limits>
-#include <ostream>
 #include <sstream>
+#include <thread>
 
 #include "tenon/codegen/llvm/processor.h"
 
@@ -23,8 +24,9 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 4> kKinds = {{
-    {"llvm", tir::TargetKind::Llvm, "-mcpu, -mattr, -mtriple, -system-lib, -l1-bytes, -l2-bytes"},
-    {"c", tir::TargetKind::C, ""},
+    {"llvm", tir::TargetKind::Llvm,
+     "-mcpu, -mattr, -mtriple, -num-cores, -system-lib, -l1-bytes, -l2-bytes"},
+    {"c", tir::TargetKind::C, "-num-cores"},
     {"cuda", tir::TargetKind::Cuda, "-arch, -max-threads, -registers, -shared-bytes"},
     {"opencl", tir::TargetKind::OpenCl, "-extensions, -max-threads, -shared-bytes, -subgroup-size"},
 }};
@@ -44,7 +46,7 @@ struct Request {
   std::vector<std::string> features = {};
   std::vector<std::string> extensions = {};
   std::optional<int> max_threads = {}, shared_bytes = {}, subgroup_size = {}, registers = {},
-                     l1_bytes = {}, l2_bytes = {};
+                     l1_bytes = {}, l2_bytes = {}, cores = {};
 };
 
 /// The prefix of linker symbols.
@@ -74,8 +76,19 @@ int checked_registers(const std::string& value, const SourceLocation& where) {
                     where);
 }
 
+/// Keys of TVM's targets without a meaning here.
+bool says_nothing(const std::string& key, const SourceLocation& where) {
+  const std::string_view why = key == "-keys"        ? "schedules are chosen by the kind of target"
+                               : key == "-opt-level" ? "build takes it, as {.opt_level = 2}"
+                                                     : "";
+  if (!why.empty())
+    std::cerr << to_string(where) << ": warning: target key `" << key << "` has no effect: " << why
+              << '\n';
+  return !why.empty();
+}
+
 Request parse(const std::string& text, const SourceLocation& where) {
-  const std::vector<std::string> words = split(text, ' ');
+  std::vector<std::string> words = split(text, ' ');
   const std::string name = words.empty() ? "" : words.front();
   const Kind* kind = nullptr;
   std::string known;
@@ -87,8 +100,10 @@ Request parse(const std::string& text, const SourceLocation& where) {
     throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
   Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
+    if (words[n].starts_with("--")) words[n].erase(0, 1);
     const std::size_t equals = words[n].find('=');
     const std::string key = words[n].substr(0, equals);
+    if (says_nothing(key, where)) continue;
     const bool is_known =
         (", " + std::string(kind->keys) + ",").find(", " + key + ",") != std::string::npos;
     if (!is_known || !key.starts_with('-')) {
@@ -112,6 +127,7 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (key == "-system-lib") request.system_library = checked_prefix(value, where);
     if (key == "-max-threads") request.max_threads = checked_number(key, value, where);
     if (key == "-shared-bytes") request.shared_bytes = checked_number(key, value, where);
+    if (key == "-num-cores") request.cores = checked_number(key, value, where);
     if (key == "-l1-bytes") request.l1_bytes = checked_number(key, value, where);
     if (key == "-l2-bytes") request.l2_bytes = checked_number(key, value, where);
     if (key == "-registers") request.registers = checked_registers(value, where);
@@ -151,6 +167,9 @@ tir::CacheBytes host_caches() {
   return caches;
 }
 
+/// That this process may use.
+int host_cores() { return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u)); }
+
 tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
   const codegen::Processor host = codegen::host_processor();
   tir::TargetFacts facts{.kind = tir::TargetKind::Llvm};
@@ -186,7 +205,11 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
     facts.features.push_back(feature);
   }
   facts.vector_registers = codegen::vector_registers(facts);
-  if (facts.cpu == host.name) facts.caches = host_caches();
+  if (facts.cpu == host.name) {
+    facts.caches = host_caches();
+    facts.cores = host_cores();
+  }
+  if (request.cores) facts.cores = *request.cores;
   if (request.l1_bytes) facts.caches.l1 = *request.l1_bytes;
   if (request.l2_bytes) facts.caches.l2 = *request.l2_bytes;
   facts.system_library = request.system_library;
@@ -195,14 +218,15 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
 
 /// This host's processor, whose C compiler it is. Vectors stay as wide as the schedule made them:
 /// registers are that compiler's matter.
-tir::TargetFacts resolve_c() {
+tir::TargetFacts resolve_c(const Request& request) {
   const codegen::Processor host = codegen::host_processor();
   return {.kind = tir::TargetKind::C,
           .triple = host.triple,
           .cpu = host.name,
           .features = host.features,
           .vector_registers = {},
-          .caches = host_caches()};
+          .caches = host_caches(),
+          .cores = request.cores.value_or(host_cores())};
 }
 
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
@@ -258,7 +282,7 @@ Target::Target(const std::string& text, SourceLocation where) : text_(text) {
       facts_ = resolve_cuda(request, where);
       break;
     case tir::TargetKind::C:
-      facts_ = resolve_c();
+      facts_ = resolve_c(request);
       return;
     case tir::TargetKind::OpenCl:
       facts_ = resolve_opencl(request, where);

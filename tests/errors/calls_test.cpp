@@ -313,5 +313,16 @@ TEST(TargetTest, TellsTheCachesThatItIsGiven) {
   EXPECT_GT(Target("llvm").facts().caches.l1, 0);
 }
 
+TEST(TargetTest, TakesTheKeysOfTargetsOfTvm) {
+  EXPECT_EQ(Target("llvm --num-cores=3").facts().cores, 3);
+  EXPECT_EQ(Target("c -num-cores=5").facts().cores, 5);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Target("llvm -keys=cpu -opt-level=3").facts().cpu, Target("llvm").facts().cpu);
+  const std::string warnings = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warnings.find("calls_test.cpp"), std::string::npos);
+  EXPECT_NE(warnings.find("`-keys` has no effect"), std::string::npos);
+  EXPECT_NE(warnings.find("{.opt_level = 2}"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -2,11 +2,15 @@
 //
 //   Target("llvm")                                  // this host's processor and all its features
 //   Target("llvm -mcpu=znver4 -mattr=+avx512f")
-//   Target("llvm -l1-bytes=32768 -l2-bytes=1048576")   // a core's caches: schedules size tiles by them
+//   Target("llvm -num-cores=8 -l1-bytes=32768 -l2-bytes=1048576")   // what topi's schedules go by
 //   Target("llvm -system-lib=conv_")                // to be linked into a program: Module::system_library
 //   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
 //   Target("opencl -extensions=cl_khr_fp16,cl_khr_subgroup_shuffle -subgroup-size=32")
 //   Target("opencl -max-threads=256 -shared-bytes=32768")   // the limits of a block of threads
+//   Target("cuda -arch=sm_90 -registers=128")       // the most that a thread may use
+//
+// Keys may have a second dash, as in TVM's targets. Of those, -keys and -opt-level say nothing
+// here: a line on standard error tells so.
 #pragma once
 
 #include <iosfwd>

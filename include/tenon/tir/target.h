@@ -38,6 +38,7 @@ struct TargetFacts {
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
   VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};  // the widest
   CacheBytes caches = {};  // what schedules size their tiles by
+  int cores = 1;           // that share the work of parallel loops
   std::string arch = "";   // "sm_90"
   int max_threads_per_block = 1024;
   int warp_size = 32;
