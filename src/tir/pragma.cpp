@@ -9,7 +9,7 @@ namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<PragmaKey, std::string_view>, 11> kKeys = {{
+constexpr std::array<std::pair<PragmaKey, std::string_view>, 12> kKeys = {{
     {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
     {PragmaKey::UnrollExplicit, "unroll_explicit"},
     {PragmaKey::ImportLlvm, "import_llvm"},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<PragmaKey, std::string_view>, 11> kKeys = {{
     {PragmaKey::LoopPartitionHint, "loop_partition_hint"},
     {PragmaKey::TensorCore, "tensor_core"},
     {PragmaKey::BlocksPerMultiprocessor, "blocks_per_multiprocessor"},
+    {PragmaKey::StreamStores, "stream_stores"},
 }};
 
 }  // namespace

@@ -26,6 +26,9 @@ enum class PragmaKey : std::uint8_t {
   /// How many blocks of a kernel are to run on a multiprocessor at once: registers are shared out
   /// so that they can.
   BlocksPerMultiprocessor,
+  /// Vectors are stored past the caches, where the processor can: what is written is more than
+  /// these hold, or is not read soon.
+  StreamStores,
 };
 
 /// "auto_unroll_max_step"

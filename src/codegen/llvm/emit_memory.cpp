@@ -1,10 +1,14 @@
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
-#include <functional>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/llvm_versions.h"
 #include "codegen/llvm/types.h"
 #include "tenon/codegen/memory_plan.h"
 #include "tenon/runtime/c_api.h"
@@ -143,8 +147,26 @@ void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::
         value,
         with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
   }
-  builder_.CreateAlignedStore(value, address,
-                              llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  llvm::StoreInst* store = builder_.CreateAlignedStore(
+      value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  // Of single elements each would take a line's way to memory for itself.
+  const bool is_in_memory = !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
+  if (streams_stores_ && is_in_memory && value->getType()->isVectorTy())
+    store->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(module_.context(), llvm::ConstantAsMetadata::get(int32(1))));
+}
+
+void FunctionEmitter::stream_stores(const Stmt& body) {
+  const llvm::Triple triple(module_.module().getTargetTriple());
+  const bool is_x86 = triple.getArch() == llvm::Triple::x86_64;
+  const bool outer = std::exchange(streams_stores_, is_x86 || triple.isAArch64());
+  stmt(body);
+  streams_stores_ = outer;
+  // Other threads could otherwise see what is stored afterwards before these.
+  if (!outer && is_x86)
+    builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>(),
+                             llvm::ArrayRef<llvm::Value*>());
 }
 
 // ---- lanes ----

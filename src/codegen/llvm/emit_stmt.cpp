@@ -250,6 +250,9 @@ void FunctionEmitter::emit(const Attr& n) {
     case AttrKind::VirtualThread:
       refuse_thread_axis(n);
     case AttrKind::Pragma:
+      if (is_pragma(n, tir::PragmaKey::StreamStores)) return stream_stores(n.body);
+      // What launches kernels runs on one thread: so do its parallel loops.
+      if (device_id_) return stmt(n.body);
       if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)
         return parallel_region(n.body);
       if (is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish) && task_) {

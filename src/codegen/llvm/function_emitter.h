@@ -122,6 +122,8 @@ class FunctionEmitter {
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
+  /// The body with its stores of vectors past the caches, all of them done where it ends.
+  void stream_stores(const tir::Stmt& body);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
   /// Positions of the lanes of a vector index.
   std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
@@ -205,6 +207,7 @@ class FunctionEmitter {
   std::optional<Task> task_;
   /// Whether tasks take iterations in turns rather than a range each.
   bool strided_tasks_ = false;
+  bool streams_stores_ = false;
 };
 
 }  // namespace tenon::codegen
