@@ -1,10 +1,10 @@
 // Products of matrices on processors (topi/cpu.h).
 #include <algorithm>
-#include <functional>
 
-#include "tenon/te/auto_inline.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/cpu.h"
+#include "topi/cpu_arrange.h"
+#include "topi/cpu_rows.h"
 #include "topi/products.h"
 
 namespace tenon::topi::cpu {
@@ -17,38 +17,8 @@ using te::Stage;
 using tir::Expr;
 using tir::Var;
 
-/// What is asked for, and the product of which it is, element by element, a map.
-struct Request {
-  Tensor out, product;
-  Tensor a() const { return product.op().inputs().front(); }
-  Tensor b() const { return product.op().inputs().back(); }
-  bool is_mapped() const { return !out.op().same_as(product.op()); }
-};
-
-/// The products that the tensor is computed from by maps that read an element for an element.
-void find_products(const Tensor& x, const Tensor& out, std::vector<Tensor>& found) {
-  if (is_product(x)) {
-    const bool is_there = std::any_of(found.begin(), found.end(), [&](const Tensor& known) {
-      return known.op().same_as(x.op());
-    });
-    if (!is_there) found.push_back(x);
-    return;
-  }
-  if (!te::is_broadcast(x.op())) return;
-  for (const Tensor& input : x.op().inputs())
-    if (input.shape().size() == out.shape().size()) find_products(input, out, found);
-}
-
-Request request_of(const char* function, const Tensor& out, const SourceLocation& where) {
-  std::vector<Tensor> products;
-  find_products(out, out, products);
-  if (products.size() == 1) return {out, products.front()};
-  throw ScheduleError(
-      std::string(function) + " of `" + out.name() +
-          "`: it is no product of two matrices (topi::matmul, dense, batch_matmul), and no map of "
-          "the elements of one",
-      where);
-}
+/// The second factor.
+Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
 
 /// Sums that stay in registers: so many rows of vectors. Beside them there is room for the vectors
 /// of a row of B and for an element of A.
@@ -60,10 +30,10 @@ struct Tile {
 Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
   constexpr std::int64_t kFewRows = 64, kManyColumns = 256;
   const bool has_32_registers = target.vector_registers.count >= 32;
-  Tile tile{has_32_registers ? 8 : 6, 2, std::max(target.vector_registers.bits / sum.bits, 4)};
+  Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
   if (extents.columns && *extents.columns <= tile.lanes) {
-    while (tile.lanes > *extents.columns) tile.lanes /= 2;
+    while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
   }
   // Few rows are shared out evenly, so that the last tile is not much smaller than the others.
@@ -74,8 +44,6 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
   }
   return tile;
 }
-
-constexpr const char* kPartitioned = "loop_partition_hint";
 
 /// How many steps of the reduction stand in a row: without a rest if that can be.
 int steps_at_once(std::optional<std::int64_t> depth) {
@@ -120,16 +88,11 @@ IterVar lay_out_in_panels(const Stage& packed, const Tile& tile, bool is_transpo
   return panels;
 }
 
-/// Inlines what stands between the product and what is asked for.
-void inline_between(const Schedule& s, const Request& request) {
-  const std::function<bool(const te::Operation&)> reads_product = [&](const te::Operation& op) {
-    const std::vector<Tensor>& inputs = op.inputs();
-    return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
-      return input.op().same_as(request.product.op()) || reads_product(input.op());
-    });
-  };
-  for (const Stage& stage : s.stages())
-    if (!stage.op().same_as(request.out.op()) && reads_product(stage.op())) stage.compute_inline();
+/// The multiplications.
+std::optional<double> operations_of(const Tensor& product) {
+  std::vector<Expr> extents = product.shape();
+  extents.push_back(product.op().reduce_axis(0).dom()->extent);
+  return count_of(extents);
 }
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
@@ -139,14 +102,13 @@ std::size_t long_dimension(const ProductExtents& extents) { return extents.rows 
 
 /// Rows of the matrix are added up, several at a time, a piece of the result after another: the
 /// piece stays in the first cache, and the rows are read in long runs.
-Schedule schedule_sums_of_rows(const Request& request, const TargetFacts& target) {
+void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
-  const std::size_t along = long_dimension(ProductExtents(request.product));
-  const DataType type = request.product.dtype();
-  const int lanes = std::max(target.vector_registers.bits / type.bits, 4);
+  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const DataType type = request.core.dtype();
+  const int lanes = lanes_of(type, target);
   const int piece = std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
-  Schedule s = te::create_schedule(request.out);
-  inline_between(s, request);
+  request.inline_between(s);
   const Stage out = s[request.out];
   auto [pieces, elements] = out.split(out.op().axis()[along], piece);
   const IterVar other = out.op().axis()[1 - along];
@@ -154,7 +116,7 @@ Schedule schedule_sums_of_rows(const Request& request, const TargetFacts& target
   if (request.is_mapped()) {
     auto [vector, lane] = out.split(elements, lanes);
     out.reorder({pieces, other, vector, lane}).vectorize(lane);
-    sums = s[request.product];
+    sums = s[request.core];
     sums.compute_at(out, pieces);
     elements = sums.op().axis()[along];
   }
@@ -163,93 +125,100 @@ Schedule schedule_sums_of_rows(const Request& request, const TargetFacts& target
   std::vector<IterVar> order{rows, sums.op().axis()[1 - along], vector, row, lane};
   if (!request.is_mapped()) order.insert(order.begin(), pieces);
   sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
-  out.parallel(pieces).pragma(pieces, kPartitioned, 1);
-  return s;
+  out.pragma(pieces, kPartitioned, 1);
+  if (is_worth_threads(operations_of(request.core))) out.parallel(pieces);
 }
 
 /// Products of the vector with rows of the matrix, a few rows at a time, each added up by lanes.
-Schedule schedule_dots(const Request& request, const TargetFacts& target) {
+void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
-  const std::size_t along = long_dimension(ProductExtents(request.product));
-  const int lanes = std::max(target.vector_registers.bits / request.product.dtype().bits, 4);
-  Schedule s = te::create_schedule(request.out);
-  inline_between(s, request);
-  const Stage sums = s[request.product];
+  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const int lanes = lanes_of(request.core.dtype(), target);
+  request.inline_between(s);
+  const Stage sums = s[request.core];
   const IterVar lane = sums.split(sums.op().reduce_axis(0), lanes).inner;
-  const Tensor by_lanes = s.rfactor(request.product, lane, 2);
+  const Tensor by_lanes = s.rfactor(request.core, lane, 2);
   const Stage out = s[request.out];
   auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
   auto [few, row] = out.split(rows, kRowsAtOnce);
   const IterVar other = out.op().axis()[1 - along];
   if (request.is_mapped()) {
     out.reorder({tasks, few, other, row});
-    s[request.product].compute_at(out, few);
+    s[request.core].compute_at(out, few);
   } else {
     out.reorder({tasks, few, other, row, out.op().reduce_axis(0)});
   }
-  out.parallel(tasks).pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
+  out.pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
+  if (is_worth_threads(operations_of(request.core))) out.parallel(tasks);
   const Stage partial = s[by_lanes];
   partial.compute_at(out, few).set_scope("local");
   const std::vector<IterVar> axes = partial.op().axis();
   const IterVar steps = partial.op().reduce_axis(0);
   partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
   partial.unroll(axes[along]).vectorize(axes[2]).pragma(steps, kPartitioned, 1);
-  return s;
 }
 
 // ---- a matrix by a matrix -----------------------------------------------------------------------
 
+constexpr int kBandsOfACore = 4;
+
+/// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
+/// less often the panels come from memory; but the bands are shared out among the cores.
+int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, int cores) {
+  constexpr std::int64_t kLeast = 8, kMost = 32;
+  if (!extents.rows) return 2 * kLeast;
+  return static_cast<int>(
+      std::clamp(*extents.rows / tile.rows / cores / kBandsOfACore, kLeast, kMost));
+}
+
 class MatmulSchedule {
  public:
-  MatmulSchedule(const Request& request, const TargetFacts& target)
-      : request_(request),
-        extents_(request.product),
-        batch_(tir::constant_int(request.product.shape().front())),
-        tile_(tile_of(extents_, request.product.dtype(), target)),
-        schedule_(te::create_schedule(request.out)) {}
+  MatmulSchedule(const Schedule& s, const Request& request, const TargetFacts& target)
+      : schedule_(s),
+        request_(request),
+        extents_(request.core),
+        tile_(tile_of(extents_, request.core.dtype(), target)),
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, target.cores)) {}
 
-  Schedule make() {
-    inline_between(schedule_, request_);
+  void arrange() {
+    request_.inline_between(schedule_);
     const Stage out = schedule_[request_.out];
     const Tensor sums =
-        request_.is_mapped() ? request_.product : schedule_.cache_write(request_.product, "local");
+        request_.is_mapped() ? request_.core : schedule_.cache_write(request_.core, "local");
     if (request_.is_mapped()) schedule_[sums].set_scope("local");
     const bool packs = packs_b();
     const std::optional<Tensor> packed =
-        packs ? std::optional(schedule_.cache_read(request_.b(), "global", {sums})) : std::nullopt;
+        packs ? std::optional(schedule_.cache_read(b_of(request_), "global", {sums}))
+              : std::nullopt;
 
     const std::vector<IterVar> axes = out.op().axis();
     auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
-    auto [band, it] = out.split(io, kTilesOfABand);
+    auto [band, it] = out.split(io, tiles_of_a_band_);
     const IterVar outer = has_many_bands() ? band : jo;
     out.reorder({outer, has_many_bands() ? jo : band, it, ii, ji});
     out.unroll(ii);
     auto [vector, lane] = out.split(ji, tile_.lanes);
     out.unroll(vector).vectorize(lane);
     out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
-    if (is_worth_threads()) out.parallel(is_batched() ? axes.front() : outer);
+    if (is_worth_threads(operations_of(request_.core)))
+      out.parallel(is_batched() ? axes.front() : outer);
     const Stage tile = schedule_[sums];
     tile.compute_at(out, it);
     keep_in_registers(tile, tile_, extents_.depth);
     if (packed) {
       const IterVar panels =
-          lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.product, 1));
+          lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.core, 1));
       if (is_batched()) schedule_[*packed].compute_at(out, axes.front());
       if (!is_batched()) schedule_[*packed].parallel(panels);
     }
-    return schedule_;
   }
 
  private:
-  /// A band of A and a panel of B stay in the second cache while a band of C is computed.
-  static constexpr int kTilesOfABand = 16;
-
-  bool is_batched() const { return request_.product.shape().size() == 3; }
+  bool is_batched() const { return request_.core.shape().size() == 3; }
 
   /// Threads take bands of C where there are some for each, else what is below a panel of B.
   bool has_many_bands() const {
-    constexpr std::int64_t kMany = 4;
-    return extents_.rows.value_or(1 << 20) >= kMany * kTilesOfABand * tile_.rows;
+    return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
   }
 
   /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
@@ -257,41 +226,41 @@ class MatmulSchedule {
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     // One tensor for both factors would be laid out for both.
-    const bool has_own = request_.product.op().inputs().size() == 2;
+    const bool has_own = request_.core.op().inputs().size() == 2;
     if (!has_own || !extents_.columns || *extents_.columns < tile_.width()) return false;
     const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
-    return is_read_often && (is_transposed(request_.product, 1) ||
-                             *extents_.columns * request_.b().dtype().bytes() > kNear);
+    return is_read_often && (is_transposed(request_.core, 1) ||
+                             *extents_.columns * b_of(request_).dtype().bytes() > kNear);
   }
 
-  bool is_worth_threads() const {
-    constexpr double kLeast = 1e6;
-    if (!extents_.rows || !extents_.columns || !extents_.depth) return true;
-    return static_cast<double>(*extents_.rows) * static_cast<double>(*extents_.columns) *
-               static_cast<double>(*extents_.depth) *
-               (is_batched() ? static_cast<double>(batch_.value_or(1 << 20)) : 1) >=
-           kLeast;
-  }
-
+  const Schedule& schedule_;
   const Request& request_;
   const ProductExtents extents_;
-  const std::optional<std::int64_t> batch_;
   const Tile tile_;
-  Schedule schedule_;
+  const int tiles_of_a_band_;
 };
 
 }  // namespace
 
+void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const ProductExtents extents(request.core);
+  const bool is_batched = request.core.shape().size() == 3;
+  if (is_batched || (extents.rows != 1 && extents.columns != 1))
+    return MatmulSchedule(s, request, target).arrange();
+  const bool is_row = extents.rows == 1;
+  const bool is_dot = is_row == is_transposed(request.core, is_row ? 1 : 0);
+  if (is_dot) return arrange_dots(s, request, target);
+  arrange_sums_of_rows(s, request, target);
+}
+
 Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  const Request request = request_of("schedule_matmul", out, where);
-  const ProductExtents extents(request.product);
-  const bool is_batched = request.product.shape().size() == 3;
-  if (!is_batched && (extents.rows == 1 || extents.columns == 1)) {
-    const bool is_row = extents.rows == 1;
-    const bool is_dot = is_row == is_transposed(request.product, is_row ? 1 : 0);
-    return is_dot ? schedule_dots(request, target) : schedule_sums_of_rows(request, target);
-  }
-  return MatmulSchedule(request, target).make();
+  const Schedule s = te::create_schedule(out);
+  arrange_matmul(
+      s,
+      checked_request("schedule_matmul", s, out, is_product,
+                      "product of two matrices (topi::matmul, dense, batch_matmul)", where),
+      target);
+  return s;
 }
 
 }  // namespace tenon::topi::cpu

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tenon/driver/target.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
@@ -114,6 +116,53 @@ TEST(CpuMatmul, MultipliesATensorByItself) {
   const Tensor A = matrix("A", false, 35, 35);
   const Tensor C = matmul(A, A);
   EXPECT_EQ(checked(C, {A, C}), "");
+}
+
+TEST(CpuMatmul, TakesExtentsOfZero) {
+  for (const auto& [m, n, k] :
+       std::vector<std::tuple<int, int, int>>{{0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {1, 4, 0}})
+    EXPECT_EQ(check_product(m, n, k), "") << m << " " << n << " " << k;
+}
+
+TEST(CpuMatmul, TakesManyBands) {
+  // More than the bands that a core takes, of tiles of 8 rows at least.
+  EXPECT_EQ(check_product(4 * 8 * 8 + 3, 19, 3), "");
+}
+
+TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
+  const Tensor A = matrix("A", false, 64, 8), B = matrix("B", false, 8, 512);
+  const Tensor C = matmul(A, B, {.name = "C"});
+  TargetFacts target = Target("llvm").facts();
+  target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  std::ostringstream stream;
+  stream << lower(cpu::schedule_matmul(C, target), {A, B, C}, {.simple_mode = true});
+  const std::string text = stream.str();
+  // Eight steps of eight rows of three vectors: 8 x 48 sums beside a panel of B that is 48 wide.
+  EXPECT_NE(text.find("allocate(B.global: Pointer(global float32), float32, [4224])"),
+            std::string::npos)
+      << text;  // 11 panels of 8 x 48
+  EXPECT_NE(text.find("allocate(C.local: Pointer(local float32), float32, [384])"),
+            std::string::npos)
+      << text;
+}
+
+TEST(CpuMatmul, InlinesMapsThatSeveralRead) {
+  const Tensor A = matrix("A", false, 9, 4), B = matrix("B", false, 4, 17);
+  Tensor out = matmul(A, B);
+  for (int n = 0; n < 3; ++n) out = add(Term(relu(out)), Term(out));
+  EXPECT_EQ(checked(out, {A, B, out}), "");
+}
+
+TEST(CpuMatmul, RefusesAReductionOfTheProduct) {
+  const Tensor A = matrix("A", false, 4, 4), B = matrix("B", false, 4, 4);
+  try {
+    cpu::schedule_matmul(softmax(matmul(A, B, {.name = "P"})), Target("llvm").facts());
+    ADD_FAILURE() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string(error.what()).find("`T_softmax_maxelem`"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("`P`"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cpu_schedules_test.cpp"), std::string::npos);
+  }
 }
 
 TEST(CpuMatmul, RefusesWhatIsNoProduct) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tenon/topi/transformer.h"
 #include "tests/common/numbers.h"
 
 namespace tenon::testing {
@@ -14,6 +15,50 @@ double sum(std::int64_t count, const std::function<double(std::int64_t)>& term) 
   double total = 0;
   for (std::int64_t k = 0; k < count; ++k) total += term(k);
   return total;
+}
+
+TEST(LibraryNnTest, Gelu) {
+  te::Tensor A = te::placeholder({5, 7}, "A");
+  auto truth = [](auto& in, Indices i) {
+    const double x = in[0](i);
+    return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+  };
+  EXPECT_EQ(differs({A}, topi::gelu(A), truth), "");
+}
+
+TEST(LibraryNnTest, Norms) {
+  te::Tensor A = te::placeholder({3, 9}, "A"), G = te::placeholder({9}, "G"),
+             B = te::placeholder({9}, "B");
+  auto layer = [](auto& in, Indices i) {
+    auto x = [&](std::int64_t k) { return in[0]({i[0], k}); };
+    const double mean = sum(9, x) / 9;
+    const double variance = sum(9, [&](std::int64_t k) { return std::pow(x(k) - mean, 2); }) / 9;
+    return (x(i[1]) - mean) / std::sqrt(variance + 0.5) * in[1]({i[1]}) + in[2]({i[1]});
+  };
+  EXPECT_EQ(differs({A, G, B}, topi::layer_norm(A, G, B, 0.5), layer), "");
+  auto rms = [](auto& in, Indices i) {
+    const double mean = sum(9, [&](std::int64_t k) { return std::pow(in[0]({i[0], k}), 2); }) / 9;
+    return in[0](i) / std::sqrt(mean + 0.5) * in[1]({i[1]});
+  };
+  EXPECT_EQ(differs({A, G}, topi::rms_norm(A, G, 0.5), rms), "");
+}
+
+TEST(LibraryNnTest, Attention) {
+  te::Tensor Q = te::placeholder({2, 3, 4}, "Q"), K = te::placeholder({2, 5, 4}, "K"),
+             V = te::placeholder({2, 5, 6}, "V");
+  auto truth = [](auto& in, Indices i) {
+    auto power = [&](std::int64_t j) {
+      return std::exp(0.25 * sum(4, [&](std::int64_t w) {
+                        return in[0]({i[0], i[1], w}) * in[1]({i[0], j, w});
+                      }));
+    };
+    return sum(5,
+               [&](std::int64_t j) {
+                 return power(j) * in[2]({i[0], j, i[2]});
+               }) /
+           sum(5, power);
+  };
+  EXPECT_EQ(differs({Q, K, V}, topi::attention(Q, K, V, {.scale = 0.25}), truth), "");
 }
 
 TEST(LibraryNnTest, ProductsOfMatrices) {

@@ -25,6 +25,10 @@ bool is_broadcast(const Operation& op);
 /// One output, no reduction, no effects: every element is an expression of elements of the inputs.
 bool is_injective(const Operation& op);
 
+/// Whether no primitive has touched the stage: no loop changed, no attachment, scope or group, and
+/// neither made nor rewritten by a cache or an rfactor.
+bool is_untouched(const Stage& stage);
+
 std::vector<Operation> auto_inline_elementwise(const Schedule& schedule,
                                                SourceLocation where = SourceLocation::current());
 std::vector<Operation> auto_inline_broadcast(const Schedule& schedule,

@@ -8,7 +8,7 @@
 // Any extents do. Where they are constants, tiles and panels are chosen for them, and what tiles do
 // not divide gets loops of its own.
 //
-// ScheduleError: the tensor is no operator of the kind, or maps of elements of one.
+// ScheduleError: the tensor is no operator of the kind, and no map of the elements of one.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -29,5 +29,31 @@ using tir::TargetFacts;
 /// it lies.
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
+
+/// For conv2d_nchw, and maps of its elements. A tile of sums stays in registers through the whole
+/// reduction: some places of a row by vectors of filters, which are laid out in blocks for that; of
+/// short reductions, some filters by vectors of places.
+te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
+                             SourceLocation where = SourceLocation::current());
+
+/// For attention: a block of queries after another, as many as leave their scores in the second
+/// cache, so that these are never stored whole.
+te::Schedule schedule_attention(const Tensor& out, const TargetFacts& target,
+                                SourceLocation where = SourceLocation::current());
+
+/// For softmax, layer_norm and rms_norm over the last dimension, reductions of rows, and whatever
+/// else needs of each row of its inputs that row: a row after another is read once and stays in
+/// the first cache. Sums are added up by vectors, so that they are rounded in another order.
+te::Schedule schedule_rows(const Tensor& out, const TargetFacts& target,
+                           SourceLocation where = SourceLocation::current());
+/// For sum, max, ... of one tensor over any dimensions: rows as above; columns a piece at a time.
+te::Schedule schedule_reduction(const Tensor& out, const TargetFacts& target,
+                                SourceLocation where = SourceLocation::current());
+/// For maps of elements, broadcasts and the like, which are inlined into one another.
+te::Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target,
+                                  SourceLocation where = SourceLocation::current());
+/// For transpose: by tiles of as many rows and columns as a vector has elements.
+te::Schedule schedule_transpose(const Tensor& out, const TargetFacts& target,
+                                SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::cpu

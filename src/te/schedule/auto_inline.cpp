@@ -284,6 +284,8 @@ class AutoInline {
 
 }  // namespace
 
+bool is_untouched(const Stage& stage) { return !stage.is_group() && is_untouched(stage.data()); }
+
 std::vector<Operation> auto_inline_elementwise(const Schedule& schedule, SourceLocation where) {
   return AutoInline(schedule, is_elementwise, where).run();
 }

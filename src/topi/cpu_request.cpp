@@ -1,0 +1,98 @@
+#include "topi/cpu_request.h"
+
+#include <algorithm>
+
+#include "tenon/te/auto_inline.h"
+
+namespace tenon::topi::cpu {
+
+using te::Operation;
+using te::Schedule;
+using te::Stage;
+
+bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Operation& other) { return other.same_as(op); });
+}
+
+bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operation>& readers) {
+  const Operation op = stage.op();
+  if (!te::is_untouched(stage) || is_one_of(op, s.outputs())) return false;
+  for (const Stage& reader : s.stages()) {
+    const std::vector<Tensor> inputs = reader.op().inputs();
+    const bool reads = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const Tensor& input) { return input.op().same_as(op); });
+    if (reads && !is_one_of(reader.op(), readers)) return false;
+  }
+  return true;
+}
+
+void Request::inline_between(const Schedule& s) const {
+  for (const Operation& op : between) s[op].compute_inline();
+}
+
+std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore is_core) {
+  if (is_core(out)) return Request{out, out, {}};
+  // Readers first, so that all of them are known.
+  std::vector<Operation> chain{out.op()};
+  std::vector<Tensor> cores;
+  if (!te::is_broadcast(out.op())) return std::nullopt;
+  const std::vector<Stage> stages = s.stages();
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    const Operation op = stage->op();
+    const std::vector<Tensor> inputs = [&] {
+      std::vector<Tensor> all;
+      for (const Operation& reader : chain)
+        for (const Tensor& input : reader.inputs()) all.push_back(input);
+      return all;
+    }();
+    const bool is_read = std::any_of(inputs.begin(), inputs.end(),
+                                     [&](const Tensor& x) { return x.op().same_as(op); });
+    if (!is_read || op.num_outputs() != 1) continue;
+    const bool is_of_rank = op.output(0).shape().size() == out.shape().size();
+    if (!is_of_rank || !is_only_for(s, *stage, chain)) continue;
+    if (is_core(op.output(0)))
+      cores.push_back(op.output(0));
+    else if (te::is_broadcast(op))
+      chain.push_back(op);
+  }
+  if (cores.size() != 1) return std::nullopt;
+  chain.erase(chain.begin());
+  // Maps that do not come from the operator stay as they are.
+  std::erase_if(chain, [&](const Operation& op) {
+    const Schedule alone = te::create_schedule(op);
+    const std::vector<Stage> before = alone.stages();
+    return std::none_of(before.begin(), before.end(),
+                        [&](const Stage& stage) { return stage.op().same_as(cores.front().op()); });
+  });
+  return Request{out, cores.front(), chain};
+}
+
+Request checked_request(const char* function, const Schedule& s, const Tensor& out, IsCore is_core,
+                        const char* kind, const SourceLocation& where) {
+  if (const std::optional<Request> found = find_request(s, out, is_core)) return *found;
+  std::string why = "it is no " + std::string(kind) + ", and no map of the elements of one";
+  for (const Stage& stage : s.stages()) {
+    if (!is_core(stage.op().output(0))) continue;
+    for (const Stage& reader : s.stages())
+      for (const Tensor& input : reader.op().inputs())
+        if (input.op().same_as(stage.op()) && !te::is_broadcast(reader.op()))
+          why = "`" + reader.name() + "` is computed from the " + kind + " `" + stage.name() +
+                "`, and is no map of its elements";
+  }
+  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+}
+
+void inline_maps(const Schedule& s, const Tensor& out) {
+  std::vector<Operation> group{s[out].op()};
+  const std::vector<Stage> stages = s.stages();
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    const Operation op = stage->op();
+    if (is_one_of(op, group) || op.as<te::Placeholder>() || !te::is_injective(op)) continue;
+    if (!is_only_for(s, *stage, group)) continue;
+    group.push_back(op);
+  }
+  for (auto op = group.begin() + 1; op != group.end(); ++op) s[*op].compute_inline();
+}
+
+}  // namespace tenon::topi::cpu

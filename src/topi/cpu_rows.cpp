@@ -1,0 +1,271 @@
+// Operators on rows for processors (topi/cpu.h): softmax, norms, reductions of rows.
+#include "topi/cpu_rows.h"
+
+#include <algorithm>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+#include "topi/cpu_arrange.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Operation;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+
+int lanes_of(DataType type, const TargetFacts& target) {
+  return std::max(target.vector_registers.bits / type.bits, 4);
+}
+
+std::optional<double> count_of(const std::vector<Expr>& extents) {
+  double count = 1;
+  for (const Expr& extent : extents) {
+    const std::optional<std::int64_t> known = tir::constant_int(extent);
+    if (!known) return std::nullopt;
+    count *= static_cast<double>(*known);
+  }
+  return count;
+}
+
+bool is_worth_threads(std::optional<double> operations) {
+  constexpr double kLeast = 1 << 18;
+  return operations.value_or(kLeast) >= kLeast;
+}
+
+namespace {
+
+/// Returns the loop over vectors.
+IterVar split_into_vectors(const Stage& stage, const IterVar& axis, int lanes) {
+  auto [vectors, lane] = stage.split(axis, lanes);
+  stage.vectorize(lane).pragma(vectors, kPartitioned, 1);
+  return vectors;
+}
+
+}  // namespace
+
+void vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
+  split_into_vectors(stage, axis, lanes);
+}
+
+void vectorize_result(const Stage& stage, const IterVar& axis, const Tensor& out,
+                      const TargetFacts& target) {
+  constexpr int kMuch = 32;
+  const IterVar vectors = split_into_vectors(stage, axis, lanes_of(out.dtype(), target));
+  if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
+    stage.pragma(vectors, "stream_stores", 1);
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Expr> reduced_extents(const Operation& op) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
+  return extents;
+}
+
+}  // namespace
+
+RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target)
+    : result(reduction), lanes_(lanes_of(reduction.dtype(), target)) {
+  constexpr int kVectors = 4;
+  const Operation op = reduction.op();
+  const std::optional<double> terms = count_of(reduced_extents(op));
+  if (op.num_outputs() > 1 || terms.value_or(2 * lanes_) < 2 * lanes_) return;
+  const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
+  const Stage stage = s[reduction];
+  const std::vector<IterVar> axes = op.reduce_axis();
+  const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
+  const int last = reduction.ndim();
+  partial.push_back(s.rfactor(reduction, stage.split(all, vectors * lanes_).inner, last));
+  if (vectors == 1) return;
+  const IterVar lane = stage.split(stage.op().reduce_axis(0), lanes_).inner;
+  partial.push_back(s.rfactor(reduction, lane, last));
+}
+
+void RowReduction::arrange(const Schedule& s, const Stage& stage,
+                           const std::optional<IterVar>& place) const {
+  for (const Tensor& tensor : partial) {
+    const Stage part = s[tensor];
+    if (place) part.compute_at(stage, *place).set_scope("local");
+    const IterVar terms = part.op().reduce_axis(0);
+    auto [vector, lane] = part.split(part.op().axis().back(), lanes_);
+    part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
+    if (tensor.op().same_as(partial.front().op()))
+      part.pragma(terms, kPartitioned, 1);
+    else
+      part.unroll(terms);
+  }
+  if (!partial.empty()) s[result].unroll(s[result].op().reduce_axis(0));
+}
+
+// ---- groups of stages ---------------------------------------------------------------------------
+
+namespace {
+
+/// Every read of the input is at the reader's own first axes, `rows` of them.
+bool reads_own_row(const Operation& reader, const Operation& input, std::size_t rows) {
+  bool is_own = true;
+  const auto check = [&](const Expr& e) {
+    tir::walk(e, [&](const tir::ProducerLoad& load) {
+      if (!Tensor::of(load).op().same_as(input)) return;
+      is_own = is_own && load.indices.size() >= rows;
+      for (std::size_t n = 0; is_own && n < rows; ++n)
+        is_own = load.indices[n].same_as(reader.axis()[n].var());
+    });
+  };
+  if (reader.axis().size() < rows) return false;
+  for (const Expr& e : reader.body()) check(e);
+  return is_own;
+}
+
+/// A tensor with the operations of which each computes, for a row of it, no more than the row
+/// needs.
+class RowGroup {
+ public:
+  RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
+    std::vector<Operation> group{out.op()};
+    const std::vector<Stage> stages = s.stages();
+    for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+      const Operation op = stage->op();
+      if (!op.as<te::Compute>() || is_one_of(op, group) || !is_only_for(s, *stage, group)) continue;
+      if (is_core(op.output(0)) || !are_own_rows(group, op)) continue;
+      group.push_back(op);
+    }
+    members_.assign(group.begin() + 1, group.end());
+  }
+
+  std::size_t rows() const { return rows_; }
+  /// Without the tensor's own, readers first.
+  const std::vector<Operation>& members() const { return members_; }
+  bool has_reduction() const {
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const Operation& op) { return !op.reduce_axis().empty(); });
+  }
+
+ private:
+  bool are_own_rows(const std::vector<Operation>& readers, const Operation& op) const {
+    bool is_read = false;
+    for (const Operation& reader : readers) {
+      const std::vector<Tensor> inputs = reader.inputs();
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const Tensor& input) { return input.op().same_as(op); }))
+        continue;
+      is_read = true;
+      if (!reads_own_row(reader, op, rows_)) return false;
+    }
+    return is_read;
+  }
+
+  std::size_t rows_;
+  std::vector<Operation> members_;
+};
+
+/// With as many leading dimensions as rows that something is computed with for each of them.
+std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
+  const std::size_t dimensions = out.shape().size();
+  if (!out.op().reduce_axis().empty()) return RowGroup(s, out, dimensions);
+  for (std::size_t rows = dimensions; rows-- > 0;) {
+    const RowGroup group(s, out, rows);
+    if (group.has_reduction()) return group;
+  }
+  return std::nullopt;
+}
+
+/// What it costs no more to compute again than to keep.
+bool is_cheap(const Operation& op) {
+  bool has_call = false;
+  tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
+  return !has_call;
+}
+
+int reads_of(const Operation& reader, const Operation& input) {
+  int count = 0;
+  for (const Expr& e : reader.body())
+    tir::walk(e, [&](const tir::ProducerLoad& load) {
+      if (Tensor::of(load).op().same_as(input)) ++count;
+    });
+  return count;
+}
+
+bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op) {
+  int count = reads_of(out.op(), op);
+  for (const Operation& reader : group.members()) count += reads_of(reader, op);
+  return count == 1;
+}
+
+/// Rows that a thread takes at once: enough for it not to ask for more all the time.
+std::int64_t rows_at_once(std::optional<double> elements_of_a_row) {
+  constexpr double kElements = 1 << 13;
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(kElements / std::max(elements_of_a_row.value_or(1), 1.0)));
+}
+
+void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
+                   const TargetFacts& target) {
+  std::vector<RowReduction> reductions;
+  std::vector<Operation> kept;
+  for (const Operation& op : group.members()) {
+    if (!op.reduce_axis().empty())
+      reductions.push_back(RowReduction(s, op.output(0), target));
+    else if (te::is_injective(op) && (is_cheap(op) || is_read_once(group, out, op)))
+      s[op].compute_inline();
+    else
+      kept.push_back(op);
+  }
+  const bool is_reduction = !out.op().reduce_axis().empty();
+  std::vector<Expr> everything = out.shape();
+  for (const Expr& extent : reduced_extents(out.op())) everything.push_back(extent);
+  const std::optional<double> elements = count_of(std::vector<Expr>(
+      everything.begin() + static_cast<std::ptrdiff_t>(group.rows()), everything.end()));
+  if (is_reduction) reductions.push_back(RowReduction(s, out, target));
+
+  const Stage stage = s[out];
+  const std::vector<IterVar> axes = stage.op().axis();
+  std::optional<IterVar> row;
+  if (group.rows() > 0) {
+    std::vector<IterVar> outer(axes.begin(),
+                               axes.begin() + static_cast<std::ptrdiff_t>(group.rows()));
+    const IterVar all = outer.size() > 1 ? stage.fuse(outer) : outer.front();
+    auto [tasks, one] = stage.split(all, tir::make_int(Int(32), rows_at_once(elements)));
+    row = one;
+    stage.pragma(tasks, kPartitioned, 1);
+    if (is_worth_threads(count_of(everything))) stage.parallel(tasks);
+  }
+  if (!is_reduction) vectorize_result(stage, axes.back(), out, target);
+  for (const RowReduction& reduction : reductions) {
+    const bool is_own = is_reduction && reduction.result.op().same_as(out.op());
+    if (row && !is_own) s[reduction.result].compute_at(stage, *row);
+    reduction.arrange(s, stage, row);
+  }
+  for (const Operation& op : kept) {
+    const Stage member = s[op];
+    if (row) member.compute_at(stage, *row);
+    if (member.op().axis().size() > group.rows())
+      vectorize_loop(member, member.op().axis().back(), lanes_of(op.output(0).dtype(), target));
+  }
+}
+
+}  // namespace
+
+bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  const std::optional<RowGroup> group = group_of(s, out);
+  if (group) arrange_group(s, out, *group, target);
+  return group.has_value();
+}
+
+Schedule schedule_rows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  const Schedule s = te::create_schedule(out);
+  if (!arrange_rows(s, out, target))
+    throw ScheduleError("schedule_rows of `" + out.name() +
+                            "`: nothing is reduced for each row of it (topi::softmax, layer_norm, "
+                            "sum over the last dimensions)",
+                        where);
+  return s;
+}
+
+}  // namespace tenon::topi::cpu

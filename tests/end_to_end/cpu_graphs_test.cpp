@@ -1,0 +1,241 @@
+// Schedules of the library for processors (topi/cpu.h, topi/schedule.h): for whatever extents, the
+// numbers are those of the loops that nothing was done to.
+#include <gtest/gtest.h>
+
+#include "tenon/driver/target.h"
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/cpu.h"
+#include "tenon/topi/elementwise.h"
+#include "tenon/topi/nn.h"
+#include "tenon/topi/reduction.h"
+#include "tenon/topi/schedule.h"
+#include "tenon/topi/transform.h"
+#include "tenon/topi/transformer.h"
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::topi {
+namespace {
+
+using tir::TargetFacts;
+using Scheduler = te::Schedule (*)(const Tensor& out, const TargetFacts& target,
+                                   SourceLocation where);
+
+/// Narrow and wide vectors, one core and several.
+std::vector<TargetFacts> targets() {
+  std::vector<TargetFacts> all(2, Target("llvm").facts());
+  all[0].vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
+  all[0].cores = 1;
+  all[1].vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  all[1].cores = 4;
+  return all;
+}
+
+std::string checked(Scheduler schedule, const Tensor& out, const std::vector<LowerArgument>& args) {
+  std::string wrong;
+  for (const TargetFacts& target : targets())
+    wrong += testing::compare_with_default(
+        schedule(out, target, SourceLocation::current()), args,
+        {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});
+  return wrong;
+}
+
+te::Schedule chosen(const Tensor& out, const TargetFacts& target, SourceLocation) {
+  const te::Schedule s = te::create_schedule(out);
+  schedule(s, {out}, target);
+  return s;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+TEST(CpuRows, SoftmaxOfRowsOfAnyLength) {
+  for (const auto& [rows, columns] : {std::pair(5, 7), std::pair(3, 64), std::pair(2, 301)}) {
+    const Tensor A = te::placeholder({rows, columns}, "A"), B = softmax(A);
+    EXPECT_EQ(checked(cpu::schedule_rows, B, {A, B}), "") << columns;
+  }
+  const Tensor A = te::placeholder({2, 3, 20}, "A"), B = softmax(A);
+  EXPECT_EQ(checked(cpu::schedule_rows, B, {A, B}), "");
+  const Tensor V = te::placeholder({50}, "V"), W = softmax(V);
+  EXPECT_EQ(checked(cpu::schedule_rows, W, {V, W}), "");
+}
+
+TEST(CpuRows, SoftmaxOfAWidthThatOnlyTheCallKnows) {
+  const Var n = te::var("n");
+  const Tensor A = te::placeholder({4, n}, "A"), B = softmax(A);
+  EXPECT_EQ(checked(cpu::schedule_rows, B, {n, A, B}), "");
+}
+
+TEST(CpuRows, Norms) {
+  const Tensor A = te::placeholder({6, 200}, "A"), Gamma = te::placeholder({200}, "Gamma"),
+               Beta = te::placeholder({200}, "Beta");
+  const Tensor B = layer_norm(A, Gamma, Beta), C = rms_norm(A, Gamma);
+  EXPECT_EQ(checked(cpu::schedule_rows, B, {A, Gamma, Beta, B}), "");
+  EXPECT_EQ(checked(cpu::schedule_rows, C, {A, Gamma, C}), "");
+}
+
+TEST(CpuRows, RefusesWhatReducesNothing) {
+  const Tensor A = te::placeholder({4, 4}, "A");
+  try {
+    cpu::schedule_rows(relu(A), Target("llvm").facts());
+    ADD_FAILURE() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string(error.what()).find("`T_relu`"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cpu_graphs_test.cpp"), std::string::npos);
+  }
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+TEST(CpuReductions, OfAnyDimensions) {
+  const Tensor A = te::placeholder({6, 9, 150}, "A");
+  for (const std::vector<int>& axes :
+       std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {}}) {
+    const Tensor B = sum(A, axes), C = max(A, axes, {.keepdims = true});
+    EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
+    EXPECT_EQ(checked(cpu::schedule_reduction, C, {A, C}), "");
+  }
+}
+
+TEST(CpuReductions, OfFewColumnsAndManyRowsAreSharedOut) {
+  const Tensor A = te::placeholder({40003, 7}, "A"), B = sum(A, {0});
+  EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
+}
+
+TEST(CpuReductions, OfMapsAndOfOtherTypes) {
+  const Tensor A = te::placeholder({40, 70}, "A", Int(32));
+  const Tensor B = sum(multiply(Term(A), Term(2)), {1}), C = min(A, {0});
+  EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
+  EXPECT_EQ(checked(cpu::schedule_reduction, C, {A, C}), "");
+}
+
+TEST(CpuReductions, RefuseWhatReducesNothing) {
+  const Tensor A = te::placeholder({4, 4}, "A");
+  EXPECT_THROW(cpu::schedule_reduction(relu(A), Target("llvm").facts()), ScheduleError);
+  EXPECT_THROW(cpu::schedule_elementwise(sum(A, {0}), Target("llvm").facts()), ScheduleError);
+  EXPECT_THROW(cpu::schedule_transpose(sum(A, {0}), Target("llvm").facts()), ScheduleError);
+}
+
+// ---- maps ---------------------------------------------------------------------------------------
+
+TEST(CpuMaps, ChainsOfMaps) {
+  const Tensor A = te::placeholder({37, 130}, "A"), R = te::placeholder({130}, "R");
+  const Tensor flat = relu(add(exp(A), Term(1))), rows = relu(add(multiply(A, R), R));
+  EXPECT_EQ(checked(cpu::schedule_elementwise, flat, {A, flat}), "");
+  EXPECT_EQ(checked(cpu::schedule_elementwise, rows, {A, R, rows}), "");
+}
+
+TEST(CpuMaps, ResultsLargerThanTheCachesPassByThem) {
+  const Tensor A = te::placeholder({70, 1000}, "A"), B = relu(A);
+  TargetFacts target = Target("llvm").facts();
+  target.caches.l2 = 4096;
+  const te::Schedule s = cpu::schedule_elementwise(B, target);
+  const std::string code = build(s, {A, B}, Target("llvm")).get_source("ll");
+  EXPECT_NE(code.find("!nontemporal"), std::string::npos);
+  EXPECT_EQ(testing::compare_with_default(s, {A, B}, {.compile_c = false}), "");
+  // What the caches hold stays there.
+  const te::Schedule near = cpu::schedule_elementwise(B, Target("llvm").facts());
+  EXPECT_EQ(build(near, {A, B}, Target("llvm")).get_source("ll").find("!nontemporal"),
+            std::string::npos);
+}
+
+TEST(CpuMaps, Transpositions) {
+  const Tensor A = te::placeholder({3, 35, 50}, "A");
+  for (const std::vector<int>& axes :
+       std::vector<std::vector<int>>{{0, 2, 1}, {2, 1, 0}, {1, 0, 2}, {2, 0, 1}}) {
+    const Tensor B = transpose(A, axes);
+    EXPECT_EQ(checked(cpu::schedule_transpose, B, {A, B}), "") << axes[0] << axes[1] << axes[2];
+  }
+}
+
+// ---- convolutions -------------------------------------------------------------------------------
+
+struct Window {
+  int filters, in, size, stride, dilation, padding, width;
+};
+
+TEST(CpuConvolution, OfAnyWindows) {
+  for (const Window& w : std::vector<Window>{{33, 7, 3, 1, 1, 1, 14},
+                                             {5, 3, 3, 1, 1, 0, 20},
+                                             {40, 9, 1, 1, 1, 0, 13},
+                                             {18, 8, 3, 2, 1, 1, 17},
+                                             {16, 8, 3, 1, 2, 2, 35},
+                                             {3, 2, 5, 1, 1, 2, 9}}) {
+    const Tensor A = te::placeholder({2, w.in, 9, w.width}, "A"),
+                 K = te::placeholder({w.filters, w.in, w.size, w.size}, "K"),
+                 Bias = te::placeholder({w.filters, 1, 1}, "Bias");
+    const Tensor C = conv2d_nchw(A, K,
+                                 {.stride = {w.stride, w.stride},
+                                  .dilation = {w.dilation, w.dilation},
+                                  .padding = {w.padding, w.padding, w.padding, w.padding}});
+    const Tensor D = relu(add(C, Bias));
+    EXPECT_EQ(checked(cpu::schedule_conv2d, C, {A, K, C}), "") << w.filters;
+    EXPECT_EQ(checked(cpu::schedule_conv2d, D, {A, K, Bias, D}), "") << w.filters;
+  }
+}
+
+TEST(CpuConvolution, RefusesWhatIsNone) {
+  const Tensor A = te::placeholder({4, 4}, "A");
+  EXPECT_THROW(cpu::schedule_conv2d(relu(A), Target("llvm").facts()), ScheduleError);
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+
+TEST(CpuAttention, OfAnyExtents) {
+  for (const auto& [queries, keys, width, depth] : std::vector<std::tuple<int, int, int, int>>{
+           {70, 90, 20, 33}, {8, 48, 16, 16}, {3, 5, 4, 2}}) {
+    const Tensor Q = te::placeholder({2, queries, width}, "Q"),
+                 K = te::placeholder({2, keys, width}, "K"),
+                 V = te::placeholder({2, keys, depth}, "V");
+    const Tensor O = attention(Q, K, V);
+    EXPECT_EQ(checked(cpu::schedule_attention, O, {Q, K, V, O}), "") << queries;
+  }
+}
+
+TEST(CpuAttention, RefusesWhatIsNone) {
+  const Tensor A = te::placeholder({4, 4}, "A");
+  EXPECT_THROW(cpu::schedule_attention(relu(A), Target("llvm").facts()), ScheduleError);
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+TEST(TopiSchedule, OfTwoLayersAndSoftmax) {
+  const Tensor X = te::placeholder({19, 33}, "X"), V = te::placeholder({65, 33}, "V"),
+               W = te::placeholder({10, 65}, "W"), Bias = te::placeholder({65}, "Bias");
+  const Tensor Y = softmax(dense(relu(dense(X, V, Bias)), W));
+  EXPECT_EQ(checked(chosen, Y, {X, V, W, Bias, Y}), "");
+}
+
+TEST(TopiSchedule, LeavesWhatWasTouched) {
+  const Tensor A = te::placeholder({32, 64}, "A"), B = relu(A, "B"), C = sum(B, {1});
+  const te::Schedule s = te::create_schedule({B.op(), C.op()});
+  s[B].split(s[B].axis(1), 7);
+  schedule(s, {B, C}, Target("llvm").facts());
+  EXPECT_EQ(s[B].leaf_iter_vars().size(), 3u);
+  EXPECT_GT(s[C].relations().size(), 0u);
+  EXPECT_EQ(testing::compare_with_default(s, {A, B, C}, {.compile_c = false}), "");
+}
+
+TEST(TopiSchedule, OfAConvolutionItsPoolAndAProductOfThat) {
+  const Tensor X = te::placeholder({1, 4, 10, 10}, "X"), K = te::placeholder({20, 4, 3, 3}, "K"),
+               W = te::placeholder({9, 20}, "W");
+  const Tensor C = relu(conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}}));
+  const Tensor Y = dense(max(C, {2, 3}), W);
+  EXPECT_EQ(checked(chosen, Y, {X, K, W, Y}), "");
+}
+
+TEST(TopiSchedule, OfWhatSeveralOthersRead) {
+  const Tensor A = te::placeholder({24, 40}, "A");
+  const Tensor P = exp(A), Q = sum(P, {1}), R = transpose(P, {1, 0}), S = sum(R, {1});
+  const te::Schedule s = te::create_schedule({Q.op(), S.op()});
+  schedule(s, {Q, S}, Target("llvm").facts());
+  EXPECT_EQ(testing::compare_with_default(s, {A, Q, S}, {.compile_c = false}), "");
+}
+
+TEST(TopiSchedule, RefusesDevicesAndOthersTensors) {
+  const Tensor A = te::placeholder({4, 4}, "A"), B = relu(A), C = relu(A);
+  const te::Schedule s = te::create_schedule(B);
+  EXPECT_THROW(schedule(s, {B}, Target("cuda").facts()), ScheduleError);
+  EXPECT_THROW(schedule(s, {C}, Target("llvm").facts()), ScheduleError);
+}
+
+}  // namespace
+}  // namespace tenon::topi
