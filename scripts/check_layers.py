@@ -25,7 +25,7 @@ ROOMS = {
     "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
     "codegen/c_like": (("codegen", "tir", "runtime"), ()),
     "topi": (("te", "tir"), ()),
-    "runtime": ((), ("tbb/", "oneapi/")),
+    "runtime": ((), ("tbb/", "oneapi/tbb")),
     "driver": (
         ("te", "s_tir", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi",
          "runtime"),
@@ -52,6 +52,7 @@ FOREIGN_ELSEWHERE = {  # foreign headers of several rooms, or that code outside 
     "boost/program_options": ("tooling", "tutorials", "tests"),
     "benchmark/": ("tests",),
     "Eigen/": ("tests",),
+    "oneapi/dnnl/": ("tests",),
     "cblas.h": ("tests", "tutorials"),
 }
 SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")

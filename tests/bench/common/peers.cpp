@@ -33,22 +33,15 @@ std::function<void()> call_cblas(CblasSgemm* gemm, const Product& p) {
   };
 }
 
-std::optional<Peer> openblas(const Product& p, int threads) {
-  const auto files = {"libopenblas.so.0"};
-  auto* gemm = find<CblasSgemm>(files, "cblas_sgemm");
-  auto* set_threads = find<void(int)>(files, "openblas_set_num_threads");
-  if (!gemm || !set_threads) return std::nullopt;
-  set_threads(threads);
-  return Peer{"OpenBLAS", call_cblas(gemm, p)};
-}
-
-std::optional<Peer> blis(const Product& p, int threads) {
-  const auto files = {"libblis.so.4"};
-  auto* gemm = find<CblasSgemm>(files, "cblas_sgemm");
-  auto* set_threads = find<void(long)>(files, "bli_thread_set_num_threads");
-  if (!gemm || !set_threads) return std::nullopt;
-  set_threads(threads);
-  return Peer{"BLIS", call_cblas(gemm, p)};
+/// A library with the interface of CBLAS and a function of its own that sets the threads.
+template <class Count>
+std::optional<Peer> cblas(const char* name, const char* file, const char* set_threads,
+                          const Product& p, int threads) {
+  auto* gemm = find<CblasSgemm>({file}, "cblas_sgemm");
+  auto* set = find<void(Count)>({file}, set_threads);
+  if (!gemm || !set) return std::nullopt;
+  set(threads);
+  return Peer{name, call_cblas(gemm, p)};
 }
 
 /// Debian's uses OpenMP.
@@ -87,7 +80,9 @@ Peer eigen(const Product& p) {
 std::vector<Peer> peers_of(const Product& product, int threads) {
   std::vector<Peer> peers;
   for (const std::optional<Peer>& peer :
-       {openblas(product, threads), blis(product, threads), onednn(product, threads)})
+       {cblas<int>("OpenBLAS", "libopenblas.so.0", "openblas_set_num_threads", product, threads),
+        cblas<long>("BLIS", "libblis.so.4", "bli_thread_set_num_threads", product, threads),
+        onednn(product, threads)})
     if (peer) peers.push_back(*peer);
 #ifdef TENON_HAVE_EIGEN
   if (threads == 1) peers.push_back(eigen(product));
