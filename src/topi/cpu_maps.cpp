@@ -92,19 +92,24 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
   const Stage stage = s[out];
-  const int lanes = lanes_of(out.dtype(), target);
+  // Tiles of half vectors, for the elements of a line of the caches one after the other: of wider
+  // ones, more lines would be read at once than the caches take at these distances.
+  constexpr int kBytesOfALine = 64;
+  const int side = std::max(lanes_of(out.dtype(), target) / 2, 4),
+            line = std::max(kBytesOfALine / out.dtype().bytes() / side, 1) * side;
   std::vector<IterVar> axes = stage.op().axis();
-  auto [yo, xo, y, x] = stage.tile(axes[*along], axes.back(), lanes, lanes);
+  auto [yo, xo, lines, x] = stage.tile(axes[*along], axes.back(), line, side);
+  auto [tiles, y] = stage.split(lines, side);
   std::vector<IterVar> order = axes;
   order[*along] = yo;
   order.back() = xo;
-  order.insert(order.end(), {y, x});
+  order.insert(order.end(), {tiles, y, x});
   stage.reorder(order).unroll(y).vectorize(x);
-  stage.pragma(xo, kPartitioned, 1).pragma(yo, kPartitioned, 1);
+  for (const IterVar& loop : {xo, yo, tiles}) stage.pragma(loop, kPartitioned, 1);
   const Stage tile = s[rows];
-  tile.compute_at(stage, xo);
+  tile.compute_at(stage, tiles);
   tile.vectorize(tile.op().axis().back());
-  order.erase(order.end() - 3, order.end());
+  order.erase(order.end() - 4, order.end());
   if (is_worth_threads(count_of(out.shape())))
     stage.parallel(order.size() > 1 ? stage.fuse(order) : order.front());
   return true;

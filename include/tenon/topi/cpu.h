@@ -52,7 +52,7 @@ te::Schedule schedule_reduction(const Tensor& out, const TargetFacts& target,
 /// For maps of elements, broadcasts and the like, which are inlined into one another.
 te::Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where = SourceLocation::current());
-/// For transpose: by tiles of as many rows and columns as a vector has elements.
+/// For transpose: by small square tiles, of which rows are read and columns written as vectors.
 te::Schedule schedule_transpose(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
 
