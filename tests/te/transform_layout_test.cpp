@@ -242,6 +242,34 @@ TEST_F(LayoutTest, AnAxisInAnotherPlaceIsOnlyAsLongAsItIsNeeded) {
   EXPECT_EQ(text.find("likely"), std::string::npos) << text;
 }
 
+/// Of what is read in front of the stage nothing is computed, and only once what is inside.
+TEST_F(LayoutTest, AnAxisInAnotherPlaceMayBeNeededFromBeforeItsBegin) {
+  for (const int rows : {1, 3}) {
+    const Tensor P = compute(
+        {rows, 4}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "P");
+    const Tensor D = compute(
+        {2, 4}, {"i", "j"},
+        [&](Var i, Var j) {
+          return tir::if_then_else(i >= 1, P(i - 1, j), tir::make_const(Float(32), 0));
+        },
+        "D");
+    Schedule s = create_schedule(D);
+    const Tensor local = s.cache_write(P, "local");
+    s[local].compute_at(s[P], s[P].axis(1));
+    s[P].transform_layout([](Var i, Var j) -> std::vector<Expr> { return {j, i}; });
+    const StageGraph graph = freeze(s);
+    const tir::PrimFunc func = schedule_ops(graph, infer_bound(graph), {A, D});
+    std::vector<float> in(16 * 64), out(8);
+    std::iota(in.begin(), in.end(), 0.0f);
+    tir::evaluate(func, std::vector<tir::HostValue>{tir::HostArray{in.data(), Float(32), {16, 64}},
+                                                    tir::HostArray{out.data(), Float(32), {2, 4}}});
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_EQ(out[j], 0) << j;
+      EXPECT_EQ(out[4 + j], in[j] + 1) << j;
+    }
+  }
+}
+
 /// What the loops' rest would read lies outside of the condition's tensor, too.
 TEST_F(LayoutTest, ACacheOfLoopsWithARestAsksWhereItIsFirst) {
   const Tensor D = placeholder({5, 3}, "D");

@@ -23,13 +23,19 @@ std::vector<Expr> image_of(const Transform::Map& map, const std::vector<Expr>& a
   return results;
 }
 
+bool is_var(const Expr& e, const Var& v) {
+  const Cast* wider = e.as<Cast>();
+  return (wider ? wider->value : e).same_as(v);
+}
+
 /// The original axis that the transformed one is, in another place. Its loop goes over no more than
-/// is needed of that; loops that other results are computed for begin at 0.
+/// is needed of that; loops that other results are computed for begin at 0. (Of an axis that has
+/// one element, that is what the inverse says, and nothing of the transformed one.)
 const IterVar* kept_axis(const Transform& transform, std::size_t n) {
-  const Expr* result = &transform.forward.results[n];
-  if (const Cast* wider = result->as<Cast>()) result = &wider->value;
   for (std::size_t i = 0; i < transform.originals.size(); ++i)
-    if (transform.forward.params[i].same_as(*result)) return &transform.originals[i];
+    if (is_var(transform.forward.results[n], transform.forward.params[i]) &&
+        is_var(transform.inverse.results[i], transform.inverse.params[n]))
+      return &transform.originals[i];
   return nullptr;
 }
 
@@ -84,17 +90,18 @@ void ranges_down(const Transform& transform, RangeSweep& sweep) {
 
 void domains_up(const Transform& transform, const AxisRanges& ranges, AxisDomains& domains) {
   arith::IntervalMap transformed;
+  std::vector<Expr> values;
   for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
     const Interval* domain = domains.find(transform.transformed[i]);
     if (!domain) return;
     const Var& param = transform.inverse.params[i];
     transformed.set(param, *domain);
-    if (const std::optional<Expr> first = first_of(transform, i, ranges))
-      transformed.set(param, values_of(param + *first, transformed));
+    const std::optional<Expr> first = first_of(transform, i, ranges);
+    values.push_back(first ? param + *first : Expr(param));
   }
-  for (std::size_t i = 0; i < transform.originals.size(); ++i) {
-    domains.set(transform.originals[i], values_of(transform.inverse.results[i], transformed));
-  }
+  const std::vector<Expr> originals = image_of(transform.inverse, values);
+  for (std::size_t i = 0; i < transform.originals.size(); ++i)
+    domains.set(transform.originals[i], values_of(originals[i], transformed));
 }
 
 void index_up(const Transform& transform, const AxisRanges& ranges, AxisValues& values) {
