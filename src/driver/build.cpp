@@ -167,12 +167,13 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       if (!options.allow_parallel_reduction_race) refuse_races(graph);
       if (!target.facts().is_gpu()) refuse_device_threads(graph);
       refuse_lost_results(graph, args, options.binds, where);
-      const te::Bounds bounds = bounds_of(graph, options.on_step);
+      const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
       te::check_reads(graph, bounds, te::Outside::Partly);
       return lower_graph(graph, bounds, args,
                          {.name = options.name,
                           .binds = options.binds,
                           .instrument_bounds = options.instrument_bounds,
+                          .bounds = options.bounds,
                           .check_intrinsics = options.check_intrinsics,
                           .passes = options.passes,
                           .on_step = options.on_step},

@@ -4,6 +4,7 @@
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 
 namespace tenon {
@@ -26,8 +27,10 @@ te::StageGraph freeze_schedule(const te::Schedule& schedule, const StepListener&
   return timed(on_step, "freeze", [&] { return te::freeze(schedule, where); });
 }
 
-te::Bounds bounds_of(const te::StageGraph& graph, const StepListener& on_step) {
-  return timed(on_step, "infer-bound", [&] { return te::infer_bound(graph); });
+te::Bounds bounds_of(const te::StageGraph& graph, Bounds which, const StepListener& on_step) {
+  return timed(on_step, "infer-bound", [&] {
+    return which == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
+  });
 }
 
 tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
@@ -57,7 +60,7 @@ tir::IRModule lower_graph(const te::StageGraph& graph, const te::Bounds& bounds,
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                              const LowerOptions& options, SourceLocation where) {
   const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
-  return loops_of(graph, bounds_of(graph, options.on_step), args, options, where);
+  return loops_of(graph, bounds_of(graph, options.bounds, options.on_step), args, options, where);
 }
 
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
@@ -65,7 +68,8 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
-      return lower_graph(graph, bounds_of(graph, options.on_step), args, options, where);
+      return lower_graph(graph, bounds_of(graph, options.bounds, options.on_step), args, options,
+                         where);
     });
   });
 }

@@ -8,7 +8,7 @@ namespace tenon {
 
 te::StageGraph freeze_schedule(const te::Schedule& schedule, const StepListener& on_step,
                                const SourceLocation& where);
-te::Bounds bounds_of(const te::StageGraph& graph, const StepListener& on_step);
+te::Bounds bounds_of(const te::StageGraph& graph, Bounds which, const StepListener& on_step);
 tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                        const std::vector<LowerArgument>& args, const LowerOptions& options,
                        const SourceLocation& where);

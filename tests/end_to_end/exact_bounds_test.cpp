@@ -2,6 +2,8 @@
 // allocated and computed, and that the numbers stay right.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tenon/te/bounds_report.h"
 #include "tenon/te/exact_bound.h"
 #include "tests/common/ways_to_run.h"
@@ -189,6 +191,34 @@ TEST(FusedTilesTest, AreTheRowsThatTheyTouch) {
     EXPECT_EQ(counts_of(s, "B").used(), 1) << factor;
     EXPECT_EQ(compare_exact(s, {A, C}), "") << factor;
   }
+}
+
+// ---- as an option -------------------------------------------------------------------------------
+
+/// 7 tiles of 3 cover 21 of 20 elements: exact bounds keep 20.
+TEST(ExactOptionTest, LowerAndBuildTakeIt) {
+  te::Tensor A = te::placeholder({40}, "A");
+  te::Tensor P = te::compute(
+      {24}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "P");
+  te::Tensor Q = te::compute(
+      {20}, {"i"}, [&](Var i) { return P(i) * 2.0f; }, "Q");
+  te::Tensor R = te::compute(
+      {20}, {"i"}, [&](Var i) { return Q(i) - 1.0f; }, "R");
+  te::Schedule s = te::create_schedule(R);
+  const auto [outer, inner] = s[R].split(s[R].axis(0), 3);
+  s[Q].compute_at(s[R], outer);
+  const auto text = [&](Bounds bounds) {
+    std::ostringstream out;
+    out << lower(s, {A, R}, {.simple_mode = true, .bounds = bounds});
+    return out.str();
+  };
+  EXPECT_NE(text(Bounds::Default).find("[21]"), std::string::npos) << text(Bounds::Default);
+  EXPECT_EQ(text(Bounds::Exact).find("[21]"), std::string::npos) << text(Bounds::Exact);
+  EXPECT_NE(text(Bounds::Exact).find("[20]"), std::string::npos) << text(Bounds::Exact);
+  EXPECT_EQ(
+      compare_with_default(
+          s, {A, R}, {.interpret = false, .build = {.bounds = Bounds::Exact, .opt_level = 1}}),
+      "");
 }
 
 }  // namespace

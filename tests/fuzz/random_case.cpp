@@ -63,6 +63,8 @@ BuildOptions random_build(Random& random) {
   if (random.one_in(12))
     options.passes.unroll = {.auto_max_step = random.between(4, 64),
                              .explicit_unroll = !random.one_in(4)};
+  if (random.one_in(4)) options.bounds = Bounds::Exact;
+  options.instrument_bounds = random.one_in(10);
   return options;
 }
 
@@ -70,6 +72,8 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   std::ostringstream out;
   out << "build for " << target.str() << " at opt_level " << options.opt_level;
   const auto& passes = options.passes;
+  if (options.bounds == Bounds::Exact) out << ", exact bounds";
+  if (options.instrument_bounds) out << ", instrument_bounds";
   if (options.fast_math) out << ", fast_math";
   if (passes.disable_storage_rewrite) out << ", disable_storage_rewrite";
   if (passes.disable_cse) out << ", disable_cse";

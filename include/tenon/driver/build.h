@@ -19,7 +19,9 @@ struct BuildOptions {
   std::vector<std::string> link = {};
   /// Reassociation of floating sums, reciprocals for divisions.
   bool fast_math = false;
+  /// As in LowerOptions.
   bool instrument_bounds = false;
+  Bounds bounds = Bounds::Default;
   /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and
   /// compared.
   bool check_intrinsics = false;

@@ -20,14 +20,27 @@ using LowerArgument = te::FunctionArgument;
 /// Told of a step that has been made, and how long it took.
 using StepListener = std::function<void(std::string_view step, std::chrono::nanoseconds time)>;
 
+/// How much of every stage is computed and kept.
+enum class Bounds : std::uint8_t {
+  /// As infer_bound says: the regions that known texts show.
+  Default,
+  /// As infer_exact_bound says (te/exact_bound.h): never more than Default, and less where loops
+  /// go beyond the end of what they compute, where padding goes beyond a tensor, and where the
+  /// element of an index tensor picks a row. `te::bounds_report` shows the difference.
+  Exact,
+};
+
 struct LowerOptions {
   /// Leaves out loop partition (and nothing else), as the known texts do.
   bool simple_mode = false;
   Name name = "main";
   /// Buffers of the user's for tensors.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// Checks every access at run time.
+  /// Checks at run time every access that is not proved to lie inside of its tensor: the call
+  /// throws a RuntimeError with tensor, index, extent and the line of the operation. What `explain`
+  /// lists as not proved is checked.
   bool instrument_bounds = false;
+  Bounds bounds = Bounds::Default;
   /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the
   /// call throws a RuntimeError with the first element that differs. Floats may differ as reordered
   /// sums do.
