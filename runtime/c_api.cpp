@@ -57,6 +57,7 @@ std::span<const CSymbol> c_symbols() {
       symbol("tenon_profile_parallel_barrier", tenon_profile_parallel_barrier),
       symbol("tenon_profile_workspace_alloc", tenon_profile_workspace_alloc),
       symbol("tenon_profile_workspace_free", tenon_profile_workspace_free),
+      symbol("tenon_index_outside", tenon_index_outside),
       symbol("tenon_register_system_library", tenon_register_system_library),
       symbol("tenon_unregister_system_library", tenon_unregister_system_library),
   };

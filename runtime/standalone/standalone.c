@@ -52,6 +52,15 @@ int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes,
   return fail(kTenonError, message);
 }
 
+int32_t tenon_index_outside(const TenonValue* args, const int32_t* type_codes, int32_t num_args) {
+  char message[kMessageBytes];
+  (void)type_codes, (void)num_args;
+  snprintf(message, sizeof message, "%s at index %lld of dimension %lld, which has %lld from %lld",
+           (const char*)args[0].p, (long long)args[2].i, (long long)args[1].i, (long long)args[4].i,
+           (long long)args[3].i);
+  return fail(kTenonError, message);
+}
+
 /* ---- The processor ---- */
 
 int32_t tenon_processor_has(const char* feature) {

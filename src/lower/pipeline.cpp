@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "lower/barrier_hazards.h"
+#include "lower/passes/check_accesses.h"
 #include "lower/passes/eliminate_common_subexpressions.h"
 #include "lower/passes/flatten_storage.h"
 #include "lower/passes/hoist_ifs.h"
@@ -57,6 +58,12 @@ constexpr std::array kBlocks = {
 };
 
 constexpr std::array kLowering = {
+    Pass{
+        "check-accesses", check_accesses, Form::MultiDimensional, Form::MultiDimensional,
+        "first: accesses still have the user's tensors and indices; not for the text that readers know",
+        [](const PipelineOptions& options) {
+          return options.instrument_bounds && !options.simple_mode;
+        }},
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
          Form::MultiDimensional,
          "a window moves along dimensions; a prefetch must see where elements end up"},
@@ -290,6 +297,8 @@ void check_form(const Pass& pass, const PrimFunc& func) {
 }
 
 }  // namespace
+
+std::span<const Pass> block_passes() { return kBlocks; }
 
 std::span<const Pass> lowering_passes() { return kLowering; }
 

@@ -33,6 +33,7 @@ struct Options {
   int shrink_seconds = 60;
   bool describe = false;
   bool thread_reductions = false;
+  bool proofs = false;
   /// Instead of the case's own.
   std::optional<Target> target;
 };
@@ -45,7 +46,8 @@ constexpr const char* kKnown =
     "that of all cases, such as c; each its own; opencl: threads in every case, run on the device), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
-    "65 threads share, on OpenCL's device or the one of --target), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
+    "65 threads share, on OpenCL's device or the one of --target), --proofs (runs nothing: how many "
+    "accesses and loops are proved, with both kinds of bounds; with --describe, those that are not), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
     "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
     "case)";
 
@@ -58,7 +60,8 @@ std::optional<Options> parse(std::span<char*> args) {
       {"--refusals", &options.refusals},
       {"--describe", &options.describe},
       {"--coverage-table", &options.coverage_table},
-      {"--thread-reductions", &options.thread_reductions}};
+      {"--thread-reductions", &options.thread_reductions},
+      {"--proofs", &options.proofs}};
   const std::map<std::string_view, int*> numbers = {
       {"--seconds", &options.seconds},  {"--count", &options.count},
       {"--jobs", &options.jobs},        {"--limit", &options.limit},
@@ -271,6 +274,49 @@ int run_thread_reductions(const Options& options) {
   return wrong == 0 ? 0 : 1;
 }
 
+/// What is proved of the programs of so many seeds.
+int run_proofs(const Options& options) {
+  struct Counts {
+    int accesses = 0, proved = 0, wrong = 0, loops = 0, apart = 0;
+  } counts[2];
+  int refused = 0;
+  const double start = cpu_seconds();
+  const unsigned count = options.count > 0 ? static_cast<unsigned>(options.count) : 100;
+  for (unsigned seed = options.seed; seed - options.seed < count; ++seed) {
+    const Case c = make_case(seed);
+    for (const Bounds bounds : {Bounds::Default, Bounds::Exact}) {
+      Counts& sum = counts[bounds == Bounds::Exact];
+      try {
+        const Explanation found = explain(c.schedule, c.args, {.bounds = bounds});
+        using Verdict = Explanation::Verdict;
+        const auto with = [](const auto& list, Verdict verdict) {
+          return static_cast<int>(std::ranges::count_if(
+              list, [&](const auto& each) { return each.verdict == verdict; }));
+        };
+        sum.accesses += static_cast<int>(found.accesses.size());
+        sum.proved += with(found.accesses, Verdict::Proved);
+        sum.wrong += with(found.accesses, Verdict::Wrong);
+        sum.loops += static_cast<int>(found.loops.size());
+        sum.apart += with(found.loops, Verdict::Proved);
+        const bool is_open = with(found.accesses, Verdict::Proved) < std::ssize(found.accesses) ||
+                             with(found.loops, Verdict::Proved) < std::ssize(found.loops);
+        if (options.describe && is_open) std::cout << c.describe() << found << "\n";
+      } catch (const Error&) {
+        refused += bounds == Bounds::Default;
+      }
+    }
+  }
+  for (const bool exact : {false, true}) {
+    const Counts& sum = counts[exact];
+    std::cout << (exact ? "exact bounds:   " : "default bounds: ") << sum.proved << " of "
+              << sum.accesses << " accesses are proved, " << sum.wrong << " are wrong; "
+              << sum.apart << " of " << sum.loops << " loops are proved\n";
+  }
+  std::cout << count << " programs from seed " << options.seed << ", " << refused << " refused, "
+            << cpu_seconds() - start << " s\n";
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -278,5 +324,6 @@ int main(int argc, char** argv) {
       parse(std::span<char*>(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0))));
   if (!options) return 2;
   if (options->thread_reductions) return run_thread_reductions(*options);
+  if (options->proofs) return run_proofs(*options);
   return Fuzzer(*options).run_all();
 }

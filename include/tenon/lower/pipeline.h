@@ -101,6 +101,8 @@ struct PassFailure : InternalError {
   std::string before, after;
 };
 
+/// What makes loops over multi-dimensional buffers of a block program.
+std::span<const Pass> block_passes();
 /// The passes before the text is printed, in order.
 std::span<const Pass> lowering_passes();
 /// The passes between the printed text and code for a CPU.

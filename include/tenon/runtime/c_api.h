@@ -82,6 +82,11 @@ typedef int32_t (*TenonPackedFunction)(const TenonValue* args, const int32_t* ty
  * sentence made of them. */
 int32_t tenon_element_differs(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
 
+/* What code built with checks of its accesses calls where one is outside, a TenonPackedFunction:
+ * (what, dimension, index, first index that there is, how many), the first a C string. Fails with
+ * the sentence made of them. */
+int32_t tenon_index_outside(const TenonValue* args, const int32_t* type_codes, int32_t num_args);
+
 /* ---- Parallel loops ---- */
 
 typedef int32_t (*TenonLoopBody)(void* closure, int64_t begin, int64_t end);

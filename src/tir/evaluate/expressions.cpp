@@ -2,7 +2,6 @@
 #include <array>
 
 #include "tenon/support/deep_stack.h"
-#include "tenon/support/element_differs.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
 #include "tir/evaluate/machine.h"
@@ -205,23 +204,6 @@ Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   for (Thread& thread : threads_)
     if (thread.position == own - lane + from) return eval(n.args[1], thread);
   return eval(n.args[1], t);
-}
-
-/// The one packed function that the interpreter knows reports a wrong element.
-void Machine::packed_call(const Call& n, Thread& t) {
-  const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
-  if (!name || name->value != kElementDiffers || n.args.size() < 4)
-    throw RuntimeError("the interpreter has no packed function " +
-                       (name ? quoted(name->value) : "of no name"));
-  auto value = [&](const Expr& e) -> ElementValue {
-    const Scalar v = eval(e, t)[0];
-    return e.dtype().is_floating() ? ElementValue(v.d) : ElementValue(v.i);
-  };
-  std::vector<std::int64_t> index;
-  for (std::size_t k = 4; k < n.args.size(); ++k) index.push_back(eval_int(n.args[k], t));
-  const StringImm* what = n.args[1].as<StringImm>();
-  throw RuntimeError(
-      element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
 }
 
 // ---- memory -------------------------------------------------------------------------------------

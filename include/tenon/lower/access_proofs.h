@@ -1,0 +1,67 @@
+// Whether loads and stores lie inside of their buffers, and whether iterations that run side by
+// side touch the same element: proofs on loops over multi-dimensional buffers, where accesses still
+// have the user's indices.
+//
+//   for i < 20: B[i] = A[I[i]]          B[i] is inside; of A[I[i]] it is not proved
+//   for parallel i < 20: B[floordiv(i, 2)] = A[i]        the store conflicts with itself
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/tir/function.h"
+
+namespace tenon::lowering {
+
+enum class AccessKind : std::uint8_t { Load, Store };
+
+/// Outside: whenever the access happens, the index is beyond an end.
+enum class Inside : std::uint8_t { Proved, NotProved, Outside };
+
+struct AccessProof {
+  AccessKind kind;
+  tir::Buffer buffer;
+  std::vector<tir::Expr> indices;
+  /// Per index, where it must lie: the extents of an argument, or the part of a tensor that is
+  /// kept. Empty where nothing is known of the memory.
+  std::vector<tir::Range> room;
+  /// Per index; one entry, NotProved, where there is no room.
+  std::vector<Inside> inside;
+  /// Under a condition that may never hold.
+  bool is_conditional;
+  /// The buffer that the statement stores to, which says which stage it is of; the access's own
+  /// where it stores nothing.
+  std::string stage_buffer;
+
+  bool is_proved() const;
+  /// Some index is Outside, and the access happens where the loops around it do.
+  bool is_wrong() const;
+};
+
+/// Of all accesses, in the order of the text. Precondition: the function is multi-dimensional.
+std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
+
+/// "reads A[I[i], j]", and what is not proved of it, "I[i] in [0, 20)".
+std::string access_text(const AccessProof& access);
+std::string open_text(const AccessProof& access);
+
+/// Two accesses to one buffer, at least one of them a store, that may touch the same element in two
+/// iterations.
+struct Conflict {
+  AccessProof first, second;
+  /// No matter what the loops inside do, they do in all iterations.
+  bool is_certain;
+};
+
+struct LoopProof {
+  tir::Var var;
+  tir::ForKind kind;
+  std::optional<Conflict> conflict;
+};
+
+/// Of the loops that are parallel or vectorized, in the order of the text. Accesses of functions
+/// that are called are not seen.
+std::vector<LoopProof> prove_loops(const tir::PrimFunc& func);
+
+}  // namespace tenon::lowering

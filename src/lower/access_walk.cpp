@@ -1,0 +1,379 @@
+#include "lower/access_walk.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+using arith::can_prove;
+
+// ---- what is written ----------------------------------------------------------------------------
+
+WrittenMemory::WrittenMemory(const Stmt& body) {
+  walk(
+      body, [&](const Store& n) { written_.insert(&n.buffer->data.node()); },
+      [&](const BufferView& n) {
+        source_of_.emplace(&n.view->data.node(), &n.source->data.node());
+      },
+      [&](const Call& n) {
+        if (n.is(Intrin::tvm_access_ptr) && constant_int(n.args[4]) != 1)
+          written_.insert(&n.args[1].node());
+        // What gets a bare address may write there.
+        for (const Expr& arg : n.args)
+          if (arg.as<VarNode>() && arg.as<VarNode>()->pointer && !n.is(Intrin::tvm_access_ptr))
+            written_.insert(&arg.node());
+      });
+  for (const auto& [view, source] : source_of_) {
+    if (!written_.contains(view)) continue;
+    for (const ExprNode* at = source; at;) {
+      written_.insert(at);
+      const auto next = source_of_.find(at);
+      at = next == source_of_.end() ? nullptr : next->second;
+    }
+  }
+}
+
+bool WrittenMemory::is_stable(const Expr& e) const {
+  if (effect_of(e) == Effect::Pure) return true;
+  if (effect_of(e) == Effect::UpdateState) return false;
+  bool stable = true;
+  walk(
+      e,
+      [&](const Load& n) {
+        const auto view = source_of_.find(&n.buffer->data.node());
+        const ExprNode* data = view == source_of_.end() ? &n.buffer->data.node() : view->second;
+        stable = stable && !written_.contains(data) && !source_of_.contains(data);
+      },
+      [&](const Call& n) {
+        const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+        stable = stable && intrin && effect_of(*intrin) == Effect::Pure;
+      });
+  return stable;
+}
+
+// ---- the walk -----------------------------------------------------------------------------------
+
+AccessWalk::AccessWalk(const PrimFunc& func, Found found)
+    : func_(func), found_(std::move(found)), memory_(func.body), current_(func.body) {
+  for (const BufferParam& param : func.buffers) {
+    Expr size = make_int(Int(32), 1);
+    std::vector<Range>& room = rooms_[param.declared.get()];
+    for (const Expr& extent : param.declared->shape) {
+      room.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+      size = size * extent;
+      // The call checks that arrays have no extent below 0.
+      if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {0, std::nullopt});
+    }
+    if (param.declared->strides.empty()) sizes_.emplace(&param.declared->data.node(), size);
+  }
+}
+
+Stmt AccessWalk::run() { return stmt(func_.body); }
+
+Stmt AccessWalk::stmt(const Stmt& s) {
+  std::vector<Stmt> outer_checks = std::exchange(checks_, {});
+  const Stmt outer = current_;
+  current_ = s;
+  Stmt result = node(s);
+  current_ = outer;
+  if (!checks_.empty()) {
+    checks_.push_back(std::move(result));
+    result = make_seq(std::move(checks_));
+  }
+  checks_ = std::move(outer_checks);
+  return result;
+}
+
+/// The statement, once its own expressions have been looked at; `checks_` holds what is to be put
+/// in front of it.
+Stmt AccessWalk::node(const Stmt& s) {
+  if (const Store* n = s.as<Store>()) {
+    store(*n);
+    return s;
+  }
+  if (const If* n = s.as<If>()) {
+    expr(n->condition);
+    return branches(*n, s);
+  }
+  for_each_child(
+      s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
+  if (const For* n = s.as<For>()) return loop(*n, s);
+  const std::size_t guards = guards_.size(), guarded = guarded_.size();
+  Scopes scopes;
+  if (const Assert* n = s.as<Assert>()) assume(n->condition, scopes);
+  if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
+    facts_.bind(n->var, n->value, /*replace=*/true);
+  if (const Realize* n = s.as<Realize>()) rooms_.insert_or_assign(n->buffer.get(), n->bounds);
+  if (const BufferView* n = s.as<BufferView>()) {
+    std::vector<Range> room;
+    for (const Expr& extent : n->view->shape)
+      room.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    rooms_.insert_or_assign(n->view.get(), std::move(room));
+  }
+  if (const Allocate* n = s.as<Allocate>()) {
+    Expr size = make_int(Int(32), 1);
+    for (const Expr& extent : n->extents) size = size * extent;
+    sizes_.insert_or_assign(&n->data.node(), size);
+  }
+  if (const Attr* n = s.as<Attr>();
+      n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
+    const Var thread = std::get<IterVar>(n->subject).var();
+    const Range range = Range::from_min_extent(make_int(thread.dtype(), 0), n->value);
+    facts_.bind(thread, range, /*replace=*/true);
+    loops_.emplace_back(thread, arith::Interval::from_range(range));
+  }
+  const std::size_t loops = loops_.size();
+  const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
+  end_guards(guards, guarded);
+  return result;
+}
+
+Stmt AccessWalk::loop(const For& n, const Stmt& s) {
+  Scopes scopes;
+  const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
+  if (is_known) {
+    const Range range = Range::from_min_extent(symbolic(n.min), symbolic(n.extent));
+    facts_.bind(n.var, range, /*replace=*/true);
+    // Where an iteration is reached, there is one.
+    if (!constant_int(range.extent)) scopes.push_back(facts_.assume(range.extent >= 1));
+    loops_.emplace_back(n.var, arith::Interval::from_range(range));
+  }
+  const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  if (is_known) loops_.pop_back();
+  return result;
+}
+
+Stmt AccessWalk::branches(const If& n, const Stmt& s) {
+  // Guards of loops are conditions too: where they never hold, what they guard never happens.
+  ++conditions_;
+  const auto under = [&](const Expr& condition, const Stmt& branch) {
+    const std::size_t guards = guards_.size(), guarded = guarded_.size();
+    Scopes scopes;
+    assume(condition, scopes);
+    const Stmt result = stmt(branch);
+    end_guards(guards, guarded);
+    return result;
+  };
+  const Stmt then_case = under(n.condition, n.then_case);
+  std::optional<Stmt> else_case = n.else_case;
+  if (else_case) else_case = under(make_not(n.condition), *n.else_case);
+  --conditions_;
+  const bool is_same =
+      then_case.same_as(n.then_case) && (!else_case || else_case->same_as(*n.else_case));
+  return is_same ? s : make_stmt(If{n.condition, then_case, else_case});
+}
+
+void AccessWalk::assume(const Expr& condition, Scopes& scopes) {
+  for_each_conjunct(condition, [&](const Expr& part) {
+    if (part.dtype().is_scalar() && memory_.is_stable(part)) add_fact(symbolic(part), scopes);
+  });
+}
+
+void AccessWalk::add_fact(const Expr& condition, Scopes& scopes) {
+  scopes.push_back(facts_.assume(condition));
+  const Binary* n = condition.as<Binary>();
+  if (!n || !n->a.dtype().is_index() || !n->b.dtype().is_index()) return;
+  const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+  const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
+  if (!is_below && !is_above) return;
+  const bool is_strict = n->op == BinaryOp::Lt || n->op == BinaryOp::Gt;
+  const Expr room = is_below ? n->b - n->a : n->a - n->b;
+  guards_.push_back(arith::simplify(is_strict ? room - 1 : room, facts_));
+  const Expr sum = arith::simplify(n->a, facts_);
+  if (!sum.as<Binary>()) return;
+  const auto known = std::ranges::find_if(
+      guarded_, [&](const auto& each) { return structural_equal(each.first, sum); });
+  const bool is_new = known == guarded_.end();
+  const Var var = is_new ? Var("guarded", sum.dtype()) : known->second;
+  if (is_new) {
+    guarded_.emplace_back(sum, var);
+    facts_.bind_bound(var, arith::const_bound(sum, facts_));
+  }
+  scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
+}
+
+/// With variables for the elements of memory that is not written: the same for equal places.
+Expr AccessWalk::symbolic(const Expr& e) {
+  if (effect_of(e) == Effect::Pure) return e;
+  return rewrite(e, [&](const Load& n, const Expr& self) -> std::optional<Expr> {
+    if (!n.buffer->dtype.is_index() || !self.dtype().is_scalar() || !memory_.is_stable(self))
+      return std::nullopt;
+    for (const auto& [element, var] : elements_)
+      if (structural_equal(element, self)) return var;
+    elements_.emplace_back(self, Var(n.buffer->name, self.dtype()));
+    return elements_.back().second;
+  });
+}
+
+// ---- expressions --------------------------------------------------------------------------------
+
+void AccessWalk::store(const Store& n) {
+  expr(n.value);
+  for (const Expr& index : n.indices) expr(index);
+  add(AccessKind::Store, n.buffer, n.indices);
+}
+
+void AccessWalk::expr(const Expr& e) {
+  if (const Load* n = e.as<Load>()) {
+    for (const Expr& index : n->indices) expr(index);
+    return add(AccessKind::Load, n->buffer, n->indices);
+  }
+  if (const Call* n = as_call(e, Intrin::if_then_else)) {
+    expr(n->args[0]);
+    under(n->args[0], n->args[1]);
+    return under(make_not(n->args[0]), n->args[2]);
+  }
+  if (const Select* n = e.as<Select>(); n && n->condition.dtype().is_scalar()) {
+    expr(n->condition);
+    under(n->condition, n->if_true);
+    return under(make_not(n->condition), n->if_false);
+  }
+  if (const Binary* n = e.as<Binary>();
+      n && e.dtype().is_scalar() && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
+    expr(n->a);
+    return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
+  }
+  // Nothing is read where only an address is taken.
+  if (const Call* n = as_call(e, Intrin::address_of)) {
+    if (const Load* load = n->args[0].as<Load>())
+      for (const Expr& index : load->indices) expr(index);
+    return;
+  }
+  if (const LetExpr* n = e.as<LetExpr>()) {
+    expr(n->value);
+    if (n->value.dtype().is_index() && memory_.is_stable(n->value))
+      facts_.bind(n->var, n->value, /*replace=*/true);
+    around_.push_back({n->var, n->value});
+    expr(n->body);
+    around_.pop_back();
+    return;
+  }
+  for_each_child(e, [&](const Expr& child) { expr(child); });
+}
+
+void AccessWalk::end_guards(std::size_t guards, std::size_t guarded) {
+  guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
+  guarded_.erase(guarded_.begin() + static_cast<std::ptrdiff_t>(guarded), guarded_.end());
+}
+
+void AccessWalk::under(const Expr& condition, const Expr& e) {
+  const std::size_t guards = guards_.size(), guarded = guarded_.size();
+  Scopes scopes;
+  assume(condition, scopes);
+  around_.push_back({std::nullopt, condition});
+  ++conditions_;
+  expr(e);
+  --conditions_;
+  around_.pop_back();
+  end_guards(guards, guarded);
+}
+
+// ---- one access ---------------------------------------------------------------------------------
+
+namespace {
+
+/// The first and the last element that an index touches, in this order.
+struct Ends {
+  Expr first, last;
+};
+
+std::optional<Ends> ends_of(const Expr& index) {
+  if (index.dtype().is_scalar()) return Ends{index, index};
+  if (const Broadcast* n = index.as<Broadcast>()) return Ends{n->value, n->value};
+  const Ramp* n = index.as<Ramp>();
+  if (!n) return std::nullopt;
+  const Expr end = n->base + n->stride * make_int(n->stride.dtype(), n->lanes - 1);
+  const auto stride = constant_int(n->stride);
+  if (!stride) return Ends{min(n->base, end), max(n->base, end)};
+  return *stride < 0 ? Ends{end, n->base} : Ends{n->base, end};
+}
+
+}  // namespace
+
+bool AccessWalk::is_nonnegative(const Expr& e) const {
+  if (can_prove(e >= 0, facts_)) return true;
+  // A guard says that some other expression is not negative; e may be that and something more.
+  return std::ranges::any_of(guards_, [&](const Expr& guard) {
+    return can_prove(arith::simplify(e - guard, facts_) >= 0, facts_);
+  });
+}
+
+/// By the facts as they are, or with the least that the difference is for all values of the loops,
+/// whose ends may be symbols.
+bool AccessWalk::is_at_least(const Expr& e, const Expr& bound) const {
+  Expr difference = arith::simplify(e - bound, facts_);
+  if (is_nonnegative(difference) || can_prove(e >= bound, facts_)) return true;
+  for (const auto& [var, values] : std::views::reverse(loops_)) {
+    if (!uses_var(difference, var)) continue;
+    arith::IntervalMap relaxed;
+    relaxed.set(var, values);
+    const std::optional<Expr> least = arith::values_of(difference, relaxed, facts_).min();
+    if (!least) return false;
+    difference = arith::simplify(*least, facts_);
+    if (is_nonnegative(difference)) return true;
+  }
+  return false;
+}
+
+/// With variables for the sums that guards bound, so that what divides one is bounded as well.
+Expr AccessWalk::with_guarded(const Expr& e) const {
+  if (guarded_.empty()) return e;
+  // Before the whole is simplified: that takes sums under divisions apart.
+  return rewrite(e, [&](const Binary&, const Expr& self) -> std::optional<Expr> {
+    if (!self.dtype().is_index() || !self.dtype().is_scalar()) return std::nullopt;
+    const Expr simple = arith::simplify(self, facts_);
+    for (const auto& [sum, var] : guarded_)
+      if (structural_equal(sum, simple)) return var;
+    return std::nullopt;
+  });
+}
+
+Inside AccessWalk::inside_of(const Expr& index, const Range& room) {
+  const std::optional<Ends> ends = ends_of(index);
+  if (!ends) return Inside::NotProved;
+  const Expr first = symbolic(ends->first), last = symbolic(ends->last);
+  const Expr min = symbolic(room.min), end = min + symbolic(room.extent);
+  const auto is_inside = [&](const Expr& least, const Expr& most) {
+    return is_at_least(least, min) && (can_prove(most < end, facts_) || is_at_least(end, most + 1));
+  };
+  if (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last)))
+    return Inside::Proved;
+  if (can_prove(first >= end, facts_) || can_prove(last < min, facts_)) return Inside::Outside;
+  return Inside::NotProved;
+}
+
+std::vector<Range> AccessWalk::room_of(const Buffer& buffer, std::size_t rank) const {
+  if (const auto own = rooms_.find(buffer.get()); own != rooms_.end() && own->second.size() == rank)
+    return own->second;
+  const auto size = sizes_.find(&buffer->data.node());
+  if (rank != 1 || size == sizes_.end() || !is_zero(buffer->elem_offset)) return {};
+  const Expr count = size->second;
+  return {Range::from_min_extent(make_int(count.dtype(), 0), count)};
+}
+
+std::string AccessWalk::stage_buffer() const {
+  std::optional<std::string> name;
+  walk(current_, [&](const Store& n) {
+    if (!name) name = n.buffer->name;
+  });
+  return name.value_or("");
+}
+
+void AccessWalk::add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+  AccessProof proof{kind, buffer,          indices,       room_of(buffer, indices.size()),
+                    {},   conditions_ > 0, stage_buffer()};
+  if (proof.stage_buffer.empty()) proof.stage_buffer = buffer->name;
+  for (std::size_t n = 0; n < proof.room.size(); ++n)
+    proof.inside.push_back(inside_of(indices[n], proof.room[n]));
+  if (proof.room.empty() && !indices.empty()) proof.inside.push_back(Inside::NotProved);
+  if (std::optional<Stmt> check = found_(proof, around_)) checks_.push_back(*check);
+}
+
+}  // namespace tenon::lowering

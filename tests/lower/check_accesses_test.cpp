@@ -1,0 +1,97 @@
+#include "lower/passes/check_accesses.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/builder.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+struct CheckAccessesTest : ::testing::Test {
+  Buffer A = decl_buffer({20}, Float(32), {.name = "A"});
+  Buffer I = decl_buffer({8}, Int(32), {.name = "I"});
+  Buffer B = decl_buffer({8}, Float(32), {.name = "B"});
+  Var i{"i"};
+
+  PrimFunc func_of(Stmt body) const {
+    PrimFunc func{{}, {}, std::move(body)};
+    for (const Buffer& buffer : {A, I, B}) {
+      const Var param(buffer->name, Handle());
+      func.params.push_back(param);
+      func.buffers.push_back({param, buffer, buffer});
+    }
+    return func;
+  }
+
+  Stmt loop(Stmt body) const { return make_stmt(For{i, 0, 8, ForKind::Serial, std::move(body)}); }
+
+  std::string checked(Stmt body) const {
+    return print_stmt(check_accesses(func_of(body), {}).body);
+  }
+};
+
+TEST_F(CheckAccessesTest, ProvedAccessesStayAsTheyAre) {
+  const PrimFunc func = func_of(loop(make_store(B, make_load(A, {i * 2 + 5}), {i})));
+  EXPECT_TRUE(check_accesses(func, {}).body.same_as(func.body));
+}
+
+TEST_F(CheckAccessesTest, AnIndexThatIsDataIsCheckedBeforeTheStatement) {
+  const std::string text = checked(loop(make_store(B, make_load(A, {make_load(I, {i})}), {i})));
+  const std::size_t check = text.find("\"tenon_index_outside\", \"B: reads `A`\""),
+                    store = text.find("] = A");
+  ASSERT_NE(check, std::string::npos) << text;
+  ASSERT_NE(store, std::string::npos) << text;
+  EXPECT_LT(check, store) << text;
+}
+
+TEST_F(CheckAccessesTest, OneElementTooManyIsChecked) {
+  EXPECT_EQ(checked(loop(make_store(B, make_load(A, {i * 2 + 5}), {i}))).find("outside"),
+            std::string::npos);
+  EXPECT_NE(checked(loop(make_store(B, make_load(A, {i * 2 + 6}), {i}))).find("outside"),
+            std::string::npos);
+  EXPECT_NE(checked(loop(make_store(B, make_load(A, {i * 2 - 1}), {i}))).find("outside"),
+            std::string::npos);
+}
+
+TEST_F(CheckAccessesTest, AGuardProvesWhatItCovers) {
+  const Stmt store = make_store(B, make_load(A, {i * 3}), {i});
+  EXPECT_NE(checked(loop(store)).find("outside"), std::string::npos);
+  const Stmt guarded = loop(make_stmt(If{likely(i * 3 < 20), store, std::nullopt}));
+  EXPECT_EQ(checked(guarded).find("outside"), std::string::npos);
+}
+
+/// On the other side of a condition, it is false.
+TEST_F(CheckAccessesTest, AnElseCaseHasTheOppositeFact) {
+  const Stmt none = make_store(B, 0.0f, {i});
+  const Stmt store = make_store(B, make_load(A, {i * 3}), {i});
+  EXPECT_EQ(checked(loop(make_stmt(If{i * 3 >= 20, none, store}))).find("outside"),
+            std::string::npos);
+  EXPECT_NE(checked(loop(make_stmt(If{i * 3 >= 20, store, none}))).find("outside"),
+            std::string::npos);
+}
+
+TEST_F(CheckAccessesTest, WhatIsAlwaysOutsideIsRefused) {
+  EXPECT_THROW(checked(loop(make_store(B, make_load(A, {i + 20}), {i}))), BoundError);
+  EXPECT_THROW(checked(loop(make_store(B, make_load(A, {i - 8}), {i}))), BoundError);
+  // Under a condition it may never happen.
+  const Stmt rare = make_stmt(
+      If{make_load(I, {i}) > 5, make_store(B, make_load(A, {i + 20}), {i}), std::nullopt});
+  EXPECT_NO_THROW(checked(loop(rare)));
+}
+
+/// The part of a tensor that is kept, not its shape.
+TEST_F(CheckAccessesTest, ATemporaryHasTheRoomThatIsRealized) {
+  const Buffer T = decl_buffer({100}, Float(32), {.name = "T"});
+  const auto program = [&](int extent) {
+    const Stmt body = loop(make_store(T, 1.0f, {i + 4}));
+    return make_stmt(Realize{T, {Range::from_min_extent(4, extent)}, make_true(), body});
+  };
+  EXPECT_EQ(checked(program(8)).find("outside"), std::string::npos);
+  EXPECT_NE(checked(program(7)).find("outside"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::lowering
