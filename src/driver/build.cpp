@@ -6,6 +6,7 @@
 #include "driver/check_function.h"
 #include "driver/device_functions.h"
 #include "driver/profiled_build.h"
+#include "driver/proved_faults.h"
 #include "driver/region_races.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
@@ -62,6 +63,8 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     check_function(func, name);
     tir::PrimFunc named = func;
     named.attrs.global_symbol = name;
+    if (named.form == tir::Form::MultiDimensional && !options.allow_parallel_reduction_race)
+      refuse_conflicts(named);
     if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
     result.functions.emplace(name, std::move(named));
@@ -169,15 +172,16 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       refuse_lost_results(graph, args, options.binds, where);
       const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
       te::check_reads(graph, bounds, te::Outside::Partly);
-      return lower_graph(graph, bounds, args,
-                         {.name = options.name,
-                          .binds = options.binds,
-                          .instrument_bounds = options.instrument_bounds,
-                          .bounds = options.bounds,
-                          .check_intrinsics = options.check_intrinsics,
-                          .passes = options.passes,
-                          .on_step = options.on_step},
-                         where);
+      const LowerOptions lowering = {.name = options.name,
+                                     .binds = options.binds,
+                                     .instrument_bounds = options.instrument_bounds,
+                                     .bounds = options.bounds,
+                                     .check_intrinsics = options.check_intrinsics,
+                                     .passes = options.passes,
+                                     .on_step = options.on_step};
+      tir::PrimFunc loops = loops_of(graph, bounds, args, lowering, where);
+      if (!options.allow_parallel_reduction_race) refuse_conflicts(loops);
+      return lower_loops(std::move(loops), lowering);
     });
   });
   return compile_lowered({{module, target}}, options, where, profiled);

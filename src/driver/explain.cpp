@@ -10,7 +10,6 @@
 #include "tenon/lower/access_proofs.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
-#include "tenon/tir/stage_lines.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon {
@@ -30,8 +29,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 class Explainer {
  public:
-  Explainer(const PrimFunc& func, bool instrumented)
-      : func_(func), instrumented_(instrumented), lines_(stage_lines(func.attrs)) {}
+  Explainer(const PrimFunc& func, bool instrumented) : func_(func), instrumented_(instrumented) {}
 
   Explanation run() {
     for (const lowering::AccessProof& proof : lowering::prove_accesses(func_)) add(proof);
@@ -42,18 +40,13 @@ class Explainer {
   }
 
  private:
-  std::string line_of(const std::string& buffer) const {
-    const auto found = std::ranges::find(lines_, buffer, &StageLine::buffer);
-    return found == lines_.end() ? buffer : found->line;
-  }
-
   void add(const lowering::AccessProof& proof) {
     const bool is_checked = instrumented_ && !proof.room.empty();
     const Verdict verdict = proof.is_proved()  ? Verdict::Proved
                             : proof.is_wrong() ? Verdict::Wrong
                             : is_checked       ? Verdict::Checked
                                                : Verdict::NotProved;
-    result_.accesses.push_back({.stage = line_of(proof.stage_buffer),
+    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof),
                                 .tensor = proof.buffer->name,
                                 .is_store = proof.kind == lowering::AccessKind::Store,
                                 .text = lowering::access_text(proof),
@@ -67,8 +60,9 @@ class Explainer {
     if (proof.conflict) {
       const auto& [first, second, is_certain] = *proof.conflict;
       loop.verdict = is_certain ? Verdict::Wrong : Verdict::NotProved;
-      loop.conflict = line_of(first.stage_buffer) + " " + lowering::access_text(first) + ", " +
-                      line_of(second.stage_buffer) + " " + lowering::access_text(second);
+      loop.conflict = lowering::stage_text(func_, first) + " " + lowering::access_text(first) +
+                      ", " + lowering::stage_text(func_, second) + " " +
+                      lowering::access_text(second);
     }
     result_.loops.push_back(std::move(loop));
   }
@@ -108,7 +102,6 @@ class Explainer {
 
   const PrimFunc& func_;
   const bool instrumented_;
-  const std::vector<StageLine> lines_;
   Explanation result_;
 };
 

@@ -1,6 +1,7 @@
 #include "tenon/driver/lower.h"
 
 #include "driver/check_function.h"
+#include "driver/proved_faults.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
 #include "tenon/support/deep_stack.h"
@@ -45,15 +46,14 @@ tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
   });
 }
 
-tir::IRModule lower_graph(const te::StageGraph& graph, const te::Bounds& bounds,
-                          const std::vector<LowerArgument>& args, const LowerOptions& options,
-                          const SourceLocation& where) {
+tir::IRModule lower_loops(tir::PrimFunc loops, const LowerOptions& options) {
+  refuse_wrong_accesses(loops);
   tir::IRModule module;
-  module.functions.emplace(options.name,
-                           lowering::run_pipeline(loops_of(graph, bounds, args, options, where),
-                                                  {.simple_mode = options.simple_mode,
-                                                   .instrument_bounds = options.instrument_bounds,
-                                                   .passes = options.passes}));
+  module.functions.emplace(
+      options.name,
+      lowering::run_pipeline(std::move(loops), {.simple_mode = options.simple_mode,
+                                                .instrument_bounds = options.instrument_bounds,
+                                                .passes = options.passes}));
   return module;
 }
 
@@ -68,8 +68,8 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
       const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
-      return lower_graph(graph, bounds_of(graph, options.bounds, options.on_step), args, options,
-                         where);
+      const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
+      return lower_loops(loops_of(graph, bounds, args, options, where), options);
     });
   });
 }
@@ -87,6 +87,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
           check_function(named, name);
           if (named.form != tir::Form::MultiDimensional && named.form != tir::Form::Blocks)
             throw LowerError("lower: function `" + name + "` has been lowered already");
+          if (named.form == tir::Form::MultiDimensional) refuse_wrong_accesses(named);
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,
                                          .instrument_bounds = options.instrument_bounds,

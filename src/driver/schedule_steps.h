@@ -12,9 +12,7 @@ te::Bounds bounds_of(const te::StageGraph& graph, Bounds which, const StepListen
 tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                        const std::vector<LowerArgument>& args, const LowerOptions& options,
                        const SourceLocation& where);
-/// loops_of, lowered.
-tir::IRModule lower_graph(const te::StageGraph& graph, const te::Bounds& bounds,
-                          const std::vector<LowerArgument>& args, const LowerOptions& options,
-                          const SourceLocation& where);
+/// The loops lowered, unless an access is proved to be outside.
+tir::IRModule lower_loops(tir::PrimFunc loops, const LowerOptions& options);
 
 }  // namespace tenon

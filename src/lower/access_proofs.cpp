@@ -5,6 +5,7 @@
 #include "lower/access_walk.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stage_lines.h"
 
 namespace tenon::lowering {
 
@@ -26,6 +27,31 @@ std::vector<AccessProof> prove_accesses(const PrimFunc& func) {
     return std::optional<Stmt>();
   }).run();
   return proofs;
+}
+
+std::optional<AccessProof> find_wrong_access(const PrimFunc& func) {
+  std::optional<AccessProof> wrong;
+  AccessWalk(
+      func,
+      [&](const AccessProof& proof, const std::vector<ExprShell>&) {
+        if (!wrong && proof.is_wrong()) wrong = proof;
+        return std::optional<Stmt>();
+      },
+      AccessWalk::Effort::WrongOnly)
+      .run();
+  return wrong;
+}
+
+std::string stage_text(const PrimFunc& func, const AccessProof& access) {
+  const std::vector<StageLine> lines = stage_lines(func.attrs);
+  const auto found = std::ranges::find(lines, access.stage_buffer, &StageLine::buffer);
+  return found == lines.end() ? access.stage_buffer : found->line;
+}
+
+std::string wrong_text(const PrimFunc& func, const AccessProof& access) {
+  return stage_text(func, access) + " " + access_text(access) + ", which is outside of `" +
+         access.buffer->name + "`: " + open_text(access) +
+         " never holds; read it under if_then_else, or change the shape";
 }
 
 std::string access_text(const AccessProof& access) {

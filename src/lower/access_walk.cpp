@@ -13,54 +13,12 @@ namespace tenon::lowering {
 using namespace tir;
 using arith::can_prove;
 
-// ---- what is written ----------------------------------------------------------------------------
-
-WrittenMemory::WrittenMemory(const Stmt& body) {
-  walk(
-      body, [&](const Store& n) { written_.insert(&n.buffer->data.node()); },
-      [&](const BufferView& n) {
-        source_of_.emplace(&n.view->data.node(), &n.source->data.node());
-      },
-      [&](const Call& n) {
-        if (n.is(Intrin::tvm_access_ptr) && constant_int(n.args[4]) != 1)
-          written_.insert(&n.args[1].node());
-        // What gets a bare address may write there.
-        for (const Expr& arg : n.args)
-          if (arg.as<VarNode>() && arg.as<VarNode>()->pointer && !n.is(Intrin::tvm_access_ptr))
-            written_.insert(&arg.node());
-      });
-  for (const auto& [view, source] : source_of_) {
-    if (!written_.contains(view)) continue;
-    for (const ExprNode* at = source; at;) {
-      written_.insert(at);
-      const auto next = source_of_.find(at);
-      at = next == source_of_.end() ? nullptr : next->second;
-    }
-  }
-}
-
-bool WrittenMemory::is_stable(const Expr& e) const {
-  if (effect_of(e) == Effect::Pure) return true;
-  if (effect_of(e) == Effect::UpdateState) return false;
-  bool stable = true;
-  walk(
-      e,
-      [&](const Load& n) {
-        const auto view = source_of_.find(&n.buffer->data.node());
-        const ExprNode* data = view == source_of_.end() ? &n.buffer->data.node() : view->second;
-        stable = stable && !written_.contains(data) && !source_of_.contains(data);
-      },
-      [&](const Call& n) {
-        const Intrin* intrin = std::get_if<Intrin>(&n.callee);
-        stable = stable && intrin && effect_of(*intrin) == Effect::Pure;
-      });
-  return stable;
-}
-
-// ---- the walk -----------------------------------------------------------------------------------
-
-AccessWalk::AccessWalk(const PrimFunc& func, Found found)
-    : func_(func), found_(std::move(found)), memory_(func.body), current_(func.body) {
+AccessWalk::AccessWalk(const PrimFunc& func, Found found, Effort effort)
+    : func_(func),
+      found_(std::move(found)),
+      effort_(effort),
+      memory_(func.body),
+      current_(func.body) {
   for (const BufferParam& param : func.buffers) {
     Expr size = make_int(Int(32), 1);
     std::vector<Range>& room = rooms_[param.declared.get()];
@@ -80,8 +38,10 @@ Stmt AccessWalk::stmt(const Stmt& s) {
   std::vector<Stmt> outer_checks = std::exchange(checks_, {});
   const Stmt outer = current_;
   current_ = s;
+  stage_buffer_.reset();
   Stmt result = node(s);
   current_ = outer;
+  stage_buffer_.reset();
   if (!checks_.empty()) {
     checks_.push_back(std::move(result));
     result = make_seq(std::move(checks_));
@@ -171,6 +131,8 @@ Stmt AccessWalk::branches(const If& n, const Stmt& s) {
 }
 
 void AccessWalk::assume(const Expr& condition, Scopes& scopes) {
+  // What stands under a condition is not wrong.
+  if (effort_ == Effort::WrongOnly) return;
   for_each_conjunct(condition, [&](const Expr& part) {
     if (part.dtype().is_scalar() && memory_.is_stable(part)) add_fact(symbolic(part), scopes);
   });
@@ -335,16 +297,27 @@ Expr AccessWalk::with_guarded(const Expr& e) const {
   });
 }
 
+/// By constant bounds.
+bool AccessWalk::is_plainly_inside(const Expr& first, const Expr& last, const Range& room) const {
+  const auto min = constant_int(room.min), extent = constant_int(room.extent);
+  if (!min || !extent) return false;
+  return arith::const_bound(first, facts_).is_at_least(*min) &&
+         arith::const_bound(last, facts_).is_below(*min + *extent);
+}
+
 Inside AccessWalk::inside_of(const Expr& index, const Range& room) {
   const std::optional<Ends> ends = ends_of(index);
   if (!ends) return Inside::NotProved;
   const Expr first = symbolic(ends->first), last = symbolic(ends->last);
+  if (is_plainly_inside(first, last, room)) return Inside::Proved;
   const Expr min = symbolic(room.min), end = min + symbolic(room.extent);
   const auto is_inside = [&](const Expr& least, const Expr& most) {
     return is_at_least(least, min) && (can_prove(most < end, facts_) || is_at_least(end, most + 1));
   };
-  if (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last)))
+  const bool proves = effort_ == Effort::Proof;
+  if (proves && (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last))))
     return Inside::Proved;
+  if (!proves && conditions_ > 0) return Inside::NotProved;
   if (can_prove(first >= end, facts_) || can_prove(last < min, facts_)) return Inside::Outside;
   return Inside::NotProved;
 }
@@ -358,12 +331,25 @@ std::vector<Range> AccessWalk::room_of(const Buffer& buffer, std::size_t rank) c
   return {Range::from_min_extent(make_int(count.dtype(), 0), count)};
 }
 
-std::string AccessWalk::stage_buffer() const {
+namespace {
+
+/// What the first store inside goes to.
+std::optional<std::string> stored_in(const Stmt& s) {
+  if (const Store* n = s.as<Store>()) return n->buffer->name;
   std::optional<std::string> name;
-  walk(current_, [&](const Store& n) {
-    if (!name) name = n.buffer->name;
-  });
-  return name.value_or("");
+  for_each_child(
+      s, [](const Expr&) {},
+      [&](const Stmt& child) {
+        if (!name) name = stored_in(child);
+      });
+  return name;
+}
+
+}  // namespace
+
+std::string AccessWalk::stage_buffer() {
+  if (!stage_buffer_) stage_buffer_ = stored_in(current_).value_or("");
+  return *stage_buffer_;
 }
 
 void AccessWalk::add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {

@@ -3,29 +3,13 @@
 
 #include <functional>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "lower/written_memory.h"
 #include "tenon/arith/interval.h"
 #include "tenon/lower/access_proofs.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
-
-/// Memory that the function writes somewhere: what was read from it before is no fact about what it
-/// holds later.
-class WrittenMemory {
- public:
-  explicit WrittenMemory(const tir::Stmt& body);
-  /// Whether the expression has the same value wherever it is evaluated, its variables being the
-  /// same: it reads nothing that is written, and calls nothing that may do more.
-  bool is_stable(const tir::Expr& e) const;
-
- private:
-  bool may_call_anything_ = false;
-  std::unordered_set<const tir::ExprNode*> written_;
-  /// Of a view, the memory that it is a part of.
-  std::unordered_map<const tir::ExprNode*, const tir::ExprNode*> source_of_;
-};
 
 /// Something around an access within its statement: a condition under which it happens, or a
 /// variable that a let expression gives a value.
@@ -41,7 +25,11 @@ class AccessWalk {
   using Found = std::function<std::optional<tir::Stmt>(const AccessProof&,
                                                        const std::vector<ExprShell>& around)>;
 
-  AccessWalk(const tir::PrimFunc& func, Found found);
+  /// Proof: all that can be found out. WrongOnly: no more than it takes to find those that are
+  /// wrong, and proved only where it costs little.
+  enum class Effort : std::uint8_t { Proof, WrongOnly };
+
+  AccessWalk(const tir::PrimFunc& func, Found found, Effort effort = Effort::Proof);
   /// The body, with what `found` returned.
   tir::Stmt run();
 
@@ -56,9 +44,11 @@ class AccessWalk {
   void store(const tir::Store& n);
   void expr(const tir::Expr& e);
   void under(const tir::Expr& condition, const tir::Expr& e);
-  std::string stage_buffer() const;
+  std::string stage_buffer();
   void add(AccessKind kind, const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
   Inside inside_of(const tir::Expr& index, const tir::Range& room);
+  bool is_plainly_inside(const tir::Expr& first, const tir::Expr& last,
+                         const tir::Range& room) const;
   bool is_nonnegative(const tir::Expr& e) const;
   bool is_at_least(const tir::Expr& e, const tir::Expr& bound) const;
   tir::Expr with_guarded(const tir::Expr& e) const;
@@ -70,6 +60,7 @@ class AccessWalk {
 
   const tir::PrimFunc& func_;
   Found found_;
+  const Effort effort_;
   WrittenMemory memory_;
   arith::Facts facts_;
   /// Loops and threads around, outermost first.
@@ -87,6 +78,7 @@ class AccessWalk {
   std::vector<ExprShell> around_;
   std::vector<tir::Stmt> checks_;
   tir::Stmt current_;
+  std::optional<std::string> stage_buffer_;
   int conditions_ = 0;
 };
 

@@ -7,6 +7,8 @@
 // is a case.
 #include <algorithm>
 
+#include <unordered_set>
+
 #include "lower/access_walk.h"
 #include "lower/loop_touches.h"
 #include "lower/rewriting.h"
@@ -22,7 +24,7 @@ using arith::can_prove;
 namespace {
 
 /// Beyond it a loop is not proved.
-constexpr int kMostProofs = 4000;
+constexpr int kMostProofs = 1000;
 constexpr std::size_t kMostSteps = 4;
 
 /// The positions at which indices take a variable apart: 8 of floordiv(v, 8), floormod(v, 8), and
@@ -79,7 +81,13 @@ bool same_layout(const Buffer& a, const Buffer& b) {
 
 class LoopProver {
  public:
-  explicit LoopProver(const PrimFunc& func) : memory_(func.body) {
+  /// `only_certain`: looks for conflicts that are certain, which costs little.
+  LoopProver(const PrimFunc& func, bool only_certain)
+      : memory_(func.body), only_certain_(only_certain) {
+    walk(func.body, [&](const BufferView& n) {
+      source_of_.insert_or_assign(&n.view->data.node(), &n.source->data.node());
+    });
+    for (const BufferParam& param : func.buffers) arguments_.insert(&param.declared->data.node());
     for (const BufferParam& param : func.buffers)
       for (const Expr& extent : param.declared->shape)
         if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {0, std::nullopt});
@@ -126,38 +134,47 @@ class LoopProver {
     });
   }
 
+  /// Of a view, what it is a view of.
+  const ExprNode* memory_of(const Buffer& buffer) const {
+    const ExprNode* data = &buffer->data.node();
+    for (auto next = source_of_.find(data); next != source_of_.end(); next = source_of_.find(data))
+      data = next->second;
+    return data;
+  }
+
   std::optional<Conflict> conflict_in(const For& loop) {
     if (const auto count = constant_int(loop.extent); count && *count < 2) return std::nullopt;
     const std::vector<Touch> touches = touches_of(loop.body, memory_);
+    for (const Touch& touch : touches)
+      if (surely_meets(loop, touch)) return Conflict{touch.access, touch.access, true};
+    if (only_certain_) return std::nullopt;
+    if (touches.size() >= kMostTouches)
+      return Conflict{touches.front().access, touches.back().access, false};
     int proofs = 0;
     for (std::size_t a = 0; a < touches.size(); ++a)
       for (std::size_t b = a; b < touches.size(); ++b) {
         const AccessProof &first = touches[a].access, &second = touches[b].access;
         const bool is_written = first.kind == AccessKind::Store || second.kind == AccessKind::Store;
-        if (!is_written || !first.buffer->data.same_as(second.buffer->data)) continue;
+        if (!is_written || memory_of(first.buffer) != memory_of(second.buffer)) continue;
         if (++proofs <= kMostProofs && are_apart(loop, touches[a], touches[b]) &&
             (a == b || are_apart(loop, touches[b], touches[a])))
           continue;
-        return Conflict{first, second, surely_meets(loop, touches[a], touches[b])};
+        return Conflict{first, second, false};
       }
     return std::nullopt;
   }
 
-  /// A store to the same elements in all of two or more iterations.
-  static bool surely_meets(const For& loop, const Touch& a, const Touch& b) {
-    const auto uses_loop = [&](const Touch& touch) {
-      const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
-      return !touch.is_known || !touch.guards.empty() ||
-             std::ranges::any_of(touch.access.indices, uses) ||
-             std::ranges::any_of(touch.inner, [&](const InnerVar& inner) {
-               const auto count = inner.range ? constant_int(inner.range->extent) : std::nullopt;
-               return !count || *count < 1 || uses(inner.range->min);
-             });
-    };
-    const auto is_certain = [&](const Touch& touch) {
-      return touch.access.kind == AccessKind::Store && !uses_loop(touch);
-    };
-    return constant_int(loop.extent) && (is_certain(a) || is_certain(b));
+  /// A store to the same elements of an argument in all of two or more iterations. Memory of the
+  /// function's own may still become each iteration's.
+  bool surely_meets(const For& loop, const Touch& touch) const {
+    const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
+    return constant_int(loop.extent) && touch.access.kind == AccessKind::Store &&
+           arguments_.contains(memory_of(touch.access.buffer)) && touch.is_known &&
+           touch.guards.empty() && std::ranges::none_of(touch.access.indices, uses) &&
+           std::ranges::all_of(touch.inner, [&](const InnerVar& inner) {
+             const auto count = inner.range ? constant_int(inner.range->extent) : std::nullopt;
+             return count && *count >= 1 && !uses(inner.range->min);
+           });
   }
 
   /// Two iterations, the variable's value in each. `ahead` says by how far the digit that differs
@@ -291,12 +308,21 @@ class LoopProver {
   }
 
   WrittenMemory memory_;
+  const bool only_certain_;
+  std::unordered_map<const ExprNode*, const ExprNode*> source_of_;
+  std::unordered_set<const ExprNode*> arguments_;
   arith::Facts facts_;
   std::vector<LoopProof> proofs_;
 };
 
 }  // namespace
 
-std::vector<LoopProof> prove_loops(const PrimFunc& func) { return LoopProver(func).take(); }
+std::vector<LoopProof> prove_loops(const PrimFunc& func) { return LoopProver(func, false).take(); }
+
+std::vector<LoopProof> find_certain_conflicts(const PrimFunc& func) {
+  std::vector<LoopProof> proofs = LoopProver(func, true).take();
+  std::erase_if(proofs, [](const LoopProof& proof) { return !proof.conflict; });
+  return proofs;
+}
 
 }  // namespace tenon::lowering

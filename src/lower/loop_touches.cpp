@@ -147,6 +147,7 @@ class Touches {
 
   void push(AccessKind kind, const Buffer& buffer, std::vector<Expr> indices,
             std::vector<InnerVar> inner, bool is_known) {
+    if (touches_.size() >= kMostTouches) return;
     AccessProof access{kind, buffer, std::move(indices), {}, {}, !guards_.empty(), stage_};
     if (access.stage_buffer.empty()) access.stage_buffer = buffer->name;
     const bool is_again = std::ranges::any_of(touches_, [&](const Touch& other) {

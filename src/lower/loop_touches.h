@@ -22,8 +22,11 @@ struct Touch {
   std::vector<tir::Expr> guards;
 };
 
-/// Every load and store in the body, but of memory that is made inside; of views, with the indices
-/// of what they show; of access pointers, any element of the view.
+/// More of a loop are not looked at.
+inline constexpr std::size_t kMostTouches = 256;
+
+/// Up to kMostTouches loads and stores in the body, but of memory that is made inside; of views,
+/// with the indices of what they show; of access pointers, any element of the view.
 std::vector<Touch> touches_of(const tir::Stmt& body, const WrittenMemory& memory);
 
 }  // namespace tenon::lowering

@@ -266,19 +266,65 @@ TEST(CheckedAccessesTest, ABranchThatIsNotTakenIsNotChecked) {
                RuntimeError);
 }
 
-TEST(CheckedAccessesTest, WhatIsOutsideWheneverItHappensIsRefused) {
+// ---- refused ------------------------------------------------------------------------------------
+
+template <class Run>
+void expect_refused(Run run, const std::vector<std::string>& parts) {
+  try {
+    run();
+    FAIL() << "was not refused";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    for (const std::string& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+  }
+}
+
+TEST(ProvedFaultsTest, WhatIsOutsideWheneverItHappensIsNotLowered) {
   Var n = te::size_var("n");
   te::Tensor A = te::placeholder({n}, "A");
   te::Tensor B = te::compute(
       {n}, {"i"}, [&](Var i) { return A(i + n); }, "B");
-  try {
-    lower(te::create_schedule(B), {A, B}, {.instrument_bounds = true});
-    FAIL() << "was lowered";
-  } catch (const BoundError& error) {
-    const std::string text = error.what();
-    for (const char* part : {"B, explain_test.cpp:", "reads `A` outside", "A[(i + n)]"})
-      EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
-  }
+  for (const bool instrument : {false, true})
+    expect_refused(
+        [&] {
+          lower(te::create_schedule(B), {A, B}, {.instrument_bounds = instrument});
+        },
+        {"B, explain_test.cpp:", "reads A[(i + n)], which is outside of `A`"});
+}
+
+/// In code by hand, which no bound inference has seen.
+TEST(ProvedFaultsTest, AStoreOutsideIsNotLowered) {
+  te::Tensor B = te::extern_op(
+      {8}, {},
+      [](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto b = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, 4, "i", [&](Var i) { b[i + 8] = 1.0f; });
+        return ib.get();
+      },
+      "B", {.dtype = Float(32)});
+  expect_refused([&] { lower(te::create_schedule(B), {B}); },
+                 {"B, explain_test.cpp:", "writes B[(i + 8)]", "(i + 8) in [0, 8) never holds"});
+}
+
+TEST(ProvedFaultsTest, IterationsThatAllStoreToOneElementAreNotBuilt) {
+  te::Tensor B = te::extern_op(
+      {8}, {},
+      [](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto b = ib.buffer_ptr(outs[0]);
+        ib.for_range(0, 4, "i", [&](Var i) { b[3] = i.astype(Float(32)); },
+                     {.kind = ForKind::Parallel});
+        return ib.get();
+      },
+      "B", {.dtype = Float(32)});
+  const te::Schedule s = te::create_schedule(B);
+  EXPECT_EQ(lower(s, {B}).functions.size(), 1u);
+  expect_refused([&] { compile(s, {B}, Target("llvm")); },
+                 {"the parallel loop over `i`", "B, explain_test.cpp:", "writes B[3]"});
+  EXPECT_NO_THROW(
+      compile(s, {B}, Target("llvm"), {.allow_parallel_reduction_race = true, .opt_level = 0}));
 }
 
 }  // namespace

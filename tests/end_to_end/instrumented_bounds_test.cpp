@@ -76,5 +76,16 @@ TEST(InstrumentedTest, AStoreOutsideStopsTheProgram) {
                  RuntimeError);
 }
 
+/// The second half of a double buffer is inside as well.
+TEST(InstrumentedTest, DoubleBuffersAreTwiceAsLarge) {
+  te::Tensor A = te::placeholder({12}, "A");
+  te::Tensor B = te::compute(
+      {12, 3}, {"i", "j"}, [&](Var i, Var j) { return A(i) + j.astype(Float(32)); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  te::Tensor copy = s.cache_read(A, "local", {B});
+  s[copy].compute_at(s[B], s[B].axis(0)).double_buffer();
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.build = kInstrumented}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -42,15 +42,23 @@ struct AccessProof {
 /// Of all accesses, in the order of the text. Precondition: the function is multi-dimensional.
 std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 
+/// The first access that is outside whenever it happens, and happens wherever its loops run: what
+/// is_wrong of a proof says, at little cost.
+std::optional<AccessProof> find_wrong_access(const tir::PrimFunc& func);
+
+/// "B, gather.cpp:9": the stage that the access is of, and the line that the function has noted.
+std::string stage_text(const tir::PrimFunc& func, const AccessProof& access);
 /// "reads A[I[i], j]", and what is not proved of it, "I[i] in [0, 20)".
 std::string access_text(const AccessProof& access);
 std::string open_text(const AccessProof& access);
+/// Of an access that is wrong, the sentence for the user.
+std::string wrong_text(const tir::PrimFunc& func, const AccessProof& access);
 
 /// Two accesses to one buffer, at least one of them a store, that may touch the same element in two
 /// iterations.
 struct Conflict {
   AccessProof first, second;
-  /// No matter what the loops inside do, they do in all iterations.
+  /// All iterations surely store to the same element of an argument.
   bool is_certain;
 };
 
@@ -63,5 +71,7 @@ struct LoopProof {
 /// Of the loops that are parallel or vectorized, in the order of the text. Accesses of functions
 /// that are called are not seen.
 std::vector<LoopProof> prove_loops(const tir::PrimFunc& func);
+/// Of those loops, the ones of which a conflict is certain, at little cost.
+std::vector<LoopProof> find_certain_conflicts(const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering

@@ -5,7 +5,6 @@
 #include "lower/access_walk.h"
 #include "tenon/support/index_outside.h"
 #include "tenon/tir/ops.h"
-#include "tenon/tir/stage_lines.h"
 
 namespace tenon::lowering {
 
@@ -64,22 +63,17 @@ Stmt check_of(const AccessProof& access, const std::string& what) {
 }  // namespace
 
 PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
-  const std::vector<StageLine> lines = stage_lines(func.attrs);
   const auto what = [&](const AccessProof& access) {
-    std::string stage = access.stage_buffer;
-    for (const StageLine& line : lines)
-      if (line.buffer == stage) stage = line.line;
-    return stage + (access.kind == AccessKind::Load ? ": reads `" : ": writes `") +
-           access.buffer->name + "`";
+    return stage_text(func, access) +
+           (access.kind == AccessKind::Load ? ": reads `" : ": writes `") + access.buffer->name +
+           "`";
   };
   PrimFunc result = func;
   result.body = AccessWalk(func,
                            [&](const AccessProof& access,
                                const std::vector<ExprShell>& around) -> std::optional<Stmt> {
                              if (access.is_proved() || access.room.empty()) return std::nullopt;
-                             if (access.is_wrong())
-                               throw BoundError(what(access) + " outside: " + access_text(access) +
-                                                ", but " + open_text(access) + " never holds");
+                             if (access.is_wrong()) throw BoundError(wrong_text(func, access));
                              return within(around, check_of(access, what(access)));
                            })
                     .run();

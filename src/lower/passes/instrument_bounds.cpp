@@ -40,7 +40,7 @@ class Instrumenter {
   Stmt stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) return guarded(s, *n);
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::BufferBound) note_size(*n);
-    if (const Allocate* n = s.as<Allocate>()) allocated_.insert(&n->data.node());
+    if (const Allocate* n = s.as<Allocate>()) allocated_.insert_or_assign(&n->data.node(), *n);
     return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
@@ -99,10 +99,22 @@ class Instrumenter {
   }
 
   std::optional<Expr> size_of(const Buffer& buffer) const {
-    if (const auto it = sizes_.find(&buffer->data.node()); it != sizes_.end() && it->second)
-      return it->second;
-    if (!allocated_.contains(&buffer->data.node())) return std::nullopt;
-    return buffer->shape.front() * buffer->dtype.lanes;
+    const auto noted = sizes_.find(&buffer->data.node());
+    const bool is_noted = noted != sizes_.end() && noted->second;
+    const auto own = allocated_.find(&buffer->data.node());
+    if (own == allocated_.end()) return is_noted ? noted->second : std::nullopt;
+    // What is noted of a temporary is its size before it was made several times as large, for a
+    // double buffer or for virtual threads.
+    return is_noted ? size_of(own->second, buffer->dtype.element())
+                    : buffer->shape.front() * buffer->dtype.lanes;
+  }
+
+  /// Elements that there is room for.
+  static Expr size_of(const Allocate& memory, DataType element) {
+    Expr size = memory.dtype.lanes;
+    for (const Expr& extent : memory.extents) size = size * extent;
+    const int own = memory.dtype.element().bytes(), other = element.bytes();
+    return own == other ? size : floordiv(size * own, other);
   }
 
   std::optional<Expr> in_bounds(const Buffer& buffer, const std::vector<Expr>& indices) const {
@@ -124,7 +136,7 @@ class Instrumenter {
 
   /// Scalars of parameters, and of temporaries that an attribute speaks of. Look-up only.
   std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
-  std::unordered_set<const ExprNode*> allocated_;
+  std::unordered_map<const ExprNode*, Allocate> allocated_;
 };
 
 }  // namespace
