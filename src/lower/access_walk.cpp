@@ -64,11 +64,10 @@ Stmt AccessWalk::node(const Stmt& s) {
   for_each_child(
       s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
   if (const For* n = s.as<For>()) return loop(*n, s);
-  const std::size_t guards = guards_.size(), guarded = guarded_.size();
+  const std::size_t guards = guards_.size(), guarded = guarded_.size(), loops = loops_.size();
   Scopes scopes;
   if (const Assert* n = s.as<Assert>()) assume(n->condition, scopes);
-  if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
-    facts_.bind(n->var, n->value, /*replace=*/true);
+  if (const Let* n = s.as<Let>()) enter_let(n->var, n->value);
   if (const Realize* n = s.as<Realize>()) rooms_.insert_or_assign(n->buffer.get(), n->bounds);
   if (const BufferView* n = s.as<BufferView>()) {
     std::vector<Range> room;
@@ -84,11 +83,8 @@ Stmt AccessWalk::node(const Stmt& s) {
   if (const Attr* n = s.as<Attr>();
       n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
     const Var thread = std::get<IterVar>(n->subject).var();
-    const Range range = Range::from_min_extent(make_int(thread.dtype(), 0), n->value);
-    facts_.bind(thread, range, /*replace=*/true);
-    loops_.emplace_back(thread, arith::Interval::from_range(range));
+    enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
   }
-  const std::size_t loops = loops_.size();
   const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
   loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
   end_guards(guards, guarded);
@@ -99,15 +95,27 @@ Stmt AccessWalk::loop(const For& n, const Stmt& s) {
   Scopes scopes;
   const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
   if (is_known) {
-    const Range range = Range::from_min_extent(symbolic(n.min), symbolic(n.extent));
-    facts_.bind(n.var, range, /*replace=*/true);
+    enter(n.var, Range::from_min_extent(symbolic(n.min), symbolic(n.extent)));
     // Where an iteration is reached, there is one.
-    if (!constant_int(range.extent)) scopes.push_back(facts_.assume(range.extent >= 1));
-    loops_.emplace_back(n.var, arith::Interval::from_range(range));
+    if (effort_ == Effort::Proof && !constant_int(n.extent))
+      scopes.push_back(facts_.assume(loops_.back().second.extent >= 1));
   }
   const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
   if (is_known) loops_.pop_back();
   return result;
+}
+
+/// A loop, or a thread.
+void AccessWalk::enter(const Var& var, const Range& range) {
+  loops_.emplace_back(var, range);
+  if (effort_ == Effort::Proof) return facts_.bind(var, range, /*replace=*/true);
+  first_.enter(var, range.min);
+}
+
+void AccessWalk::enter_let(const Var& var, const Expr& value) {
+  if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
+  facts_.bind(var, value, /*replace=*/true);
+  if (effort_ == Effort::WrongOnly) first_.enter(var, value);
 }
 
 Stmt AccessWalk::branches(const If& n, const Stmt& s) {
@@ -210,8 +218,7 @@ void AccessWalk::expr(const Expr& e) {
   }
   if (const LetExpr* n = e.as<LetExpr>()) {
     expr(n->value);
-    if (n->value.dtype().is_index() && memory_.is_stable(n->value))
-      facts_.bind(n->var, n->value, /*replace=*/true);
+    enter_let(n->var, n->value);
     around_.push_back({n->var, n->value});
     expr(n->body);
     around_.pop_back();
@@ -275,7 +282,7 @@ bool AccessWalk::is_at_least(const Expr& e, const Expr& bound) const {
   for (const auto& [var, values] : std::views::reverse(loops_)) {
     if (!uses_var(difference, var)) continue;
     arith::IntervalMap relaxed;
-    relaxed.set(var, values);
+    relaxed.set(var, arith::Interval::from_range(values));
     const std::optional<Expr> least = arith::values_of(difference, relaxed, facts_).min();
     if (!least) return false;
     difference = arith::simplify(*least, facts_);
@@ -305,6 +312,28 @@ bool AccessWalk::is_plainly_inside(const Expr& first, const Expr& last, const Ra
          arith::const_bound(last, facts_).is_below(*min + *extent);
 }
 
+/// For a proof of what only seemed to be inside.
+AccessWalk::Scopes AccessWalk::bind_loops() {
+  Scopes scopes;
+  for (const auto& [var, range] : loops_) {
+    facts_.bind(var, range, /*replace=*/true);
+    if (!constant_int(range.extent)) scopes.push_back(facts_.assume(range.extent >= 1));
+  }
+  return scopes;
+}
+
+/// Whether it surely is at least once, if the loops run at all.
+bool AccessWalk::is_inside_first(const Buffer& buffer, const std::vector<Expr>& indices) const {
+  const std::vector<Range>* room = own_room(buffer, indices.size());
+  if (!room) return false;
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const std::optional<std::int64_t> index = first_.value(indices[n]);
+    const auto min = first_.value((*room)[n].min), extent = first_.value((*room)[n].extent);
+    if (!index || !min || !extent || *index < *min || *index - *min >= *extent) return false;
+  }
+  return true;
+}
+
 Inside AccessWalk::inside_of(const Expr& index, const Range& room) {
   const std::optional<Ends> ends = ends_of(index);
   if (!ends) return Inside::NotProved;
@@ -314,17 +343,15 @@ Inside AccessWalk::inside_of(const Expr& index, const Range& room) {
   const auto is_inside = [&](const Expr& least, const Expr& most) {
     return is_at_least(least, min) && (can_prove(most < end, facts_) || is_at_least(end, most + 1));
   };
-  const bool proves = effort_ == Effort::Proof;
-  if (proves && (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last))))
+  if (effort_ == Effort::Proof &&
+      (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last))))
     return Inside::Proved;
-  if (!proves && conditions_ > 0) return Inside::NotProved;
   if (can_prove(first >= end, facts_) || can_prove(last < min, facts_)) return Inside::Outside;
   return Inside::NotProved;
 }
 
 std::vector<Range> AccessWalk::room_of(const Buffer& buffer, std::size_t rank) const {
-  if (const auto own = rooms_.find(buffer.get()); own != rooms_.end() && own->second.size() == rank)
-    return own->second;
+  if (const std::vector<Range>* own = own_room(buffer, rank)) return *own;
   const auto size = sizes_.find(&buffer->data.node());
   if (rank != 1 || size == sizes_.end() || !is_zero(buffer->elem_offset)) return {};
   const Expr count = size->second;
@@ -353,6 +380,11 @@ std::string AccessWalk::stage_buffer() {
 }
 
 void AccessWalk::add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+  Scopes scopes;
+  if (effort_ == Effort::WrongOnly) {
+    if (conditions_ > 0 || is_inside_first(buffer, indices)) return;
+    scopes = bind_loops();
+  }
   AccessProof proof{kind, buffer,          indices,       room_of(buffer, indices.size()),
                     {},   conditions_ > 0, stage_buffer()};
   if (proof.stage_buffer.empty()) proof.stage_buffer = buffer->name;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "lower/first_iteration.h"
 #include "lower/written_memory.h"
 #include "tenon/arith/interval.h"
 #include "tenon/lower/access_proofs.h"
@@ -40,12 +41,15 @@ class AccessWalk {
   tir::Stmt node(const tir::Stmt& s);
   tir::Stmt loop(const tir::For& n, const tir::Stmt& s);
   tir::Stmt branches(const tir::If& n, const tir::Stmt& s);
-  tir::Stmt inside(const tir::Stmt& s, const tir::Stmt& body);
   void store(const tir::Store& n);
   void expr(const tir::Expr& e);
   void under(const tir::Expr& condition, const tir::Expr& e);
   std::string stage_buffer();
   void add(AccessKind kind, const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
+  void enter(const tir::Var& var, const tir::Range& range);
+  void enter_let(const tir::Var& var, const tir::Expr& value);
+  Scopes bind_loops();
+  bool is_inside_first(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices) const;
   Inside inside_of(const tir::Expr& index, const tir::Range& room);
   bool is_plainly_inside(const tir::Expr& first, const tir::Expr& last,
                          const tir::Range& room) const;
@@ -55,6 +59,10 @@ class AccessWalk {
   void add_fact(const tir::Expr& condition, Scopes& scopes);
   void end_guards(std::size_t guards, std::size_t guarded);
   tir::Expr symbolic(const tir::Expr& e);
+  const std::vector<tir::Range>* own_room(const tir::Buffer& buffer, std::size_t rank) const {
+    const auto own = rooms_.find(buffer.get());
+    return own != rooms_.end() && own->second.size() == rank ? &own->second : nullptr;
+  }
   std::vector<tir::Range> room_of(const tir::Buffer& buffer, std::size_t rank) const;
   void assume(const tir::Expr& condition, Scopes& scopes);
 
@@ -64,7 +72,8 @@ class AccessWalk {
   WrittenMemory memory_;
   arith::Facts facts_;
   /// Loops and threads around, outermost first.
-  std::vector<std::pair<tir::Var, arith::Interval>> loops_;
+  std::vector<std::pair<tir::Var, tir::Range>> loops_;
+  FirstIteration first_;
   /// What the conditions around say is not negative, and the sums that they compare, with variables
   /// of the same values.
   std::vector<tir::Expr> guards_;
