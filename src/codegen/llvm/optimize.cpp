@@ -23,6 +23,8 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "tenon/support/index_outside.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -34,6 +36,12 @@ constexpr unsigned kMostAccesses = 1 << 14;
 /// A module of so many instructions has been unrolled enough: more copies would cost more time than
 /// they save.
 constexpr unsigned kMostToUnroll = 20'000;
+
+/// Loops with checks in them have many ways out, and every copy of such a loop has as many again:
+/// to unroll them takes LLVM minutes and gains nothing beside the checks.
+bool is_worth_unrolling(const llvm::Module& module) {
+  return module.getInstructionCount() <= kMostToUnroll && !module.getFunction(kIndexOutside);
+}
 
 std::string text_of(const llvm::Module& module) {
   std::string text;
@@ -123,7 +131,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
     pipeline.addPass(passes.buildPerModuleDefaultPipeline(level));
   else
     pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
-        kernel_passes(opt_level, module.getInstructionCount() <= kMostToUnroll)));
+        kernel_passes(opt_level, is_worth_unrolling(module))));
   pipeline.run(module, modules);
   verify(module, "optimised");
 }
