@@ -96,6 +96,17 @@ TEST(InjectAsyncCopies, WhatComputesStaysAStore) {
   EXPECT_EQ(count(func, Intrin::ptx_wait_group), 0);
 }
 
+/// A copy is not there before it is waited for, not even for the thread that has begun it.
+TEST(InjectAsyncCopies, WhatTheFillingReadsItselfStaysAStore) {
+  const PrimFunc func = copied(kernel(
+      R"(        allocate(D_1: Pointer(shared float32), float32, [32]), storage_scope = shared {
+          D: Buffer(D_1, float32, [32], [], scope="shared")[t] = A[(((i + 1)*128) + t)]
+          S: Buffer(S_1, float32, [256], [], scope="shared")[((floormod((i + 1), 2)*128) + t)] = D[t]
+        }
+)"));
+  EXPECT_EQ(count(func, Intrin::ptx_cp_async), 0);
+}
+
 TEST(InjectAsyncCopies, ThreadsWaitForTheirCopiesAndThenForEachOther) {
   const PrimFunc func = synchronize_threads(copied(kernel(kByFours)), {});
   EXPECT_EQ(count(func, Intrin::ptx_commit_group), 1);

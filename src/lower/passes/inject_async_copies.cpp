@@ -1,6 +1,7 @@
 #include "lower/passes/inject_async_copies.h"
 
 #include <numeric>
+#include <unordered_set>
 
 #include "lower/barrier_hazards.h"
 #include "lower/passes/synchronize_threads.h"
@@ -11,6 +12,7 @@
 #include "tenon/support/error.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -82,12 +84,32 @@ class Kernel {
 
   /// What stands in the iteration itself, not in loops inside of it.
   Stmt iteration(const Stmt& s) {
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite)
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) {
+      targets_ = targets_of(*n);
       return filling(s);
+    }
     if (s.as<For>() || s.as<While>()) return s;
     if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
     if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
     return map_statements(s, [&](const Stmt& child) { return iteration(child); });
+  }
+
+  /// The memory that the filling is for, if it does not read it itself: what it copies on its way
+  /// there is needed before the iteration ends.
+  static std::unordered_set<const ExprNode*> targets_of(const Attr& mark) {
+    std::unordered_set<const ExprNode*> targets;
+    const Attr* inner = &mark;
+    for (const Attr* n = inner; n && n->kind == AttrKind::DoubleBufferWrite;
+         n = n->body.as<Attr>()) {
+      targets.insert(&std::get<Expr>(n->subject).node());
+      inner = n;
+    }
+    walk(
+        inner->body, [&](const Load& n) { targets.erase(&n.buffer->data.node()); },
+        [&](const Call& n) {
+          for (const Expr& arg : n.args) targets.erase(&arg.node());
+        });
+    return targets;
   }
 
   Stmt filling(const Stmt& s) {
@@ -100,8 +122,8 @@ class Kernel {
 
   std::optional<Stmt> copies_of(const Store& n) {
     const Load* load = n.value.as<Load>();
-    if (!load || !is_shared_memory(n.buffer->scope()) ||
-        load->buffer->scope() != StorageScope::Global)
+    if (!load || !targets_.contains(&n.buffer->data.node()) ||
+        !is_shared_memory(n.buffer->scope()) || load->buffer->scope() != StorageScope::Global)
       return std::nullopt;
     const DataType element = n.buffer->dtype.element();
     const auto to = piece_of(n.buffer, n.indices), from = piece_of(load->buffer, load->indices);
@@ -130,6 +152,8 @@ class Kernel {
   SharedUses uses_;
   VarMap lets_;
   arith::Facts facts_;
+  /// Of the filling that is looked at; look-up only.
+  std::unordered_set<const ExprNode*> targets_;
   int copies_ = 0;
 };
 

@@ -6,11 +6,12 @@
 //           @tir.ptx_commit_group();  @tir.ptx_wait_group(0);  @tir.tvm_storage_sync("shared") }
 //
 // A copy moves 4, 8 or 16 bytes that lie one after another in both memories, at addresses that are
-// multiples of so many (arrays begin at multiples of 16 bytes); other stores stay as they are. The
-// threads wait in the end of each iteration: first each for its own copies, then for each other.
-// Only loops that all threads of a block go through together are changed, and nothing is where
-// barriers would not suffice (barrier_hazards.h): a copy is under way until it is waited for, which
-// a barrier in the midst of the iteration does not do.
+// multiples of so many (arrays begin at multiples of 16 bytes); other stores stay as they are, and
+// so do those of what the same iteration reads, such as a cache in between. The threads wait in the
+// end of each iteration: first each for its own copies, then for each other. Only loops that all
+// threads of a block go through together are changed, and nothing is where barriers would not
+// suffice (barrier_hazards.h): a copy is under way until it is waited for, which a barrier in the
+// midst of the iteration does not do.
 #pragma once
 
 #include "tenon/lower/pipeline.h"
