@@ -116,7 +116,33 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
   return make_binary(node.op, to_expr(a), to_expr(b));
 }
 
+namespace {
+
+std::int64_t constant_of(const Canonical& value) {
+  if (const Sum* sum = std::get_if<Sum>(&value)) return sum->constant();
+  return plain_constant(value).value_or(0);
+}
+
+DataType type_of(const Canonical& value) {
+  return match(
+      value, [](const Expr& e) { return e.dtype(); }, [](const Term& term) { return term.dtype(); },
+      [](const Sum& sum) { return sum.dtype(); });
+}
+
+/// A sum whose constants add up beyond the type may be one that does not wrap, as x - least is of a
+/// negative x. With the constant wrapped it could not be divided.
+bool constant_wraps(const Canonical& a, const Canonical& b, int sign) {
+  std::int64_t sum = 0;
+  const bool overflows = sign > 0 ? __builtin_add_overflow(constant_of(a), constant_of(b), &sum)
+                                  : __builtin_sub_overflow(constant_of(a), constant_of(b), &sum);
+  return overflows || !fits(sum, type_of(a));
+}
+
+}  // namespace
+
 Canonical Canonicalizer::add(Canonical a, Canonical b, int sign) {
+  if (constant_wraps(a, b, sign))
+    return make_binary(sign > 0 ? BinaryOp::Add : BinaryOp::Sub, to_expr(a), to_expr(b));
   Sum sum = to_sum(std::move(a));
   if (std::optional<std::int64_t> value = plain_constant(b)) {
     sum.add(wrap(sign > 0 ? *value : static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value)),
@@ -137,6 +163,10 @@ Canonical Canonicalizer::multiply(Canonical a, Canonical b) {
   if (*factor == 0) return b;
   if (*factor == 1) return a;
   if (Sum* sum = std::get_if<Sum>(&a)) {
+    std::int64_t constant = 0;
+    if (__builtin_mul_overflow(sum->constant(), *factor, &constant) ||
+        !fits(constant, sum->dtype()))
+      return fold(BinaryOp::Mul, to_expr(a), to_expr(b));
     sum->multiply(*factor);
     return a;
   }

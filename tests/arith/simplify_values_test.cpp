@@ -183,6 +183,21 @@ TEST(SimplifyValues, BoundsAndModularSetsContainAllValues) {
   }
 }
 
+/// No sum here wraps: x is near the least number. The constants of each add up beyond int32.
+TEST(SimplifyValues, SumsWhoseConstantsAddUpBeyondTheType) {
+  const Var x("x");
+  const Expr least = make_int(Int(32), -2147483648), most = make_int(Int(32), 2147483647);
+  Facts facts;
+  facts.bind(x, Range::from_min_extent(least, 20));
+  for (const Expr& e : {x - least, (x + most) + 7, 5 - (least - x), (x + 1073741824) * 2 + most})
+    for (const Expr& whole : {e, floordiv(e, 4), floormod(e, 3), truncdiv(e, 5)})
+      for (std::int64_t n = 0; n < 20; ++n) {
+        const auto at = [&](const Var&) { return n - 2147483648; };
+        EXPECT_EQ(evaluate_int(simplify(whole, facts), at), evaluate_int(whole, at))
+            << to_text(whole) << " is not " << to_text(simplify(whole, facts)) << " at " << n;
+      }
+}
+
 TEST(SimplifyValues, RowsThatTheReferenceGetsWrong) {
   for (const Row& row : read_table("simplify.tsv")) {
     if (row.cells[0] != "weak") continue;

@@ -261,5 +261,23 @@ TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMadeByLoopsInParts) {
   EXPECT_EQ(testing::compare_with(rows.expected, rows.s, {rows.A, rows.B}), "");
 }
 
+/// What a fused loop's iteration is, plus the least number, less it again.
+TEST(WideExtentsTest, AReductionFromTheLeastInt32IsFused) {
+  const Expr least = tir::make_int(Int(32), -2147483648), first = tir::make_int(Int(64), 1LL << 33);
+  te::IterVar k =
+      te::reduce_axis(tir::Range::from_min_extent(first, tir::make_int(Int(64), 2)), "k");
+  te::IterVar l = te::reduce_axis(tir::Range::from_min_extent(least, 9), "l");
+  Tensor A = te::placeholder({9, 3}, "A", Int(32));
+  Tensor B = te::compute(
+      {9}, {"i"},
+      [&](Var i) {
+        return te::sum(A(i, tir::floordiv(l - least, 4)), {k, l});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].fuse({s[B].axis(0), k, l});
+  EXPECT_EQ(testing::compare_with_default(s, {A, B}), "");
+}
+
 }  // namespace
 }  // namespace tenon
