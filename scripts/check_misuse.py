@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Checks the tables of misuse in tests/errors/*.md: that every row names a test, and that every test is there.
+"""Checks the tables of misuse in tests/errors/*.md, and those of tests/lessons.md: that every row names a test,
+and that every test is there.
 
-A table of misuse has the columns misuse, error and test; the last names the tests that state the fact, as
-`Suite.Test`, separated by commas. Other tables are not looked at.
+A table of misuse has the columns misuse, error and test, one of lessons what broke, here and test; the last
+names the tests that state the fact, as `Suite.Test`, separated by commas. Other tables are not looked at.
 """
 
 import re
 
 import sources
 
-FOLDER = sources.ROOT / "tests" / "errors"
-COLUMNS = ["misuse", "error", "test"]
+TESTS = sources.ROOT / "tests"
+FILES = {TESTS / "lessons.md": ["what broke", "here", "test"],
+         **{path: ["misuse", "error", "test"] for path in sorted((TESTS / "errors").glob("*.md"))}}
 TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 NAME = re.compile(r"^`(\w+\.\w+)`$")
 SEPARATOR = re.compile(r"(?<!\\)\|")  # a bar with a backslash before it is one of the text's
@@ -25,10 +27,10 @@ def cells(line):
     return [cell.strip() for cell in SEPARATOR.split(line.strip().strip("|"))]
 
 
-def check_row(row, known):
-    if len(row) != len(COLUMNS):
-        return [f"{len(row)} columns instead of {len(COLUMNS)}"]
-    problems = [f"the column {name} is empty" for name, cell in zip(COLUMNS, row) if not cell]
+def check_row(row, columns, known):
+    if len(row) != len(columns):
+        return [f"{len(row)} columns instead of {len(columns)}"]
+    problems = [f"the column {name} is empty" for name, cell in zip(columns, row) if not cell]
     for cell in filter(None, (part.strip() for part in row[-1].split(","))):
         name = NAME.match(cell)
         if not name:
@@ -38,24 +40,24 @@ def check_row(row, known):
     return problems
 
 
-def check_file(path, known):
+def check_file(path, columns, known):
     problems, in_table, rows = [], False, 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.startswith("|"):
             in_table = False
-        elif cells(line) == COLUMNS:
+        elif cells(line) == columns:
             in_table = True
         elif in_table and set(line) - set("|-: "):
             rows += 1
             problems += [f"{path.relative_to(sources.ROOT)}:{number}: {problem}"
-                         for problem in check_row(cells(line), known)]
+                         for problem in check_row(cells(line), columns, known)]
     return problems, rows
 
 
 def main():
     known, problems, rows = tests(), [], 0
-    for path in sorted(FOLDER.glob("*.md")):
-        found, count = check_file(path, known)
+    for path, columns in FILES.items():
+        found, count = check_file(path, columns, known)
         problems += found
         rows += count
     if rows == 0:

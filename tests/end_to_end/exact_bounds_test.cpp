@@ -172,6 +172,52 @@ TEST(PaddedTilesTest, AreNotLongerThanTheirTensor) {
   EXPECT_EQ(compare_exact(s, {A, layer}), "");
 }
 
+/// Tiles of 8 x 8 of a stencil of radius 1, on an input padded by 3: shared memory holds 10 x 10.
+TEST(PaddedTilesTest, TheHaloOfAPaddedInputIsWhatIsShared) {
+  te::Tensor A = te::placeholder({26, 26}, "A");
+  te::Tensor P = te::compute(
+      {32, 32}, {"y", "x"},
+      [&](Var y, Var x) {
+        return if_then_else(y >= 3 && y < 29 && x >= 3 && x < 29, A(y - 3, x - 3), 0.0f);
+      },
+      "P");
+  te::IterVar r = te::reduce_axis({0, 3}, "r"), q = te::reduce_axis({0, 3}, "q");
+  te::Tensor B = te::compute(
+      {30, 30}, {"y", "x"},
+      [&](Var y, Var x) {
+        return te::sum(P(y + r, x + q), {r, q});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[P].compute_inline();
+  te::Tensor shared = s.cache_read(P, "shared", {B.op()});
+  const auto [yo, xo, yi, xi] = s[B].tile(s[B].axis(0), s[B].axis(1), 8, 8);
+  s[B].bind(yo, te::thread_axis("blockIdx.y")).bind(xo, te::thread_axis("blockIdx.x"));
+  s[B].bind(yi, te::thread_axis("threadIdx.y")).bind(xi, te::thread_axis("threadIdx.x"));
+  s[shared].compute_at(s[B], xo);
+  EXPECT_EQ(counts_of(s, "P.shared").allocated, (Extents{10, 10}));
+  EXPECT_EQ(counts_of(s, "P.shared", {}).allocated, (Extents{10, 10}));
+  EXPECT_EQ(compare_exact(s, {A, B}, true), "");
+}
+
+/// 3 tiles of 4 steps are 12, of 10 that there are: a producer of them is computed 10 times.
+TEST(OvershootTest, AProducerIsComputedForTheStepsThatThereAre) {
+  te::Tensor A = te::placeholder({10}, "A");
+  te::Tensor P = te::compute(
+      {10}, {"k"}, [&](Var k) { return A(k) + 1.0f; }, "P");
+  te::IterVar k = te::reduce_axis({0, 10}, "k");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(P(k), {k}); }, "B");
+  for (const int factor : {3, 4, 7, 9}) {
+    te::Schedule s = te::create_schedule(B);
+    const auto [outer, inner] = s[B].split(k, factor);
+    s[P].compute_at(s[B], outer);
+    EXPECT_EQ(counts_of(s, "P").evaluations, 10) << factor;
+    EXPECT_EQ(counts_of(s, "P", {}).evaluations, 10) << factor;
+    EXPECT_EQ(compare_exact(s, {A, B}), "") << factor;
+  }
+}
+
 // ---- rows of fused loops ------------------------------------------------------------------------
 
 /// (12, 6) as one loop, in tiles: 12 elements are two whole rows, 3 half of one, and 10 may lie in
