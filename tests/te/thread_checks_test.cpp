@@ -107,6 +107,24 @@ TEST(Threads, MoreOfThemThanTheirAxisCountsAreRefused) {
   expect_refused(s, {"bind of axis `i` of stage `B`", "2147483648", "int32", "split"});
 }
 
+TEST(Threads, MoreOfThemThanTheEnvironmentOfAScanHasAreRefused) {
+  Tensor A = placeholder({4, 11}, "A"), state = placeholder({4, 11}, "state");
+  Tensor init = compute(
+      {1, 11}, {"t", "i"}, [&](Var, Var i) { return A(0, i); }, "init");
+  Tensor update = compute(
+      {4, 11}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + A(t, i); }, "update");
+  Tensor sums = scan(init, update, state, {}, "sums");
+  for (const int threads : {11, 5}) {
+    Schedule s = create_schedule(sums);
+    s[sums].env_threads({thread_axis({0, threads}, "threadIdx.x")});
+    s[init].bind(s[init].axis(1), thread_axis("threadIdx.x"));
+    if (threads == 11)
+      EXPECT_EQ(refusal(s), "");
+    else
+      expect_refused(s, {"bind of axis `i` of stage `init`", "11 iterations", "`sums`", "5 such"});
+  }
+}
+
 TEST_F(ChainOfThreeTest, ThreadsBeyondAShorterLoopComputeNothingForIt) {
   // 12 threads for D, of which 8 are C's: the producers in the memory of each thread stay within 8
   // rows.

@@ -29,6 +29,35 @@ void check_declared(const FrozenStage& stage, const IterVar& leaf, const ThreadM
                       bound.where);
 }
 
+/// The scans in whose steps, or first states, the stage is computed.
+std::vector<StageId> scans_around(const StageGraph& graph, StageId id) {
+  std::vector<StageId> scans;
+  const auto add = [&](StageId part) {
+    const std::optional<ScanPart> role = graph.stage(part).scan_part(0);
+    if (role && role->role != ScanPart::Role::State) scans.push_back(role->state.stage);
+  };
+  add(id);
+  for (const AttachPoint& loop : graph.attach_path(id)) add(loop.stage);
+  return scans;
+}
+
+/// The threads of a scan's environment stand around all that it does, and there are no others.
+void check_environment(const StageGraph& graph, StageId id, const IterVar& leaf,
+                       const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
+  const Expr& extent = ranges.at(leaf).extent;
+  for (const StageId scan : scans_around(graph, id))
+    for (const IterVar& thread : graph.stage(scan).env_threads) {
+      if (thread.thread() != bound.axis.thread() || thread.same_as(bound.axis)) continue;
+      if (!thread.dom() || arith::can_prove(extent <= thread.dom()->extent, facts)) continue;
+      throw ScheduleError("bind of " + describe(graph.stage(id), leaf) + " to `" +
+                              bound.axis.name() + "`: the axis has " + print_expr(extent) +
+                              " iterations, but " + describe(graph.stage(scan)) +
+                              " runs in an environment of " + print_expr(thread.dom()->extent) +
+                              " such threads; declare more in env_threads, or split the axis",
+                          bound.where);
+    }
+}
+
 /// The values of a stage's axes in one thread.
 tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
@@ -343,6 +372,7 @@ void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;
     check_declared(stage, axis, *attributes.thread, ranges, facts);
+    check_environment(graph, id, axis, *attributes.thread, ranges, facts);
     check_private(graph, id, axis, *attributes.thread, ranges, facts);
   }
 }
