@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
       if (shape.m < 1 || shape.n < 1 || shape.k < 1)
         throw po::error("--m, --n and --k take positive numbers");
     runtime::set_num_threads(threads);
-    const Target target("llvm");
+    const Target target("llvm -num-cores=" + std::to_string(threads));
     bool all_right = true;
     for (const Shape& shape : shapes)
       all_right = run(shape, threads, given["turns"].as<int>(), target) && all_right;
