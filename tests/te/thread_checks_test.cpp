@@ -321,6 +321,23 @@ TEST(ThreadSums, OfWhatDiffersFromThreadToThreadAreRefused) {
   EXPECT_EQ(testing::run(s, {A, B}), testing::run(create_schedule(B), {A, B}));
 }
 
+TEST(ThreadSums, OfWhatDiffersFromThreadToThreadOfAReaderAreRefused) {
+  // The threads of B's columns stand around S as well, and each wants the sum of its own column.
+  Tensor A = placeholder({3, 8, 2}, "A");
+  IterVar k = reduce_axis({0, 2}, "k");
+  Tensor S = compute(
+      {3, 8}, {"i", "j"}, [&](Var i, Var j) { return sum(A(i, j, k), {k}); }, "S");
+  Tensor B = elementwise(S, "B");
+  Schedule s = create_schedule(B);
+  s[B].bind(s[B].axis(0), thread_axis("blockIdx.x"));
+  s[B].bind(s[B].axis(1), thread_axis("threadIdx.x"));
+  s[S].set_scope("local").compute_at(s[B], s[B].axis(0));
+  s[S].bind(s[S].reduce_axis(0), thread_axis("threadIdx.x"));
+  expect_refused(s, {"bind of axis `k` of stage `S`", "`threadIdx.x`", "another sum"});
+  s[S].set_scope("shared");
+  EXPECT_EQ(testing::run(s, {A, B}), testing::run(create_schedule(B), {A, B}));
+}
+
 TEST(ThreadSums, OfWhatDiffersByALoopThatDiffersAreRefused) {
   // The part of B that a thread needs, and with it the element of S, is the thread's own.
   Tensor A = placeholder({8, 8}, "A");

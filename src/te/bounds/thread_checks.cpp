@@ -126,11 +126,21 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
                       [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
+/// Whatever axes are bound to it, in whatever stage, a thread of the tag is the same thread.
+std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
+  std::vector<Var> vars;
+  for (const StageId id : graph.ids())
+    for (const auto& [axis, attributes] : graph.stage(id).attributes)
+      if (attributes.thread && attributes.thread->axis.thread() == tag)
+        vars.push_back(attributes.thread->axis.var());
+  return vars;
+}
+
 /// Whether the value varies from thread to thread: by itself or by the loops around, given
-/// innermost first.
+/// innermost first. (Threads may also stand around that are no loops around: LiftedThreads.)
 bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& graph,
                   std::span<const AttachPoint> around, const AxisRanges& ranges) {
-  std::vector<Var> varying;
+  std::vector<Var> varying = variables_of(graph, tag);
   auto uses_varying = [&](const Expr& e) {
     return uses_var(e, [&](const Expr& var) {
       return std::ranges::any_of(varying, [&](const Var& v) { return v.same_as(var); });
