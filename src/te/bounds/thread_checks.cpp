@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "te/bounds/block_checks.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
 #include "te/schedule/schedule_data.h"
@@ -170,16 +171,6 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
   });
 }
 
-/// Whether the stage's memory is made inside of a launch of threads.
-bool lives_in_launch(const StageGraph& graph, StageId id) {
-  const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
-  const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
-  return std::ranges::any_of(around, [&](const AttachPoint& loop) {
-    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
-    return thread && !thread->thread()->is_virtual();
-  });
-}
-
 /// A data axis bound to threads that each have memory of their own stays at its minimum. The other
 /// loops must then still reach every element, and the readers must run in the same threads, which
 /// start once around both. Of a reduction that they make together each thread has the total.
@@ -248,129 +239,6 @@ void check_converges(const StageGraph& graph, StageId id, const AxisRanges& rang
   }
 }
 
-/// How a leaf comes of a data axis: the same in two stages means the same elements in each of its
-/// iterations. Nullopt where it is fused or comes of nothing.
-struct Derivation {
-  std::size_t dim;
-  /// Splits on the way, innermost first: which part it is, and of how many iterations.
-  std::vector<std::pair<bool, Expr>> parts;
-
-  bool same_as(const Derivation& other) const {
-    return dim == other.dim &&
-           std::ranges::equal(parts, other.parts, [](const auto& a, const auto& b) {
-             return a.first == b.first && structural_equal(a.second, b.second);
-           });
-  }
-};
-
-std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
-                                        const AxisRanges& ranges) {
-  Derivation result{0, {}};
-  for (bool changed = true; std::exchange(changed, false);) {
-    const std::vector<IterVar>& axes = stage.op.axis();
-    for (; result.dim < axes.size(); ++result.dim)
-      if (axes[result.dim].same_as(axis)) return result;
-    result.dim = 0;
-    for (const Relation& relation : stage.relations) {
-      const Split* split = std::get_if<Split>(&relation);
-      const Rebase* rebase = std::get_if<Rebase>(&relation);
-      const bool is_inner = split && split->inner.same_as(axis);
-      if (is_inner || (split && split->outer.same_as(axis))) {
-        result.parts.emplace_back(is_inner, ranges.at(split->inner).extent);
-        axis = split->parent;
-        changed = true;
-      } else if (rebase && rebase->rebased.same_as(axis)) {
-        axis = rebase->parent;
-        changed = true;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-/// Whether every read of a state's earlier steps is at the same place along the dimension.
-bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std::size_t dim) {
-  const Operation& op = graph.stage(update).op;
-  for (const TensorReads& reads : collect_reads(op)) {
-    const std::optional<OutputId> read = graph.find(reads.tensor);
-    const std::optional<ScanPart> part =
-        read ? graph.stage(read->stage).scan_part(read->index) : std::nullopt;
-    if (!part || part->state.stage != scan) continue;
-    for (const std::vector<Expr>& indices : reads.indices)
-      if (!indices[dim].same_as(op.axis()[dim].var())) return false;
-  }
-  return true;
-}
-
-/// The first states and the steps of a scan in one launch: blocks that divide them must stay with
-/// their own part of the state all along.
-void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
-  const FrozenStage& stage = graph.stage(id);
-  const std::optional<ScanPart> own = stage.scan_part(0);
-  if (!own || own->role == ScanPart::Role::State) return;
-  const StageId scan = own->state.stage;
-  if (graph.stage(scan).env_threads.empty() && !lives_in_launch(graph, scan)) return;
-  for (const auto& [axis, attributes] : stage.attributes) {
-    if (!attributes.thread || !stage.has_leaf(axis)) continue;
-    const IterVar& block = attributes.thread->axis;
-    if (!block.thread()->is_block() || is_one(ranges.at(block).extent)) continue;
-    const std::optional<Derivation> way = derivation_of(stage, axis, ranges);
-    const bool is_apart =
-        way && way->dim > 0 && std::ranges::all_of(graph.ids(), [&](StageId other) {
-          const FrozenStage& part = graph.stage(other);
-          const std::optional<ScanPart> role = part.scan_part(0);
-          if (!role || role->state.stage != scan || role->role == ScanPart::Role::State)
-            return true;
-          const auto leaf = std::ranges::find_if(part.leaf_iter_vars, [&](const IterVar& l) {
-            const IterVar* thread = thread_of(part, l);
-            return thread && thread->thread() == block.thread();
-          });
-          if (leaf == part.leaf_iter_vars.end()) return false;
-          const std::optional<Derivation> its = derivation_of(part, *leaf, ranges);
-          return its && its->same_as(*way) && reads_own_place(graph, other, scan, way->dim);
-        });
-    if (is_apart) continue;
-    throw ScheduleError(
-        "bind of " + describe(stage, axis) + " to `" + block.name() +
-            "`: the scan runs in one launch, whose blocks cannot wait for what another one has "
-            "stored; bind the same part of the same axis in the first states and in every step, "
-            "each of which reads its own place, or bind it to threads of one block",
-        attributes.thread->where);
-  }
-}
-
-/// Blocks run in any order, and none can wait for another. Where they share memory inside of their
-/// launch, each must compute all that it reads, and may do no more than store it: what others store
-/// is the same, what others add is too much.
-void check_blocks(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
-  const FrozenStage& stage = graph.stage(id);
-  if (stage.is_output || stage.scope != StorageScope::Global || !lives_in_launch(graph, id)) return;
-  auto refuse = [&](const std::string& what, const IterVar& block, const SourceLocation& where) {
-    throw ScheduleError(what +
-                            ": where the stage is computed its result is kept in global memory, "
-                            "which the blocks of `" +
-                            block.name() +
-                            "` share, but inside of their launch none of them can wait for what "
-                            "another one computes; set_scope(\"shared\"), or compute_root",
-                        where);
-  };
-  for (const auto& [axis, attributes] : stage.attributes) {
-    if (!attributes.thread || !stage.has_leaf(axis)) continue;
-    const IterVar& thread = attributes.thread->axis;
-    if (thread.thread()->is_block() && !is_one(ranges.at(thread).extent))
-      refuse("bind of " + describe(stage, axis) + " to `" + thread.name() + "`", thread,
-             attributes.thread->where);
-  }
-  const bool adds = !stage.op.reduce_axis().empty() &&
-                    std::ranges::none_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
-                      return is_reduced_together(stage, leaf);
-                    });
-  if (!adds) return;
-  for (const IterVar& thread : idle_threads(graph, id))
-    if (thread.thread()->is_block() && !is_one(ranges.at(thread).extent))
-      refuse("compute_at of " + describe(stage), thread, stage.attach_where);
-}
-
 }  // namespace
 
 void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges,
@@ -378,7 +246,6 @@ void check_threads(const StageGraph& graph, StageId id, const AxisRanges& ranges
   const FrozenStage& stage = graph.stage(id);
   check_converges(graph, id, ranges);
   check_blocks(graph, id, ranges);
-  check_blocks_of_scan(graph, id, ranges);
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;
     check_declared(stage, axis, *attributes.thread, ranges, facts);

@@ -179,6 +179,15 @@ StorageScope memory_of(const StageGraph& graph, StageId id) {
   return std::max(stage.scope, default_scope(rank));
 }
 
+bool lives_in_launch(const StageGraph& graph, StageId id) {
+  const std::optional<ScanPart> part = graph.stage(id).scan_part(0);
+  const std::vector<AttachPoint>& around = graph.attach_path(part ? part->state.stage : id);
+  return std::ranges::any_of(around, [&](const AttachPoint& loop) {
+    const IterVar* thread = thread_of(graph.stage(loop.stage), loop.axis);
+    return thread && !thread->thread()->is_virtual();
+  });
+}
+
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = memory_of(graph, id);

@@ -31,6 +31,9 @@ bool is_reduced_together(const StageSpec& stage, const IterVar& leaf);
 /// nothing (`scope`).
 tir::StorageScope memory_of(const StageGraph& graph, StageId stage);
 
+/// Whether the stage's memory is made inside of a launch of threads.
+bool lives_in_launch(const StageGraph& graph, StageId stage);
+
 /// Whether each thread runs an iteration of its own of the leaf bound to it. If not, the threads
 /// have memory of their own, and all of them run the first iteration.
 bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,
