@@ -3,6 +3,7 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_rules.h"
 #include "arith/rules/tables.h"
+#include "tenon/arith/compute.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 

@@ -1,11 +1,11 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_rules.h"
+#include "tenon/arith/compute.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::arith {
 
 using namespace tir;
-using rules::compute;
 
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/arith/compute.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -12,55 +13,6 @@ using namespace tir;
 namespace {
 
 constexpr double kMostTries = 1 << 16;
-
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-std::optional<std::int64_t> computed(BinaryOp op, std::int64_t a, std::int64_t b) {
-  const bool divides = op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod ||
-                       op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
-  if (divides && (b == 0 || b == -1)) return std::nullopt;
-  switch (op) {
-    case BinaryOp::Add:
-      return a + b;
-    case BinaryOp::Sub:
-      return a - b;
-    case BinaryOp::Mul:
-      return a * b;
-    case BinaryOp::Div:
-      return std::nullopt;
-    case BinaryOp::TruncDiv:
-      return a / b;
-    case BinaryOp::TruncMod:
-      return a % b;
-    case BinaryOp::FloorDiv:
-      return floor_div(a, b);
-    case BinaryOp::FloorMod:
-      return a - floor_div(a, b) * b;
-    case BinaryOp::Min:
-      return std::min(a, b);
-    case BinaryOp::Max:
-      return std::max(a, b);
-    case BinaryOp::Eq:
-      return a == b;
-    case BinaryOp::Ne:
-      return a != b;
-    case BinaryOp::Lt:
-      return a < b;
-    case BinaryOp::Le:
-      return a <= b;
-    case BinaryOp::Gt:
-      return a > b;
-    case BinaryOp::Ge:
-      return a >= b;
-    case BinaryOp::And:
-      return a != 0 && b != 0;
-    case BinaryOp::Or:
-      return a != 0 || b != 0;
-  }
-  return std::nullopt;
-}
 
 /// Values of variables, and of expressions of them.
 class Values {
@@ -76,7 +28,7 @@ class Values {
     if (const Binary* n = e.as<Binary>()) {
       const auto a = of(n->a);
       const auto b = a ? of(n->b) : std::nullopt;
-      return b ? computed(n->op, *a, *b) : std::nullopt;
+      return b ? arith::compute(n->op, *a, *b) : std::nullopt;
     }
     if (const Not* n = e.as<Not>()) {
       const auto a = of(n->a);

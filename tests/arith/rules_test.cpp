@@ -9,6 +9,7 @@
 
 #include "arith/rules/matcher.h"
 #include "arith/rules/tables.h"
+#include "tenon/arith/compute.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::arith::rules {

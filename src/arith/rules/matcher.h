@@ -20,8 +20,4 @@ struct Applied {
 /// already. A rule whose result would hold a constant that does not fit its type does not apply.
 std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts& facts);
 
-/// The integer that an expression of constants gives; nullopt for a division by zero or where it
-/// leaves int64.
-std::optional<std::int64_t> compute(BinaryOp op, std::int64_t a, std::int64_t b);
-
 }  // namespace tenon::arith::rules
