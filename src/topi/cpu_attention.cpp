@@ -4,6 +4,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/topi/transformer.h"
 #include "topi/cpu_arrange.h"
+#include "topi/cpu_parts.h"
 #include "topi/cpu_rows.h"
 
 namespace tenon::topi::cpu {
@@ -20,18 +21,40 @@ namespace {
 struct Attention {
   Tensor out, values, sum, power, scores, greatest, keys;
 
-  explicit Attention(const Tensor& result)
-      : out(result),
-        values(out.op().inputs()[0]),
-        sum(out.op().inputs()[1]),
-        power(sum.op().inputs()[0]),
-        scores(power.op().inputs()[0]),
-        greatest(power.op().inputs()[1]),
-        keys(scores.op().inputs()[1]) {}
+  std::vector<te::Operation> operations() const {
+    return {out.op(), values.op(), sum.op(), power.op(), greatest.op(), scores.op()};
+  }
 };
 
-bool is_attention(const Tensor& x) {
-  return x.op().tag() == kAttention && x.op().reduce_axis().empty();
+/// The tensors that the operation reads, if they are as many, and each has so many dimensions.
+std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> dimensions) {
+  const std::vector<Tensor> inputs = x.op().inputs();
+  if (inputs.size() != dimensions.size()) return std::nullopt;
+  for (std::size_t n = 0; n < inputs.size(); ++n)
+    if (inputs[n].ndim() != dimensions[n]) return std::nullopt;
+  return inputs;
+}
+
+bool is_reduction(const Tensor& x) { return x.op().reduce_axis().size() == 1; }
+
+/// By the tag and by what reads what: anybody may use the tag.
+std::optional<Attention> find_attention(const Tensor& out) {
+  if (out.op().tag() != kAttention || out.ndim() != 3) return std::nullopt;
+  const auto of_out = inputs_of(out, {3, 2});
+  if (!of_out) return std::nullopt;
+  const Tensor &values = (*of_out)[0], &sum = (*of_out)[1];
+  const auto of_sum = inputs_of(sum, {3});
+  if (!of_sum || !is_reduction(values) || !is_reduction(sum)) return std::nullopt;
+  const Tensor& power = of_sum->front();
+  const auto of_power = inputs_of(power, {3, 2});
+  if (!of_power || !reads(values.op(), power.op())) return std::nullopt;
+  const Tensor &scores = (*of_power)[0], &greatest = (*of_power)[1];
+  if (!is_reduction(scores) || !is_reduction(greatest) || !reads(greatest.op(), scores.op()))
+    return std::nullopt;
+  // One tensor may be queries and keys.
+  const std::vector<Tensor> factors = scores.op().inputs();
+  if (factors.empty() || factors.size() > 2 || factors.back().ndim() != 3) return std::nullopt;
+  return Attention{out, values, sum, power, scores, greatest, factors.back()};
 }
 
 /// Queries of a block: the scores of all of them, and what exp makes of these, stay in the second
@@ -44,49 +67,35 @@ int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& tar
   return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMost));
 }
 
-/// Keys in panels as wide as a tile of scores, with those of a panel side by side.
-void lay_out_keys(const Stage& packed, int width, int lanes, bool has_threads) {
-  const std::vector<IterVar> axes = packed.transform_layout(
-      [&](std::span<const Var> at) {
-        return std::vector<Expr>{at[0], tir::floordiv(at[1], width), at[2],
-                                 tir::floormod(at[1], width)};
-      },
-      {.pad = true});
-  packed.vectorize(packed.split(axes[3], lanes).inner);
-  const IterVar panels = packed.fuse(axes[0], axes[1]);
-  packed.pragma(panels, kPartitioned, 1);
-  if (has_threads) packed.parallel(panels);
-}
-
-/// Sums of a tile in registers, which the loops of the stage are as long as.
-void keep_in_registers(const Stage& tile, int lanes) {
+/// The sums of a tile that the loops of the stage are as long as.
+void keep_tile_in_registers(const Stage& tile, int lanes) {
   constexpr int kStepsAtOnce = 8;
   const std::vector<IterVar> axes = tile.op().axis();
-  auto [vector, lane] = tile.split(axes[2], lanes);
-  auto [steps, step] = tile.split(tile.op().reduce_axis(0), kStepsAtOnce);
-  tile.reorder({steps, step, axes[1], vector, lane});
-  tile.unroll(step).unroll(axes[1]).unroll(vector).vectorize(lane).pragma(steps, kPartitioned, 1);
+  keep_in_registers(tile, reduce_by_steps(tile, kStepsAtOnce), axes[1], axes[2], lanes);
 }
 
 }  // namespace
 
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target) {
-  if (!is_attention(out)) return false;
-  const Attention a(out);
-  const std::vector<te::Operation> all{out.op(),     a.values.op(),   a.sum.op(),
-                                       a.power.op(), a.greatest.op(), a.scores.op()};
+  const std::optional<Attention> found = find_attention(out);
+  if (!found) return false;
+  const Attention& a = *found;
+  const std::vector<te::Operation> all = a.operations();
   for (auto op = all.begin() + 1; op != all.end(); ++op)
     if (!is_only_for(s, s[*op], all)) return false;
   const int lanes = lanes_of(out.dtype(), target);
   const bool has_32_registers = target.vector_registers.count >= 32;
   const int rows = has_32_registers ? 8 : 4, width = (has_32_registers ? 3 : 2) * lanes;
   const int block = queries_of_a_block(a, rows, target);
-  const std::optional<double> count = count_of(a.scores.shape());
+  const bool has_threads = is_worth_threads(count_of(a.scores.shape()));
 
   const Tensor tile_of_scores = s.cache_write(a.scores, "local");
   const Tensor packed = s.cache_read(a.keys, "global", {tile_of_scores.op()});
   const RowReduction greatest(s, a.greatest, target), sum(s, a.sum, target);
-  lay_out_keys(s[packed], width, lanes, is_worth_threads(count));
+  const std::vector<IterVar> of_keys = lay_out_in_panels(s[packed], 1, 1, width, lanes);
+  const IterVar all_panels = s[packed].fuse(of_keys[0], of_keys[1]);
+  s[packed].pragma(all_panels, kPartitioned, 1);
+  if (has_threads) s[packed].parallel(all_panels);
 
   const Stage result = s[out];
   const std::vector<IterVar> axes = result.op().axis();
@@ -104,9 +113,9 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
       .pragma(tiles, kPartitioned, 1)
       .pragma(parts, kPartitioned, 1);
   const IterVar each = result.fuse(axes[0], blocks);
-  if (is_worth_threads(count)) result.parallel(each);
+  if (has_threads) result.parallel(each);
   s[a.values].compute_at(result, tiles).set_scope("local");
-  keep_in_registers(s[a.values], lanes);
+  keep_tile_in_registers(s[a.values], lanes);
 
   const Stage power = s[a.power];
   power.compute_at(result, each);
@@ -126,7 +135,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   vectorize_loop(scores, j, lanes);
   scores.pragma(panels, kPartitioned, 1).pragma(rows_of_tiles, kPartitioned, 1);
   s[tile_of_scores].compute_at(scores, rows_of_tiles);
-  keep_in_registers(s[tile_of_scores], lanes);
+  keep_tile_in_registers(s[tile_of_scores], lanes);
   return true;
 }
 

@@ -5,7 +5,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/topi/nn.h"
 #include "topi/cpu_arrange.h"
-#include "topi/cpu_rows.h"
+#include "topi/cpu_parts.h"
 
 namespace tenon::topi::cpu {
 
@@ -15,7 +15,12 @@ using te::Stage;
 using tir::Expr;
 using tir::Var;
 
-bool is_convolution(const Tensor& x) { return x.op().tag() == kConv2dNchw; }
+bool is_convolution(const Tensor& x) {
+  if (x.op().tag() != kConv2dNchw || x.ndim() != 4 || x.op().num_outputs() != 1) return false;
+  const std::vector<Tensor> inputs = x.op().inputs();
+  return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
+         inputs.front().ndim() == 4 && inputs.back().ndim() == 4;
+}
 
 namespace {
 
@@ -43,8 +48,7 @@ Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
   constexpr double kFewTerms = 64;
   const int lanes = lanes_of(convolution.dtype(), target);
   const int registers = target.vector_registers.count >= 32 ? 24 : 12;
-  std::vector<Expr> reduced;
-  for (const IterVar& axis : convolution.op().reduce_axis()) reduced.push_back(axis.dom()->extent);
+  const std::vector<Expr> reduced = reduced_extents(convolution.op());
   const std::optional<std::int64_t> filters = tir::constant_int(convolution.shape()[1]),
                                     width = tir::constant_int(convolution.shape()[3]);
   const bool has_few_filters = filters && *filters < lanes;
@@ -66,36 +70,15 @@ void turn_around(const Stage& sums) {
   });
 }
 
-/// Filters in blocks as wide as the tile, all that a tile reads of them in one piece.
-void lay_out_in_blocks(const Stage& packed, int filters, int lanes) {
-  const std::vector<IterVar> axes = packed.transform_layout(
-      [&](std::span<const Var> at) {
-        return std::vector<Expr>{tir::floordiv(at[0], filters), at[1], at[2], at[3],
-                                 tir::floormod(at[0], filters)};
-      },
-      {.pad = true});
-  packed.vectorize(packed.split(axes.back(), lanes).inner);
-  packed.pragma(axes.front(), kPartitioned, 1).parallel(packed.fuse(axes[0], axes[1]));
-}
-
-/// The reduction of a tile, with the tile in registers.
-void keep_in_registers(const Stage& sums, const Tile& tile) {
-  const std::vector<IterVar> axes = sums.leaf_iter_vars();
-  const std::vector<IterVar> reduced = sums.op().reduce_axis();
-  // Of a tile that was turned around, the last loop is over filters.
-  const IterVar last = axes[3], other = tile.has_vectors_of_filters ? axes[2] : axes[1];
-  auto [vector, lane] = sums.split(last, tile.lanes);
-  sums.reorder({reduced[0], reduced[1], reduced[2], other, vector, lane});
-  sums.unroll(reduced[2]).unroll(other).unroll(vector).vectorize(lane);
-}
-
 }  // namespace
 
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
   const Tile tile = tile_of(request.core, target);
   request.inline_between(s);
   const Stage stage = s[request.out];
-  const Tensor source = request.core.op().inputs()[0], filters = request.core.op().inputs()[1];
+  // One tensor may be both.
+  const std::vector<Tensor> inputs = request.core.op().inputs();
+  const Tensor source = inputs.front(), filters = inputs.back();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
   const bool is_worthwhile = is_worth_threads(count_of(request.core.shape()));
@@ -105,8 +88,13 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
     padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
     if (is_worthwhile) padded.parallel(padded.fuse(axes[0], axes[1]));
   }
-  if (tile.has_vectors_of_filters)
-    lay_out_in_blocks(s[s.cache_read(filters, "global", {sums})], tile.filters(), tile.lanes);
+  if (tile.has_vectors_of_filters) {
+    const Stage packed = s[s.cache_read(filters, "global", {sums})];
+    const std::vector<IterVar> loops = lay_out_in_panels(packed, 0, 0, tile.filters(), tile.lanes);
+    const IterVar blocks = packed.fuse(loops[0], loops[1]);
+    packed.pragma(blocks, kPartitioned, 1);
+    if (is_worthwhile) packed.parallel(blocks);
+  }
 
   const std::vector<IterVar> axes = stage.op().axis();
   auto [blocks, filter] = stage.split(axes[1], tile.filters());
@@ -116,7 +104,10 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
   if (tile.has_vectors_of_filters) turn_around(tiled);
-  keep_in_registers(tiled, tile);
+  const std::vector<IterVar> own = tiled.leaf_iter_vars();
+  // Of a tile that was turned around, the last loop is over filters.
+  keep_in_registers(tiled, tiled.op().reduce_axis(), own[tile.has_vectors_of_filters ? 2 : 1],
+                    own[3], tile.lanes);
   if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
   if (is_worthwhile) stage.parallel(stage.fuse({axes[0], blocks, axes[2]}));
 }

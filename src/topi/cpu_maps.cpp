@@ -5,7 +5,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "topi/cpu_arrange.h"
-#include "topi/cpu_rows.h"
+#include "topi/cpu_parts.h"
 
 namespace tenon::topi::cpu {
 
@@ -44,19 +44,6 @@ std::optional<std::size_t> axis_of_rows_read(const Operation& op) {
   return found;
 }
 
-constexpr double kElementsOfATask = 1 << 13;
-
-/// The loops over rows as tasks of enough elements.
-void share_out_rows(const Stage& stage, const std::vector<IterVar>& rows,
-                    std::optional<double> elements_of_a_row, std::optional<double> count) {
-  const IterVar all = rows.size() > 1 ? stage.fuse(rows) : rows.front();
-  const auto at_once = static_cast<std::int64_t>(
-      std::max(kElementsOfATask / std::max(elements_of_a_row.value_or(1), 1.0), 1.0));
-  const IterVar tasks = stage.split(all, tir::make_int(Int(32), at_once)).outer;
-  stage.pragma(tasks, kPartitioned, 1);
-  if (is_worth_threads(count)) stage.parallel(tasks);
-}
-
 }  // namespace
 
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target) {
@@ -66,8 +53,7 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
   if (axes.empty()) return;
   const std::optional<double> count = count_of(out.shape());
   if (axes.size() == 1 || is_flat(s, stage.op())) {
-    const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
-    auto [tasks, element] = stage.split(all, static_cast<int>(kElementsOfATask));
+    auto [tasks, element] = stage.split(fused(stage, axes), kElementsOfATask);
     vectorize_result(stage, element, out, target);
     stage.pragma(tasks, kPartitioned, 1);
     if (is_worth_threads(count)) stage.parallel(tasks);
@@ -92,8 +78,8 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
   const Stage stage = s[out];
-  // Tiles of half vectors, for the elements of a line of the caches one after the other: of wider
-  // ones, more lines would be read at once than the caches take at these distances.
+  // Tiles of half vectors, for the elements of a line of the caches one after the other: the
+  // fastest measured.
   constexpr int kBytesOfALine = 64;
   const int side = std::max(lanes_of(out.dtype(), target) / 2, 4),
             line = std::max(kBytesOfALine / out.dtype().bytes() / side, 1) * side;
@@ -110,8 +96,7 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   tile.compute_at(stage, tiles);
   tile.vectorize(tile.op().axis().back());
   order.erase(order.end() - 4, order.end());
-  if (is_worth_threads(count_of(out.shape())))
-    stage.parallel(order.size() > 1 ? stage.fuse(order) : order.front());
+  if (is_worth_threads(count_of(out.shape()))) stage.parallel(fused(stage, order));
   return true;
 }
 
@@ -163,13 +148,10 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
   if (out.shape().empty() || reduces_rows(op)) return arrange_rows(s, out, target);
   inline_maps(s, out);
   const Stage stage = s[out];
-  const std::vector<IterVar> reduced = op.reduce_axis();
   const int lanes = lanes_of(out.dtype(), target);
-  const int piece = std::max(target.caches.l1 / 2 / out.dtype().bytes() / lanes, 1) * lanes;
-  const IterVar rows = reduced.size() > 1 ? stage.fuse(reduced) : reduced.front();
-  std::vector<Expr> terms = out.shape();
-  for (const IterVar& axis : reduced) terms.push_back(axis.dom()->extent);
-  const bool has_threads = is_worth_threads(count_of(terms));
+  const int piece = elements_at_hand(out.dtype(), target);
+  const IterVar rows = fused(stage, op.reduce_axis());
+  const bool has_threads = is_worth_threads(terms_of(op));
   const double least = 2.0 * target.cores * piece;
   if (!has_threads || target.cores == 1 || count_of(out.shape()).value_or(least) >= least) {
     arrange_columns(stage, rows, lanes, piece, has_threads);

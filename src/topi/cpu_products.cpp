@@ -4,7 +4,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/topi/cpu.h"
 #include "topi/cpu_arrange.h"
-#include "topi/cpu_rows.h"
+#include "topi/cpu_parts.h"
 #include "topi/products.h"
 
 namespace tenon::topi::cpu {
@@ -54,47 +54,6 @@ int steps_at_once(std::optional<std::int64_t> depth) {
   return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMost));
 }
 
-/// The reduction of a tile, with the tile in registers.
-void keep_in_registers(const Stage& sums, const Tile& tile, std::optional<std::int64_t> depth) {
-  const std::vector<IterVar> axes = sums.op().axis();
-  const IterVar row = axes[axes.size() - 2];
-  const int at_once = steps_at_once(depth);
-  auto [vector, lane] = sums.split(axes.back(), tile.lanes);
-  auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
-  sums.reorder({steps, step, row, vector, lane});
-  sums.unroll(step).unroll(row).unroll(vector).vectorize(lane);
-  sums.pragma(steps, kPartitioned, 1);
-}
-
-/// B in panels as wide as the tile, one after the other: what a tile reads lies in one piece.
-/// Returns the loop over panels.
-IterVar lay_out_in_panels(const Stage& packed, const Tile& tile, bool is_transposed) {
-  const std::vector<IterVar> axes = packed.transform_layout(
-      [&](std::span<const Var> at) {
-        const Var& y = at[at.size() - 2];
-        const Var& x = at.back();
-        const Var& k = is_transposed ? x : y;
-        const Var& j = is_transposed ? y : x;
-        std::vector<Expr> result(at.begin(), at.end() - 2);
-        for (const Expr& e :
-             {tir::floordiv(j, tile.width()), Expr(k), tir::floormod(j, tile.width())})
-          result.push_back(e);
-        return result;
-      },
-      {.pad = true});
-  packed.vectorize(packed.split(axes.back(), tile.lanes).inner);
-  const IterVar& panels = axes[axes.size() - 3];
-  packed.pragma(panels, kPartitioned, 1);
-  return panels;
-}
-
-/// The multiplications.
-std::optional<double> operations_of(const Tensor& product) {
-  std::vector<Expr> extents = product.shape();
-  extents.push_back(product.op().reduce_axis(0).dom()->extent);
-  return count_of(extents);
-}
-
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
 /// The dimension of the result that is longer than 1.
@@ -105,12 +64,11 @@ std::size_t long_dimension(const ProductExtents& extents) { return extents.rows 
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const std::size_t along = long_dimension(ProductExtents(request.core));
-  const DataType type = request.core.dtype();
-  const int lanes = lanes_of(type, target);
-  const int piece = std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
+  const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
   const Stage out = s[request.out];
-  auto [pieces, elements] = out.split(out.op().axis()[along], piece);
+  auto [pieces, elements] =
+      out.split(out.op().axis()[along], elements_at_hand(request.core.dtype(), target));
   const IterVar other = out.op().axis()[1 - along];
   Stage sums = out;
   if (request.is_mapped()) {
@@ -126,7 +84,7 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (!request.is_mapped()) order.insert(order.begin(), pieces);
   sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
   out.pragma(pieces, kPartitioned, 1);
-  if (is_worth_threads(operations_of(request.core))) out.parallel(pieces);
+  if (are_worth_threads(terms_of(request.core.op()))) out.parallel(pieces);
 }
 
 /// Products of the vector with rows of the matrix, a few rows at a time, each added up by lanes.
@@ -149,7 +107,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
     out.reorder({tasks, few, other, row, out.op().reduce_axis(0)});
   }
   out.pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
-  if (is_worth_threads(operations_of(request.core))) out.parallel(tasks);
+  if (are_worth_threads(terms_of(request.core.op()))) out.parallel(tasks);
   const Stage partial = s[by_lanes];
   partial.compute_at(out, few).set_scope("local");
   const std::vector<IterVar> axes = partial.op().axis();
@@ -178,7 +136,8 @@ class MatmulSchedule {
         request_(request),
         extents_(request.core),
         tile_(tile_of(extents_, request.core.dtype(), target)),
-        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, target.cores)) {}
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, target.cores)),
+        has_threads_(are_worth_threads(terms_of(request.core.op()))) {}
 
   void arrange() {
     request_.inline_between(schedule_);
@@ -200,17 +159,13 @@ class MatmulSchedule {
     auto [vector, lane] = out.split(ji, tile_.lanes);
     out.unroll(vector).vectorize(lane);
     out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
-    if (is_worth_threads(operations_of(request_.core)))
-      out.parallel(is_batched() ? axes.front() : outer);
+    if (has_threads_) out.parallel(is_batched() ? axes.front() : outer);
     const Stage tile = schedule_[sums];
     tile.compute_at(out, it);
-    keep_in_registers(tile, tile_, extents_.depth);
-    if (packed) {
-      const IterVar panels =
-          lay_out_in_panels(schedule_[*packed], tile_, is_transposed(request_.core, 1));
-      if (is_batched()) schedule_[*packed].compute_at(out, axes.front());
-      if (!is_batched()) schedule_[*packed].parallel(panels);
-    }
+    const std::vector<IterVar> own = tile.op().axis();
+    keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)),
+                      own[own.size() - 2], own.back(), tile_.lanes);
+    if (packed) lay_out_b(schedule_[*packed], out);
   }
 
  private:
@@ -233,11 +188,25 @@ class MatmulSchedule {
                              *extents_.columns * b_of(request_).dtype().bytes() > kNear);
   }
 
+  void lay_out_b(const Stage& packed, const Stage& out) const {
+    const std::size_t rank = packed.op().axis().size();
+    const std::size_t columns = rank - (is_transposed(request_.core, 1) ? 2 : 1);
+    const std::vector<IterVar> loops =
+        lay_out_in_panels(packed, columns, rank - 2, tile_.width(), tile_.lanes);
+    const IterVar& panels = loops[rank - 2];
+    packed.pragma(panels, kPartitioned, 1);
+    if (is_batched())
+      packed.compute_at(out, out.op().axis().front());
+    else if (has_threads_)
+      packed.parallel(panels);
+  }
+
   const Schedule& schedule_;
   const Request& request_;
   const ProductExtents extents_;
   const Tile tile_;
   const int tiles_of_a_band_;
+  const bool has_threads_;
 };
 
 }  // namespace

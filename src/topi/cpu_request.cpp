@@ -15,15 +15,17 @@ bool is_one_of(const Operation& op, const std::vector<Operation>& all) {
                      [&](const Operation& other) { return other.same_as(op); });
 }
 
+bool reads(const Operation& reader, const Operation& op) {
+  const std::vector<Tensor> inputs = reader.inputs();
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Tensor& input) { return input.op().same_as(op); });
+}
+
 bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operation>& readers) {
   const Operation op = stage.op();
   if (!te::is_untouched(stage) || is_one_of(op, s.outputs())) return false;
-  for (const Stage& reader : s.stages()) {
-    const std::vector<Tensor> inputs = reader.op().inputs();
-    const bool reads = std::any_of(inputs.begin(), inputs.end(),
-                                   [&](const Tensor& input) { return input.op().same_as(op); });
-    if (reads && !is_one_of(reader.op(), readers)) return false;
-  }
+  for (const Stage& reader : s.stages())
+    if (reads(reader.op(), op) && !is_one_of(reader.op(), readers)) return false;
   return true;
 }
 
@@ -33,39 +35,33 @@ void Request::inline_between(const Schedule& s) const {
 
 std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore is_core) {
   if (is_core(out)) return Request{out, out, {}};
-  // Readers first, so that all of them are known.
-  std::vector<Operation> chain{out.op()};
-  std::vector<Tensor> cores;
   if (!te::is_broadcast(out.op())) return std::nullopt;
+  // Readers first, so that all of them are known.
+  std::vector<Operation> maps{out.op()};
+  std::optional<Tensor> core;
   const std::vector<Stage> stages = s.stages();
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
     const Operation op = stage->op();
-    const std::vector<Tensor> inputs = [&] {
-      std::vector<Tensor> all;
-      for (const Operation& reader : chain)
-        for (const Tensor& input : reader.inputs()) all.push_back(input);
-      return all;
-    }();
-    const bool is_read = std::any_of(inputs.begin(), inputs.end(),
-                                     [&](const Tensor& x) { return x.op().same_as(op); });
-    if (!is_read || op.num_outputs() != 1) continue;
-    const bool is_of_rank = op.output(0).shape().size() == out.shape().size();
-    if (!is_of_rank || !is_only_for(s, *stage, chain)) continue;
-    if (is_core(op.output(0)))
-      cores.push_back(op.output(0));
-    else if (te::is_broadcast(op))
-      chain.push_back(op);
+    if (op.num_outputs() != 1 || op.output(0).ndim() != out.ndim()) continue;
+    const bool is_read =
+        std::any_of(maps.begin(), maps.end(), [&](const Operation& map) { return reads(map, op); });
+    if (!is_read || !is_only_for(s, *stage, maps)) continue;
+    if (is_core(op.output(0))) {
+      if (core) return std::nullopt;
+      core = op.output(0);
+    } else if (te::is_broadcast(op)) {
+      maps.push_back(op);
+    }
   }
-  if (cores.size() != 1) return std::nullopt;
-  chain.erase(chain.begin());
+  if (!core) return std::nullopt;
   // Maps that do not come from the operator stay as they are.
-  std::erase_if(chain, [&](const Operation& op) {
-    const Schedule alone = te::create_schedule(op);
-    const std::vector<Stage> before = alone.stages();
-    return std::none_of(before.begin(), before.end(),
-                        [&](const Stage& stage) { return stage.op().same_as(cores.front().op()); });
-  });
-  return Request{out, cores.front(), chain};
+  std::vector<Operation> from_core{core->op()};
+  for (auto map = maps.rbegin(); map != maps.rend(); ++map)
+    if (std::any_of(from_core.begin(), from_core.end(),
+                    [&](const Operation& op) { return reads(*map, op); }))
+      from_core.push_back(*map);
+  if (!from_core.back().same_as(out.op())) return std::nullopt;
+  return Request{out, *core, {from_core.begin() + 1, from_core.end() - 1}};
 }
 
 Request checked_request(const char* function, const Schedule& s, const Tensor& out, IsCore is_core,
@@ -75,10 +71,9 @@ Request checked_request(const char* function, const Schedule& s, const Tensor& o
   for (const Stage& stage : s.stages()) {
     if (!is_core(stage.op().output(0))) continue;
     for (const Stage& reader : s.stages())
-      for (const Tensor& input : reader.op().inputs())
-        if (input.op().same_as(stage.op()) && !te::is_broadcast(reader.op()))
-          why = "`" + reader.name() + "` is computed from the " + kind + " `" + stage.name() +
-                "`, and is no map of its elements";
+      if (reads(reader.op(), stage.op()) && !te::is_broadcast(reader.op()))
+        why = "`" + reader.name() + "` is computed from the " + kind + " `" + stage.name() +
+              "`, and is no map of its elements";
   }
   throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }

@@ -30,6 +30,7 @@ Request checked_request(const char* function, const te::Schedule& s, const Tenso
 /// Whether the stage is still as the schedule was created, and only the given operations read it.
 bool is_only_for(const te::Schedule& s, const te::Stage& stage,
                  const std::vector<te::Operation>& readers);
+bool reads(const te::Operation& reader, const te::Operation& op);
 bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
 
 /// Inlines the maps that only the tensor, or others of them, are computed from.

@@ -7,6 +7,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "topi/cpu_arrange.h"
+#include "topi/cpu_parts.h"
 
 namespace tenon::topi::cpu {
 
@@ -16,59 +17,7 @@ using te::Schedule;
 using te::Stage;
 using tir::Expr;
 
-int lanes_of(DataType type, const TargetFacts& target) {
-  return std::max(target.vector_registers.bits / type.bits, 4);
-}
-
-std::optional<double> count_of(const std::vector<Expr>& extents) {
-  double count = 1;
-  for (const Expr& extent : extents) {
-    const std::optional<std::int64_t> known = tir::constant_int(extent);
-    if (!known) return std::nullopt;
-    count *= static_cast<double>(*known);
-  }
-  return count;
-}
-
-bool is_worth_threads(std::optional<double> operations) {
-  constexpr double kLeast = 1 << 18;
-  return operations.value_or(kLeast) >= kLeast;
-}
-
-namespace {
-
-/// Returns the loop over vectors.
-IterVar split_into_vectors(const Stage& stage, const IterVar& axis, int lanes) {
-  auto [vectors, lane] = stage.split(axis, lanes);
-  stage.vectorize(lane).pragma(vectors, kPartitioned, 1);
-  return vectors;
-}
-
-}  // namespace
-
-void vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
-  split_into_vectors(stage, axis, lanes);
-}
-
-void vectorize_result(const Stage& stage, const IterVar& axis, const Tensor& out,
-                      const TargetFacts& target) {
-  constexpr int kMuch = 32;
-  const IterVar vectors = split_into_vectors(stage, axis, lanes_of(out.dtype(), target));
-  if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
-    stage.pragma(vectors, "stream_stores", 1);
-}
-
 // ---- reductions ---------------------------------------------------------------------------------
-
-namespace {
-
-std::vector<Expr> reduced_extents(const Operation& op) {
-  std::vector<Expr> extents;
-  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
-  return extents;
-}
-
-}  // namespace
 
 RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target)
     : result(reduction), lanes_(lanes_of(reduction.dtype(), target)) {
@@ -78,8 +27,7 @@ RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const Tar
   if (op.num_outputs() > 1 || terms.value_or(2 * lanes_) < 2 * lanes_) return;
   const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
   const Stage stage = s[reduction];
-  const std::vector<IterVar> axes = op.reduce_axis();
-  const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
+  const IterVar all = fused(stage, op.reduce_axis());
   const int last = reduction.ndim();
   partial.push_back(s.rfactor(reduction, stage.split(all, vectors * lanes_).inner, last));
   if (vectors == 1) return;
@@ -151,10 +99,7 @@ class RowGroup {
   bool are_own_rows(const std::vector<Operation>& readers, const Operation& op) const {
     bool is_read = false;
     for (const Operation& reader : readers) {
-      const std::vector<Tensor> inputs = reader.inputs();
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [&](const Tensor& input) { return input.op().same_as(op); }))
-        continue;
+      if (!reads(reader, op)) continue;
       is_read = true;
       if (!reads_own_row(reader, op, rows_)) return false;
     }
@@ -198,13 +143,6 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
-/// Rows that a thread takes at once: enough for it not to ask for more all the time.
-std::int64_t rows_at_once(std::optional<double> elements_of_a_row) {
-  constexpr double kElements = 1 << 13;
-  return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(kElements / std::max(elements_of_a_row.value_or(1), 1.0)));
-}
-
 void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
                    const TargetFacts& target) {
   std::vector<RowReduction> reductions;
@@ -218,23 +156,18 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
       kept.push_back(op);
   }
   const bool is_reduction = !out.op().reduce_axis().empty();
-  std::vector<Expr> everything = out.shape();
-  for (const Expr& extent : reduced_extents(out.op())) everything.push_back(extent);
-  const std::optional<double> elements = count_of(std::vector<Expr>(
-      everything.begin() + static_cast<std::ptrdiff_t>(group.rows()), everything.end()));
   if (is_reduction) reductions.push_back(RowReduction(s, out, target));
 
   const Stage stage = s[out];
   const std::vector<IterVar> axes = stage.op().axis();
   std::optional<IterVar> row;
   if (group.rows() > 0) {
-    std::vector<IterVar> outer(axes.begin(),
-                               axes.begin() + static_cast<std::ptrdiff_t>(group.rows()));
-    const IterVar all = outer.size() > 1 ? stage.fuse(outer) : outer.front();
-    auto [tasks, one] = stage.split(all, tir::make_int(Int(32), rows_at_once(elements)));
-    row = one;
-    stage.pragma(tasks, kPartitioned, 1);
-    if (is_worth_threads(count_of(everything))) stage.parallel(tasks);
+    const auto own = static_cast<std::ptrdiff_t>(group.rows());
+    const std::vector<Expr> shape = out.shape();
+    std::vector<Expr> of_a_row(shape.begin() + own, shape.end());
+    for (const Expr& extent : reduced_extents(out.op())) of_a_row.push_back(extent);
+    row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row),
+                         terms_of(out.op()));
   }
   if (!is_reduction) vectorize_result(stage, axes.back(), out, target);
   for (const RowReduction& reduction : reductions) {

@@ -1,4 +1,4 @@
-// Parts that schedules of several kinds of operators for processors share.
+// Reductions of rows, as parts of schedules for processors.
 #pragma once
 
 #include <optional>
@@ -7,24 +7,6 @@
 #include "tenon/tir/target.h"
 
 namespace tenon::topi::cpu {
-
-/// For loops that conditions make slow only in their last iteration: that gets loops of its own.
-inline constexpr const char* kPartitioned = "loop_partition_hint";
-
-/// Elements of the widest vector, but at least 4.
-int lanes_of(DataType type, const tir::TargetFacts& target);
-
-/// How many elements there are; nothing where an extent is symbolic.
-std::optional<double> count_of(const std::vector<te::Expr>& extents);
-
-/// Whether so many simple operations take longer than threads take to begin; unknown ones do.
-bool is_worth_threads(std::optional<double> operations);
-
-/// Elements along the loop by vectors.
-void vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
-/// The same of a result, which passes by the caches where it is much larger than they are.
-void vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
-                      const tir::TargetFacts& target);
 
 /// The stages that a reduction of each row is made in: vectors of partial results, several of them
 /// since an operation takes longer than to begin the next one; these as one vector; its elements.

@@ -161,4 +161,15 @@ bool same_extent(const Expr& a, const Expr& b) {
   return x && y ? *x == *y : tir::structural_equal(a, b);
 }
 
+void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,
+                std::size_t m, const SourceLocation& where) {
+  const Expr &x = a.shape()[n], &y = b.shape()[m];
+  if (!same_extent(x, y))
+    throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + a.name() +
+                        "` has extent " + tir::print_expr(x) + ", dimension " + std::to_string(m) +
+                        " of `" + b.name() + "` has extent " + tir::print_expr(y) +
+                        "; they must be known to be equal",
+                    where);
+}
+
 }  // namespace tenon::topi

@@ -60,5 +60,8 @@ DataType counting_type(const std::vector<Expr>& shape);
 
 /// Whether the extents are surely the same number: constants of one value, or the same expression.
 bool same_extent(const Expr& a, const Expr& b);
+/// TypeError unless dimension `n` of `a` and `m` of `b` have the same extent.
+void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,
+                std::size_t m, const SourceLocation& where);
 
 }  // namespace tenon::topi

@@ -7,7 +7,13 @@ namespace tenon::topi {
 
 bool is_product(const Tensor& x) {
   const std::string& tag = x.op().tag();
-  return tag == kMatmul || tag == kDense || tag == kBatchMatmul;
+  if (tag != kMatmul && tag != kDense && tag != kBatchMatmul) return false;
+  // Anybody may use the tag.
+  const int rank = x.ndim();
+  if ((rank != 2 && rank != 3) || x.op().num_outputs() != 1) return false;
+  const std::vector<Tensor> inputs = x.op().inputs();
+  return x.op().reduce_axis().size() == 1 && !inputs.empty() && inputs.size() <= 2 &&
+         inputs.front().ndim() == rank && inputs.back().ndim() == rank;
 }
 
 bool is_transposed(const Tensor& product, std::size_t factor) {

@@ -20,17 +20,6 @@ void check_floats(const std::string& what, const Tensor& x, const SourceLocation
                     where);
 }
 
-void check_extent(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,
-                  std::size_t m, const SourceLocation& where) {
-  const Expr &x = a.shape()[n], &y = b.shape()[m];
-  if (!same_extent(x, y))
-    throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + a.name() +
-                        "` has extent " + tir::print_expr(x) + ", dimension " + std::to_string(m) +
-                        " of `" + b.name() + "` has extent " + tir::print_expr(y) +
-                        "; they must be known to be equal",
-                    where);
-}
-
 Expr constant(const Tensor& like, double value) { return tir::make_const(like.dtype(), value); }
 
 /// The tensor and its last dimension, of which norms are.
@@ -48,7 +37,7 @@ class Rows {
       throw TypeError(what_ + ": `" + weight.name() + "` must have one dimension and elements of " +
                           x_.dtype().str(),
                       where_);
-    check_extent(what_, x_, x_.shape().size() - 1, weight, 0, where_);
+    check_same(what_, x_, x_.shape().size() - 1, weight, 0, where_);
   }
 
   /// The sum of each row's terms.
@@ -136,10 +125,10 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
     check_floats(what, *x, where);
     if (x->dtype() != q.dtype()) throw TypeError(what + ": they must be of one type", where);
   }
-  check_extent(what, q, 0, k, 0, where);
-  check_extent(what, q, 0, v, 0, where);
-  check_extent(what, q, 2, k, 2, where);
-  check_extent(what, k, 1, v, 1, where);
+  check_same(what, q, 0, k, 0, where);
+  check_same(what, q, 0, v, 0, where);
+  check_same(what, q, 2, k, 2, where);
+  check_same(what, k, 1, v, 1, where);
   const std::optional<std::int64_t> width = tir::constant_int(q.shape()[2]);
   if (!options.scale && !width)
     throw TypeError(what + ": of a width that only the call knows, .scale must be given", where);

@@ -172,6 +172,13 @@ TEST(CpuConvolution, OfAnyWindows) {
   }
 }
 
+TEST(CpuConvolution, OfATensorByItself) {
+  const Tensor A = te::placeholder({16, 6, 5, 5}, "A"), B = relu(A);
+  const Tensor C = conv2d_nchw(A, A), D = conv2d_nchw(B, B, {.padding = {2, 2, 2, 2}});
+  EXPECT_EQ(checked(cpu::schedule_conv2d, C, {A, C}), "");
+  EXPECT_EQ(checked(cpu::schedule_conv2d, D, {A, D}), "");
+}
+
 TEST(CpuConvolution, RefusesWhatIsNone) {
   const Tensor A = te::placeholder({4, 4}, "A");
   EXPECT_THROW(cpu::schedule_conv2d(relu(A), Target("llvm").facts()), ScheduleError);
@@ -188,6 +195,11 @@ TEST(CpuAttention, OfAnyExtents) {
     const Tensor O = attention(Q, K, V);
     EXPECT_EQ(checked(cpu::schedule_attention, O, {Q, K, V, O}), "") << queries;
   }
+}
+
+TEST(CpuAttention, OfATensorToItself) {
+  const Tensor X = te::placeholder({2, 40, 24}, "X"), O = attention(X, X, X);
+  EXPECT_EQ(checked(cpu::schedule_attention, O, {X, O}), "");
 }
 
 TEST(CpuAttention, RefusesWhatIsNone) {
@@ -228,6 +240,19 @@ TEST(TopiSchedule, OfWhatSeveralOthersRead) {
   const te::Schedule s = te::create_schedule({Q.op(), S.op()});
   schedule(s, {Q, S}, Target("llvm").facts());
   EXPECT_EQ(testing::compare_with_default(s, {A, Q, S}, {.compile_c = false}), "");
+}
+
+TEST(TopiSchedule, BelievesNoTag) {
+  const Tensor A = te::placeholder({20, 30}, "A");
+  for (const char* tag : {kMatmul, kBatchMatmul, kConv2dNchw, kAttention}) {
+    const auto map = [&](const Var& i, const Var& j) { return A(i, j) + 1; };
+    const Tensor B = te::compute({20, 30}, map, "B", {.tag = tag});
+    EXPECT_EQ(checked(chosen, B, {A, B}), "") << tag;
+    const te::IterVar k = te::reduce_axis({0, 30}, "k");
+    const auto sum = [&](const Var& i) { return te::sum(A(i, k), {k}); };
+    const Tensor C = te::compute({20}, sum, "C", {.tag = tag});
+    EXPECT_EQ(checked(chosen, C, {A, C}), "") << tag;
+  }
 }
 
 TEST(TopiSchedule, RefusesDevicesAndOthersTensors) {

@@ -1,0 +1,133 @@
+#include "topi/cpu_parts.h"
+
+#include <algorithm>
+
+#include "tenon/tir/ops.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Stage;
+using tir::Expr;
+using tir::TargetFacts;
+using tir::Var;
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+int lanes_of(DataType type, const TargetFacts& target) {
+  return std::max(target.vector_registers.bits / type.bits, 4);
+}
+
+int elements_at_hand(DataType type, const TargetFacts& target) {
+  const int lanes = lanes_of(type, target);
+  return std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
+}
+
+std::optional<double> count_of(const std::vector<Expr>& extents) {
+  double count = 1;
+  for (const Expr& extent : extents) {
+    const std::optional<std::int64_t> known = tir::constant_int(extent);
+    if (!known) return std::nullopt;
+    count *= static_cast<double>(*known);
+  }
+  return count;
+}
+
+std::vector<Expr> reduced_extents(const te::Operation& op) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
+  return extents;
+}
+
+std::optional<double> terms_of(const te::Operation& op) {
+  std::vector<Expr> extents = op.output(0).shape();
+  for (const Expr& extent : reduced_extents(op)) extents.push_back(extent);
+  return count_of(extents);
+}
+
+namespace {
+
+constexpr double kLeastElements = 1 << 18;
+
+}  // namespace
+
+bool is_worth_threads(std::optional<double> elements) {
+  return elements.value_or(kLeastElements) >= kLeastElements;
+}
+
+bool are_worth_threads(std::optional<double> multiplications) {
+  constexpr double kAsLongAsAnElement = 4;
+  if (!multiplications) return true;
+  return is_worth_threads(*multiplications / kAsLongAsAnElement);
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+IterVar fused(const Stage& stage, const std::vector<IterVar>& loops) {
+  return loops.size() > 1 ? stage.fuse(loops) : loops.front();
+}
+
+IterVar share_out_rows(const Stage& stage, const std::vector<IterVar>& rows,
+                       std::optional<double> elements_of_a_row, std::optional<double> terms) {
+  const double at_once = kElementsOfATask / std::max(elements_of_a_row.value_or(1), 1.0);
+  auto [tasks, row] = stage.split(fused(stage, rows), std::max(static_cast<int>(at_once), 1));
+  stage.pragma(tasks, kPartitioned, 1);
+  if (is_worth_threads(terms)) stage.parallel(tasks);
+  return row;
+}
+
+namespace {
+
+/// Returns the loop over vectors.
+IterVar split_into_vectors(const Stage& stage, const IterVar& axis, int lanes) {
+  auto [vectors, lane] = stage.split(axis, lanes);
+  stage.vectorize(lane).pragma(vectors, kPartitioned, 1);
+  return vectors;
+}
+
+}  // namespace
+
+void vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
+  split_into_vectors(stage, axis, lanes);
+}
+
+void vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
+                      const TargetFacts& target) {
+  constexpr int kMuch = 32;
+  const IterVar vectors = split_into_vectors(stage, axis, lanes_of(out.dtype(), target));
+  if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
+    stage.pragma(vectors, "stream_stores", 1);
+}
+
+std::vector<IterVar> reduce_by_steps(const Stage& sums, int at_once) {
+  auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
+  sums.pragma(steps, kPartitioned, 1);
+  return {steps, step};
+}
+
+void keep_in_registers(const Stage& sums, std::vector<IterVar> reduction, const IterVar& row,
+                       const IterVar& column, int lanes) {
+  auto [vector, lane] = sums.split(column, lanes);
+  sums.unroll(reduction.back()).unroll(row).unroll(vector).vectorize(lane);
+  reduction.insert(reduction.end(), {row, vector, lane});
+  sums.reorder(reduction);
+}
+
+std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, std::size_t from,
+                                       int width, int lanes) {
+  const std::vector<IterVar> loops = packed.transform_layout(
+      [&](std::span<const Var> at) {
+        std::vector<Expr> result;
+        for (std::size_t n = 0; n < at.size(); ++n) {
+          if (n == from) result.push_back(tir::floordiv(at[along], width));
+          if (n != along) result.push_back(at[n]);
+        }
+        result.push_back(tir::floormod(at[along], width));
+        return result;
+      },
+      {.pad = true});
+  packed.vectorize(packed.split(loops.back(), lanes).inner);
+  return loops;
+}
+
+}  // namespace tenon::topi::cpu
