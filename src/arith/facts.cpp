@@ -120,8 +120,8 @@ bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) {
 }
 
 void check_rebinding(bool is_allowed, const Var& var) {
-  internal_check(is_allowed,
-                 "the variable `" + var.name() + "` is bound twice, to different values");
+  if (is_allowed) return;
+  internal_error("the variable `" + var.name() + "` is bound twice, to different values");
 }
 
 }  // namespace

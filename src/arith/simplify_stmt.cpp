@@ -68,6 +68,8 @@ class StmtSimplifier {
   /// fact, for the guards that repeat it with symbols.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
+    // Of constants, the range says it all.
+    if (constant_int(n.min) && constant_int(n.extent)) return children(s);
     const auto lower = facts_.assume(n.var >= n.min);
     const auto upper = facts_.assume(n.var < n.min + n.extent);
     return children(s);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -53,30 +54,38 @@ void sort_unique(std::vector<T>& values) {
 
 }  // namespace
 
+ComputationPool::List ComputationPool::keep(std::span<const ComputationId> numbers) {
+  const List list{static_cast<std::uint32_t>(numbers_.size()),
+                  static_cast<std::uint32_t>(numbers.size())};
+  numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+  return list;
+}
+
 ComputationId ComputationPool::id_of(const Expr& e) {
-  if (auto found = by_node_.find(&e.node()); found != by_node_.end()) return found->second;
-  std::vector<ComputationId> children;
-  for_each_child(e, [&](const Expr& child) { children.push_back(id_of(child)); });
-  const auto [first, last] = by_hash_.equal_range(e.node().hash);
-  for (auto it = first; it != last; ++it) {
-    const Entry& entry = entries_[it->second];
-    if (entry.children == children && same_head(entry.expr.node(), e.node())) {
-      aliases_.push_back(e);
-      by_node_.emplace(&e.node(), it->second);
-      return it->second;
-    }
+  if (const ComputationId* found = by_node_.find(&e.node())) return *found;
+  const std::size_t first = open_.size();
+  for_each_child(e, [&](const Expr& child) { open_.push_back(id_of(child)); });
+  const std::span<const ComputationId> parts = std::span(open_).subspan(first);
+  ComputationId& last = *by_hash_.try_emplace(e.node().hash, -1).first;
+  ComputationId id = last;
+  while (id >= 0 && !(std::ranges::equal(children(id), parts) &&
+                      same_head(entries_[id].expr.node(), e.node())))
+    id = entries_[id].equal_hash;
+  if (id >= 0) {
+    aliases_.push_back(e);
+  } else {
+    id = static_cast<ComputationId>(entries_.size());
+    entries_.push_back(make_entry(e, keep(parts)));
+    entries_.back().equal_hash = std::exchange(last, id);
   }
-  const ComputationId id = static_cast<ComputationId>(entries_.size());
-  entries_.push_back(make_entry(e, std::move(children)));
-  by_node_.emplace(&e.node(), id);
-  by_hash_.emplace(e.node().hash, id);
+  open_.resize(first);
+  by_node_.try_emplace(&e.node(), id);
   return id;
 }
 
-ComputationPool::Entry ComputationPool::make_entry(const Expr& e,
-                                                   std::vector<ComputationId> children) const {
-  Entry entry{.expr = e, .children = std::move(children)};
-  for (ComputationId child : entry.children) {
+ComputationPool::Entry ComputationPool::make_entry(const Expr& e, List children) const {
+  Entry entry{.expr = e, .children = children};
+  for (ComputationId child : all(children)) {
     entry.size += entries_[child].size;
     entry.contains_effect |= entries_[child].contains_effect;
     entry.contains_let |= entries_[child].contains_let;
@@ -90,44 +99,54 @@ ComputationPool::Entry ComputationPool::make_entry(const Expr& e,
 }
 
 const std::string& ComputationPool::text(ComputationId id) {
-  if (!entries_[id].text) entries_[id].text = print_legacy(entries_[id].expr);
-  return *entries_[id].text;
+  const auto [text, is_new] = texts_.try_emplace(id);
+  if (is_new) *text = print_legacy(entries_[id].expr);
+  return *text;
 }
 
-const std::vector<ComputationId>& ComputationPool::free_vars(ComputationId id) {
-  if (entries_[id].free_vars) return *entries_[id].free_vars;
+std::span<const ComputationId> ComputationPool::free_vars(ComputationId id) {
+  if (!entries_[id].free_vars) {
+    std::vector<ComputationId> vars = find_free_vars(id);
+    sort_unique(vars);
+    entries_[id].free_vars = keep(vars);
+  }
+  return all(*entries_[id].free_vars);
+}
+
+std::vector<ComputationId> ComputationPool::find_free_vars(ComputationId id) {
   std::vector<ComputationId> vars;
-  if (entries_[id].expr.as<VarNode>()) {
+  const auto add = [&](ComputationId part) {
+    const std::span<const ComputationId> of_part = free_vars(part);
+    vars.insert(vars.end(), of_part.begin(), of_part.end());
+  };
+  const Expr e = entries_[id].expr;
+  if (e.as<VarNode>()) {
     vars.push_back(id);
-  } else if (const LetExpr* let = entries_[id].expr.as<LetExpr>()) {
-    vars = free_vars(id_of(let->body));
+  } else if (const LetExpr* let = e.as<LetExpr>()) {
+    add(id_of(let->body));
     std::erase(vars, id_of(let->var));
-    const std::vector<ComputationId>& of_value = free_vars(id_of(let->value));
-    vars.insert(vars.end(), of_value.begin(), of_value.end());
+    add(id_of(let->value));
   } else {
-    for (ComputationId child : entries_[id].children) {
-      const std::vector<ComputationId>& of_child = free_vars(child);
-      vars.insert(vars.end(), of_child.begin(), of_child.end());
-    }
+    for (std::size_t n = 0; n < entries_[id].children.count; ++n) add(children(id)[n]);
   }
-  sort_unique(vars);
-  entries_[id].free_vars = std::move(vars);
-  return *entries_[id].free_vars;
+  return vars;
 }
 
-const std::vector<ComputationId>& ComputationPool::direct_parts(ComputationId id) {
-  if (entries_[id].direct_parts) return *entries_[id].direct_parts;
-  std::vector<ComputationId> parts;
-  for (ComputationId child : entries_[id].children) {
-    if (entries_[child].eligible) {
-      parts.push_back(child);
-    } else {
-      const std::vector<ComputationId>& inner = direct_parts(child);
-      parts.insert(parts.end(), inner.begin(), inner.end());
+std::span<const ComputationId> ComputationPool::direct_parts(ComputationId id) {
+  if (!entries_[id].direct_parts) {
+    std::vector<ComputationId> parts;
+    for (std::size_t n = 0; n < entries_[id].children.count; ++n) {
+      const ComputationId child = children(id)[n];
+      if (entries_[child].eligible) {
+        parts.push_back(child);
+      } else {
+        const std::span<const ComputationId> inner = direct_parts(child);
+        parts.insert(parts.end(), inner.begin(), inner.end());
+      }
     }
+    entries_[id].direct_parts = keep(parts);
   }
-  entries_[id].direct_parts = std::move(parts);
-  return *entries_[id].direct_parts;
+  return all(*entries_[id].direct_parts);
 }
 
 }  // namespace tenon::lowering

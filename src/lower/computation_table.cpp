@@ -1,60 +1,28 @@
 #include "lower/computation_table.h"
 
+#include <ranges>
+
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
 
-void ComputationTable::add(ComputationId id, double count) {
-  const auto [it, is_new] = positions_.try_emplace(id, items_.size());
-  if (is_new) {
-    items_.push_back({id, count});
-  } else {
-    items_[it->second].count += count;
-  }
-}
-
-double ComputationTable::count(ComputationId id) const {
-  const auto it = positions_.find(id);
-  return it == positions_.end() ? 0 : items_[it->second].count;
-}
-
 namespace {
 
 void add_all(const ComputationTable& from, ComputationTable& to) {
-  for (const ComputationTable::Item& item : from.items()) to.add(item.id, item.count);
+  for (const auto& [id, count] : from.counts()) to.add(id, count);
 }
 
 /// What `some` has in common with any of the others joins `result`, with the sum over all of them.
 void add_common(const ComputationTable& some, const std::vector<const ComputationTable*>& others,
                 ComputationTable& result) {
-  for (const ComputationTable::Item& item : some.items()) {
+  for (const auto& [id, count] : some.counts()) {
     double elsewhere = 0;
-    for (const ComputationTable* other : others) elsewhere += other->count(item.id);
-    if (elsewhere > 0 && result.count(item.id) == 0) result.add(item.id, item.count + elsewhere);
+    for (const ComputationTable* other : others) elsewhere += other->count(id);
+    if (elsewhere > 0 && result.count(id) == 0) result.add(id, count + elsewhere);
   }
 }
-
-/// Nodes that are no computation themselves, parents before children, each once.
-class InnerNodes {
- public:
-  InnerNodes(ComputationPool& pool, ComputationId root) : pool_(pool) { visit(root); }
-  /// Children first.
-  const std::vector<ComputationId>& post_order() const { return post_order_; }
-
- private:
-  void visit(ComputationId id) {
-    if (!seen_.insert(id).second) return;
-    if (!pool_.is_eligible(id)) {
-      for (ComputationId child : pool_.children(id)) visit(child);
-    }
-    post_order_.push_back(id);
-  }
-  ComputationPool& pool_;
-  std::unordered_set<ComputationId> seen_;
-  std::vector<ComputationId> post_order_;
-};
 
 }  // namespace
 
@@ -75,20 +43,26 @@ void ComputationCounter::add(const Expr& e, ComputationTable& table) {
   if (pool_.is_eligible(root)) return table.add(root, 1);
   if (pool_.children(root).empty()) return;
   // Multiplicities flow from parents to children, so that shared nodes are entered once.
-  const InnerNodes nodes(pool_, root);
-  std::unordered_map<ComputationId, double> occurrences{{root, 1}};
-  const std::vector<ComputationId>& order = nodes.post_order();
-  std::vector<ComputationId> computations;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (pool_.is_eligible(*it)) {
-      computations.push_back(*it);
-    } else {
-      const double times = occurrences.at(*it);
-      for (ComputationId child : pool_.children(*it)) occurrences[child] += times;
-    }
+  occurrences_.resize(pool_.size());
+  order_.clear();
+  note_order(root);
+  for (ComputationId id : order_) occurrences_[id] = id == root;
+  for (ComputationId id : std::views::reverse(order_))
+    if (!pool_.is_eligible(id))
+      for (ComputationId child : pool_.children(id)) occurrences_[child] += occurrences_[id];
+  for (ComputationId id : order_) {
+    if (pool_.is_eligible(id)) table.add(id, occurrences_[id]);
+    occurrences_[id] = 0;
   }
-  for (auto it = computations.rbegin(); it != computations.rend(); ++it)
-    table.add(*it, occurrences.at(*it));
+}
+
+void ComputationCounter::note_order(ComputationId id) {
+  constexpr double kNoted = -1;
+  if (occurrences_[id] == kNoted) return;
+  occurrences_[id] = kNoted;
+  if (!pool_.is_eligible(id))
+    for (ComputationId child : pool_.children(id)) note_order(child);
+  order_.push_back(id);
 }
 
 void ComputationCounter::add(const Stmt& s, ComputationTable& table) {
@@ -108,18 +82,18 @@ ComputationTable ComputationCounter::make_common(const Stmt& s) {
   if (const For* loop = s.as<For>()) {
     const ComputationTable min = table_of(loop->min), extent = table_of(loop->extent);
     // One of the two parts that have something in common is the min or the extent.
-    if (min.items().empty() && extent.items().empty()) return result;
+    if (min.empty() && extent.empty()) return result;
     const ComputationTable body = table_of(loop->body);
     add_common(min, {&extent, &body}, result);
     add_common(extent, {&min, &body}, result);
   } else if (const While* loop = s.as<While>()) {
     const ComputationTable condition = table_of(loop->condition);
-    if (condition.items().empty()) return result;
+    if (condition.empty()) return result;
     const ComputationTable body = table_of(loop->body);
     add_common(condition, {&body}, result);
   } else if (const If* branch = s.as<If>()) {
     const ComputationTable condition = table_of(branch->condition);
-    if (condition.items().empty() && !branch->else_case) return result;
+    if (condition.empty() && !branch->else_case) return result;
     const ComputationTable then_case = table_of(branch->then_case);
     const ComputationTable else_case =
         branch->else_case ? table_of(*branch->else_case) : ComputationTable();

@@ -2,7 +2,6 @@
 // elimination.
 #pragma once
 
-#include <memory>
 #include <unordered_map>
 
 #include "lower/computation_pool.h"
@@ -13,17 +12,16 @@ namespace tenon::lowering {
 /// Maximal eligible computations with their number of occurrences, in order of first appearance.
 class ComputationTable {
  public:
-  struct Item {
-    ComputationId id;
-    double count;
-  };
-  void add(ComputationId id, double count);
-  double count(ComputationId id) const;
-  const std::vector<Item>& items() const { return items_; }
+  void add(ComputationId id, double count) { counts_[id] += count; }
+  double count(ComputationId id) const {
+    const double* found = counts_.find(id);
+    return found ? *found : 0;
+  }
+  bool empty() const { return counts_.empty(); }
+  const DenseMap<ComputationId, double>& counts() const { return counts_; }
 
  private:
-  std::vector<Item> items_;
-  std::unordered_map<ComputationId, std::size_t> positions_;
+  DenseMap<ComputationId, double> counts_;
 };
 
 class ComputationCounter {
@@ -39,8 +37,13 @@ class ComputationCounter {
   /// What at least two of the parts have in common, with the sum of their counts.
   const ComputationTable& common_of(const tir::Stmt& s);
   ComputationTable make_common(const tir::Stmt& s);
+  void note_order(ComputationId id);
 
   ComputationPool& pool_;
+  /// Of the expression that is being added: its nodes that are no parts of computations, children
+  /// first, each once; and how often each occurs, by number, 0 for all others.
+  std::vector<ComputationId> order_;
+  std::vector<double> occurrences_;
   struct Remembered {
     tir::Stmt stmt;  // keeps the key alive
     ComputationTable table;

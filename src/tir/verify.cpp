@@ -1,7 +1,6 @@
 #include "tenon/tir/verify.h"
 
-#include <unordered_set>
-
+#include "tenon/support/dense_map.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/places.h"
 #include "tenon/tir/print.h"
@@ -10,6 +9,30 @@
 namespace tenon::tir {
 
 namespace {
+
+/// Those of many things that have a mark, which is a bit.
+class Marked {
+ public:
+  Marked(DenseMap<const void*, unsigned>& marks, unsigned mark) : marks_(marks), mark_(mark) {}
+  bool contains(const void* thing) const {
+    const unsigned* found = marks_.find(thing);
+    return found && (*found & mark_) != 0;
+  }
+  /// Whether it had none.
+  bool insert(const void* thing) {
+    unsigned& marks = marks_[thing];
+    const bool is_new = (marks & mark_) == 0;
+    marks |= mark_;
+    return is_new;
+  }
+  void erase(const void* thing) {
+    if (unsigned* found = marks_.find(thing)) *found &= ~mark_;
+  }
+
+ private:
+  DenseMap<const void*, unsigned>& marks_;
+  unsigned mark_;
+};
 
 class Verifier {
  public:
@@ -39,10 +62,12 @@ class Verifier {
   Form form_;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 
-  std::unordered_set<const void*> defined_;   // every variable ever defined
-  std::unordered_set<const void*> in_scope_;  // those visible here
-  std::unordered_set<const void*> live_;      // data pointers whose memory exists here
-  std::unordered_set<const void*> buffers_;   // multi-dimensional buffers that exist here
+  /// Of variables and buffers.
+  DenseMap<const void*, unsigned> marks_;
+  Marked defined_{marks_, 1};   // every variable ever defined
+  Marked in_scope_{marks_, 2};  // those visible here
+  Marked live_{marks_, 4};      // data pointers whose memory exists here
+  Marked buffers_{marks_, 8};   // multi-dimensional buffers that exist here
 
   template <class Node>
   void report(std::string what, const Node& where, std::optional<Var> undefined = std::nullopt) {
@@ -56,8 +81,7 @@ class Verifier {
 
   void define(const Var& v, const Expr& where) {
     in_scope_.insert(&v.node());
-    if (!defined_.insert(&v.node()).second)
-      report("variable `" + v.name() + "` is defined twice", where);
+    if (!defined_.insert(&v.node())) report("variable `" + v.name() + "` is defined twice", where);
   }
 
   template <class F>
@@ -117,7 +141,7 @@ class Verifier {
         },
         [&](const LetExpr& n) {
           expr(n.value);
-          const bool is_new = in_scope_.insert(&n.var.node()).second;
+          const bool is_new = in_scope_.insert(&n.var.node());
           expr(n.body);
           if (is_new) in_scope_.erase(&n.var.node());
         },
@@ -161,8 +185,8 @@ class Verifier {
           if (!has_dimensions()) report("a realization is left after flatten-storage", s);
           region(n.buffer, n.bounds, s);
           condition(n.condition, s);
-          const bool is_new = buffers_.insert(n.buffer.get()).second;
-          const bool is_new_data = live_.insert(&n.buffer->data.node()).second;
+          const bool is_new = buffers_.insert(n.buffer.get());
+          const bool is_new_data = live_.insert(&n.buffer->data.node());
           stmt(n.body);
           if (is_new) buffers_.erase(n.buffer.get());
           if (is_new_data) live_.erase(&n.buffer->data.node());
@@ -184,7 +208,7 @@ class Verifier {
         [&](const Allocate& n) {
           for (const Expr& e : n.extents) expr(e);
           condition(n.condition, s);
-          if (!live_.insert(&n.data.node()).second)
+          if (!live_.insert(&n.data.node()))
             report("memory `" + n.data.name() + "` is allocated inside itself", s);
           stmt(n.body);
           live_.erase(&n.data.node());
@@ -238,7 +262,7 @@ class Verifier {
     condition(n.predicate, s);
     for (const IterVar& axis : b.iters) iterator(axis, name, s);
     for (const Buffer& buffer : b.alloc_buffers) {
-      if (!live_.insert(&buffer->data.node()).second)
+      if (!live_.insert(&buffer->data.node()))
         report("buffer `" + buffer->name + "` is allocated inside itself", s);
       for (const Expr& extent : buffer->shape) expr(extent);
       buffers_.insert(buffer.get());
@@ -274,7 +298,7 @@ class Verifier {
       expr(axis.dom()->min), expr(axis.dom()->extent);
     else
       report("iterator `" + axis.name() + "` of " + block + " has no domain", s);
-    if (!in_scope_.insert(&axis.var().node()).second)
+    if (!in_scope_.insert(&axis.var().node()))
       report("iterator `" + axis.name() + "` of " + block + " is defined inside its own scope", s);
   }
 
@@ -302,7 +326,7 @@ class Verifier {
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
       report("a rolling buffer's scope is about something that is no buffer", s);
     // One thread axis may be entered several times in a kernel: the same threads again.
-    const bool is_new = binds && in_scope_.insert(&axis->var().node()).second;
+    const bool is_new = binds && in_scope_.insert(&axis->var().node());
     stmt(n.body);
     if (is_new) in_scope_.erase(&axis->var().node());
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <tuple>
 
 #include "lower/computation_table.h"
 #include "tenon/tir/walk.h"
@@ -18,8 +18,11 @@ constexpr std::string_view kPrefix = "cse_var_";
 /// The variables whose values a computation may use at a place, and the lets among them.
 class Context {
  public:
-  void enter(ComputationId var) { ++in_scope_[var]; }
-  void leave(ComputationId var) { --in_scope_[var]; }
+  void enter(ComputationId var) {
+    if (in_scope_.size() <= index(var)) in_scope_.resize(index(var) + 1);
+    ++in_scope_[index(var)];
+  }
+  void leave(ComputationId var) { --in_scope_[index(var)]; }
   /// The outermost let of a value stands for it.
   void enter_let(ComputationId var, ComputationId value, const Var& handle) {
     enter(var);
@@ -30,17 +33,19 @@ class Context {
     lets_[value].pop_back();
   }
   bool has(ComputationId var) const {
-    const auto it = in_scope_.find(var);
-    return it != in_scope_.end() && it->second > 0;
+    return index(var) < in_scope_.size() && in_scope_[index(var)] > 0;
   }
   const Var* let_of(ComputationId value) const {
-    const auto it = lets_.find(value);
-    return it == lets_.end() || it->second.empty() ? nullptr : &it->second.front();
+    const std::vector<Var>* vars = lets_.find(value);
+    return !vars || vars->empty() ? nullptr : &vars->front();
   }
 
  private:
-  std::unordered_map<ComputationId, int> in_scope_;
-  std::unordered_map<ComputationId, std::vector<Var>> lets_;
+  static std::size_t index(ComputationId id) { return static_cast<std::size_t>(id); }
+
+  /// How often, by number.
+  std::vector<int> in_scope_;
+  DenseMap<ComputationId, std::vector<Var>> lets_;
 };
 
 struct NewLet {
@@ -52,69 +57,85 @@ struct NewLet {
 struct Choice {
   /// In the order of their making: each goes outside those before it.
   std::vector<NewLet> lets;
-  std::unordered_map<ComputationId, Var> replacements;
+  DenseMap<ComputationId, Var> replacements;
   /// Computations seen at least twice that wait for variables of inner scopes, by those variables.
-  std::unordered_map<ComputationId, std::vector<ComputationId>> waiting;
+  DenseMap<ComputationId, std::vector<ComputationId>> waiting;
   /// How often each computation was seen.
-  std::unordered_map<ComputationId, double> counts;
+  DenseMap<ComputationId, double> counts;
 
   bool changes_something() const { return !replacements.empty(); }
 };
 
-/// The candidates of one search, largest first.
+/// The candidates of one search, largest first; of equal size those of the table by their text,
+/// then what joined later.
 class Queue {
  public:
-  Queue(ComputationPool& pool, const ComputationTable& table) : pool_(pool) {
-    for (const ComputationTable::Item& item : table.items()) {
-      counts_.emplace(item.id, item.count);
-      by_size_[pool_.size(item.id)].push_back(item.id);
-    }
+  Queue(ComputationPool& pool, const ComputationTable& table)
+      : pool_(pool), counts_(table.counts()) {
+    for (const auto& [id, count] : counts_)
+      waiting_.push_back({pool_.size(id), false, id, last_number_++});
+    std::make_heap(waiting_.begin(), waiting_.end());
   }
 
   /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's
-  /// parts join the queue, behind those of equal size.
+  /// parts, which are smaller, join the queue.
   template <class Decide>
   void run(Decide decide) {
-    while (!by_size_.empty()) {
-      std::vector<ComputationId> group = std::move(by_size_.begin()->second);
-      const std::vector<ComputationId> late = take(late_, by_size_.begin()->first);
-      by_size_.erase(by_size_.begin());
-      std::stable_sort(group.begin(), group.end(), [&](ComputationId a, ComputationId b) {
-        return pool_.text(a) < pool_.text(b);
-      });
-      group.insert(group.end(), late.begin(), late.end());
+    std::vector<ComputationId> group;
+    while (!waiting_.empty()) {
+      take_group(group);
       for (ComputationId id : group) {
-        if (decide(id, counts_.at(id))) continue;
+        if (decide(id, *counts_.find(id))) continue;
         for (ComputationId part : pool_.direct_parts(id)) push(part);
       }
     }
   }
 
-  std::unordered_map<ComputationId, double> take_counts() { return std::move(counts_); }
+  DenseMap<ComputationId, double> take_counts() { return std::move(counts_); }
 
  private:
-  using BySize = std::map<double, std::vector<ComputationId>, std::greater<>>;
+  struct Candidate {
+    double size;
+    bool is_late;
+    ComputationId id;
+    /// In the order of their joining.
+    std::size_t number;
+    /// Whether it comes later.
+    bool operator<(const Candidate& other) const {
+      return std::tie(size, other.is_late, other.number) < std::tie(other.size, is_late, number);
+    }
+  };
 
-  static std::vector<ComputationId> take(BySize& from, double size) {
-    const auto it = from.find(size);
-    if (it == from.end()) return {};
-    std::vector<ComputationId> found = std::move(it->second);
-    from.erase(it);
-    return found;
+  /// All of the greatest size that are of the table, or all that joined later.
+  void take_group(std::vector<ComputationId>& group) {
+    group.clear();
+    const Candidate first = waiting_.front();
+    while (!waiting_.empty() && waiting_.front().size == first.size &&
+           waiting_.front().is_late == first.is_late) {
+      group.push_back(waiting_.front().id);
+      std::pop_heap(waiting_.begin(), waiting_.end());
+      waiting_.pop_back();
+    }
+    if (first.is_late || group.size() == 1) return;
+    for (ComputationId id : group) pool_.text(id);
+    std::stable_sort(group.begin(), group.end(), [&](ComputationId a, ComputationId b) {
+      return pool_.text(a) < pool_.text(b);
+    });
   }
 
   void push(ComputationId id) {
-    const auto [it, is_new] = counts_.try_emplace(id, 0);
-    it->second += 1;
+    const auto [count, is_new] = counts_.try_emplace(id, 0);
+    *count += 1;
     if (!is_new) return;
-    by_size_.try_emplace(pool_.size(id));
-    late_[pool_.size(id)].push_back(id);
+    waiting_.push_back({pool_.size(id), true, id, last_number_++});
+    std::push_heap(waiting_.begin(), waiting_.end());
   }
 
   ComputationPool& pool_;
-  std::unordered_map<ComputationId, double> counts_;
-  /// Those of the table, and those that joined later.
-  BySize by_size_, late_;
+  DenseMap<ComputationId, double> counts_;
+  /// A heap, the next one first.
+  std::vector<Candidate> waiting_;
+  std::size_t last_number_ = 0;
 };
 
 class Eliminator {
@@ -134,7 +155,7 @@ class Eliminator {
     Queue queue(pool_, table);
     queue.run([&](ComputationId id, double count) {
       if (const Var* var = context_.let_of(id)) {
-        choice.replacements.emplace(id, *var);
+        choice.replacements.try_emplace(id, *var);
         return true;
       }
       if (count < 2) return false;
@@ -147,7 +168,7 @@ class Eliminator {
       if (!in_scope) return false;
       const Var var = new_variable(pool_.expr(id).dtype());
       choice.lets.push_back({var, pool_.expr(id)});
-      choice.replacements.emplace(id, var);
+      choice.replacements.try_emplace(id, var);
       return true;
     });
     choice.counts = queue.take_counts();
@@ -167,7 +188,10 @@ class Eliminator {
   }
 
   void note_names(const Expr& e) {
-    if (!noted_.insert(pool_.id_of(e)).second) return;
+    const auto id = static_cast<std::size_t>(pool_.id_of(e));
+    if (noted_.size() <= id) noted_.resize(pool_.size());
+    if (noted_[id]) return;
+    noted_[id] = true;
     if (const VarNode* var = e.as<VarNode>()) note_name(var->name);
     for_each_child(e, [&](const Expr& child) { note_names(child); });
   }
@@ -190,18 +214,16 @@ class Eliminator {
 
     Expr expr(const Expr& e) {
       const ComputationId id = pool_.id_of(e);
-      if (const auto found = choice_.replacements.find(id); found != choice_.replacements.end()) {
-        return found->second;
-      }
+      if (const Var* replacement = choice_.replacements.find(id)) return *replacement;
       return below(e);
     }
     /// The same, but the expression itself stays.
     Expr below(const Expr& e) {
       const ComputationId id = pool_.id_of(e);
       if (pool_.children(id).empty()) return e;
-      if (const auto found = done_.find(id); found != done_.end()) return found->second.value_or(e);
+      if (const std::optional<Expr>* found = done_.find(id)) return found->value_or(e);
       Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
-      done_.emplace(id, result.same_as(e) ? std::nullopt : std::optional<Expr>(result));
+      done_.try_emplace(id, result.same_as(e) ? std::nullopt : std::optional<Expr>(result));
       return result;
     }
     Stmt stmt(const Stmt& s) {
@@ -214,7 +236,7 @@ class Eliminator {
     ComputationPool& pool_;
     const Choice& choice_;
     /// Absent: nothing in it changes.
-    std::unordered_map<ComputationId, std::optional<Expr>> done_;
+    DenseMap<ComputationId, std::optional<Expr>> done_;
   };
 
   Stmt apply(const Choice& choice, const Stmt& s) {
@@ -288,15 +310,12 @@ class Eliminator {
   /// Whether the variable that has just come into scope can change what the settled search found.
   bool may_change(ComputationId var, ComputationId value, const Choice& settled) {
     // The value's own occurrence counts once.
-    if (const auto seen = settled.counts.find(value);
-        seen != settled.counts.end() && seen->second > 1)
-      return true;
-    const auto waiting = settled.waiting.find(var);
-    if (waiting == settled.waiting.end()) return false;
-    return std::any_of(waiting->second.begin(), waiting->second.end(), [&](ComputationId id) {
-      const std::vector<ComputationId>& vars = pool_.free_vars(id);
-      return std::all_of(vars.begin(), vars.end(),
-                         [&](ComputationId v) { return context_.has(v); });
+    if (const double* seen = settled.counts.find(value); seen && *seen > 1) return true;
+    const std::vector<ComputationId>* waiting = settled.waiting.find(var);
+    if (!waiting) return false;
+    return std::ranges::any_of(*waiting, [&](ComputationId id) {
+      return std::ranges::all_of(pool_.free_vars(id),
+                                 [&](ComputationId v) { return context_.has(v); });
     });
   }
 
@@ -322,7 +341,8 @@ class Eliminator {
   ComputationPool pool_;
   ComputationCounter counter_{pool_};
   Context context_;
-  std::unordered_set<ComputationId> noted_;
+  /// By number.
+  std::vector<bool> noted_;
   std::unordered_set<int> taken_numbers_;
   int last_number_ = 0;
 };

@@ -127,7 +127,7 @@ void BoundInference::infer_root_ranges(StageId id) {
 }
 
 Range BoundInference::declared(const IterVar& axis) {
-  internal_check(axis.dom().has_value(), "axis `" + axis.name() + "` of an operation has no range");
+  if (!axis.dom()) internal_error("axis `" + axis.name() + "` of an operation has no range");
   return *axis.dom();
 }
 
