@@ -22,8 +22,25 @@ void TextPrinter::function(const PrimFunc& func) {
   text += "}\n";
 }
 
+std::vector<TextPrinter::Mark> TextPrinter::marked_body(const PrimFunc& func) {
+  std::vector<Mark> marks;
+  for (const BufferParam& b : func.buffers) name_buffer(b.buffer);
+  marks_ = &marks;
+  stmt(func.body);
+  marks_ = nullptr;
+  return marks;
+}
+
 void TextPrinter::stmt(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+  if (!marks_ || s.as<Seq>()) return stmt_text(s);
+  const std::size_t mark = marks_->size();
+  marks_->push_back({s, text.size(), 0});
+  stmt_text(s);
+  (*marks_)[mark].end = text.size();
+}
+
+void TextPrinter::stmt_text(const Stmt& s) {
   match(
       s.node().value,
       [&](const Store& n) { buffer(n.buffer), list(n.indices), text += " = ", expr(n.value); },

@@ -34,7 +34,16 @@ class TextPrinter {
 
   std::string text;
 
+  /// Where a statement stands in the text.
+  struct Mark {
+    Stmt stmt;
+    std::size_t begin, end;
+  };
+
   void function(const PrimFunc& func);
+  /// The body alone, where all of its statements but sequences stand, in the order of their
+  /// beginnings. A buffer has the name of its memory.
+  std::vector<Mark> marked_body(const PrimFunc& func);
   void expr(const Expr& e);
   void stmt(const Stmt& s);
   void range(const Range& r) { expr(r.min), text += ":", expr(end_of(r)); }
@@ -46,6 +55,8 @@ class TextPrinter {
   bool annotate_;
   std::size_t longest_;
   bool is_cut_ = false;
+  /// Null where nobody asks for the places of statements.
+  std::vector<Mark>* marks_ = nullptr;
   int indent_ = 0;
   std::unordered_map<const void*, std::string> named_;
   std::vector<const CommReducerNode*> reducers_;
@@ -94,6 +105,7 @@ class TextPrinter {
     text += ")";
   }
 
+  void stmt_text(const Stmt& s);
   void binary(const Binary& n);
   void infix(const Binary& n, const char* sign) {
     text += "(", expr(n.a), text += sign, expr(n.b), text += ")";

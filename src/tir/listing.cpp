@@ -1,0 +1,78 @@
+#include "tenon/tir/listing.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/walk.h"
+#include "tir/text_printer.h"
+
+namespace tenon::tir {
+
+namespace {
+
+/// Statements that each stand at one place.
+class Unsharing {
+ public:
+  Stmt of(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return of(s); });
+    const Stmt made = map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return of(child); });
+    // With children of its own a statement is a new one already.
+    const bool is_met_again = made.same_as(s) && !met_.insert(&s.node()).second;
+    return is_met_again ? make_stmt(s.node().value) : made;
+  }
+
+ private:
+  std::unordered_set<const StmtNode*> met_;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// From places in the text to lines, and from nesting to the statement around.
+std::vector<ListedStmt> listed(const std::vector<TextPrinter::Mark>& marks,
+                               const std::string& text) {
+  std::vector<std::size_t> ends;  // of lines
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (text[at] == '\n') ends.push_back(at);
+  const auto line_of = [&](std::size_t at) {
+    return static_cast<int>(std::ranges::lower_bound(ends, at) - ends.begin()) + 1;
+  };
+  std::vector<ListedStmt> stmts;
+  std::vector<std::size_t> around;  // their ends, outermost first
+  std::vector<int> indices;
+  for (const TextPrinter::Mark& mark : marks) {
+    while (!around.empty() && around.back() <= mark.begin) {
+      around.pop_back();
+      indices.pop_back();
+    }
+    stmts.push_back({mark.stmt, line_of(mark.begin), line_of(std::max(mark.begin, mark.end - 1)),
+                     indices.empty() ? -1 : indices.back()});
+    around.push_back(mark.end);
+    indices.push_back(static_cast<int>(stmts.size()) - 1);
+  }
+  return stmts;
+}
+
+}  // namespace
+
+Listing list_statements(const PrimFunc& func) {
+  Listing listing{func, {}, {}};
+  listing.func.body = Unsharing().of(func.body);
+  NameTable names;
+  TextPrinter printer(names, TextPrinter::Annotate::No);
+  const std::vector<TextPrinter::Mark> marks = printer.marked_body(listing.func);
+  listing.lines = lines_of(printer.text);
+  listing.stmts = listed(marks, printer.text);
+  return listing;
+}
+
+}  // namespace tenon::tir
