@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/codegen/kernels.h"
+#include "tenon/codegen/statement_lines.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
@@ -45,6 +46,9 @@ struct CompileOptions {
   bool stage_comments = false;
   /// For code that runs in this process, by LLVM. Such code cannot be saved.
   std::optional<Profiling> profiling = std::nullopt;
+  /// By LLVM: assembler then tells the line of every instruction's statement, as `.loc`. Used while
+  /// compiling only.
+  const StatementLines* lines = nullptr;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };

@@ -109,7 +109,9 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   LlvmCode result;
   result.common = common_target(units);
   result.options = options;
-  result.options.on_step = {};  // It may refer to what the artifact outlives.
+  // They may refer to what the artifact outlives.
+  result.options.on_step = {};
+  result.options.lines = nullptr;
   const auto machine = make_target_machine(result.common, options.opt_level);
   llvm::LLVMContext context;
   llvm::Module module("tenon", context);
@@ -117,11 +119,13 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   import_sources(module, units, result);
   const bool has_imports = llvm::any_of(module, [](const auto& f) { return !f.isDeclaration(); });
 
+  std::optional<DebugLines> debug_lines;
+  if (options.lines) debug_lines.emplace(module, *options.lines);
   SymbolNames symbols;
   std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
     result.targets.push_back(unit.target);
-    ModuleEmitter emitter(module, unit.target, options);
+    ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
     if (unit.kernels) {
       emitter.add_kernels(*unit.kernels);
       kernel_tables.push_back(emitter.kernels()->data);
@@ -136,6 +140,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
       result.functions.back().features = needed_features(unit.target);
     }
   }
+  if (debug_lines) debug_lines->finish();
   add_manifest(module, result.functions);
   if (!kernel_tables.empty()) add_kernel_tables(module, kernel_tables);
   if (result.common.system_library)

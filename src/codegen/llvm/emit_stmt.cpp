@@ -25,6 +25,8 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function
       workspaces_(module, function) {
   builder_.setFastMathFlags(module.fast_math_flags());
   builder_.SetInsertPoint(new_block("start"));
+  if (DebugLines* lines = module.debug_lines())
+    builder_.SetCurrentDebugLocation(lines->begin(*function));
 }
 
 void FunctionEmitter::body(const Stmt& body) {
@@ -42,6 +44,15 @@ void FunctionEmitter::close_entry() { llvm::IRBuilder<>(entry_).CreateBr(entry_-
 
 void FunctionEmitter::stmt(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+  const DebugLines* lines = module_.debug_lines();
+  if (!lines) return stmt_code(s);
+  const llvm::DebugLoc around = builder_.getCurrentDebugLocation();
+  if (const auto own = lines->of(s.node(), *function_)) builder_.SetCurrentDebugLocation(*own);
+  stmt_code(s);
+  builder_.SetCurrentDebugLocation(around);
+}
+
+void FunctionEmitter::stmt_code(const Stmt& s) {
   auto never = [](const char* what) {
     internal_error(std::string(what) + " is left in lowered code");
   };

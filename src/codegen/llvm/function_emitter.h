@@ -42,7 +42,9 @@ class FunctionEmitter {
   void close_entry();
 
   // Statements.
+  /// Instructions are made from here on with the statement's line, if it has one.
   void stmt(const tir::Stmt& s);
+  void stmt_code(const tir::Stmt& s);
   void emit(const tir::Store& n);
   void emit(const tir::Allocate& n);
   void emit(const tir::For& n);

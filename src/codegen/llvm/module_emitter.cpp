@@ -38,10 +38,11 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
 }
 
 ModuleEmitter::ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts,
-                             const CompileOptions& options)
+                             const CompileOptions& options, DebugLines* debug_lines)
     : module_(module),
       traits_(traits_of(facts)),
       options_(options),
+      debug_lines_(debug_lines),
       fast_math_(facts.fast_math),
       cpu_(facts.cpu),
       features_(joined_features(facts)) {}

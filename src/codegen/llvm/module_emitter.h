@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/llvm/debug_lines.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/tir/function.h"
@@ -33,7 +34,9 @@ struct KernelTable {
 
 class ModuleEmitter {
  public:
-  ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options);
+  /// `debug_lines` may be null.
+  ModuleEmitter(llvm::Module& module, const tir::TargetFacts& facts, const CompileOptions& options,
+                DebugLines* debug_lines);
 
   llvm::Module& module() const { return module_; }
   llvm::LLVMContext& context() const { return module_.getContext(); }
@@ -42,6 +45,9 @@ class ModuleEmitter {
   /// The flags of every floating operation: contraction always, what changes the order of sums only
   /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;
+
+  /// Null unless instructions are to tell of their statements.
+  DebugLines* debug_lines() const { return debug_lines_; }
 
   /// What the functions emitted from now on launch; their arrays are on the kernels' device.
   void add_kernels(const KernelCode& code);
@@ -73,6 +79,7 @@ class ModuleEmitter {
   llvm::Module& module_;
   TargetTraits traits_;
   CompileOptions options_;
+  DebugLines* debug_lines_;
   bool fast_math_;
   std::string cpu_;
   std::string features_;

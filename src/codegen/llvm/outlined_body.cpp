@@ -36,6 +36,9 @@ OutlinedBody::OutlinedBody(FunctionEmitter& outer, const Stmt& body, const std::
 }
 
 void OutlinedBody::define_captured(FunctionEmitter& inner) const {
+  if (const DebugLines* lines = outer_.module_.debug_lines())
+    inner.builder_.SetCurrentDebugLocation(
+        lines->same_line(outer_.builder_.getCurrentDebugLocation(), *function_));
   for (const Capture& c : captures_) {
     llvm::Argument* argument = function_->getArg(static_cast<unsigned>(c.argument));
     llvm::Value* value = captured_[c.argument];

@@ -18,7 +18,8 @@ class OutlinedBody {
   OutlinedBody(FunctionEmitter& outer, const tir::Stmt& body, const std::string& name,
                const std::vector<llvm::Type*>& own);
 
-  /// Defines the captured variables inside the body's own emitter.
+  /// Defines the captured variables inside the body's own emitter, which goes on with the line that
+  /// the outer one is at.
   void define_captured(FunctionEmitter& inner) const;
   llvm::Function* function() const { return function_; }
   llvm::Argument* own_argument(std::size_t n) const {
