@@ -1,13 +1,12 @@
 // fuzz [--seconds N] [--seed S] [--count N] [--compile] [--jobs J] ...: random programs with random
 // schedules, one seed after the other, each in a process of its own with a limit, until the time is
 // over. A failure is shrunk and printed; the exit status is then 1.
-#include <unistd.h>
-
 #include <chrono>
 #include <ctime>
 #include <iostream>
 #include <thread>
 
+#include "tenon/tooling/progress.h"
 #include "tests/fuzz/block_case.h"
 #include "tests/fuzz/random_case.h"
 #include "tests/fuzz/tally.h"
@@ -180,7 +179,7 @@ class Fuzzer {
       if (!is_busy) break;
       wait_for(workers_);
     }
-    if (is_terminal_) std::cerr << "\r" << std::string(78, ' ') << "\r";
+    progress_.hide();
     if (options_.refusals) tally_.print_refusals(std::cout);
     if (options_.coverage_table) tally_.print_coverage(std::cout);
     std::cout << "first seed " << options_.seed << "\n";
@@ -206,6 +205,7 @@ class Fuzzer {
 
   void take(const Job& job, const Outcome& outcome) {
     tally_.add(job, outcome);
+    if (options_.describe || outcome.is_finding()) progress_.hide();
     if (options_.describe) std::cout << outcome.description << "=> " << outcome.text << std::endl;
     if (!outcome.is_finding()) return;
     // The first few of a kind are worth the time.
@@ -232,17 +232,7 @@ class Fuzzer {
   }
 
   void show_progress() {
-    if (!is_terminal_ || elapsed() < shown_ + 0.5) return;
-    shown_ = elapsed();
-    const double rate = tally_.cases() / std::max(shown_, 1e-9);
-    double left = options_.seconds - shown_;
-    if (options_.count > 0 && rate > 0)
-      left = std::min(left, (options_.count - tally_.cases()) / rate);
-    std::cerr << "\r" << tally_.cases()
-              << (options_.count > 0 ? " of " + std::to_string(options_.count) : "") << " done, "
-              << static_cast<int>(rate * 10) / 10.0 << " per second, "
-              << static_cast<int>(std::max(left, 0.0)) << " s left, " << tally_.findings()
-              << " findings   " << std::flush;
+    progress_.set(tally_.cases(), std::to_string(tally_.findings()) + " findings");
   }
 
   Options options_;
@@ -252,8 +242,9 @@ class Fuzzer {
   std::vector<std::unique_ptr<Worker>> workers_;
   Tally tally_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
-  double shown_ = 0;
+  Progress progress_{{.what = "cases",
+                      .total = options_.count > 0 ? std::optional(options_.count) : std::nullopt,
+                      .most_seconds = options_.seconds}};
 };
 
 /// 13 kernels at a time, so that a driver compiles them in a while.

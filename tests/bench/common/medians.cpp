@@ -2,9 +2,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+
+#include "tenon/tooling/progress.h"
+
 namespace tenon::bench {
 
 namespace {
+
+constexpr std::chrono::duration<double> kTurn{0.05};
 
 class Medians : public benchmark::BenchmarkReporter {
  public:
@@ -23,15 +29,21 @@ class Medians : public benchmark::BenchmarkReporter {
 std::map<std::string, double> medians_of(const std::vector<Contest>& contests, int turns) {
   std::string turns_flag = "--benchmark_repetitions=" + std::to_string(turns);
   std::vector<std::string> flags = {"bench", "--benchmark_enable_random_interleaving=true",
-                                    "--benchmark_min_time=0.05", turns_flag};
+                                    "--benchmark_min_time=" + std::to_string(kTurn.count()),
+                                    turns_flag};
   std::vector<char*> arguments;
   for (std::string& flag : flags) arguments.push_back(flag.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   benchmark::ClearRegisteredBenchmarks();
+  Progress progress({.what = "turns", .total = std::ssize(contests) * turns});
   for (const Contest& contest : contests)
-    benchmark::RegisterBenchmark(contest.name.c_str(), [&contest](benchmark::State& state) {
+    benchmark::RegisterBenchmark(contest.name.c_str(), [&](benchmark::State& state) {
+      const auto start = std::chrono::steady_clock::now();
       for (auto _ : state) contest.run();
+      // Shorter ones only find out how many calls a turn needs.
+      const bool is_turn = std::chrono::steady_clock::now() - start > kTurn * 0.9;
+      progress.add(is_turn ? 1 : 0);
     })->UseRealTime();
   Medians medians;
   benchmark::RunSpecifiedBenchmarks(&medians);
