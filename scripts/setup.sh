@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# setup.sh [--with-opencl] [--with-peers]: installs what Tenon needs and this Debian machine lacks. Quick, and
-# silent, when nothing is missing. With the first option also OpenCL's device on the CPU (PoCL), for the tests
-# of kernels; with the second Google Benchmark and the libraries that benchmarks compare Tenon with.
+# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs]: installs what Tenon needs and this
+# Debian machine lacks. Quick, and silent, when nothing is missing. The options add OpenCL's device on the CPU
+# (PoCL), for the tests of kernels; Google Benchmark and the libraries that benchmarks compare Tenon with;
+# Chromium, for the tests of pages; Doxygen, for the reference; with that Graphviz, which also draws what
+# --emit=dot prints.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -10,8 +12,11 @@ for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
     --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev) ;;
+    --with-browser) packages+=(chromium chromium-driver) ;;
+    --with-docs) packages+=(doxygen graphviz) ;;
     *)
-      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers." >&2
+      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
+           "--with-docs." >&2
       exit 2
       ;;
   esac

@@ -36,7 +36,7 @@ void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocatio
 
 /// The printed program, made ready for code: the passes that no text shows.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
-                       const tir::TargetFacts& target, ProfiledBuild* profiled) {
+                       const tir::TargetFacts& target, BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
   tir::IRModule ready;
@@ -46,7 +46,7 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
       result =
           lowering::run_passes(lowering::fast_math_passes(), std::move(result), {.passes = passes});
     result = lowering::run_passes(lowering::host_passes(), std::move(result), {.passes = passes});
-    if (profiled) result = profiled->add(func, result);
+    if (watcher) result = watcher->add(func, result);
     ready.functions.emplace(name, std::move(result));
   }
   return ready;
@@ -90,7 +90,7 @@ std::string c_compiler() {
 /// Compiles functions that have been lowered.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  ProfiledBuild* profiled) {
+                                  BuildWatcher* watcher) {
   if (options.opt_level < 0 || options.opt_level > 3)
     throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level),
                       where);
@@ -106,7 +106,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       throw TargetError("build: one module is of one kind of target, not of `" +
                             modules.front().target.str() + "` and `" + part.target.str() + "`",
                         where);
-  if (profiled && kind != tir::TargetKind::Llvm)
+  if (options.profile && kind != tir::TargetKind::Llvm)
     throw TargetError("build: profile times functions for CPUs that LLVM compiles (`llvm`), not `" +
                           modules.front().target.str() + "`",
                       where);
@@ -121,7 +121,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         if (facts.is_gpu()) {
           units.push_back(for_device(module, options.passes, facts, options.stage_comments));
         } else {
-          units.push_back({for_host(module, options.passes, facts, profiled), facts});
+          units.push_back({for_host(module, options.passes, facts, watcher), facts});
         }
       }
       codegen::CompileOptions how{.opt_level = options.opt_level,
@@ -130,7 +130,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   .argument_alignment = options.argument_alignment,
                                   .stage_comments = options.stage_comments,
                                   .on_step = options.on_step};
-      if (profiled) how.profiling = profiled->profiling();
+      if (watcher) watcher->set_up(how);
       return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
                                         : codegen::compile(units, how);
     });
@@ -147,7 +147,7 @@ runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& opti
 
 codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
-                                  ProfiledBuild* profiled) {
+                                  BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
   const std::vector<TargetedModule> ready = with_user_line(where, [&] {
@@ -156,13 +156,13 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
       parts.push_back({lowered(part.module, options, where), part.target});
     return parts;
   });
-  return compile_lowered(ready, options, where, profiled);
+  return compile_lowered(ready, options, where, watcher);
 }
 
 codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                    const std::vector<LowerArgument>& args, const Target& target,
                                    const BuildOptions& options, const SourceLocation& where,
-                                   ProfiledBuild* profiled) {
+                                   BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   const tir::IRModule module = with_user_line(where, [&] {
     return with_deep_stack([&] {
@@ -184,7 +184,7 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       return lower_loops(std::move(loops), lowering);
     });
   });
-  return compile_lowered({{module, target}}, options, where, profiled);
+  return compile_lowered({{module, target}}, options, where, watcher);
 }
 
 /// Code to be kept is not that which reports to this process.
@@ -216,6 +216,13 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules, const Buil
   return compile_modules(modules, options, where, nullptr);
 }
 
+codegen::Artifact compile_watched(const te::Schedule& schedule,
+                                  const std::vector<LowerArgument>& args, const Target& target,
+                                  const BuildOptions& options, const SourceLocation& where,
+                                  BuildWatcher& watcher) {
+  return compile_schedule(schedule, args, target, options, where, &watcher);
+}
+
 codegen::Artifact compile(const tir::IRModule& module, const Target& target,
                           const BuildOptions& options, SourceLocation where) {
   return compile(std::vector<TargetedModule>{{module, target}}, options, where);
@@ -234,8 +241,8 @@ runtime::Module build(const tir::IRModule& module, const Target& target,
 
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options,
                       SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, ProfiledBuild* profiled) {
-    return compile_modules(modules, how, where, profiled);
+  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
+    return compile_modules(modules, how, where, watcher);
   });
 }
 
@@ -248,8 +255,8 @@ runtime::Module build(const std::vector<tir::IRModule>& modules, const Target& t
 
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target, const BuildOptions& options, SourceLocation where) {
-  return compile_and_load(options, where, [&](const BuildOptions& how, ProfiledBuild* profiled) {
-    return compile_schedule(schedule, args, target, how, where, profiled);
+  return compile_and_load(options, where, [&](const BuildOptions& how, BuildWatcher* watcher) {
+    return compile_schedule(schedule, args, target, how, where, watcher);
   });
 }
 

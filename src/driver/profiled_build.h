@@ -4,11 +4,10 @@
 //   ProfiledBuild profiled;
 //   const BuildOptions watched = profiled.watch(options);         // the compiler's steps are noted
 //   ready = profiled.add(lowered, ready);                         // probes around stages' loops
-//   compile_options.profiling = profiled.profiling();
+//   profiled.set_up(compile_options);
 #pragma once
 
-#include "tenon/codegen/compile_options.h"
-#include "tenon/driver/build.h"
+#include "driver/build_watcher.h"
 #include "tenon/driver/profile.h"
 #include "tenon/lower/stage_probes.h"
 #include "tenon/lower/stage_work.h"
@@ -36,19 +35,19 @@ struct StageProfiler : runtime::Profiler {
   std::vector<CompileStep> steps;
 };
 
-class ProfiledBuild {
+class ProfiledBuild : public BuildWatcher {
  public:
   /// The same, with steps and passes noted. Valid as long as this lives.
   BuildOptions watch(BuildOptions options);
   /// The function as it is to be compiled: `ready` with probes. `lowered` is what the loops' work
   /// is counted in.
-  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready);
-  /// When all functions have been added.
-  codegen::Profiling profiling();
+  tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) override;
+  void set_up(codegen::CompileOptions& options) override { options.profiling = profiling(); }
   /// When all steps have been made.
   void finish();
 
  private:
+  codegen::Profiling profiling();
   void note(std::string_view step, std::chrono::nanoseconds time);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -18,13 +18,15 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array<std::pair<std::string_view, Emit>, 7> kEmits = {{{"simple", Emit::Simple},
+constexpr std::array<std::pair<std::string_view, Emit>, 9> kEmits = {{{"simple", Emit::Simple},
                                                                       {"loops", Emit::Loops},
                                                                       {"outline", Emit::Outline},
                                                                       {"dot", Emit::Dot},
                                                                       {"ll", Emit::Ll},
                                                                       {"asm", Emit::Asm},
-                                                                      {"source", Emit::Source}}};
+                                                                      {"source", Emit::Source},
+                                                                      {"svg", Emit::Svg},
+                                                                      {"html", Emit::Html}}};
 
 /// The command line could not be understood.
 struct UsageError : std::runtime_error {
@@ -38,7 +40,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
-enum class Takes { Nothing, Value, Values };
+enum class Takes { Nothing, Value, ValueOrNothing, Values };
 
 struct OptionText {
   const char* name;
@@ -47,12 +49,12 @@ struct OptionText {
   const char* help;
 };
 
-constexpr std::array<OptionText, 9> kOptions = {{
+constexpr std::array<OptionText, 10> kOptions = {{
     {"help", Takes::Nothing, "", "print this and stop"},
-    {"emit", Takes::Value, "simple|loops|outline|dot|ll|asm|source",
-     "print the loops, the loops before any pass, the schedule as an outline or as Graphviz's graphs "
-     "(what reads what, what is computed where, how axes come of each other), LLVM's IR, assembler, or "
-     "the target's source"},
+    {"emit", Takes::Value, "simple|loops|outline|dot|ll|asm|source|svg|html",
+     "print the loops, the loops before any pass, the schedule as an outline, as Graphviz's graphs "
+     "(what reads what, what is computed where, how axes come of each other) or as its drawings, LLVM's IR, assembler, "
+     "the target's source, or a page for browsers with loops, machine code and buffers side by side"},
     {"target", Takes::Value, "TARGET",
      "what to compile for: \"llvm -mcpu=native\" unless said, or \"c\""},
     {"size", Takes::Value, "N", ""},
@@ -60,6 +62,9 @@ constexpr std::array<OptionText, 9> kOptions = {{
      "threads of parallel loops; as many as there are processors unless said"},
     {"check", Takes::Nothing, "", "run every schedule and compare its results with the truth"},
     {"time", Takes::Nothing, "", "run every schedule and print its time"},
+    {"profile", Takes::ValueOrNothing, "table|json|trace",
+     "run every schedule and print where its time goes, stage by stage; as a table unless said, JSON, "
+     "or a trace for browsers. With --emit=html the page shows it"},
     {"dump-after", Takes::Values, "PASS|all",
      "print the function after a pass of lowering, on the standard error; may be repeated"},
     {"time-passes", Takes::Nothing, "",
@@ -80,6 +85,11 @@ po::options_description describe_options(const ProgramSettings& settings) {
       case Takes::Value:
         options.add_options()(option.name, po::value<std::string>()->value_name(option.value),
                               help);
+        break;
+      case Takes::ValueOrNothing:
+        options.add_options()(
+            option.name,
+            po::value<std::string>()->implicit_value("table")->value_name(option.value), help);
         break;
       case Takes::Values:
         options.add_options()(
@@ -113,7 +123,14 @@ Emit parse_emit(const std::string& text) {
   for (const auto& [name, emit] : kEmits)
     if (name == text) return emit;
   throw UsageError("unknown --emit='" + text +
-                   "'. Known: simple, loops, outline, dot, ll, asm, source.");
+                   "'. Known: simple, loops, outline, dot, ll, asm, source, svg, html.");
+}
+
+ProfileForm parse_profile(const std::string& text) {
+  if (text == "table") return ProfileForm::Table;
+  if (text == "json") return ProfileForm::Json;
+  if (text == "trace") return ProfileForm::Trace;
+  throw UsageError("unknown --profile='" + text + "'. Known: table, json, trace.");
 }
 
 std::vector<std::string> parse_passes(const std::vector<std::string>& wanted) {
@@ -171,6 +188,7 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
     options.threads = parse_number("threads", text("threads"), 1, runtime::kMaxThreads);
   options.check = values.contains("check");
   options.time = values.contains("time");
+  if (values.contains("profile")) options.profile = parse_profile(text("profile"));
   if (values.contains("dump-after"))
     options.dump_after = parse_passes(values["dump-after"].as<std::vector<std::string>>());
   options.time_passes = values.contains("time-passes");
@@ -196,7 +214,8 @@ int run_command_line(int argc, char** argv, const ProgramSettings& settings,
       print_help(program, settings);
       return 0;
     }
-    const CommandLineOptions& options = std::get<CommandLineOptions>(parsed);
+    CommandLineOptions options = std::get<CommandLineOptions>(parsed);
+    options.program = program;
     if (options.threads) runtime::set_num_threads(*options.threads);
     return body(options);
   } catch (const UsageError& error) {

@@ -5,6 +5,7 @@
 
 #include "tenon/runtime/threads.h"
 #include "tenon/te/draw.h"
+#include "tenon/tooling/graphviz.h"
 #include "tenon/tooling/on_device.h"
 
 namespace tenon {
@@ -41,7 +42,10 @@ ScheduleProgram::ScheduleProgram(const CommandLineOptions& options, const Progra
       size_(options.size.value_or(phase == Phase::Check ? settings.check_size : settings.size)),
       out_(out),
       err_(err),
-      reports_(options, err) {}
+      reports_(options, err) {
+  const bool prints_profiles = options.profile && options.emit != Emit::Html;
+  if (prints_profiles && phase == Phase::Show) profiles_.emplace(*options.profile, out);
+}
 
 void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule,
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
@@ -50,6 +54,7 @@ void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule
   try {
     if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
     if (prints_texts()) emit(name, schedule, args, options, where);
+    if (profiles_) profile(name, schedule, args, options, where);
     if (options_.time) time(name, schedule, args, options, where);
   } catch (const InternalError&) {
     throw;
@@ -88,6 +93,9 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
     case Emit::Dot:
       print(te::all_dots(schedule, where));
       return;
+    case Emit::Svg:
+      print(drawn(te::all_dots(schedule, where)));
+      return;
     case Emit::Ll:
       print(compile(schedule, args, target(), how, where).source("ll"));
       return;
@@ -99,6 +107,9 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
       print(artifact.source(artifact.source_kinds().front()));
       return;
     }
+    case Emit::Html:
+      views_.push_back(view(name, schedule, args, options, where));
+      return;
   }
 }
 
@@ -144,13 +155,8 @@ void ScheduleProgram::check_refused(const std::string& name, const te::Schedule&
 void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule,
                            const std::vector<LowerArgument>& args, const ShowOptions& options,
                            const SourceLocation& where) {
-  if (options.refused_for) {
-    out_ << "time " << name << ": not timed, because build refuses it" << std::endl;
-    return;
-  }
-  const bool is_for_gpu = target().facts().is_gpu();
-  if (binds_threads(schedule, where) && !is_for_gpu) {
-    out_ << "time " << name << ": not timed, because it binds threads of a GPU" << std::endl;
+  if (const std::string reason = why_not_run(schedule, options, where); !reason.empty()) {
+    out_ << "time " << name << ": not timed, because " << reason << std::endl;
     return;
   }
   const runtime::Module module =
@@ -171,6 +177,37 @@ void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule
        << ")" << std::endl;
 }
 
+std::string ScheduleProgram::why_not_run(const te::Schedule& schedule, const ShowOptions& options,
+                                         const SourceLocation& where) const {
+  if (options.refused_for) return "build refuses it";
+  const bool is_for_gpu = target().facts().is_gpu();
+  return binds_threads(schedule, where) && !is_for_gpu ? "it binds threads of a GPU" : "";
+}
+
+void ScheduleProgram::profile(const std::string& name, const te::Schedule& schedule,
+                              const std::vector<LowerArgument>& args, const ShowOptions& options,
+                              const SourceLocation& where) {
+  if (const std::string reason = why_not_run(schedule, options, where); !reason.empty()) {
+    err_ << "profile " << name << ": not measured, because " << reason << std::endl;
+    return;
+  }
+  profiles_->add(name, profile_run(schedule, args, target(), build_options(name, options),
+                                   make_arguments(args, argument_options(options), where), where));
+}
+
+LoopView ScheduleProgram::view(const std::string& name, const te::Schedule& schedule,
+                               const std::vector<LowerArgument>& args, const ShowOptions& options,
+                               const SourceLocation& where) {
+  const BuildOptions how = build_options(name, options);
+  std::optional<Profile> profile;
+  if (options_.profile && why_not_run(schedule, options, where).empty())
+    profile = profile_run(schedule, args, target(), how,
+                          make_arguments(args, argument_options(options), where), where);
+  LoopView view = view_loops(schedule, args, target(), how, profile, where);
+  view.name = name;
+  return view;
+}
+
 BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowOptions& options) {
   return {.binds = options.binds,
           .passes = reports_.watch(options.passes, name),
@@ -181,6 +218,12 @@ void ScheduleProgram::warn(const te::Schedule& schedule) {
   for (const std::string& warning : schedule.warnings())
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;
+}
+
+void ScheduleProgram::finish() {
+  if (profiles_) profiles_->finish();
+  if (!views_.empty()) out_ << loop_page(options_.program, views_) << std::flush;
+  reports_.finish();
 }
 
 void ScheduleProgram::fail(const std::string& message) {

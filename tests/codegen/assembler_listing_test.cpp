@@ -8,32 +8,32 @@ namespace {
 
 using Kind = AssemblerLine::Kind;
 
-constexpr const char* kText = R"(	.text
-	.file	0 "" "loops"
-	.type	sum_compute,@function
+constexpr const char* kText = R"(    .text
+    .file    0 "" "loops"
+    .type    sum_compute,@function
 sum_compute:                            # @sum_compute
 .Lfunc_begin0:
-	.cfi_startproc
+    .cfi_startproc
 # %bb.0:                                # %entry
-	.loc	0 1 0 prologue_end              # loops:1:0
-	xorl	%eax, %eax
+    .loc    0 1 0 prologue_end              # loops:1:0
+    xorl    %eax, %eax
 .LBB0_1:                                # %loop
 .Ltmp0:
-	.loc	0 2 0                           # loops:2:0
-	vaddss	(%rdi,%rax,4), %xmm0, %xmm0
-	.loc	0 0 0 is_stmt 0                 # loops:0:0
-	incq	%rax
-	.loc	0 1 0 is_stmt 1
-	cmpq	$8, %rax
-	jne	.LBB0_1
+    .loc    0 2 0                           # loops:2:0
+    vaddss    (%rdi,%rax,4), %xmm0, %xmm0
+    .loc    0 0 0 is_stmt 0                 # loops:0:0
+    incq    %rax
+    .loc    0 1 0 is_stmt 1
+    cmpq    $8, %rax
+    jne    .LBB0_1
 .LBB0_2:                                # %unused
-	retq                                    # comment
+    retq                                    # comment
 .Lfunc_end0:
-	.size	sum_compute, .Lfunc_end0-sum_compute
-	.cfi_endproc
-	.section	.rodata,"a",@progbits
+    .size    sum_compute, .Lfunc_end0-sum_compute
+    .cfi_endproc
+    .section    .rodata,"a",@progbits
 .Ltable:
-	.long	3
+    .long    3
 )";
 
 TEST(AssemblerListing, HasFunctionsInstructionsAndLabelsThatAreJumpedTo) {

@@ -7,8 +7,10 @@
 #include <limits>
 #include <sstream>
 
+#include "tenon/driver/loop_page.h"
 #include "tenon/tenon.h"
 #include "tenon/tooling/check.h"
+#include "tenon/tooling/graphviz.h"
 #include "tenon/tooling/multiply_add_peak.h"
 
 using namespace tenon;
@@ -95,13 +97,19 @@ class Ladder {
     if (checks()) expected_ = reference(data_, n_);
     std::vector<Built> built;
     for (const Step& step : steps) {
-      if (prints()) print(step);
+      if (prints_page())
+        add_to_page(step);
+      else if (prints())
+        print(step);
+      if (profiles()) profile(step);
       if (checks() || times()) built.push_back(run(step));
     }
     if (times()) {
       for (int round = 0; round < kRounds; ++round) measure_again(built);
       print_table(built);
     }
+    if (profiles_) profiles_->finish();
+    if (prints_page()) std::cout << loop_page(options_.program, views_) << std::flush;
     reports_.finish();
     return failed_ ? 1 : 0;
   }
@@ -112,6 +120,8 @@ class Ladder {
   /// is worth some percent.
   static constexpr int kRounds = 8;
 
+  bool prints_page() const { return options_.emit == Emit::Html; }
+  bool profiles() const { return options_.profile && !prints_page(); }
   bool prints() const { return options_.emit || runs_all_; }
   bool checks() const { return options_.check || runs_all_; }
   bool times() const { return options_.time || runs_all_; }
@@ -121,6 +131,25 @@ class Ladder {
   codegen::Artifact compile(const Step& step) {
     return tenon::compile(step.schedule, arguments(step), options_.target,
                           {.name = "matmul", .passes = reports_.watch({}, step.name)});
+  }
+
+  Profile profile_of(const Step& step) {
+    const std::vector<CallArgument> call = make_arguments(arguments(step));
+    return profile_run(step.schedule, arguments(step), options_.target, {.name = "matmul"}, call);
+  }
+
+  void profile(const Step& step) {
+    if (!profiles_) profiles_.emplace(*options_.profile, std::cout);
+    profiles_->add(step.name, profile_of(step));
+  }
+
+  void add_to_page(const Step& step) {
+    std::optional<Profile> profile;
+    if (options_.profile) profile = profile_of(step);
+    views_.push_back(view_loops(step.schedule, arguments(step), options_.target,
+                                {.name = "matmul", .passes = reports_.watch({}, step.name)},
+                                profile));
+    views_.back().name = step.name;
   }
 
   void print(const Step& step) {
@@ -150,6 +179,11 @@ class Ladder {
         std::cout << artifact.source(artifact.source_kinds().front());
         break;
       }
+      case Emit::Svg:
+        std::cout << drawn(te::all_dots(step.schedule));
+        break;
+      case Emit::Html:
+        return;
     }
     std::cout << std::endl;
   }
@@ -260,6 +294,8 @@ class Ladder {
   double one_peak_ = 0, all_peak_ = 0;
   /// The last step on one thread.
   std::optional<Measured> alone_;
+  std::vector<LoopView> views_;
+  std::optional<ProfilePrinter> profiles_;
   bool failed_ = false;
 };
 

@@ -23,16 +23,20 @@
 
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
+#include "tenon/tooling/profile_run.h"
 #include "tenon/tooling/step_times.h"
 
 namespace tenon {
 
 /// What to print of a schedule: the loops as the known texts have them, the loops before any pass,
 /// LLVM's IR, assembler, or the code as its target's language has it (C for `c`, LLVM's IR for
-/// `llvm`).
-enum class Emit : std::uint8_t { Simple, Loops, Outline, Dot, Ll, Asm, Source };
+/// `llvm`); drawings of the graphs, where Graphviz is installed; a page
+/// of all that belongs together (driver/loop_page.h).
+enum class Emit : std::uint8_t { Simple, Loops, Outline, Dot, Ll, Asm, Source, Svg, Html };
 
 struct CommandLineOptions {
+  /// The program's name.
+  std::string program;
   /// Absent: the program's own choice.
   std::optional<Emit> emit;
   Target target = Target("llvm");
@@ -40,11 +44,14 @@ struct CommandLineOptions {
   std::optional<int> threads;
   bool check = false;
   bool time = false;
+  /// How to print where the time of a run goes; absent: not asked for. With a page, it is shown
+  /// there.
+  std::optional<ProfileForm> profile;
   /// Names of passes, each once.
   std::vector<std::string> dump_after;
   bool time_passes = false;
 
-  bool runs() const { return check || time; }
+  bool runs() const { return check || time || profile; }
 };
 
 struct ProgramSettings {

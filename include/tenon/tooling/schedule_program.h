@@ -25,6 +25,7 @@
 #include <ostream>
 
 #include "tenon/driver/build.h"
+#include "tenon/driver/loop_page.h"
 #include "tenon/driver/lower.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/command_line.h"
@@ -71,10 +72,11 @@ class ScheduleProgram {
   /// Prints between the texts, where texts are printed.
   template <class... T>
   void print(const T&... values) {
-    if (prints_texts()) (out_ << ... << values) << std::flush;
+    if (prints_texts() && options_.emit != Emit::Html) (out_ << ... << values) << std::flush;
   }
   bool failed() const { return failed_; }
-  void finish() { reports_.finish(); }
+  /// Prints what is printed of all schedules together.
+  void finish();
 
  private:
   bool prints_texts() const { return phase_ == Phase::Show && (options_.emit || !options_.runs()); }
@@ -87,6 +89,15 @@ class ScheduleProgram {
   void check_refused(const std::string& name, const te::Schedule& schedule,
                      const std::vector<LowerArgument>& args, const ShowOptions& options,
                      const SourceLocation& where);
+  void profile(const std::string& name, const te::Schedule& schedule,
+               const std::vector<LowerArgument>& args, const ShowOptions& options,
+               const SourceLocation& where);
+  /// Why a schedule cannot run here; empty if it can.
+  std::string why_not_run(const te::Schedule& schedule, const ShowOptions& options,
+                          const SourceLocation& where) const;
+  LoopView view(const std::string& name, const te::Schedule& schedule,
+                const std::vector<LowerArgument>& args, const ShowOptions& options,
+                const SourceLocation& where);
   void time(const std::string& name, const te::Schedule& schedule,
             const std::vector<LowerArgument>& args, const ShowOptions& options,
             const SourceLocation& where);
@@ -101,6 +112,9 @@ class ScheduleProgram {
   std::ostream& err_;
   PassReports reports_;
   std::set<std::string> warned_;
+  /// Of the page that is printed in the end.
+  std::vector<LoopView> views_;
+  std::optional<ProfilePrinter> profiles_;
   bool failed_ = false;
 };
 
