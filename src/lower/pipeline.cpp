@@ -29,6 +29,7 @@
 #include "lower/passes/rewrite_unsafe_selects.h"
 #include "lower/passes/simplify.h"
 #include "lower/passes/split_wide_vectors.h"
+#include "lower/passes/trim_loops.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/vectorize_loops.h"
 #include "lower/passes/vectorize_plain_loops.h"
@@ -138,6 +139,10 @@ constexpr std::array kHost = {
     Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
          "before loops are vectorised, to which the stores of an unrolled loop look scattered",
          widens_vectors},
+    Pass{
+        "trim-loops", trim_loops, Form::Lowered, Form::Lowered,
+        "after the text, which shows the loops that the schedule made; before loops are vectorised, which "
+        "a condition prevents"},
     Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered, Form::Lowered,
          "after the text, which shows the loops that the schedule made; before passes that work on "
          "loops of vectors",
