@@ -39,6 +39,7 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
                        const tir::TargetFacts& target, BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
   if (!passes.vector_registers) passes.vector_registers = target.vector_registers;
+  passes.has_dp4a = target.kind == tir::TargetKind::Llvm;
   tir::IRModule ready;
   for (const auto& [name, func] : module.functions) {
     tir::PrimFunc result = func;

@@ -5,6 +5,7 @@
 
 #include "lower/barrier_hazards.h"
 #include "lower/passes/check_accesses.h"
+#include "lower/passes/combine_products.h"
 #include "lower/passes/eliminate_common_subexpressions.h"
 #include "lower/passes/flatten_storage.h"
 #include "lower/passes/hoist_ifs.h"
@@ -134,8 +135,10 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
+    Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
+         "first, while the stores of a tile stand as the schedule has put them"},
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
-         "first, so that the loops it makes are loops of vectors like any other", widens_vectors},
+         "early, so that the loops it makes are loops of vectors like any other", widens_vectors},
     Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
          "before loops are vectorised, to which the stores of an unrolled loop look scattered",
          widens_vectors},

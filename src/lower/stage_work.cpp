@@ -30,7 +30,7 @@ double operations_of(const Call& call) {
       case Intrin::fma:
         return 2;
       case Intrin::dp4a:
-        return 8;
+        return 2 * call.args[0].dtype().lanes;
       default:
         return 1;
     }

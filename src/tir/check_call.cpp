@@ -19,7 +19,7 @@ enum class Typing : std::uint8_t {
   Choice,         // of bool, and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width
-  DotProduct,     // four times 8 bits, twice, and a sum
+  DotProducts,    // as many lanes of 8 bits, or of bfloat16, as fill those of 32, twice, and sums
   Launch,         // a text, seven integers, and anything
   Any
 };
@@ -50,7 +50,7 @@ Shape shape_of(Intrin intrin) {
     return exactly(2, Typing::Integers);
   if (among({I::bitwise_not})) return exactly(1, Typing::Integers);
   if (among({I::q_multiply_shift})) return exactly(4, Typing::Integers);
-  if (among({I::dp4a})) return exactly(3, Typing::DotProduct);
+  if (among({I::dp4a})) return exactly(3, Typing::DotProducts);
   if (among({I::if_then_else})) return exactly(3, Typing::Choice);
   if (among({I::likely})) return exactly(1, Typing::Truth);
   if (among({I::reinterpret})) return exactly(1, Typing::SameWidth);
@@ -102,12 +102,16 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       return type.is_bool() && all_are(type);
     case Typing::SameWidth:
       return type.bits * type.lanes == first.bits * first.lanes;
-    case Typing::DotProduct: {
-      const auto is_factor = [](DataType t) {
-        return t.is_integral() && t.bits == 8 && t.lanes == 4;
-      };
-      return is_factor(first) && is_factor(args[1].dtype()) && args[2].dtype() == type &&
-             type.is_integral() && type.bits == 32 && type.is_scalar();
+    case Typing::DotProducts: {
+      const DataType second = args[1].dtype(), element = first.element();
+      if (args[2].dtype() != type || first.bits * first.lanes != type.bits * type.lanes)
+        return false;
+      // bfloat16, or its bits.
+      if (type.is_float())
+        return type.bits == 32 && second == first && (element == BFloat(16) || element == UInt(16));
+      const auto is_byte = [](DataType t) { return t.is_integral() && t.bits == 8; };
+      return type.is_integral() && type.bits == 32 && is_byte(first) && is_byte(second) &&
+             second.lanes == first.lanes;
     }
     case Typing::Launch:
       return args[kLaunchName].as<StringImm>() &&
@@ -139,9 +143,9 @@ std::string_view text_of(Typing typing) {
       return "is on bool and gives bool";
     case Typing::SameWidth:
       return "gives a type of the same width";
-    case Typing::DotProduct:
-      return "is on two vectors of four integers of 8 bits, and a sum of 32 bits, of one type with "
-             "its value";
+    case Typing::DotProducts:
+      return "is on two vectors of integers of 8 bits, four for each sum, or of bfloat16, two for "
+             "each, and sums of 32 bits, of one type with its value";
     case Typing::Launch:
       return "is on a kernel's name, six extents and a number of bytes, and the kernel's arguments";
     case Typing::Any:

@@ -9,7 +9,7 @@ namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<PragmaKey, std::string_view>, 12> kKeys = {{
+constexpr std::array<std::pair<PragmaKey, std::string_view>, 13> kKeys = {{
     {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
     {PragmaKey::UnrollExplicit, "unroll_explicit"},
     {PragmaKey::ImportLlvm, "import_llvm"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<PragmaKey, std::string_view>, 12> kKeys = {{
     {PragmaKey::TensorCore, "tensor_core"},
     {PragmaKey::BlocksPerMultiprocessor, "blocks_per_multiprocessor"},
     {PragmaKey::StreamStores, "stream_stores"},
+    {PragmaKey::DotProducts, "dot_products"},
 }};
 
 }  // namespace

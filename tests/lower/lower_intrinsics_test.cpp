@@ -107,5 +107,37 @@ TEST(LowerIntrinsics, DotProductsThatTheTargetHasStay) {
   EXPECT_TRUE(func.body.as<Evaluate>()->value.same_as(call));
 }
 
+/// A vector of constants.
+Expr vector_of(DataType type, std::vector<int> values) {
+  std::vector<Expr> picks, lanes;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    lanes.push_back(type.is_bfloat() ? make_float(type, values[n]) : make_int(type, values[n]));
+    picks.push_back(static_cast<int>(n));
+  }
+  return make_shuffle(lanes, picks);
+}
+
+TEST(LowerIntrinsics, SumsOfProductsTakeNeighbours) {
+  const Expr bytes = make_call(
+      Int(32, 2), Intrin::dp4a,
+      {vector_of(Int(8), {1, -2, 3, 4, 100, 0, 0, -100}),
+       vector_of(UInt(8), {10, 20, 30, 40, 200, 1, 1, 100}), vector_of(Int(32), {5, -7})});
+  const Expr halves =
+      make_call(Float(32, 2), Intrin::dp4a,
+                {vector_of(BFloat(16), {1, -2, 3, 4}), vector_of(BFloat(16), {10, 20, 30, 40}),
+                 make_broadcast(make_float(Float(32), 0.5), 2)});
+  // 10 - 40 + 90 + 160 + 5, 20000 - 10000 - 7; 10 - 40 + 0.5, 90 + 160 + 0.5.
+  for (const Expr& e : {bytes, lowered_value(bytes)}) {
+    EXPECT_EQ(std::get<std::int64_t>(evaluate(make_shuffle({e}, {0}))), 225);
+    EXPECT_EQ(std::get<std::int64_t>(evaluate(make_shuffle({e}, {1}))), 9993);
+  }
+  for (const Expr& e : {halves, lowered_value(halves)}) {
+    EXPECT_EQ(std::get<double>(evaluate(make_shuffle({e}, {0}))), -29.5);
+    EXPECT_EQ(std::get<double>(evaluate(make_shuffle({e}, {1}))), 250.5);
+  }
+  EXPECT_FALSE(as_call(lowered_value(bytes), Intrin::dp4a));
+  EXPECT_FALSE(as_call(lowered_value(halves), Intrin::dp4a));
+}
+
 }  // namespace
 }  // namespace tenon::lowering

@@ -29,6 +29,9 @@ enum class PragmaKey : std::uint8_t {
   /// Vectors are stored past the caches, where the processor can: what is written is more than
   /// these hold, or is not read soon.
   StreamStores,
+  /// Products of neighbours are added up by the processor's instructions for that, where it has
+  /// some: sums of bfloat16 then in its order, and subnormal factors may count as zeros.
+  DotProducts,
 };
 
 /// "auto_unroll_max_step"

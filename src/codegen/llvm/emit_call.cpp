@@ -81,7 +81,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::q_multiply_shift:
       return bits_intrin(intrin, n, type);
     case Intrin::dp4a:
-      internal_error("dp4a behind lower-intrinsics");
+      return sums_of_products(n);
     case Intrin::if_then_else:
       return choose(expr(n.args[0]), n.args[1], n.args[2]);
     case Intrin::likely:

@@ -76,10 +76,35 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
     if (stride && element.is_scalar() && reads_well_with_gaps(*stride, lanes))
       return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes);
   }
+  const std::vector<llvm::Value*> positions = lane_positions(position);
+  if (llvm::Value* picked = load_picked(n.buffer, positions)) return picked;
   std::vector<llvm::Value*> parts;
-  for (llvm::Value* i : lane_positions(position))
-    parts.push_back(load_lanes(at(i), element, element.lanes));
+  for (llvm::Value* i : positions) parts.push_back(load_lanes(at(i), element, element.lanes));
   return concatenate(parts);
+}
+
+llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
+                                          const std::vector<llvm::Value*>& positions) {
+  // What lies between the lanes is the function's own memory as well.
+  if (!buffer->dtype.is_scalar() ||
+      !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address(buffer, int64(0)))))
+    return nullptr;
+  std::vector<std::int64_t> places;
+  for (llvm::Value* position : positions) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(position);
+    if (!constant) return nullptr;
+    places.push_back(constant->getSExtValue());
+  }
+  const auto [first, last] = std::ranges::minmax_element(places);
+  const std::int64_t begin = *first, span = *last - begin + 1;
+  constexpr std::int64_t kMostOfALane = 4;
+  if (span > kMostOfALane * static_cast<std::int64_t>(places.size())) return nullptr;
+  llvm::Value* all =
+      load_lanes(address(buffer, int64(begin)), buffer->dtype, static_cast<int>(span));
+  if (span == 1) return splat(all, static_cast<int>(places.size()));
+  std::vector<int> picks;
+  for (const std::int64_t place : places) picks.push_back(static_cast<int>(place - begin));
+  return builder_.CreateShuffleVector(all, picks);
 }
 
 llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element, int count) {

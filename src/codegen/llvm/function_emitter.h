@@ -2,7 +2,8 @@
 // order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in parallel
 // (emit_parallel.cpp), expressions
 // (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory
-// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp), launches of kernels (emit_launch.cpp).
+// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp, emit_dot_products.cpp), launches of
+// kernels (emit_launch.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -126,6 +127,9 @@ class FunctionEmitter {
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// The body with its stores of vectors past the caches, all of them done where it ends.
   void stream_stores(const tir::Stmt& body);
+  /// Lanes at constant places of memory on the stack, as one load that is put in their order; null
+  /// where they are none or lie too far apart.
+  llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
   /// Positions of the lanes of a vector index.
   std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
@@ -154,6 +158,12 @@ class FunctionEmitter {
   llvm::Value* call_packed(const tir::Call& n);
   llvm::Value* stack_array(const tir::Call& n);
   llvm::Value* stack_shape(const tir::Call& n);
+  llvm::Value* sums_of_products(const tir::Call& n);
+  /// Of vectors that are no wider than a register.
+  llvm::Value* sums_of_byte_products(const tir::Call& n, llvm::Value* a, llvm::Value* b,
+                                     llvm::Value* sums, int lanes);
+  llvm::Value* sums_of_bfloat_products(llvm::Value* a, llvm::Value* b, llvm::Value* sums,
+                                       int lanes);
   llvm::Value* bits_intrin(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* float_test(tir::Intrin intrin, const tir::Expr& argument);
   llvm::Value* access_ptr(const tir::Call& n);

@@ -33,6 +33,10 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
   traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
+  // Those on 128 and 256 bits came with avx512vl.
+  const bool has_all_widths = is_x86 && has("avx512vl");
+  traits.byte_products = has_all_widths && has("avx512vnni");
+  traits.bfloat_products = has_all_widths && has("avx512bf16");
   traits.vector_bits = vector_registers(facts).bits;
   return traits;
 }

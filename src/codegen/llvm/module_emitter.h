@@ -20,6 +20,9 @@ struct TargetTraits {
   bool half_arithmetic = false;
   /// Conversions between float16 and float32 in hardware; otherwise they are done on the bits.
   bool half_conversion = false;
+  /// x86: sums of four products of bytes, and of two of bfloat16, as instructions on vectors.
+  bool byte_products = false;
+  bool bfloat_products = false;
   int vector_bits = 128;
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);

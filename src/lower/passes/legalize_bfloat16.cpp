@@ -140,9 +140,11 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      // A reduction over threads combines what it is given and writes it as it is.
+      // A reduction over threads combines what it is given and writes it as it is; dp4a takes
+      // either.
       const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
-                              *intrin == Intrin::address_of || *intrin == Intrin::tvm_access_ptr ||
+                              *intrin == Intrin::dp4a || *intrin == Intrin::address_of ||
+                              *intrin == Intrin::tvm_access_ptr ||
                               *intrin == Intrin::tvm_thread_allreduce;
       if (intrin && *intrin == Intrin::reinterpret && call->args[0].dtype().is_bfloat()) {
         const Expr value = expr(call->args[0]);

@@ -43,10 +43,28 @@ Expr lane_of(const Expr& vector, int lane) {
   return make_shuffle({vector}, {make_int(Int(32), lane)});
 }
 
-Expr sum_of_four_products(const Call& n, DataType type) {
+/// Every so many lanes one, from the first of them.
+Expr lanes_of(const Expr& vector, int first, int step) {
+  const int lanes = vector.dtype().lanes / step;
+  if (lanes == 1) return lane_of(vector, first);
+  if (const Broadcast* n = vector.as<Broadcast>()) return make_broadcast(n->value, lanes);
+  std::vector<Expr> picks;
+  for (int lane = 0; lane < lanes; ++lane) picks.push_back(make_int(Int(32), first + lane * step));
+  return make_shuffle({vector}, picks);
+}
+
+/// In the type of the sums. A bfloat16 is the upper half of a float32.
+Expr factor_of(const Expr& e, DataType type) {
+  if (type.is_integral() || e.dtype().is_bfloat()) return cast(type, e);
+  return make_call(type, Intrin::reinterpret, {cast(UInt(32, type.lanes), e) << 16});
+}
+
+Expr sums_of_products(const Call& n, DataType type) {
+  const int neighbours = n.args[0].dtype().lanes / type.lanes;
   Expr sum = n.args[2];
-  for (int lane = 0; lane < 4; ++lane)
-    sum = sum + cast(type, lane_of(n.args[0], lane)) * cast(type, lane_of(n.args[1], lane));
+  for (int k = 0; k < neighbours; ++k)
+    sum = sum + factor_of(lanes_of(n.args[0], k, neighbours), type) *
+                    factor_of(lanes_of(n.args[1], k, neighbours), type);
   return sum;
 }
 
@@ -93,9 +111,15 @@ class IntrinsicLowerer {
     if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
     if (const Call* n = as_call(result, Intrin::q_multiply_shift))
       return multiply_shift(*n, e.dtype());
-    if (const Call* n = as_call(result, Intrin::dp4a); n && !options_.has_dp4a)
-      return sum_of_four_products(*n, e.dtype());
+    if (const Call* n = as_call(result, Intrin::dp4a); n && !has_instruction(e.dtype()))
+      return sums_of_products(*n, e.dtype());
     return result;
+  }
+
+  /// Devices add up one sum of integers; processors as many as fill a register, also of floats.
+  bool has_instruction(DataType sums) const {
+    const bool is_processor = options_.vector_registers && options_.vector_registers->for_sums > 0;
+    return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
   }
 
   /// Index arithmetic that never sees a negative number. What loads take part in may wrap, and

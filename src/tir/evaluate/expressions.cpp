@@ -1,5 +1,6 @@
 // The machine's expressions and memory accesses.
 #include <array>
+#include <bit>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/literal_text.h"
@@ -148,12 +149,8 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     case Intrin::ptx_wait_group:
       end_copies(static_cast<std::size_t>(eval_int(n.args[0], t)), t);
       return integer(0);
-    case Intrin::dp4a: {
-      const Value a = eval(n.args[0], t), b = eval(n.args[1], t);
-      std::int64_t sum = eval_int(n.args[2], t);
-      for (std::size_t k = 0; k < 4; ++k) sum += a[k].i * b[k].i;
-      return fit(integer(sum), e.dtype());
-    }
+    case Intrin::dp4a:
+      return sums_of_products(n, t);
     case Intrin::tvm_call_packed:
       packed_call(n, t);
     default:
@@ -194,6 +191,22 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
 
 /// (mask, value, lane or distance, width, warp size): the value that another lane has for the
 /// expression; its own where there is no such lane among the `width` that exchange values.
+Value Machine::sums_of_products(const Call& n, Thread& t) {
+  const Value a = eval(n.args[0], t), b = eval(n.args[1], t), sums = eval(n.args[2], t);
+  const DataType type = n.args[2].dtype().element(), factor = n.args[0].dtype().element();
+  const auto neighbours = static_cast<std::size_t>(type.bits / factor.bits);
+  const auto number = [&](Scalar x) {
+    if (factor != UInt(16)) return x;
+    return floating(std::bit_cast<float>(static_cast<std::uint32_t>(x.i) << 16));
+  };
+  return lanewise(n.args[2].dtype().lanes, [&](std::size_t l) {
+    Scalar sum = sums[l];
+    for (std::size_t k = l * neighbours; k < (l + 1) * neighbours; ++k)
+      sum = apply(BinaryOp::Add, sum, apply(BinaryOp::Mul, number(a[k]), number(b[k]), type), type);
+    return sum;
+  });
+}
+
 Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
   const std::int64_t own = t.position, lane = own % width;

@@ -123,6 +123,7 @@ class Machine {
   Value call(const Expr& e, const Call& n, Thread& t);
   Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,
                     Thread& t);
+  Value sums_of_products(const Call& n, Thread& t);
   Value shuffle(Intrin intrin, const Call& n, Thread& t);
   [[noreturn]] void packed_call(const Call& n, Thread& t);
   Value load(const Load& n, Thread& t);

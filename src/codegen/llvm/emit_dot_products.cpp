@@ -1,0 +1,166 @@
+// Sums of products of neighbouring lanes (dp4a): the processor's instructions for them where
+// it has some, else products of every other lane.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/llvm_versions.h"
+#include "codegen/llvm/types.h"
+
+namespace tenon::codegen {
+
+using namespace tir;
+
+namespace {
+
+/// An instruction on vectors of 128, 256 and 512 bits.
+struct OfWidths {
+  llvm::Intrinsic::ID in_128, in_256, in_512;
+
+  llvm::Intrinsic::ID of(int bits) const {
+    return bits == 128   ? in_128
+           : bits == 256 ? in_256
+           : bits == 512 ? in_512
+                         : llvm::Intrinsic::not_intrinsic;
+  }
+};
+
+constexpr OfWidths kByteProducts{llvm::Intrinsic::x86_avx512_vpdpbusd_128,
+                                 llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                                 llvm::Intrinsic::x86_avx512_vpdpbusd_512};
+constexpr OfWidths kBfloatProducts{llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
+                                   llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+                                   llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512};
+/// Sums of two products of 16 bits.
+constexpr OfWidths kShortProducts{llvm::Intrinsic::x86_sse2_pmadd_wd,
+                                  llvm::Intrinsic::x86_avx2_pmadd_wd,
+                                  llvm::Intrinsic::x86_avx512_pmaddw_d_512};
+
+/// Versions of LLVM differ in how they have the same bits.
+llvm::Value* call_on_bits(llvm::IRBuilderBase& builder, llvm::Module& module,
+                          llvm::Intrinsic::ID id, std::vector<llvm::Value*> args) {
+  llvm::Function* function = declare_intrinsic(module, id, {});
+  for (unsigned k = 0; k < args.size(); ++k)
+    args[k] = builder.CreateBitCast(args[k], function->getFunctionType()->getParamType(k));
+  return builder.CreateCall(function, args);
+}
+
+/// Sums of four products of bytes, on vectors of one width.
+class ByteProducts {
+ public:
+  ByteProducts(llvm::IRBuilderBase& builder, llvm::Module& module, int lanes)
+      : builder_(builder), module_(module), lanes_(lanes) {}
+
+  /// By instructions whose first factor is unsigned and whose second is signed. What is of the
+  /// other kind is moved by 128, which flips its first bit, and its part of the sums is taken back;
+  /// that depends on the other factor only, so that it is computed once where this serves for
+  /// several sums.
+  llvm::Value* by_instruction(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
+                              llvm::Value* sums) {
+    const bool is_a_signed = of_a.is_int(), is_b_signed = of_b.is_int();
+    if (is_a_signed && !is_b_signed) return product(b, a, sums);
+    if (!is_a_signed && is_b_signed) return product(a, b, sums);
+    llvm::Value* none = llvm::Constant::getNullValue(sums->getType());
+    if (is_a_signed)  // a = (a + 128) - 128
+      return product(moved(a), b, builder_.CreateSub(sums, product(bytes(0x80), b, none)));
+    llvm::Value* of_ones = product(a, bytes(1), none);  // b = (b - 128) + 128
+    return product(a, moved(b), builder_.CreateAdd(sums, builder_.CreateShl(of_ones, 7)));
+  }
+
+  /// By products of 16 bits: those of the even bytes and those of the odd ones.
+  llvm::Value* by_halves(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
+                         llvm::Value* sums) {
+    for (const bool is_odd : {false, true})
+      sums =
+          builder_.CreateAdd(sums, products_of_pairs(half(a, of_a, is_odd), half(b, of_b, is_odd)));
+    return sums;
+  }
+
+ private:
+  llvm::Value* product(llvm::Value* a, llvm::Value* b, llvm::Value* sums) {
+    return call_on_bits(builder_, module_, kByteProducts.of(32 * lanes_), {sums, a, b});
+  }
+  llvm::Value* bytes(std::uint64_t value) {
+    return llvm::ConstantInt::get(with_lanes(builder_.getInt8Ty(), 4 * lanes_), value);
+  }
+  llvm::Value* moved(llvm::Value* x) { return builder_.CreateXor(x, bytes(0x80)); }
+
+  /// Every other byte, as 16 bits.
+  llvm::Value* half(llvm::Value* x, DataType type, bool is_odd) {
+    llvm::Type* shorts = with_lanes(builder_.getInt16Ty(), 2 * lanes_);
+    x = builder_.CreateBitCast(x, shorts);
+    llvm::Constant* eight = llvm::ConstantInt::get(shorts, 8);
+    if (!is_odd) x = builder_.CreateShl(x, eight);
+    return type.is_int() ? builder_.CreateAShr(x, eight) : builder_.CreateLShr(x, eight);
+  }
+
+  /// Of neighbours of 16 bits, whose sums 32 bits hold: they come from bytes.
+  llvm::Value* products_of_pairs(llvm::Value* a, llvm::Value* b) {
+    const llvm::Intrinsic::ID id = kShortProducts.of(32 * lanes_);
+    if (llvm::Triple(module_.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)
+      return call_on_bits(builder_, module_, id, {a, b});
+    llvm::Type* wide = with_lanes(builder_.getInt32Ty(), lanes_);
+    llvm::Constant* sixteen = llvm::ConstantInt::get(wide, 16);
+    const auto one = [&](llvm::Value* x, bool is_upper) {
+      x = builder_.CreateBitCast(x, wide);
+      if (!is_upper) x = builder_.CreateShl(x, sixteen);
+      return builder_.CreateAShr(x, sixteen);
+    };
+    return builder_.CreateAdd(builder_.CreateMul(one(a, false), one(b, false)),
+                              builder_.CreateMul(one(a, true), one(b, true)));
+  }
+
+  llvm::IRBuilderBase& builder_;
+  llvm::Module& module_;
+  int lanes_;
+};
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::sums_of_products(const Call& n) {
+  llvm::Value *a = expr(n.args[0]), *b = expr(n.args[1]), *sums = expr(n.args[2]);
+  const int lanes = n.args[2].dtype().lanes, neighbours = n.args[0].dtype().lanes / lanes;
+  const int most = std::max(module_.traits().vector_bits / 32, 1);
+  std::vector<llvm::Value*> parts;
+  for (int first = 0; first < lanes; first += most) {
+    const int count = std::min(most, lanes - first);
+    const auto part = [&](llvm::Value* x, int of_each) {
+      return count == lanes ? x : lanes_of(x, first * of_each, count * of_each);
+    };
+    llvm::Value *x = part(a, neighbours), *y = part(b, neighbours), *start = part(sums, 1);
+    parts.push_back(n.args[2].dtype().is_float() ? sums_of_bfloat_products(x, y, start, count)
+                                                 : sums_of_byte_products(n, x, y, start, count));
+  }
+  return concatenate(parts);
+}
+
+llvm::Value* FunctionEmitter::sums_of_byte_products(const Call& n, llvm::Value* a, llvm::Value* b,
+                                                    llvm::Value* sums, int lanes) {
+  const DataType of_a = n.args[0].dtype(), of_b = n.args[1].dtype();
+  ByteProducts products(builder_, module_.module(), lanes);
+  const bool has_instruction = module_.traits().byte_products &&
+                               kByteProducts.of(32 * lanes) != llvm::Intrinsic::not_intrinsic;
+  return has_instruction ? products.by_instruction(a, of_a, b, of_b, sums)
+                         : products.by_halves(a, of_a, b, of_b, sums);
+}
+
+llvm::Value* FunctionEmitter::sums_of_bfloat_products(llvm::Value* a, llvm::Value* b,
+                                                      llvm::Value* sums, int lanes) {
+  const llvm::Intrinsic::ID id = kBfloatProducts.of(32 * lanes);
+  if (module_.traits().bfloat_products && id != llvm::Intrinsic::not_intrinsic)
+    return call_on_bits(builder_, module_.module(), id, {sums, a, b});
+  // A bfloat16 is the upper half of a float32.
+  llvm::Type* bits = with_lanes(builder_.getInt32Ty(), lanes);
+  llvm::Type* floats = with_lanes(builder_.getFloatTy(), lanes);
+  const auto half = [&](llvm::Value* x, bool is_upper) {
+    x = builder_.CreateBitCast(x, bits);
+    x = is_upper ? builder_.CreateAnd(x, llvm::ConstantInt::get(bits, 0xffff0000u))
+                 : builder_.CreateShl(x, llvm::ConstantInt::get(bits, 16));
+    return builder_.CreateBitCast(x, floats);
+  };
+  for (const bool is_upper : {false, true})
+    sums = builder_.CreateFAdd(builder_.CreateFMul(half(a, is_upper), half(b, is_upper)), sums);
+  return sums;
+}
+
+}  // namespace tenon::codegen

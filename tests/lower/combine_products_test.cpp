@@ -1,0 +1,87 @@
+#include "lower/passes/combine_products.h"
+
+#include <gtest/gtest.h>
+
+#include "pass_text.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+namespace {
+
+using namespace tir;
+
+constexpr int kLanes = 4;
+
+/// Four sums, of which each row adds up `steps` products of A's own element and a vector of B, one
+/// after the other.
+struct Products {
+  DataType of_a, of_b, sum;
+  int rows = 1, steps = 4, stride = 4;
+  bool has_pragma = true;
+
+  PrimFunc func() const {
+    const Buffer a = flat("A", of_a, 64), b = flat("B", of_b, 256), s = flat("S", sum, 64);
+    const Var k("k");
+    std::vector<Stmt> stores;
+    for (int row = 0; row < rows; ++row)
+      for (int step = 0; step < steps; ++step) {
+        const Expr at = make_ramp(row * kLanes, 1, kLanes);
+        const Expr x = make_load(a, {k * 4 + row * 16 + step});
+        const Expr y = make_load(b, {make_ramp(k * 16 + step, stride, kLanes)});
+        stores.push_back(make_store(s,
+                                    make_load(s, {at}) + make_broadcast(make_cast(sum, x), kLanes) *
+                                                             make_cast(sum.with_lanes(kLanes), y),
+                                    {at}));
+      }
+    Stmt body = make_stmt(For{k, 0, 4, ForKind::Serial, make_seq(std::move(stores))});
+    if (has_pragma)
+      body = make_stmt(Attr{AttrKind::Pragma, Expr(0), "dot_products", Expr(1), body});
+    return {{}, {}, body};
+  }
+
+ private:
+  static Buffer flat(const char* name, DataType type, int extent) {
+    return decl_buffer({extent}, type, {.name = name});
+  }
+};
+
+/// The calls of dp4a that are left.
+int combined(const PrimFunc& func, bool has_dp4a = true) {
+  int count = 0;
+  walk(combine_products(func, {.has_dp4a = has_dp4a}).body, [&](const Call& call) {
+    if (call.is(Intrin::dp4a)) ++count;
+  });
+  return count;
+}
+
+TEST(CombineProducts, OfAsManyNeighboursAsFillASum) {
+  EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32)}.func()), 1);
+  EXPECT_EQ(combined(Products{UInt(8), UInt(8), Int(32), 2, 8}.func()), 4);
+  EXPECT_EQ(combined(Products{BFloat(16), BFloat(16), Float(32), 1, 4, 2}.func()), 2);
+}
+
+TEST(CombineProducts, OnlyWhereTheScheduleSaysSoAndTheCodeCan) {
+  EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32), 1, 4, 4, false}.func()), 0);
+  EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32)}.func(), false), 0);
+}
+
+TEST(CombineProducts, NotOfOtherTypesOrOfElementsApart) {
+  EXPECT_EQ(combined(Products{Int(16), Int(16), Int(32)}.func()), 0);
+  EXPECT_EQ(combined(Products{Float(32), Float(32), Float(32)}.func()), 0);
+  EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32), 1, 4, 3}.func()), 0);
+  EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32), 1, 3}.func()), 0);
+}
+
+TEST(CombineProducts, RowsOfSignedBytesShareWhatIsTakenBack) {
+  // Three rows and one excess.
+  const PrimFunc three = Products{Int(8), Int(8), Int(32), 3}.func();
+  EXPECT_EQ(combined(three), 4);
+  const Stmt body = combine_products(three, {.has_dp4a = true}).body;
+  EXPECT_TRUE(body.as<Allocate>());
+  // One row has its own, so that nothing is gained.
+  EXPECT_EQ(combined(Products{Int(8), Int(8), Int(32)}.func()), 1);
+}
+
+}  // namespace
+}  // namespace tenon::lowering
