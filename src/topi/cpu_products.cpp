@@ -4,6 +4,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/topi/cpu.h"
 #include "topi/cpu_arrange.h"
+#include "topi/cpu_dot_products.h"
 #include "topi/cpu_parts.h"
 #include "topi/products.h"
 
@@ -41,6 +42,24 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
     const int rows = static_cast<int>(*extents.rows);
     const int tiles = std::max((rows + tile.rows - 1) / tile.rows, 1);
     tile.rows = std::max((rows + tiles - 1) / tiles, 1);
+  }
+  return tile;
+}
+
+/// The same of sums of products of neighbours, of which what columns are left over by vectors has
+/// none: as wide as divides the columns, if the first cache holds a panel of it, out of which it is
+/// read faster than from the second.
+Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
+  constexpr int kSums = 24;
+  const ProductExtents extents(product);
+  const Tile tile = tile_of(extents, product.dtype(), target);
+  if (target.vector_registers.count < 32 || tile.vectors == 1 || !extents.columns) return tile;
+  const int bytes = product.op().inputs().back().dtype().bytes();
+  for (const int vectors : {4, 2}) {
+    const bool is_divisor = *extents.columns % (vectors * tile.lanes) == 0;
+    const std::int64_t panel = extents.depth.value_or(target.caches.l1) * vectors * tile.lanes;
+    if (is_divisor && panel * bytes <= target.caches.l1)
+      return {std::min(tile.rows, kSums / vectors), vectors, tile.lanes};
   }
   return tile;
 }
@@ -135,7 +154,9 @@ class MatmulSchedule {
       : schedule_(s),
         request_(request),
         extents_(request.core),
-        tile_(tile_of(extents_, request.core.dtype(), target)),
+        neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
+        tile_(neighbours_ > 1 ? tile_of_neighbours(request.core, target)
+                              : tile_of(extents_, request.core.dtype(), target)),
         tiles_of_a_band_(tiles_of_a_band(extents_, tile_, target.cores)),
         has_threads_(are_worth_threads(terms_of(request.core.op()))) {}
 
@@ -145,10 +166,9 @@ class MatmulSchedule {
     const Tensor sums =
         request_.is_mapped() ? request_.core : schedule_.cache_write(request_.core, "local");
     if (request_.is_mapped()) schedule_[sums].set_scope("local");
-    const bool packs = packs_b();
     const std::optional<Tensor> packed =
-        packs ? std::optional(schedule_.cache_read(b_of(request_), "global", {sums}))
-              : std::nullopt;
+        packs_b() ? std::optional(schedule_.cache_read(b_of(request_), "global", {sums}))
+                  : std::nullopt;
 
     const std::vector<IterVar> axes = out.op().axis();
     auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
@@ -163,12 +183,22 @@ class MatmulSchedule {
     const Stage tile = schedule_[sums];
     tile.compute_at(out, it);
     const std::vector<IterVar> own = tile.op().axis();
-    keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)),
-                      own[own.size() - 2], own.back(), tile_.lanes);
+    const IterVar &row = own[own.size() - 2], &column = own.back();
+    if (neighbours_ > 1) {
+      if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
+      lay_out_in_groups(*packed, out);
+      constexpr int kSteps = 4;
+      keep_dot_products_in_registers(tile, row, column, tile_.lanes, kSteps);
+      return;
+    }
+    keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)), row, column,
+                      tile_.lanes);
     if (packed) lay_out_b(schedule_[*packed], out);
   }
 
  private:
+  /// One tensor for both factors would be laid out for both.
+  bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return request_.core.shape().size() == 3; }
 
   /// Threads take bands of C where there are some for each, else what is below a panel of B.
@@ -180,9 +210,8 @@ class MatmulSchedule {
   /// element. With few rows of A the panels are not read often enough.
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
-    // One tensor for both factors would be laid out for both.
-    const bool has_own = request_.core.op().inputs().size() == 2;
-    if (!has_own || !extents_.columns || *extents_.columns < tile_.width()) return false;
+    if (neighbours_ > 1) return true;
+    if (!has_own_b() || !extents_.columns || *extents_.columns < tile_.width()) return false;
     const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
     return is_read_often && (is_transposed(request_.core, 1) ||
                              *extents_.columns * b_of(request_).dtype().bytes() > kNear);
@@ -195,15 +224,43 @@ class MatmulSchedule {
         lay_out_in_panels(packed, columns, rank - 2, tile_.width(), tile_.lanes);
     const IterVar& panels = loops[rank - 2];
     packed.pragma(panels, kPartitioned, 1);
+    place(packed, panels, out);
+  }
+
+  void lay_out_in_groups(const Tensor& packed, const Stage& out) const {
+    const std::size_t rank = schedule_[packed].op().axis().size();
+    const bool is_turned = is_transposed(request_.core, 1);
+    const IterVar panels =
+        lay_out_neighbours(schedule_, packed, rank - (is_turned ? 1 : 2),
+                           rank - (is_turned ? 2 : 1), tile_.width(), tile_.lanes, neighbours_);
+    place(schedule_[packed], panels, out);
+  }
+
+  /// Neighbours of A's rows side by side.
+  void turn_a_around(const Tensor& sums, const Stage& out) const {
+    const Stage turned =
+        schedule_[schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums})];
+    const std::vector<IterVar> loops = turned.transform_layout([](std::span<const Var> at) {
+      std::vector<Expr> result(at.begin(), at.end());
+      std::swap(result.back(), result[result.size() - 2]);
+      return result;
+    });
+    place(turned, loops[loops.size() - 2], out);
+  }
+
+  /// What is laid out of a factor, of each batch when that is computed; else `pieces` by threads.
+  void place(const Stage& factor, const IterVar& pieces, const Stage& out) const {
     if (is_batched())
-      packed.compute_at(out, out.op().axis().front());
+      factor.compute_at(out, out.op().axis().front());
     else if (has_threads_)
-      packed.parallel(panels);
+      factor.parallel(pieces);
   }
 
   const Schedule& schedule_;
   const Request& request_;
   const ProductExtents extents_;
+  /// That one instruction multiplies.
+  const int neighbours_;
   const Tile tile_;
   const int tiles_of_a_band_;
   const bool has_threads_;
