@@ -11,6 +11,7 @@ using te::Schedule;
 
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target);
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target);
+void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target);
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
 // These look first whether the tensor is what they are for: false if not, and nothing is changed.
@@ -19,8 +20,11 @@ bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& targe
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
-/// Matmul, dense or batch_matmul; conv2d_nchw.
+/// Matmul, dense or batch_matmul; a convolution; windows of each channel.
 bool is_core(const Tensor& x);
+/// conv2d_nchw, group_conv2d_nchw, conv2d_nhwc.
 bool is_convolution(const Tensor& x);
+/// depthwise_conv2d_nchw, and the reductions of pooling.
+bool is_windowed(const Tensor& x);
 
 }  // namespace tenon::topi::cpu

@@ -3,7 +3,7 @@
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/tir/ops.h"
-#include "tenon/topi/nn.h"
+#include "tenon/topi/convolution.h"
 #include "topi/cpu_arrange.h"
 #include "topi/cpu_parts.h"
 
@@ -16,13 +16,27 @@ using tir::Expr;
 using tir::Var;
 
 bool is_convolution(const Tensor& x) {
-  if (x.op().tag() != kConv2dNchw || x.ndim() != 4 || x.op().num_outputs() != 1) return false;
+  const std::string& tag = x.op().tag();
+  if (tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) return false;
+  // Anybody may use the tag.
+  if (x.ndim() != 4 || x.op().num_outputs() != 1) return false;
   const std::vector<Tensor> inputs = x.op().inputs();
   return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
          inputs.front().ndim() == 4 && inputs.back().ndim() == 4;
 }
 
 namespace {
+
+/// Where what is in a convolution.
+struct Layout {
+  /// Dimensions of the result, and of the kernels that of filters.
+  std::size_t filters, height, width, filters_of_kernels;
+  bool has_filters_side_by_side() const { return filters == 3; }
+};
+
+Layout layout_of(const Tensor& convolution) {
+  return convolution.op().tag() == kConv2dNhwc ? Layout{3, 1, 2, 3} : Layout{1, 2, 3, 0};
+}
 
 /// Sums that stay in registers: so many neighbouring places of so many filters. Vectors are of
 /// filters, or of places; the others are `single`.
@@ -43,23 +57,45 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(*width, 1, best));
 }
 
+/// The filters that read the same channels; nothing where extents are symbolic.
+std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
+  const std::optional<std::int64_t> filters =
+      tir::constant_int(convolution.shape()[layout_of(convolution).filters]);
+  if (!filters || convolution.op().tag() != kGroupConv2dNchw) return filters;
+  const std::vector<Tensor> inputs = convolution.op().inputs();
+  const std::optional<std::int64_t> channels = tir::constant_int(inputs.front().shape()[1]),
+                                    of_group = tir::constant_int(inputs.back().shape()[1]);
+  if (!channels || !of_group || *channels == 0) return std::nullopt;
+  return *filters * *of_group / *channels;
+}
+
 Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
   // Sums of fewer terms are made faster than they are turned around.
   constexpr double kFewTerms = 64;
-  const int lanes = lanes_of(convolution.dtype(), target);
+  const Layout layout = layout_of(convolution);
+  int lanes = lanes_of(convolution.dtype(), target);
   const int registers = target.vector_registers.count >= 32 ? 24 : 12;
   const std::vector<Expr> reduced = reduced_extents(convolution.op());
-  const std::optional<std::int64_t> filters = tir::constant_int(convolution.shape()[1]),
-                                    width = tir::constant_int(convolution.shape()[3]);
+  const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
+                                    width = tir::constant_int(convolution.shape()[layout.width]);
   const bool has_few_filters = filters && *filters < lanes;
   const bool has_few_terms = count_of(reduced).value_or(kFewTerms) < kFewTerms;
-  if (has_few_filters || (has_few_terms && width.value_or(lanes) >= lanes)) {
+  // A vector of filters is of one group.
+  const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
+  const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
+  const bool takes_places =
+      has_few_filters || !fits_groups || (has_few_terms && width.value_or(lanes) >= lanes);
+  if (takes_places && !layout.has_filters_side_by_side()) {
     const int vectors = width.value_or(2 * lanes) >= 2 * lanes ? 2 : 1;
     const auto most = static_cast<std::int64_t>(registers / 2 / vectors);
-    return {false, static_cast<int>(std::clamp<std::int64_t>(filters.value_or(most), 1, most)),
-            vectors, lanes};
+    const auto single = static_cast<int>(std::clamp<std::int64_t>(filters.value_or(most), 1, most));
+    return {false, is_of_groups && (!filters || *filters % single != 0) ? 1 : single, vectors,
+            lanes};
   }
-  const int vectors = filters.value_or(2 * lanes) >= 2 * lanes ? 2 : 1;
+  while (has_few_filters && lanes > 1 && lanes > *filters) lanes /= 2;
+  const bool has_two =
+      filters.value_or(2 * lanes) >= 2 * lanes && (!is_of_groups || *filters % (2 * lanes) == 0);
+  const int vectors = has_two ? 2 : 1;
   return {true, places_at_once(width, registers / vectors), vectors, lanes};
 }
 
@@ -70,54 +106,82 @@ void turn_around(const Stage& sums) {
   });
 }
 
+/// What the image is computed by where that is only for the convolution: its padding.
+void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
+                    bool has_threads) {
+  const Stage padded = s[source];
+  if (!te::is_injective(source.op()) || !is_only_for(s, padded, {reader})) return;
+  const std::vector<IterVar> axes = padded.op().axis();
+  padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
+  if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
+}
+
+/// Filters in blocks as wide as the tile.
+void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
+                     std::size_t along, const Tile& tile, bool has_threads) {
+  const Stage packed = s[s.cache_read(filters, "global", {sums})];
+  const std::vector<IterVar> loops =
+      lay_out_in_panels(packed, along, 0, tile.filters(), tile.lanes);
+  const IterVar blocks = packed.fuse(loops[0], loops[1]);
+  packed.pragma(blocks, kPartitioned, 1);
+  if (has_threads) packed.parallel(blocks);
+}
+
+/// The loops of the reduction, of which the last is short.
+std::vector<IterVar> steps_of(const Stage& sums) {
+  constexpr std::int64_t kMost = 8;
+  std::vector<IterVar> loops = sums.op().reduce_axis();
+  const std::optional<std::int64_t> last = tir::constant_int(loops.back().dom()->extent);
+  if (last && *last <= kMost) return loops;
+  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMost));
+  sums.pragma(steps, kPartitioned, 1);
+  loops.back() = steps;
+  loops.push_back(step);
+  return loops;
+}
+
 }  // namespace
 
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const Layout layout = layout_of(request.core);
   const Tile tile = tile_of(request.core, target);
   request.inline_between(s);
   const Stage stage = s[request.out];
   // One tensor may be both.
   const std::vector<Tensor> inputs = request.core.op().inputs();
-  const Tensor source = inputs.front(), filters = inputs.back();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
   const bool is_worthwhile = is_worth_threads(count_of(request.core.shape()));
-  const Stage padded = s[source];
-  if (te::is_injective(source.op()) && is_only_for(s, padded, {s[sums].op()})) {
-    const std::vector<IterVar> axes = padded.op().axis();
-    padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
-    if (is_worthwhile) padded.parallel(padded.fuse(axes[0], axes[1]));
-  }
-  if (tile.has_vectors_of_filters) {
-    const Stage packed = s[s.cache_read(filters, "global", {sums})];
-    const std::vector<IterVar> loops = lay_out_in_panels(packed, 0, 0, tile.filters(), tile.lanes);
-    const IterVar blocks = packed.fuse(loops[0], loops[1]);
-    packed.pragma(blocks, kPartitioned, 1);
-    if (is_worthwhile) packed.parallel(blocks);
-  }
+  arrange_source(s, inputs.front(), s[sums].op(), is_worthwhile);
+  if (tile.has_vectors_of_filters)
+    lay_out_filters(s, inputs.back(), sums, layout.filters_of_kernels, tile, is_worthwhile);
 
   const std::vector<IterVar> axes = stage.op().axis();
-  auto [blocks, filter] = stage.split(axes[1], tile.filters());
-  auto [tiles, place] = stage.split(axes[3], tile.places());
-  stage.reorder({axes[0], blocks, axes[2], tiles, filter, place});
+  auto [blocks, filter] = stage.split(axes[layout.filters], tile.filters());
+  auto [tiles, place] = stage.split(axes[layout.width], tile.places());
+  const bool is_by_filters = layout.has_filters_side_by_side();
+  stage.reorder({axes[0], blocks, axes[layout.height], tiles, is_by_filters ? place : filter,
+                 is_by_filters ? filter : place});
   stage.pragma(tiles, kPartitioned, 1).pragma(blocks, kPartitioned, 1);
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
-  if (tile.has_vectors_of_filters) turn_around(tiled);
+  if (tile.has_vectors_of_filters && !is_by_filters) turn_around(tiled);
   const std::vector<IterVar> own = tiled.leaf_iter_vars();
-  // Of a tile that was turned around, the last loop is over filters.
-  keep_in_registers(tiled, tiled.op().reduce_axis(), own[tile.has_vectors_of_filters ? 2 : 1],
-                    own[3], tile.lanes);
+  // Of vectors of filters, the last loop is over these.
+  keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
+                    tile.lanes);
+  if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
   if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
-  if (is_worthwhile) stage.parallel(stage.fuse({axes[0], blocks, axes[2]}));
+  if (is_worthwhile) stage.parallel(stage.fuse({axes[0], blocks, axes[layout.height]}));
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
-  arrange_conv2d(s,
-                 checked_request("schedule_conv2d", s, out, is_convolution,
-                                 "convolution (topi::conv2d_nchw)", where),
-                 target);
+  arrange_conv2d(
+      s,
+      checked_request("schedule_conv2d", s, out, is_convolution,
+                      "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)", where),
+      target);
   return s;
 }
 

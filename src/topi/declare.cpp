@@ -172,4 +172,26 @@ void check_same(const std::string& what, const Tensor& a, std::size_t n, const T
                     where);
 }
 
+std::string describe_two(const std::string& function, const std::string& name, const Tensor& a,
+                         const Tensor& b) {
+  return describe(function, name, a) + " and " + describe(b);
+}
+
+std::string or_else(const std::string& name, const char* unnamed) {
+  return name.empty() ? unnamed : name;
+}
+
+Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
+             const SourceLocation& where) {
+  if (!type) return Operand(a, where) * Operand(b, where);
+  return tir::cast(*type, Operand(a, where)) * tir::cast(*type, Operand(b, where));
+}
+
+void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where) {
+  if (x.ndim() != rank)
+    throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) +
+                        " dimensions, has " + std::to_string(x.ndim()),
+                    where);
+}
+
 }  // namespace tenon::topi

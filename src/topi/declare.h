@@ -35,6 +35,20 @@ std::string shape_text(const std::vector<Expr>& shape);
 /// "tensor `A` [4, n]"
 std::string describe(const Tensor& x);
 
+/// "topi::dense `T_dense` of tensor `A` [4, n] and tensor `W` [8, n]"
+std::string describe_two(const std::string& function, const std::string& name, const Tensor& a,
+                         const Tensor& b);
+
+/// What it is called unless it has a name.
+std::string or_else(const std::string& name, const char* unnamed);
+
+/// a * b, of operands in the type of the result.
+Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
+             const SourceLocation& where);
+
+/// TypeError: the tensor has another number of dimensions.
+void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where);
+
 /// The dimension that the number means, which counts from the end if negative. TypeError if it is
 /// not below the rank.
 std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,

@@ -8,35 +8,13 @@
 #include "tenon/topi/parts.h"
 #include "tenon/topi/tags.h"
 #include "topi/declare.h"
+#include "topi/windows.h"
 
 namespace tenon::topi {
 
 namespace {
 
 using Indices = std::span<const Var>;
-
-std::string describe_two(const std::string& function, const std::string& name, const Tensor& a,
-                         const Tensor& b) {
-  return describe(function, name, a) + " and " + describe(b);
-}
-
-std::string or_else(const std::string& name, const char* unnamed) {
-  return name.empty() ? unnamed : name;
-}
-
-void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where) {
-  if (x.ndim() != rank)
-    throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) +
-                        " dimensions, has " + std::to_string(x.ndim()),
-                    where);
-}
-
-/// a * b, of operands in the type of the result.
-Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
-             const SourceLocation& where) {
-  if (!type) return Operand(a, where) * Operand(b, where);
-  return tir::cast(*type, Operand(a, where)) * tir::cast(*type, Operand(b, where));
-}
 
 }  // namespace
 
@@ -161,62 +139,6 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
 
 namespace {
 
-/// A window that moves over the last two dimensions.
-struct Window {
-  std::array<Expr, 2> size;
-  std::array<int, 2> stride, dilation;
-  std::array<int, 4> padding;
-
-  std::vector<Expr> before() const { return {0, 0, padding[0], padding[1]}; }
-  std::vector<Expr> after() const { return {0, 0, padding[2], padding[3]}; }
-  bool is_padded() const {
-    return std::any_of(padding.begin(), padding.end(), [](int n) { return n > 0; });
-  }
-  /// The place that a point of the window reads, of a padded dimension: 0 is height, 1 is width.
-  Expr place(std::size_t n, const Expr& index, const Expr& point) const {
-    return index * stride[n] + point * dilation[n];
-  }
-};
-
-void check_window(const std::string& what, const Window& window, const SourceLocation& where) {
-  for (std::size_t n = 0; n < 2; ++n) {
-    const std::optional<std::int64_t> size = tir::constant_int(window.size[n]);
-    if (size && *size < 1)
-      throw TypeError(what + ": the window has an extent of " + std::to_string(*size), where);
-    if (window.stride[n] < 1 || window.dilation[n] < 1)
-      throw TypeError(what + ": stride and dilation must be positive, got " +
-                          std::to_string(window.stride[n]) + " and " +
-                          std::to_string(window.dilation[n]),
-                      where);
-  }
-  for (int count : window.padding)
-    if (count < 0)
-      throw TypeError(what + ": the padding must not be negative, got " + std::to_string(count),
-                      where);
-}
-
-/// How many windows there are in height or width.
-Expr window_count(const std::string& what, const Window& window, const Tensor& x, std::size_t n,
-                  const SourceLocation& where) {
-  const Expr whole =
-      sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n]}, where);
-  const Expr to_last = product_of(what, {window.size[n] - 1, window.dilation[n]}, where);
-  const std::optional<std::int64_t> places = tir::constant_int(whole),
-                                    last = tir::constant_int(to_last);
-  if (places && last && *last >= *places)
-    throw TypeError(what + ": the window covers " + std::to_string(*last + 1) +
-                        " places of dimension " + std::to_string(2 + n) + ", which has " +
-                        std::to_string(*places) + " with its padding",
-                    where);
-  // The last place of the first window leaves room for that many others, so that what pads by as
-  // much as a window takes keeps the extent, also one that is no constant.
-  const Expr room =
-      last ? sum_of(what, {x.shape()[2 + n], window.padding[n], window.padding[2 + n], -*last},
-                    where)
-           : whole - to_last;
-  return window.stride[n] == 1 ? room : tir::floordiv(room - 1, window.stride[n]) + 1;
-}
-
 Window pooling_window(const std::string& what, const Tensor& x, const std::array<int, 2>& size,
                       const PoolOptions& options, const SourceLocation& where) {
   check_rank(what, x, 4, where);
@@ -230,11 +152,6 @@ Window pooling_window(const std::string& what, const Tensor& x, const std::array
                           " without any element",
                       where);
   return window;
-}
-
-Tensor padded(const Tensor& x, const Window& window, const Operand& value,
-              const SourceLocation& where) {
-  return window.is_padded() ? pad(x, window.before(), window.after(), value, "T_pad", where) : x;
 }
 
 using Reduce = std::function<Expr(const Operand& term, const std::vector<te::IterVar>& axes)>;
@@ -291,30 +208,6 @@ Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
     return sums(i, where) / tir::cast(x.dtype(), inside(0, i[2]) * inside(1, i[3]));
   };
   return declare(what, sums.shape(), element, name, kElementwise, where);
-}
-
-Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
-                   SourceLocation where) {
-  const std::string what = describe_two("conv2d_nchw", options.name, x, kernel);
-  for (const Tensor* t : {&x, &kernel}) check_rank(what, *t, 4, where);
-  check_same(what, x, 1, kernel, 1, where);
-  const Window window{
-      {kernel.shape()[2], kernel.shape()[3]}, options.stride, options.dilation, options.padding};
-  check_window(what, window, where);
-  const std::vector<Expr> shape{x.shape()[0], kernel.shape()[0],
-                                window_count(what, window, x, 0, where),
-                                window_count(what, window, x, 1, where)};
-  const Tensor source = padded(x, window, 0, where);
-  const te::IterVar c = te::reduce_axis({0, x.shape()[1]}, "i", where);
-  const te::IterVar h = te::reduce_axis({0, window.size[0]}, "kh", where);
-  const te::IterVar w = te::reduce_axis({0, window.size[1]}, "kw", where);
-  const auto element = [&](Indices i) {
-    const std::vector<Expr> read{i[0], c, window.place(0, i[2], h), window.place(1, i[3], w)};
-    const Expr term = product(source(read, where), kernel(std::vector<Expr>{i[1], c, h, w}, where),
-                              options.out_dtype, where);
-    return te::sum(Operand(term, where), {c, h, w});
-  };
-  return declare(what, shape, element, options.name, kConv2dNchw, where);
 }
 
 }  // namespace tenon::topi

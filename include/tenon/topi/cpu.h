@@ -27,14 +27,25 @@ using tir::TargetFacts;
 /// panel of B fits the second cache up to some thousands of rows). B is laid out in panels as wide
 /// as the tile where the panel is read often enough to pay for it. One row or one column is read as
 /// it lies.
+///
+/// Products of int8 and uint8 that are added up in int32, and of bfloat16 in float32, are left to
+/// instructions that add up products of neighbours, where the processor has them (the pragma
+/// dot_products): of bfloat16, sums are in the instruction's order, and subnormal factors may count
+/// as zeros.
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 
-/// For conv2d_nchw, and maps of its elements. A tile of sums stays in registers through the whole
-/// reduction: some places of a row by vectors of filters, which are laid out in blocks for that; of
-/// short reductions, some filters by vectors of places.
+/// For conv2d_nchw, group_conv2d_nchw, conv2d_nhwc, and maps of their elements. A tile of sums
+/// stays in registers through the whole reduction: some places of a row by vectors of filters,
+/// which are laid out in blocks for that; of short reductions, some filters by vectors of places.
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
+
+/// For depthwise_conv2d_nchw, max_pool2d and avg_pool2d, and maps of their elements: some rows of
+/// vectors at once, for which what neighbouring windows share is read once. A channel's padding is
+/// computed before the channel.
+te::Schedule schedule_windows(const Tensor& out, const TargetFacts& target,
+                              SourceLocation where = SourceLocation::current());
 
 /// For attention: a block of queries after another, as many as leave their scores in the second
 /// cache, so that these are never stored whole.

@@ -88,7 +88,8 @@ struct ConvolutionOptions {
   /// Top, left, bottom, right, of zeros.
   std::array<int, 4> padding = {0, 0, 0, 0};
   std::optional<DataType> out_dtype = std::nullopt;
-  Name name = "T_conv2d_nchw";
+  /// "T_<function>" unless said.
+  Name name = "";
 };
 
 /// Images {batch, in, height, width} by kernels {out, in, kernel height, kernel width}. Padding is
