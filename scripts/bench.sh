@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# bench.sh [benchmark...]: sets up, builds and runs the benchmark programs, all unless some are named, and
-# prints their tables.
+# bench.sh [benchmark...] [--option...]: sets up, builds and runs the benchmark programs, all unless some are
+# named, and prints their tables. The first option and all that follows it go to the programs that compare
+# Tenon with libraries (--threads 2, --filter 512, --json after.json, --compare before.json; --help says
+# more), and only these are run then unless others are named.
 # bench.sh --device=cuda: all that waits for a CUDA device. The tests of the label gpu, the same under
 # compute-sanitizer where it is installed, and the tables beside cuBLAS and beside a copy. Ends with 3 where
 # there is no device.
@@ -45,8 +47,15 @@ for source in tests/bench/*.cpp; do
   [ -f "$source" ] && known+=("$(basename "$source" .cpp)")
 done
 
-chosen=("$@")
-[ ${#chosen[@]} -gt 0 ] || chosen=("${known[@]}")
+contests=(attention conv2d matmul memory)
+chosen=()
+while [ $# -gt 0 ] && [[ $1 != --* ]]; do
+  chosen+=("$1")
+  shift
+done
+if [ ${#chosen[@]} -eq 0 ]; then
+  if [ $# -gt 0 ]; then chosen=("${contests[@]}"); else chosen=("${known[@]}"); fi
+fi
 for name in "${chosen[@]}"; do
   if [[ $name == */* ]] || [ ! -f "tests/bench/$name.cpp" ]; then
     echo "bench.sh: there is no benchmark '$name'. There are: ${known[*]}" >&2
@@ -62,5 +71,7 @@ scripts/setup.sh --with-peers
 { cmake --preset release && cmake --build --preset release --target "${chosen[@]/#/bench_}"; } >&2
 for name in "${chosen[@]}"; do
   echo "== $name"
-  "build/bench/$name"
+  options=()
+  [[ " ${contests[*]} " == *" $name "* ]] && options=("$@")
+  "build/bench/$name" ${options[@]+"${options[@]}"}
 done

@@ -11,7 +11,7 @@ packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-de
 for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
-    --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev) ;;
+    --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev libxsmm-dev) ;;
     --with-browser) packages+=(chromium chromium-driver) ;;
     --with-docs) packages+=(doxygen graphviz) ;;
     *)

@@ -5,24 +5,21 @@
 //   attention                               the rows of the table in README.md
 //
 // The libraries multiply each head's queries and keys, take the softmax of all rows (oneDNN's, or
-// Eigen's), and multiply by the values. Results are compared before anything is timed; a wrong one
-// ends the program with 1.
+// Eigen's), and multiply by the values. Operations are those of the products.
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/topi/cpu.h>
 #include <tenon/topi/transformer.h>
 
-#include <boost/program_options.hpp>
-#include <cmath>
 #include <cstdio>
-#include <iostream>
 
 #include "tests/bench/common/eigen_maps.h"
-#include "tests/bench/common/medians.h"
 #include "tests/bench/common/onednn.h"
 #include "tests/bench/common/peers.h"
+#include "tests/bench/common/program.h"
 
 using namespace tenon;
+namespace po = boost::program_options;
 
 namespace {
 
@@ -64,7 +61,8 @@ std::vector<bench::Contest> steps_of(const Shape& shape, const NDArray& q, const
   std::vector<bench::Contest> contests;
   if (!softmax) return contests;
   for (const auto& [name, products] : first)
-    contests.push_back({name, [products = products, softmax = *softmax, values = last.at(name)] {
+    contests.push_back({name, [=, products = products, softmax = *softmax, values = last.at(name)] {
+                          (void)q, (void)k, (void)v, (void)scores, (void)out;
                           for (const auto& run : products) run();
                           softmax();
                           for (const auto& run : values) run();
@@ -72,10 +70,11 @@ std::vector<bench::Contest> steps_of(const Shape& shape, const NDArray& q, const
   return contests;
 }
 
-/// False if a result is wrong.
-bool run(const Shape& shape, int threads, int turns, const Target& target) {
+std::vector<bench::Contest> contests_of(const Shape& shape, const bench::Settings& settings) {
   const auto [heads, n, width] = shape;
-  const auto random = [&] { return NDArray::random({heads, n, width}, Float(32)); };
+  const auto random = [&] {
+    return NDArray::random({shape.heads, shape.length, shape.width}, Float(32));
+  };
   const NDArray q = random(), k = random(), v = random();
   const NDArray ours = NDArray::zeros({heads, n, width}, Float(32)),
                 theirs = NDArray::zeros({heads, n, width}, Float(32)),
@@ -84,75 +83,46 @@ bool run(const Shape& shape, int threads, int turns, const Target& target) {
                    K = te::placeholder({heads, n, width}, "K"),
                    V = te::placeholder({heads, n, width}, "V");
   const te::Tensor O = topi::attention(Q, K, V, {.scale = 1.0});
-  const runtime::Module module =
-      build(topi::cpu::schedule_attention(O, target.facts()), {Q, K, V, O}, target);
-  const auto function = module["main"];
-  std::vector<bench::Contest> contests = {{"Tenon", [&] { function(q, k, v, ours); }}};
+  const Target& target = settings.target;
+  const runtime::Function function =
+      build(topi::cpu::schedule_attention(O, target.facts()), {Q, K, V, O}, target)["main"];
+  std::vector<bench::Contest> contests = {{"Tenon", [=] { function(q, k, v, ours); }}};
   contests.front().run();
-  for (const bench::Contest& steps : steps_of(shape, q, k, v, scores, theirs, threads)) {
+  const auto most = [](double) { return 1e-4; };
+  for (const bench::Contest& steps : steps_of(shape, q, k, v, scores, theirs, settings.threads)) {
     steps.run();
-    for (std::int64_t i = 0; i < std::int64_t{heads} * n * width; ++i)
-      if (!(std::abs(ours.data<float>()[i] - theirs.data<float>()[i]) <= 1e-4f)) {
-        std::cerr << "attention: " << steps.name << " and Tenon disagree at " << i << "\n";
-        return false;
-      }
+    if (bench::first_difference<float>(ours, theirs, most) >= 0)
+      throw bench::WrongResult(steps.name + " and Tenon disagree");
     contests.push_back(steps);
   }
-  const double peak = multiply_add_peak(threads);
-  const std::map<std::string, double> seconds = bench::medians_of(contests, turns);
-  const auto gflops = [&](const std::string& name) {
-    return 4e-9 * heads * n * double{1} * n * width / seconds.at(name);
-  };
-  std::string best;
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon" && (best.empty() || time < seconds.at(best))) best = name;
-  std::printf("%d x %4d x %d  %d %10.3f ms %7.1f GFLOPS of products %5.1f %% of %.0f", heads, n,
-              width, threads, seconds.at("Tenon") * 1e3, gflops("Tenon"),
-              100 * gflops("Tenon") / peak, peak);
-  if (!best.empty())
-    std::printf("  %.2f times as fast as with %s", seconds.at(best) / seconds.at("Tenon"),
-                best.c_str());
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon") std::printf("  %s %.1f", name.c_str(), gflops(name));
-  std::printf("\n");
-  std::fflush(stdout);
-  return true;
+  return contests;
+}
+
+bench::Row row_of(const Shape& shape) {
+  char name[64];
+  std::snprintf(name, sizeof name, "%d x %4d x %d", shape.heads, shape.length, shape.width);
+  return {name,
+          {.amount = 4.0 * shape.heads * shape.length * shape.length * shape.width,
+           .peak = multiply_add_peak},
+          [=](const bench::Settings& settings) { return contests_of(shape, settings); }};
+}
+
+std::vector<bench::Row> rows_of(const po::variables_map& given) {
+  std::vector<int> lengths = {512, 2048};
+  if (given.count("length") != 0) lengths = {bench::positive(given, "length")};
+  std::vector<bench::Row> rows;
+  for (const int length : lengths)
+    rows.push_back(
+        row_of({bench::positive(given, "heads"), length, bench::positive(given, "width")}));
+  return rows;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace po = boost::program_options;
   po::options_description options("attention");
-  options.add_options()("help", "print this")("heads", po::value<int>()->default_value(8), "")(
-      "length", po::value<int>(), "of queries and keys")(
-      "width", po::value<int>()->default_value(64), "of a query, a key, a value")(
-      "threads", po::value<int>()->default_value(1), "of everyone")(
-      "turns", po::value<int>()->default_value(7), "times that each is timed, in turns");
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, options), given);
-    po::notify(given);
-    if (given.count("help") != 0) {
-      std::cout << options;
-      return 0;
-    }
-    const int threads = given["threads"].as<int>(), heads = given["heads"].as<int>(),
-              width = given["width"].as<int>();
-    std::vector<int> lengths = {512, 2048};
-    if (given.count("length") != 0) lengths = {given["length"].as<int>()};
-    if (std::min({threads, heads, width, lengths.front()}) < 1)
-      throw po::error("all numbers must be positive");
-    runtime::set_num_threads(threads);
-    bench::set_onednn_threads(threads);
-    const Target target("llvm -num-cores=" + std::to_string(threads));
-    bool all_right = true;
-    for (const int length : lengths)
-      all_right =
-          run({heads, length, width}, threads, given["turns"].as<int>(), target) && all_right;
-    return all_right ? 0 : 1;
-  } catch (const po::error& error) {
-    std::cerr << "attention: " << error.what() << "\n" << options;
-    return 2;
-  }
+  options.add_options()("heads", po::value<int>()->default_value(8), "")("length", po::value<int>(),
+                                                                         "of queries and keys")(
+      "width", po::value<int>()->default_value(64), "of a query, a key, a value");
+  return bench::run(argc, argv, {"attention", options, rows_of});
 }

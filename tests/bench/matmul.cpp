@@ -1,30 +1,34 @@
-// A product of float32 matrices by topi's schedule, beside the libraries that this machine has, on
+// A product of matrices by topi's schedule, beside the libraries that this machine has, on
 // the same arrays and in the same run: a line for each shape.
 //
 //   matmul --m 1024 --n 1024 --k 1024 --threads 1
+//   matmul --m 1024 --n 1024 --k 1024 --type int8
 //   matmul                                  the shapes of the table in README.md
-//
-// Results are compared before anything is timed; a wrong one ends the program with 1.
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/topi/cpu.h>
 #include <tenon/topi/nn.h>
 
-#include <boost/program_options.hpp>
-#include <cmath>
 #include <cstdio>
-#include <iostream>
 
-#include "tests/bench/common/medians.h"
+#include "tests/bench/common/onednn.h"
+#include "tests/bench/common/peaks.h"
 #include "tests/bench/common/peers.h"
+#include "tests/bench/common/program.h"
 
 using namespace tenon;
+namespace po = boost::program_options;
 
 namespace {
 
 struct Shape {
   int m, n, k;
   bool transpose_a = false, transpose_b = false;
+  /// Of the factors.
+  DataType of_a = Float(32), of_b = Float(32);
+
+  /// What products are added up in.
+  DataType sum() const { return of_a.is_integral() ? Int(32) : Float(32); }
 };
 
 const std::vector<Shape> kShapes = {{32, 32, 32},
@@ -43,119 +47,143 @@ const std::vector<Shape> kShapes = {{32, 32, 32},
                                     {64, 4096, 64},
                                     {512, 512, 512, true, false},
                                     {512, 512, 512, false, true},
-                                    {512, 512, 512, true, true}};
+                                    {512, 512, 512, true, true},
+                                    {512, 512, 512, false, false, Int(8), Int(8)},
+                                    {1024, 1024, 1024, false, false, Int(8), Int(8)},
+                                    {1024, 1024, 1024, false, false, UInt(8), Int(8)},
+                                    {1024, 1024, 1024, false, false, BFloat(16), BFloat(16)},
+                                    {1024, 1024, 1024, false, false, Float(16), Float(16)}};
 
-runtime::NDArray random_matrix(int rows, int columns) {
-  return runtime::NDArray::random({rows, columns}, Float(32));
-}
+/// By the names of --type: bytes are signed, or those of the first factor are not.
+const std::map<std::string, std::pair<DataType, DataType>> kTypes = {
+    {"float32", {Float(32), Float(32)}},
+    {"float16", {Float(16), Float(16)}},
+    {"bfloat16", {BFloat(16), BFloat(16)}},
+    {"int8", {Int(8), Int(8)}},
+    {"uint8", {UInt(8), Int(8)}}};
 
-runtime::Module compile(const Shape& shape, const Target& target) {
-  const auto [m, n, k, transpose_a, transpose_b] = shape;
-  const te::Tensor A = transpose_a ? te::placeholder({k, m}, "A") : te::placeholder({m, k}, "A");
-  const te::Tensor B = transpose_b ? te::placeholder({n, k}, "B") : te::placeholder({k, n}, "B");
-  const te::Tensor C =
-      topi::matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b, .name = "C"});
-  return build(topi::cpu::schedule_matmul(C, target.facts()), {A, B, C}, target);
-}
-
-/// Elements may differ by the rounding of sums in another order.
-bool is_close(const runtime::NDArray& x, const runtime::NDArray& y, const Shape& shape) {
-  const float* a = x.data<float>();
-  const float* b = y.data<float>();
-  const double most = 1e-6 * shape.k * std::sqrt(shape.k) + 1e-4;
-  for (std::int64_t n = 0; n < std::int64_t{shape.m} * shape.n; ++n)
-    if (!(std::abs(a[n] - b[n]) <= most)) return false;
-  return true;
-}
-
-void print_row(const Shape& shape, int threads, const std::map<std::string, double>& seconds,
-               double peak) {
-  const double flops = 2.0 * shape.m * shape.n * shape.k;
-  const auto gflops = [&](const std::string& name) { return flops / seconds.at(name) * 1e-9; };
-  std::string best;
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon" && (best.empty() || time < seconds.at(best))) best = name;
-  std::printf("%4d %4d %4d %s%s  %d  %10.4f ms %7.1f GFLOPS %5.1f %% of %.0f", shape.m, shape.n,
-              shape.k, shape.transpose_a ? "T" : "-", shape.transpose_b ? "T" : "-", threads,
-              seconds.at("Tenon") * 1e3, gflops("Tenon"), 100 * gflops("Tenon") / peak, peak);
-  if (!best.empty())
-    std::printf("  %.3f of %s", seconds.at(best) / seconds.at("Tenon"), best.c_str());
-  std::printf(" ");
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon") std::printf(" %s %.1f", name.c_str(), flops / time * 1e-9);
-  std::printf("\n");
-  std::fflush(stdout);
-}
-
-/// False if a result is wrong.
-bool run(const Shape& shape, int threads, int turns, const Target& target) {
-  const runtime::NDArray a = shape.transpose_a ? random_matrix(shape.k, shape.m)
-                                               : random_matrix(shape.m, shape.k),
-                         b = shape.transpose_b ? random_matrix(shape.n, shape.k)
-                                               : random_matrix(shape.k, shape.n);
-  const auto result = [&] {
-    return runtime::NDArray::zeros({shape.m, shape.n}, Float(32), cpu(0));
+runtime::Function compile(const Shape& shape, const Target& target) {
+  const auto& [m, n, k, transpose_a, transpose_b, of_a, of_b] = shape;
+  const auto matrix = [](bool transposed, int rows, int columns, DataType type, const char* name) {
+    return transposed ? te::placeholder({columns, rows}, name, type)
+                      : te::placeholder({rows, columns}, name, type);
   };
-  const runtime::NDArray ours = result(), theirs = result();
-  const runtime::Module module = compile(shape, target);
-  const auto function = module["main"];
-  std::vector<bench::Contest> contests = {{"Tenon", [&] { function(a, b, ours); }}};
-  const bench::Product product{
-      shape.m,           shape.n,         shape.k,         shape.transpose_a,
-      shape.transpose_b, a.data<float>(), b.data<float>(), theirs.data<float>()};
-  function(a, b, ours);
-  for (const bench::Peer& peer : bench::peers_of(product, threads)) {
-    peer.run();
-    if (!is_close(ours, theirs, shape)) {
-      std::cerr << "matmul: " << peer.name << " and Tenon disagree on " << shape.m << " x "
-                << shape.n << " x " << shape.k << "\n";
-      return false;
-    }
-    contests.push_back({peer.name, peer.run});
+  const te::Tensor A = matrix(transpose_a, m, k, of_a, "A"),
+                   B = matrix(transpose_b, k, n, of_b, "B");
+  const te::Tensor C = topi::matmul(A, B,
+                                    {.transpose_a = transpose_a,
+                                     .transpose_b = transpose_b,
+                                     .out_dtype = shape.sum(),
+                                     .name = "C"});
+  return build(topi::cpu::schedule_matmul(C, target.facts()), {A, B, C}, target)["main"];
+}
+
+struct Arrays {
+  runtime::NDArray a, b, ours, theirs;
+
+  explicit Arrays(const Shape& s)
+      : a(random(s.transpose_a, s.m, s.k, s.of_a)),
+        b(random(s.transpose_b, s.k, s.n, s.of_b)),
+        ours(runtime::NDArray::zeros({s.m, s.n}, s.sum())),
+        theirs(runtime::NDArray::zeros({s.m, s.n}, s.sum())) {}
+
+ private:
+  static runtime::NDArray random(bool transposed, int rows, int columns, DataType type) {
+    return transposed ? runtime::NDArray::random({columns, rows}, type)
+                      : runtime::NDArray::random({rows, columns}, type);
   }
-  const double peak = multiply_add_peak(threads);
-  print_row(shape, threads, bench::medians_of(contests, turns), peak);
-  return true;
+};
+
+std::vector<bench::Contest> peers_of(const Shape& shape, const Arrays& arrays, int threads) {
+  std::vector<bench::Contest> contests;
+  const auto [a, b, ours, theirs] = arrays;
+  if (shape.of_a == Float(32)) {
+    for (const bench::Peer& peer :
+         bench::peers_of({shape.m, shape.n, shape.k, shape.transpose_a, shape.transpose_b,
+                          a.data<float>(), b.data<float>(), theirs.data<float>()},
+                         threads))
+      contests.push_back({peer.name, peer.run});
+  } else if (!shape.of_a.is_float() && !shape.transpose_a && !shape.transpose_b) {
+    const bench::NarrowProduct product{shape.m,
+                                       shape.n,
+                                       shape.k,
+                                       shape.of_a,
+                                       shape.of_b,
+                                       a.dl_tensor().data,
+                                       b.dl_tensor().data,
+                                       theirs.dl_tensor().data};
+    for (const bool lays_out : {false, true})
+      if (const bench::Call call = bench::onednn_product(product, lays_out))
+        contests.push_back({lays_out ? "oneDNN-packed" : "oneDNN", *call});
+  }
+  return contests;
+}
+
+bool are_equal(const Shape& shape, const Arrays& arrays) {
+  if (shape.of_a.is_integral())
+    return bench::first_difference<std::int32_t>(arrays.ours, arrays.theirs,
+                                                 [](double) { return 0.0; }) < 0;
+  // By the rounding of sums in another order.
+  const double most = 1e-6 * shape.k * std::sqrt(shape.k) + 1e-4;
+  return bench::first_difference<float>(arrays.ours, arrays.theirs, [&](double) { return most; }) <
+         0;
+}
+
+/// Tenon and the libraries, all of which have given the same result.
+std::vector<bench::Contest> contests_of(const Shape& shape, const bench::Settings& settings) {
+  const Arrays arrays(shape);
+  const runtime::Function function = compile(shape, settings.target);
+  std::vector<bench::Contest> contests = {
+      {"Tenon", [=] { function(arrays.a, arrays.b, arrays.ours); }}};
+  contests.front().run();
+  for (const bench::Contest& peer : peers_of(shape, arrays, settings.threads)) {
+    peer.run();
+    if (!are_equal(shape, arrays)) throw bench::WrongResult(peer.name + " and Tenon disagree");
+    // The arrays live as long as what reads them.
+    contests.push_back({peer.name, [arrays, run = peer.run] { run(); }});
+  }
+  return contests;
+}
+
+double (*peak_of(DataType factor))(int threads) {
+  return factor.is_integral() ? bench::byte_product_peak
+         : factor.is_bfloat() ? bench::bfloat_product_peak
+                              : multiply_add_peak;
+}
+
+bench::Row row_of(const Shape& shape) {
+  char name[64];
+  std::snprintf(name, sizeof name, "%4d %4d %4d %s%s %-8s", shape.m, shape.n, shape.k,
+                shape.transpose_a ? "T" : "-", shape.transpose_b ? "T" : "-",
+                shape.of_a.str().c_str());
+  return {name,
+          {.amount = 2.0 * shape.m * shape.n * shape.k, .peak = peak_of(shape.of_a)},
+          [=](const bench::Settings& settings) { return contests_of(shape, settings); }};
+}
+
+std::vector<bench::Row> rows_of(const po::variables_map& given) {
+  std::vector<bench::Row> rows;
+  const auto named = given.count("m") + given.count("n") + given.count("k");
+  if (named != 0 && named != 3) throw po::error("--m, --n and --k go together");
+  const auto type = kTypes.find(given["type"].as<std::string>());
+  if (type == kTypes.end()) throw po::error("--type names none of the types");
+  if (named == 3)
+    return {row_of({bench::positive(given, "m"), bench::positive(given, "n"),
+                    bench::positive(given, "k"), given["transpose-a"].as<bool>(),
+                    given["transpose-b"].as<bool>(), type->second.first, type->second.second})};
+  for (const Shape& shape : kShapes) rows.push_back(row_of(shape));
+  return rows;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace po = boost::program_options;
-  po::options_description options("matmul");
-  options.add_options()("help", "print this")("m", po::value<int>(), "rows of A and C")(
+  po::options_description options("products of matrices");
+  options.add_options()("m", po::value<int>(), "rows of A and C")(
       "n", po::value<int>(), "columns of B and C")("k", po::value<int>(), "columns of A")(
       "transpose-a", po::bool_switch(), "A is given as k x m")("transpose-b", po::bool_switch(),
                                                                "B is given as n x k")(
-      "threads", po::value<int>()->default_value(1), "of everyone")(
-      "turns", po::value<int>()->default_value(9), "times that each is timed, in turns");
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, options), given);
-    po::notify(given);
-    if (given.count("help") != 0) {
-      std::cout << options;
-      return 0;
-    }
-    const int named = static_cast<int>(given.count("m") + given.count("n") + given.count("k"));
-    if (named != 0 && named != 3) throw po::error("--m, --n and --k go together");
-    const int threads = given["threads"].as<int>();
-    if (threads < 1) throw po::error("--threads takes a positive number");
-    std::vector<Shape> shapes = kShapes;
-    if (named == 3)
-      shapes = {{given["m"].as<int>(), given["n"].as<int>(), given["k"].as<int>(),
-                 given["transpose-a"].as<bool>(), given["transpose-b"].as<bool>()}};
-    for (const Shape& shape : shapes)
-      if (shape.m < 1 || shape.n < 1 || shape.k < 1)
-        throw po::error("--m, --n and --k take positive numbers");
-    runtime::set_num_threads(threads);
-    const Target target("llvm -num-cores=" + std::to_string(threads));
-    bool all_right = true;
-    for (const Shape& shape : shapes)
-      all_right = run(shape, threads, given["turns"].as<int>(), target) && all_right;
-    return all_right ? 0 : 1;
-  } catch (const po::error& error) {
-    std::cerr << "matmul: " << error.what() << "\n" << options;
-    return 2;
-  }
+      "type", po::value<std::string>()->default_value("float32"),
+      "of the factors: float32, float16, bfloat16, int8, uint8 (by int8)");
+  return bench::run(argc, argv, {"matmul", options, rows_of});
 }

@@ -3,8 +3,6 @@
 //
 //   memory --work softmax --log2 22 --threads 1
 //   memory                                  the rows of the table in README.md
-//
-// Results are compared before anything is timed; a wrong one ends the program with 1.
 #include <tenon/tenon.h>
 #include <tenon/topi/broadcast.h>
 #include <tenon/topi/cpu.h>
@@ -14,17 +12,15 @@
 #include <tenon/topi/transform.h>
 #include <tenon/topi/transformer.h>
 
-#include <boost/program_options.hpp>
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <iostream>
 
 #include "tests/bench/common/eigen_maps.h"
-#include "tests/bench/common/medians.h"
 #include "tests/bench/common/onednn.h"
+#include "tests/bench/common/program.h"
 
 using namespace tenon;
+namespace po = boost::program_options;
 
 namespace {
 
@@ -124,21 +120,16 @@ const std::vector<Work> kWorks = {
      }},
 };
 
-bool is_close(const NDArray& x, const NDArray& y, std::int64_t count) {
-  const float *a = x.data<float>(), *b = y.data<float>();
-  for (std::int64_t n = 0; n < count; ++n)
-    if (!(std::abs(a[n] - b[n]) <= 1e-3f * (1 + std::abs(b[n])))) return false;
-  return true;
-}
+struct Size {
+  int log2;
+  int columns() const { return 1 << std::min(10, log2 / 2 + log2 % 2); }
+  int rows() const { return (1 << log2) / columns(); }
+};
 
-/// False if a result is wrong.
-bool run(const Work& work, int log2, int threads, int turns, const Target& target) {
-  const int columns = 1 << std::min(10, log2 / 2 + log2 % 2), rows = (1 << log2) / columns;
-  const std::int64_t elements = std::int64_t{rows} * columns;
-  const Shape shape = work.result(rows, columns);
-  std::int64_t results = 1;
-  for (const std::int64_t extent : shape) results *= extent;
-  const auto empty = [&] { return NDArray::zeros(shape, Float(32)); };
+std::vector<bench::Contest> contests_of(const Work& work, const Size& size,
+                                        const bench::Settings& settings) {
+  const int rows = size.rows(), columns = size.columns();
+  const auto empty = [&] { return NDArray::zeros(work.result(rows, columns), Float(32)); };
   const Arrays arrays{rows,
                       columns,
                       NDArray::random({rows, columns}, Float(32)),
@@ -150,85 +141,51 @@ bool run(const Work& work, int log2, int threads, int turns, const Target& targe
                    Gamma = te::placeholder({columns}, "Gamma"),
                    Beta = te::placeholder({columns}, "Beta");
   const te::Tensor Y = work.declare(X, Gamma, Beta);
-  const runtime::Module module =
-      build(work.schedule(Y, target.facts()), {X, Gamma, Beta, Y}, target);
-  const auto function = module["main"];
+  const Target& target = settings.target;
+  const runtime::Function function =
+      build(work.schedule(Y, target.facts()), {X, Gamma, Beta, Y}, target)["main"];
   std::vector<bench::Contest> contests = {
-      {"Tenon", [&] { function(arrays.x, arrays.gamma, arrays.beta, arrays.ours); }}};
+      {"Tenon", [=] { function(arrays.x, arrays.gamma, arrays.beta, arrays.ours); }}};
   contests.front().run();
+  const auto most = [](double expected) { return 1e-3 * (1 + std::abs(expected)); };
   for (const auto& [name, call] : work.peers(arrays)) {
     if (!call) continue;
     (*call)();
-    if (!is_close(arrays.ours, arrays.theirs, results)) {
-      std::cerr << "memory: " << name << " and Tenon disagree on " << work.name << " of " << rows
-                << " x " << columns << "\n";
-      return false;
-    }
-    contests.push_back({name, *call});
+    if (bench::first_difference<float>(arrays.ours, arrays.theirs, most) >= 0)
+      throw bench::WrongResult(std::string(name) + " and Tenon disagree");
+    contests.push_back({name, [arrays, run = *call] { run(); }});
   }
-  const NDArray from = NDArray::zeros({elements}, Float(32)),
-                to = NDArray::zeros({elements}, Float(32));
-  contests.push_back({"copy", [&] {
-                        std::memcpy(to.data<float>(), from.data<float>(),
-                                    static_cast<std::size_t>(elements) * sizeof(float));
-                      }});
-  const std::map<std::string, double> seconds = bench::medians_of(contests, turns);
-  const auto rate = [&](const std::string& name, double traffic) {
-    return traffic * static_cast<double>(elements) * sizeof(float) / seconds.at(name) * 1e-9;
-  };
-  std::string best;
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon" && name != "copy" && (best.empty() || time < seconds.at(best))) best = name;
-  std::printf("%-11s 2^%-2d %5d x %-4d %d %11.4f ms %6.1f GB/s %5.1f %% of a copy's %5.1f",
-              work.name, log2, rows, columns, threads, seconds.at("Tenon") * 1e3,
-              rate("Tenon", work.traffic), 100 * rate("Tenon", work.traffic) / rate("copy", 2),
-              rate("copy", 2));
-  if (!best.empty())
-    std::printf("  %.3f of %s ", seconds.at(best) / seconds.at("Tenon"), best.c_str());
-  for (const auto& [name, time] : seconds)
-    if (name != "Tenon" && name != "copy")
-      std::printf(" %s %.1f", name.c_str(), rate(name, work.traffic));
-  std::printf("\n");
-  std::fflush(stdout);
-  return true;
+  return contests;
+}
+
+bench::Row row_of(const Work& work, const Size& size) {
+  char name[64];
+  std::snprintf(name, sizeof name, "%-11s 2^%-2d %5d x %-4d", work.name, size.log2, size.rows(),
+                size.columns());
+  const std::int64_t bytes = (std::int64_t{1} << size.log2) * std::int64_t{sizeof(float)};
+  return {name,
+          {.amount = work.traffic * static_cast<double>(bytes), .copied = bytes},
+          [=](const bench::Settings& settings) { return contests_of(work, size, settings); }};
+}
+
+std::vector<bench::Row> rows_of(const po::variables_map& given) {
+  std::vector<int> sizes = {10, 14, 18, 22, 26};
+  if (given.count("log2") != 0) sizes = {bench::positive(given, "log2")};
+  if (sizes.front() > 28) throw po::error("--log2 is from 1 to 28");
+  std::vector<bench::Row> rows;
+  for (const Work& work : kWorks) {
+    if (given.count("work") != 0 && given["work"].as<std::string>() != work.name) continue;
+    for (const int log2 : sizes) rows.push_back(row_of(work, {log2}));
+  }
+  if (rows.empty()) throw po::error("--work names none of the operators");
+  return rows;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace po = boost::program_options;
-  po::options_description options("memory");
-  options.add_options()("help", "print this")("work", po::value<std::string>(), "only this one")(
-      "log2", po::value<int>(), "only so many elements")(
-      "threads", po::value<int>()->default_value(1), "of Tenon")(
-      "turns", po::value<int>()->default_value(9), "times that each is timed, in turns");
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, options), given);
-    po::notify(given);
-    if (given.count("help") != 0) {
-      std::cout << options;
-      return 0;
-    }
-    const int threads = given["threads"].as<int>();
-    if (threads < 1) throw po::error("--threads takes a positive number");
-    std::vector<int> sizes = {10, 14, 18, 22, 26};
-    if (given.count("log2") != 0) sizes = {given["log2"].as<int>()};
-    if (sizes.front() < 1 || sizes.front() > 28) throw po::error("--log2 is from 1 to 28");
-    runtime::set_num_threads(threads);
-    bench::set_onednn_threads(threads);
-    const Target target("llvm -num-cores=" + std::to_string(threads));
-    bool all_right = true, any = false;
-    for (const Work& work : kWorks) {
-      if (given.count("work") != 0 && given["work"].as<std::string>() != work.name) continue;
-      any = true;
-      for (const int log2 : sizes)
-        all_right = run(work, log2, threads, given["turns"].as<int>(), target) && all_right;
-    }
-    if (!any) throw po::error("--work names none of the operators");
-    return all_right ? 0 : 1;
-  } catch (const po::error& error) {
-    std::cerr << "memory: " << error.what() << "\n" << options;
-    return 2;
-  }
+  po::options_description options("what is as fast as memory");
+  options.add_options()("work", po::value<std::string>(), "only this one")("log2", po::value<int>(),
+                                                                           "only so many elements");
+  return bench::run(argc, argv, {"memory", options, rows_of});
 }

@@ -28,8 +28,8 @@ class Steps {
  public:
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
 
-  memory array(const Desc& desc, const float* data) const {
-    return memory(desc, engine, const_cast<float*>(data));
+  memory array(const Desc& desc, const void* data) const {
+    return memory(desc, engine, const_cast<void*>(data));
   }
   void add(dnnl::primitive primitive, std::unordered_map<int, memory> args) {
     steps_.push_back({std::move(primitive), std::move(args)});
@@ -101,6 +101,26 @@ Call onednn_relu(int count, const float* x, float* y) {
   return call_of(steps);
 }
 
+Call onednn_product(const NarrowProduct& p, bool lays_out) {
+  const auto type_of = [](DataType t) {
+    return t == Int(8) ? Type::s8 : t == UInt(8) ? Type::u8 : Type::bf16;
+  };
+  const Desc a({p.m, p.k}, type_of(p.of_a), Tag::ab), b({p.k, p.n}, type_of(p.of_b), Tag::ab),
+      c({p.m, p.n}, p.of_a.is_bfloat() ? Type::f32 : Type::s32, Tag::ab);
+  try {
+    auto steps = std::make_shared<Steps>();
+    const Desc chosen({p.k, p.n}, type_of(p.of_b), Tag::any);
+    const dnnl::matmul::primitive_desc product({a, lays_out ? chosen : b, c}, steps->engine);
+    const memory laid_out = steps->in_layout(steps->array(b, p.b), product.weights_desc());
+    steps->add(dnnl::matmul(product), {{DNNL_ARG_SRC, steps->array(a, p.a)},
+                                       {DNNL_ARG_WEIGHTS, laid_out},
+                                       {DNNL_ARG_DST, steps->array(c, p.c)}});
+    return call_of(steps);
+  } catch (const dnnl::error&) {  // It has none of these types.
+    return std::nullopt;
+  }
+}
+
 Call onednn_convolution(const Convolution& c, const float* x, const float* kernel,
                         const float* bias, float* y) {
   auto steps = std::make_shared<Steps>();
@@ -151,6 +171,7 @@ Call onednn_layer_norm(int, int, const float*, const float*, const float*, float
   return std::nullopt;
 }
 Call onednn_relu(int, const float*, float*) { return std::nullopt; }
+Call onednn_product(const NarrowProduct&, bool) { return std::nullopt; }
 Call onednn_convolution(const Convolution&, const float*, const float*, const float*, float*) {
   return std::nullopt;
 }

@@ -1,8 +1,11 @@
-// Operators of oneDNN on plain arrays of float32, as far as this program was built with it.
+// Operators of oneDNN on plain arrays, of float32 unless said, as far as this program was built
+// with it.
 #pragma once
 
 #include <functional>
 #include <optional>
+
+#include "tenon/support/data_type.h"
 
 namespace tenon::bench {
 
@@ -17,6 +20,18 @@ Call onednn_softmax(int rows, int columns, const float* x, float* y);
 Call onednn_layer_norm(int rows, int columns, const float* x, const float* gamma, const float* beta,
                        float* y);
 Call onednn_relu(int count, const float* x, float* y);
+
+/// A product of row-major matrices of narrow numbers, {m, k} by {k, n}: int32 of int8 and uint8,
+/// float32 of bfloat16. `lays_out` lets oneDNN choose how the second one lies, and brings it there
+/// in every call.
+struct NarrowProduct {
+  int m, n, k;
+  DataType of_a, of_b;
+  const void* a;
+  const void* b;
+  void* c;
+};
+Call onednn_product(const NarrowProduct& product, bool lays_out);
 
 /// What convolutions take and give, in the order batch, channel, height, width.
 struct Convolution {

@@ -7,6 +7,9 @@
 #ifdef TENON_HAVE_EIGEN
 #include <Eigen/Dense>
 #endif
+#ifdef TENON_HAVE_LIBXSMM
+#include <libxsmm.h>
+#endif
 
 namespace tenon::bench {
 
@@ -58,6 +61,21 @@ std::optional<Peer> onednn(const Product& p, int threads) {
               }};
 }
 
+#ifdef TENON_HAVE_LIBXSMM
+/// Made for small products: its code is generated for the one that is asked for. It lays matrices
+/// out by columns, so that it is given the transposed product.
+std::optional<Peer> libxsmm(const Product& p) {
+  constexpr double kMostMultiplications = 128.0 * 128 * 128;
+  if (p.transpose_a || p.transpose_b || double{1} * p.m * p.n * p.k > kMostMultiplications)
+    return std::nullopt;
+  const float one = 1, zero = 0;
+  const libxsmm_smmfunction kernel =
+      libxsmm_smmdispatch(p.n, p.m, p.k, &p.n, &p.k, &p.n, &one, &zero, nullptr, nullptr);
+  if (!kernel) return std::nullopt;
+  return Peer{"LIBXSMM", [=] { kernel(p.b, p.a, p.c); }};
+}
+#endif
+
 #ifdef TENON_HAVE_EIGEN
 /// With one thread: its others are OpenMP's, which this program is not built with.
 Peer eigen(const Product& p) {
@@ -86,6 +104,10 @@ std::vector<Peer> peers_of(const Product& product, int threads) {
     if (peer) peers.push_back(*peer);
 #ifdef TENON_HAVE_EIGEN
   if (threads == 1) peers.push_back(eigen(product));
+#endif
+#ifdef TENON_HAVE_LIBXSMM
+  if (const std::optional<Peer> small = threads == 1 ? libxsmm(product) : std::nullopt)
+    peers.push_back(*small);
 #endif
   return peers;
 }

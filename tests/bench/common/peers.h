@@ -22,7 +22,8 @@ struct Peer {
   std::function<void()> run;
 };
 
-/// OpenBLAS, BLIS, oneDNN and Eigen. All of them use so many threads from then on.
+/// OpenBLAS, BLIS, oneDNN, Eigen and, of small products, LIBXSMM. Those with threads use so many
+/// from then on; the last two have none.
 std::vector<Peer> peers_of(const Product& product, int threads);
 
 }  // namespace tenon::bench

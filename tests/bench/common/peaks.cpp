@@ -1,0 +1,95 @@
+#include "tests/bench/common/peaks.h"
+
+#include <tenon/tooling/multiply_add_peak.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
+#include <immintrin.h>
+#endif
+
+namespace tenon::bench {
+
+namespace {
+
+#if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
+
+/// As many as hide the time that one takes.
+constexpr int kChains = 12;
+constexpr long kSteps = 2'000'000;
+
+/// The best of several runs; `run` does kSteps steps of all chains.
+double seconds_of(int threads, void (*run)()) {
+  constexpr int kTrials = 8;
+  double best = 1e9;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> others;
+    for (int n = 1; n < threads; ++n) others.emplace_back(run);
+    run();
+    for (std::thread& thread : others) thread.join();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    best = std::min(best, time.count());
+  }
+  return best;
+}
+
+double operations(int threads, int products_of_a_step, void (*run)()) {
+  return 2e-9 * kChains * products_of_a_step * kSteps * threads / seconds_of(threads, run);
+}
+
+#endif
+
+#ifdef __AVX512VNNI__
+void run_bytes() {
+  __m512i chains[kChains];
+  for (int n = 0; n < kChains; ++n) chains[n] = _mm512_set1_epi32(n);
+  const __m512i x = _mm512_set1_epi8(3), y = _mm512_set1_epi8(-5);
+  for (long step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (__m512i& chain : chains) chain = _mm512_dpbusd_epi32(chain, x, y);
+  }
+  __m512i sum = _mm512_setzero_si512();
+  for (const __m512i& chain : chains) sum = _mm512_add_epi32(sum, chain);
+  [[maybe_unused]] volatile int result = _mm512_cvtsi512_si32(sum);
+}
+#endif
+
+#ifdef __AVX512BF16__
+void run_bfloats() {
+  __m512 chains[kChains];
+  for (int n = 0; n < kChains; ++n) chains[n] = _mm512_set1_ps(static_cast<float>(n));
+  const __m512bh x = _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.5f), _mm512_set1_ps(0.5f)),
+                 y = _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.25f), _mm512_set1_ps(-0.25f));
+  for (long step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (__m512& chain : chains) chain = _mm512_dpbf16_ps(chain, x, y);
+  }
+  __m512 sum = _mm512_setzero_ps();
+  for (const __m512& chain : chains) sum = _mm512_add_ps(sum, chain);
+  [[maybe_unused]] volatile float result = _mm512_cvtss_f32(sum);
+}
+#endif
+
+}  // namespace
+
+double byte_product_peak(int threads) {
+#ifdef __AVX512VNNI__
+  return operations(threads, 64, run_bytes);
+#else
+  return multiply_add_peak(threads);
+#endif
+}
+
+double bfloat_product_peak(int threads) {
+#ifdef __AVX512BF16__
+  return operations(threads, 32, run_bfloats);
+#else
+  return multiply_add_peak(threads);
+#endif
+}
+
+}  // namespace tenon::bench

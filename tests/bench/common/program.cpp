@@ -1,0 +1,168 @@
+#include "tests/bench/common/program.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <regex>
+
+#include "tests/bench/common/onednn.h"
+#include "tests/bench/common/results.h"
+
+namespace tenon::bench {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+po::options_description shared_options() {
+  po::options_description options("of every benchmark");
+  options.add_options()("help", "print this")("threads", po::value<int>()->default_value(1),
+                                              "of everyone")(
+      "turns", po::value<int>()->default_value(9), "times that each is timed, in turns")(
+      "filter", po::value<std::string>(), "only rows in whose name this regular expression is")(
+      "json", po::value<std::string>()->implicit_value(kStandardOutput),
+      "to this file, beside what it has of other benchmarks; without a name, a line for each row "
+      "in place of the table")("compare", po::value<std::string>(),
+                               "with the rows that --json wrote to this file");
+  return options;
+}
+
+/// Where the terminal would otherwise stay as it is for long.
+void show_progress(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%s", text.c_str());
+}
+
+Contest copy_of(std::int64_t bytes) {
+  const runtime::NDArray from = runtime::NDArray::zeros({bytes}, UInt(8)),
+                         to = runtime::NDArray::zeros({bytes}, UInt(8));
+  return {kCopy, [from, to, bytes] {
+            std::memcpy(to.data<std::uint8_t>(), from.data<std::uint8_t>(),
+                        static_cast<std::size_t>(bytes));
+          }};
+}
+
+Result timed(const Row& row, const Settings& settings, int turns) {
+  std::vector<Contest> contests = row.prepare(settings);
+  const Work& work = row.work;
+  const bool is_in_bytes = work.peak == nullptr;
+  if (is_in_bytes) contests.push_back(copy_of(work.copied));
+  const double peak = is_in_bytes ? 0 : work.peak(settings.threads);
+  Result result{row.name, settings.threads,           work.amount, is_in_bytes,
+                peak,     medians_of(contests, turns)};
+  if (is_in_bytes)
+    result.limit = 2e-9 * static_cast<double>(work.copied) / result.seconds.at(kCopy);
+  return result;
+}
+
+/// How fast rows are beside those of an earlier run.
+class Comparison {
+ public:
+  explicit Comparison(const std::string& path) : before_(ResultFile::read(path)) {}
+
+  /// What is to be said behind the row.
+  std::string add(const std::string& program, const Result& result) {
+    const std::optional<Json> before = before_.find(program, result);
+    if (!before) return "  (new)";
+    const double factor = before->value("milliseconds", 0.0) / (result.seconds.at(kTenon) * 1e3);
+    logarithms_ += std::log(factor);
+    ++rows_;
+    char text[128];
+    std::snprintf(text, sizeof text, "  %.3f of before, %.3f of the best peer then", factor,
+                  before->value("ratio", 0.0));
+    return text;
+  }
+  void print_mean(std::ostream& out) const {
+    if (rows_ > 0)
+      out << rows_ << " rows: " << std::exp(logarithms_ / rows_)
+          << " times as fast as before, in the geometric mean\n";
+  }
+
+ private:
+  ResultFile before_;
+  double logarithms_ = 0;
+  int rows_ = 0;
+};
+
+std::vector<Row> chosen_rows(const Program& program, const po::variables_map& given) {
+  std::vector<Row> rows = program.rows(given);
+  if (given.count("filter") != 0) {
+    const std::regex filter(given["filter"].as<std::string>());
+    std::erase_if(rows,
+                  [&](const Row& row) { return !std::regex_search(key_of(row.name), filter); });
+  }
+  if (rows.empty()) throw po::error("no row is left");
+  return rows;
+}
+
+int run_rows(const Program& program, const po::variables_map& given) {
+  const Settings settings{positive(given, "threads"),
+                          Target("llvm -num-cores=" + std::to_string(positive(given, "threads")))};
+  const int turns = positive(given, "turns");
+  const std::vector<Row> rows = chosen_rows(program, given);
+  const std::string json = given.count("json") != 0 ? given["json"].as<std::string>() : "";
+  ResultFile file = json.empty() || json == kStandardOutput ? ResultFile() : ResultFile::read(json);
+  std::optional<Comparison> comparison;
+  if (given.count("compare") != 0) comparison.emplace(given["compare"].as<std::string>());
+
+  runtime::set_num_threads(settings.threads);
+  set_onednn_threads(settings.threads);
+  int status = 0;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    show_progress(std::to_string(n + 1) + " of " + std::to_string(rows.size()) + ": " +
+                  rows[n].name);
+    try {
+      const Result result = timed(rows[n], settings, turns);
+      show_progress("");
+      if (json == kStandardOutput)
+        std::cout << json_of(result).dump() << std::endl;
+      else
+        std::cout << line_of(result) << (comparison ? comparison->add(program.name, result) : "")
+                  << std::endl;
+      file.put(program.name, result);
+    } catch (const WrongResult& error) {
+      std::cerr << program.name << ": " << rows[n].name << ": " << error.what() << "\n";
+      status = 1;
+    }
+  }
+  if (comparison) comparison->print_mean(std::cout);
+  if (!json.empty() && json != kStandardOutput) file.write(json);
+  return status;
+}
+
+}  // namespace
+
+int positive(const po::variables_map& given, const char* option) {
+  const int value = given[option].as<int>();
+  if (value < 1) throw po::error("--" + std::string(option) + " takes a positive number");
+  return value;
+}
+
+int run(int argc, char** argv, const Program& program) {
+  po::options_description options;
+  options.add(program.options).add(shared_options());
+  try {
+    po::variables_map given;
+    po::store(po::parse_command_line(argc, argv, options), given);
+    po::notify(given);
+    if (given.count("help") != 0) {
+      std::cout << options;
+      return 0;
+    }
+    return run_rows(program, given);
+  } catch (const po::error& error) {
+    std::cerr << program.name << ": " << error.what() << "\n" << options;
+    return 2;
+  } catch (const std::regex_error& error) {
+    std::cerr << program.name << ": --filter: " << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << program.name << ": " << error.what() << "\n";
+    return 2;
+  }
+}
+
+}  // namespace tenon::bench

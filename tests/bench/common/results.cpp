@@ -1,0 +1,105 @@
+#include "tests/bench/common/results.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace tenon::bench {
+
+namespace {
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+bool is_row_of(const Json& row, const Result& result) {
+  return row.value("name", "") == key_of(result.name) && row.value("threads", 0) == result.threads;
+}
+
+}  // namespace
+
+std::string key_of(const std::string& name) {
+  std::istringstream words(name);
+  std::string key;
+  for (std::string word; words >> word;) key += (key.empty() ? "" : " ") + word;
+  return key;
+}
+
+std::optional<std::string> Result::best_peer() const {
+  std::optional<std::string> best;
+  for (const auto& [name, time] : seconds)
+    if (name != kTenon && name != kCopy && (!best || time < seconds.at(*best))) best = name;
+  return best;
+}
+
+std::string line_of(const Result& r) {
+  std::string line =
+      formatted("%s %2d %11.4f ms %7.1f %s %5.1f %% of %s%.0f", r.name.c_str(), r.threads,
+                r.seconds.at(kTenon) * 1e3, r.rate(kTenon), r.is_in_bytes ? "GB/s" : "GFLOPS",
+                100 * r.rate(kTenon) / r.limit, r.is_in_bytes ? "a copy's " : "", r.limit);
+  const std::optional<std::string> best = r.best_peer();
+  if (!best) return line;
+  line += formatted("  %.3f of %s ", r.seconds.at(*best) / r.seconds.at(kTenon), best->c_str());
+  for (const auto& [name, time] : r.seconds)
+    if (name != kTenon && name != kCopy) line += formatted(" %s %.1f", name.c_str(), r.rate(name));
+  return line;
+}
+
+Json json_of(const Result& r) {
+  const char* unit = r.is_in_bytes ? "gbs" : "gflops";
+  Json row{{"name", key_of(r.name)},
+           {"threads", r.threads},
+           {"milliseconds", r.seconds.at(kTenon) * 1e3},
+           {unit, r.rate(kTenon)},
+           {"share_of_peak", r.rate(kTenon) / r.limit},
+           {"peak", r.limit}};
+  if (const std::optional<std::string> best = r.best_peer()) {
+    row["best_peer"] = *best;
+    row["ratio"] = r.seconds.at(*best) / r.seconds.at(kTenon);
+  }
+  for (const auto& [name, time] : r.seconds)
+    if (name != kTenon && name != kCopy) row["peers"][name] = r.rate(name);
+  return row;
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+ResultFile ResultFile::read(const std::string& path) {
+  ResultFile file;
+  std::ifstream in(path);
+  if (!in) return file;
+  file.programs_ = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!file.programs_.is_object())
+    throw std::runtime_error("`" + path + "` holds no results of benchmarks");
+  return file;
+}
+
+void ResultFile::write(const std::string& path) const {
+  std::ofstream out(path);
+  out << programs_.dump(1) << "\n";
+  if (!out.flush()) throw std::runtime_error("cannot write `" + path + "`");
+}
+
+std::optional<Json> ResultFile::find(const std::string& program, const Result& result) const {
+  if (const auto rows = programs_.find(program); rows != programs_.end())
+    for (const Json& row : *rows)
+      if (is_row_of(row, result)) return row;
+  return std::nullopt;
+}
+
+void ResultFile::put(const std::string& program, const Result& result) {
+  Json& rows = programs_[program];
+  for (Json& row : rows)
+    if (is_row_of(row, result)) {
+      row = json_of(result);
+      return;
+    }
+  rows.push_back(json_of(result));
+}
+
+}  // namespace tenon::bench
