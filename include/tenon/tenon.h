@@ -55,6 +55,11 @@
 #include "tenon/topi/reduction.h"
 #include "tenon/topi/tags.h"
 #include "tenon/topi/transform.h"
+#include "tenon/tune/export.h"
+#include "tenon/tune/report.h"
+#include "tenon/tune/task_table.h"
+#include "tenon/tune/tasks.h"
+#include "tenon/tune/tune.h"
 
 namespace tenon {
 

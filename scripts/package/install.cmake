@@ -23,6 +23,8 @@ foreach(set TenonRuntimeTargets TenonTargets)
   install(EXPORT ${set} NAMESPACE tenon:: DESTINATION ${tenon_package_dir} COMPONENT dev)
 endforeach()
 
+install(TARGETS tenon_measure DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT dev)
+
 # Debian keeps each LLVM in a folder of its own: the one that Tenon was built with is found again.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
     ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake INSTALL_DESTINATION ${tenon_package_dir}
@@ -49,6 +51,10 @@ list(REVERSE tenon_archives)
 list(TRANSFORM tenon_archives PREPEND -l)
 list(JOIN tenon_archives " " tenon_archives)
 get_target_property(tenon_llvm_file LLVM LOCATION)
+set(tenon_xgboost_file)
+if(TENON_XGBOOST_INCLUDE AND TENON_XGBOOST)
+  set(tenon_xgboost_file ${TENON_XGBOOST})
+endif()
 # From the folder of the .pc files to the prefix, wherever that is installed.
 file(RELATIVE_PATH tenon_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(name tenon tenon-runtime)
@@ -76,6 +82,9 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtenon-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtenon-runtime (= ${PROJECT_VERSION}), llvm-${LLVM_VERSION_MAJOR}-dev")
+if(tenon_xgboost_file)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libxgboost-dev")
+endif()
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What compiled tensor programs call: parallel loops, memory, devices")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "The compiler's libraries and headers")
 include(CPack)

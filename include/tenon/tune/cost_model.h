@@ -1,0 +1,49 @@
+// Cost models: how fast a candidate will be, guessed before it is measured.
+//
+// A model learns from what was measured and orders what was not. Its numbers mean nothing but their
+// order: larger is faster.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenon/tir/function.h"
+
+namespace tenon::tune {
+
+/// A candidate that was measured. `speed`: the best time so far of its task divided by its own,
+/// from 0 (it failed) to 1 (it is the best).
+struct Lesson {
+  tir::IRModule candidate;
+  double speed;
+};
+
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+  /// "random", "XGB"
+  virtual std::string name() const = 0;
+  /// All that was measured so far, of all tasks: it begins anew. Gives lines for the log.
+  virtual std::vector<std::string> learn(const std::vector<Lesson>& lessons) = 0;
+  virtual std::vector<double> predict(const std::vector<tir::IRModule>& candidates) = 0;
+};
+
+/// Guesses at random: the control that a real model must beat. The same seed guesses the same.
+std::unique_ptr<CostModel> random_model(std::uint64_t seed = 0);
+
+struct BoostedTreesOptions {
+  std::uint64_t seed = 0;
+  int max_depth = 10;
+  double eta = 0.2;
+  int rounds = 200;
+  /// Threads that extract features; 0: physical cores.
+  int workers = 0;
+};
+/// Whether this build of Tenon has XGBoost.
+bool has_boosted_trees();
+/// Gradient-boosted regression trees (Chen and Guestrin, KDD 2016) on features of the lowered
+/// program. RuntimeError where this build has no XGBoost.
+std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
+
+}  // namespace tenon::tune

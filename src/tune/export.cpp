@@ -1,0 +1,246 @@
+#include "tenon/tune/export.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "tenon/s_tir/script.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::tune {
+
+namespace {
+
+using s_tir::Instruction;
+using s_tir::InstructionKind;
+using s_tir::RV;
+using s_tir::TraceValue;
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+/// One trace, step by step.
+class Writer {
+ public:
+  std::string text;
+
+  void step(const Instruction& step) {
+    const std::string call = call_of(step);
+    if (call.empty()) return;
+    text += "  " + (step.outputs.empty() ? "" : "const auto " + named(step) + " = ") + "sch." +
+            call + ";\n";
+  }
+
+ private:
+  /// The variable that takes what the step gives, and what each part of it is called from now on.
+  std::string named(const Instruction& step) {
+    const RV first = step.outputs.front();
+    const std::string name = (first.kind == RV::Kind::Block ? "b" : "l") + std::to_string(count_++);
+    const bool is_list = gives_list(step.kind);
+    for (std::size_t n = 0; n < step.outputs.size(); ++n)
+      names_[step.outputs[n].number] = is_list ? name + "[" + std::to_string(n) + "]" : name;
+    return name;
+  }
+
+  static bool gives_list(InstructionKind kind) {
+    return kind == InstructionKind::GetLoops || kind == InstructionKind::GetChildBlocks ||
+           kind == InstructionKind::GetProducers || kind == InstructionKind::GetConsumers ||
+           kind == InstructionKind::Split;
+  }
+
+  std::string value(const TraceValue& own) const {
+    return match(
+        own.value, [](std::monostate) -> std::string { return "std::nullopt"; },
+        [](bool flag) -> std::string { return flag ? "true" : "false"; },
+        [](std::int64_t number) { return std::to_string(number); },
+        [](double number) {
+          char digits[32];
+          std::snprintf(digits, sizeof digits, "%.17g", number);
+          return std::string(digits);
+        },
+        [](const std::string& words) { return quoted(words); },
+        [&](const RV& rv) { return names_.at(rv.number); },
+        [&](const TraceValue::List& list) {
+          std::string items;
+          for (const TraceValue& item : list) items += (items.empty() ? "" : ", ") + value(item);
+          return "{" + items + "}";
+        });
+  }
+  std::string argument(const Instruction& step, std::size_t n) const {
+    return value(step.arguments[n]);
+  }
+  /// The first `count` arguments.
+  std::string arguments(const Instruction& step, std::size_t count) const {
+    std::string items;
+    for (std::size_t n = 0; n < count; ++n) items += (n == 0 ? "" : ", ") + argument(step, n);
+    return "(" + items + ")";
+  }
+  bool is(const Instruction& step, std::size_t n, bool flag) const {
+    const bool* own = std::get_if<bool>(&step.arguments[n].value);
+    return own && *own == flag;
+  }
+
+  std::string compute_at(const Instruction& step) const {
+    std::string options;
+    if (is(step, 2, true)) options += ".preserve_unit_loops = true";
+    if (argument(step, 3) != "-1")
+      options += (options.empty() ? "" : ", ") + (".index = " + argument(step, 3));
+    return "(" + argument(step, 0) + ", " + argument(step, 1) +
+           (options.empty() ? "" : ", {" + options + "}") + ")";
+  }
+  std::string split(const Instruction& step) const {
+    std::string options;
+    if (is(step, 2, false)) options += ".preserve_unit_iters = false";
+    if (is(step, 3, true))
+      options += std::string(options.empty() ? "" : ", ") + ".disable_predication = true";
+    return "split(" + argument(step, 0) + ", " + argument(step, 1) +
+           (options.empty() ? "" : ", {" + options + "}") + ")";
+  }
+  std::string annotate(const Instruction& step) const {
+    // An int alone would do for a bool as well.
+    const bool is_number = std::holds_alternative<std::int64_t>(step.arguments[2].value) ||
+                           std::holds_alternative<RV>(step.arguments[2].value);
+    const bool is_text = std::holds_alternative<std::string>(step.arguments[2].value);
+    const std::string own = argument(step, 2);
+    return "annotate(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
+           (is_number ? "std::int64_t{" + own + "}"
+            : is_text ? "std::string(" + own + ")"
+                      : own) +
+           ")";
+  }
+  /// Samples stand as numbers from here on.
+  void note_decision(const Instruction& step) {
+    if (!step.decision) return;
+    if (step.kind == InstructionKind::SampleCategorical) {
+      const auto index = static_cast<std::size_t>(std::get<std::int64_t>(step.decision->value));
+      names_[step.outputs.front().number] =
+          value(std::get<TraceValue::List>(step.arguments[0].value)[index]);
+      return;
+    }
+    const auto& factors = std::get<TraceValue::List>(step.decision->value);
+    for (std::size_t n = 0; n < factors.size(); ++n)
+      names_[step.outputs[n].number] = value(factors[n]);
+  }
+
+  std::string call_of(const Instruction& step) {
+    using Kind = InstructionKind;
+    switch (step.kind) {
+      case Kind::SamplePerfectTile:
+      case Kind::SampleCategorical:
+        note_decision(step);
+        return "";
+      case Kind::EnterPostproc:
+        return "enter_postproc()";
+      case Kind::SampleComputeLocation:
+        return "sample_compute_location(" + argument(step, 0) +
+               (step.decision ? ", {.decision = " + value(*step.decision) + "}" : "") + ")";
+      case Kind::GetBlock:
+        return "get_block" + arguments(step, 2);
+      case Kind::GetLoops:
+        return "get_loops" + arguments(step, 1);
+      case Kind::GetChildBlocks:
+        return "get_child_blocks" + arguments(step, 1);
+      case Kind::GetProducers:
+        return "get_producers" + arguments(step, 1);
+      case Kind::GetConsumers:
+        return "get_consumers" + arguments(step, 1);
+      case Kind::Fuse:
+        return "fuse(" + argument(step, 0) +
+               (is(step, 1, false) ? ", {.preserve_unit_iters = false}" : "") + ")";
+      case Kind::Split:
+        return split(step);
+      case Kind::Reorder:
+        return "reorder" + arguments(step, 1);
+      case Kind::Parallel:
+        return "parallel" + arguments(step, 1);
+      case Kind::Vectorize:
+        return "vectorize" + arguments(step, 1);
+      case Kind::Unroll:
+        return "unroll" + arguments(step, 1);
+      case Kind::Bind:
+        return "bind" + arguments(step, 2);
+      case Kind::CacheRead:
+        return "cache_read" + arguments(step, 3);
+      case Kind::CacheWrite:
+        return "cache_write" + arguments(step, 3);
+      case Kind::ComputeAt:
+        return "compute_at" + compute_at(step);
+      case Kind::ReverseComputeAt:
+        return "reverse_compute_at" + compute_at(step);
+      case Kind::ComputeInline:
+        return "compute_inline" + arguments(step, 1);
+      case Kind::ReverseComputeInline:
+        return "reverse_compute_inline" + arguments(step, 1);
+      case Kind::DecomposeReduction:
+        return "decompose_reduction" + arguments(step, 2);
+      case Kind::MergeReduction:
+        return "merge_reduction" + arguments(step, 2);
+      case Kind::RFactor:
+        return "rfactor" + arguments(step, 2);
+      case Kind::StorageAlign:
+        return "storage_align(" + argument(step, 0) + ", {.buffer_index = " + argument(step, 1) +
+               ", .axis = " + argument(step, 2) + ", .factor = " + argument(step, 3) +
+               ", .offset = " + argument(step, 4) + "})";
+      case Kind::SetScope:
+        return "set_scope" + arguments(step, 3);
+      case Kind::Blockize:
+        return "blockize" + arguments(step, 1);
+      case Kind::Tensorize:
+        return "tensorize" + arguments(step, 2);
+      case Kind::TransformLayout:
+        return "transform_layout(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
+               argument(step, 2) + ", s_tir::IndexMap::parse(" + argument(step, 3) + "))";
+      case Kind::Annotate:
+        return annotate(step);
+      case Kind::Unannotate:
+        return "unannotate" + arguments(step, 2);
+    }
+    internal_error("unknown kind of instruction");
+  }
+
+  std::map<int, std::string> names_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::string schedule_text(const s_tir::Trace& trace) {
+  Writer writer;
+  for (const Instruction& step : trace.simplified().steps) writer.step(step);
+  return writer.text;
+}
+
+std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
+                         const Target& target) {
+  const auto& [name, func] = *mod.functions.begin();
+  std::string arrays, call;
+  for (const tir::BufferParam& array : func.buffers) {
+    std::string shape;
+    for (const tir::Expr& extent : array.declared->shape)
+      shape += (shape.empty() ? "" : ", ") + std::to_string(tir::constant_int(extent).value_or(1));
+    const std::string argument =
+        "a" + std::to_string(arrays.empty() ? 0 : std::count(arrays.begin(), arrays.end(), '\n'));
+    arrays += "  const auto " + argument + " = runtime::NDArray::random({" + shape +
+              "}, DataType::parse(\"" + array.declared->dtype.str() + "\"));  // " +
+              array.declared->name + "\n";
+    call += (call.empty() ? "" : ", ") + argument;
+  }
+  return "// A schedule that a tuner found, for " + target.describe() + ".\n" +
+         "#include <tenon/tenon.h>\n\n#include <iostream>\n\nusing namespace tenon;\n\n" +
+         "const char* const kProgram = R\"script(\n" + s_tir::print_script(mod) + ")script\";\n\n" +
+         "void schedule(s_tir::Schedule& sch) {\n" + schedule_text(trace) + "}\n\n" +
+         "int main() {\n  s_tir::Schedule sch(s_tir::parse_script(kProgram));\n  schedule(sch);\n" +
+         "  const runtime::Module mod = build(sch.mod(), Target(" + quoted(target.str()) + "));\n" +
+         arrays + "  mod[" + quoted(name) + "](" + call + ");\n" + "  std::cout << mod[" +
+         quoted(name) + "].time_evaluator(cpu(0), {.min_repeat_ms = 100})(" + call +
+         ").median << \" s\\n\";\n}\n";
+}
+
+}  // namespace tenon::tune

@@ -1,0 +1,22 @@
+// What a cost model sees of a program: numbers for each of its stores.
+//
+// They are read from the loops that the block program lowers to, and are those of Ansor's model
+// (Zheng et al., OSDI 2020): what is computed, how the loops around run, what each array's accesses
+// touch and touch again, and how much is computed for each byte touched at each depth of loops.
+#pragma once
+
+#include <vector>
+
+#include "tenon/tir/function.h"
+
+namespace tenon::tune {
+
+/// A row for each store, in the order of the text; all rows are of feature_count() numbers. Amounts
+/// x stand as log2(1 + |x|).
+using Features = std::vector<std::vector<float>>;
+std::size_t feature_count();
+
+/// LowerError for a program that cannot be lowered.
+Features features_of(const tir::IRModule& candidate);
+
+}  // namespace tenon::tune

@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+#include "tenon/tune/rules.h"
+#include "tune/block_facts.h"
+#include "tune/tried.h"
+
+namespace tenon::tune {
+
+namespace {
+
+using s_tir::BlockRV;
+using s_tir::LoopRV;
+using s_tir::Schedule;
+
+/// A schedule that is tiled, and the loops of each level, outermost first.
+struct Tiled {
+  Schedule sch;
+  std::vector<std::vector<LoopRV>> levels;
+};
+
+Tiled tiled(Schedule sch, BlockRV block, const TilingOptions& options) {
+  sch.annotate(block, "meta_schedule.tiling_structure", options.structure);
+  std::vector<std::size_t> spatial_levels, reduction_levels;
+  for (std::size_t n = 0; n < options.structure.size(); ++n)
+    (options.structure[n] == 'R' ? reduction_levels : spatial_levels).push_back(n);
+  Tiled result{sch, std::vector<std::vector<LoopRV>>(options.structure.size())};
+  const std::vector<LoopRV> loops = result.sch.get_loops(block);
+  const tir::BlockRealize realize = result.sch.get(block);
+  for (const LoopRV loop : loops) {
+    const bool is_reduction = class_of(realize, result.sch.get(loop)) == LoopClass::Reduction;
+    const std::vector<std::size_t>& levels = is_reduction ? reduction_levels : spatial_levels;
+    if (levels.size() == 1) {
+      result.levels[levels.front()].push_back(loop);
+      continue;
+    }
+    const auto factors = result.sch.sample_perfect_tile(
+        loop, {.n = static_cast<int>(levels.size()),
+               .max_innermost_factor = options.max_innermost_factor});
+    const std::vector<LoopRV> parts = result.sch.split(loop, factors);
+    for (std::size_t n = 0; n < levels.size(); ++n) result.levels[levels[n]].push_back(parts[n]);
+  }
+  std::vector<LoopRV> order;
+  for (const std::vector<LoopRV>& level : result.levels)
+    order.insert(order.end(), level.begin(), level.end());
+  result.sch.reorder(order);
+  return result;
+}
+
+/// A block that passes results on, element by element: what a write cache would be.
+bool passes_results_on(const Schedule& sch, BlockRV consumer) {
+  return is_elementwise(*sch.get(consumer).block);
+}
+
+/// Results gathered in `block`'s buffer until the loops below each level have run; `writer` then
+/// writes them out.
+std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
+  std::vector<Schedule> designs;
+  for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
+       ++level) {
+    const auto& loops = own.levels[static_cast<std::size_t>(*level - 1)];
+    if (loops.empty()) continue;
+    if (auto done = tried(own.sch, [&](Schedule& sch) {
+          sch.reverse_compute_at(writer, loops.back(), {.preserve_unit_loops = true});
+        }))
+      designs.push_back(std::move(*done));
+  }
+  return designs;
+}
+
+std::vector<Schedule> with_write_reuse(Tiled own, BlockRV block, const TilingOptions& options) {
+  if (options.write_reuse_levels.empty()) return {own.sch};
+  const std::vector<BlockRV> consumers = own.sch.get_consumers(block);
+  const Schedule plain = own.sch;
+  std::vector<Schedule> designs;
+  if (consumers.size() == 1 && passes_results_on(own.sch, consumers.front())) {
+    designs = with_writer(own, consumers.front(), options);
+  } else if (auto cached = tried(
+                 own.sch, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
+    // The new block is the only one that reads what the block writes now.
+    const BlockRV writer(cached->trace().steps.back().outputs.front().number);
+    designs = with_writer({*cached, own.levels}, writer, options);
+  }
+  designs.push_back(plain);
+  return designs;
+}
+
+std::int64_t bytes_of(const tir::Buffer& buffer) {
+  std::int64_t bytes = buffer->dtype.bytes();
+  for (const tir::Expr& extent : buffer->shape) bytes *= tir::constant_int(extent).value_or(1);
+  return bytes;
+}
+
+/// Whether neighbours in the buffer's last dimension belong to neighbouring results, and those in
+/// others to terms of one sum: the rows of a tile lie far apart.
+bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
+  const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
+    return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
+      return iter.kind() == kind && tir::uses_var(range.min, iter.var());
+    });
+  };
+  return read.region.size() > 1 && uses(read.region.back(), tir::IterKind::DataParallel) &&
+         std::any_of(read.region.begin(), read.region.end() - 1,
+                     [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
+}
+
+/// The design with those inputs copied below the level; nullopt where there is none to copy.
+std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
+                                        const std::vector<LoopRV>& level,
+                                        std::int64_t cache_bytes) {
+  if (level.empty()) return std::nullopt;
+  std::optional<Schedule> result;
+  const tir::BlockRealize realize = design.get(block);
+  const std::vector<tir::BufferRegion>& reads = realize.block->reads;
+  for (std::size_t n = 0; n < reads.size(); ++n) {
+    if (bytes_of(reads[n].buffer) <= cache_bytes || !has_scattered_rows(*realize.block, reads[n]))
+      continue;
+    auto done = tried(result.value_or(design), [&](Schedule& sch) {
+      const BlockRV copy = sch.cache_read(block, static_cast<int>(n), "global");
+      sch.compute_at(copy, level.back(), {.preserve_unit_loops = true});
+    });
+    if (done) result = std::move(done);
+  }
+  return result;
+}
+
+}  // namespace
+
+ScheduleRule multi_level_tiling(const TilingOptions& options) {
+  return {"multi_level_tiling",
+          [options](const Schedule& sch, BlockRV block, const Target& target) {
+            if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
+            const Tiled own = tiled(sch, block, options);
+            std::vector<Schedule> designs = with_write_reuse(own, block, options);
+            if (!options.read_reuse_level) return designs;
+            const auto& level = own.levels[static_cast<std::size_t>(*options.read_reuse_level - 1)];
+            const std::size_t count = designs.size();
+            for (std::size_t n = 0; n < count; ++n)
+              if (auto done = with_read_reuse(designs[n], block, level, target.facts().caches.l2))
+                designs.push_back(std::move(*done));
+            return designs;
+          }};
+}
+
+}  // namespace tenon::tune

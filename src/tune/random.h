@@ -1,0 +1,54 @@
+// Random numbers that are the same on every machine, in streams that do not depend on each other's
+// use: what is drawn for candidate 17 of round 3 is the same whoever draws it, and when.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace tenon::tune {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
+  /// The stream of so many numbers: Random::stream(seed, {task, round, index}).
+  static Random stream(std::uint64_t seed, std::initializer_list<std::uint64_t> path) {
+    std::uint64_t state = mixed(seed);
+    for (const std::uint64_t step : path) state = mixed(state ^ mixed(step + kStep));
+    return Random(state);
+  }
+
+  std::uint64_t next() { return mixed(state_ += kStep); }
+  /// Uniform in [0, n). Precondition: n > 0.
+  std::uint64_t below(std::uint64_t n) {
+    const std::uint64_t limit = ~std::uint64_t{0} / n * n;
+    for (;;)
+      if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
+  }
+  /// Uniform in [0, 1).
+  double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  /// A position, as likely as its weight. Precondition: a positive sum.
+  std::size_t weighted(const std::vector<double>& weights) {
+    double total = 0;
+    for (const double weight : weights) total += weight;
+    double point = unit() * total;
+    for (std::size_t n = 0; n + 1 < weights.size(); ++n) {
+      if (point < weights[n]) return n;
+      point -= weights[n];
+    }
+    return weights.size() - 1;
+  }
+
+ private:
+  static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ull;
+  /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+  static std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace tenon::tune

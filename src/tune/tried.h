@@ -1,0 +1,22 @@
+// Steps that a rule would like to make.
+#pragma once
+
+#include <optional>
+
+#include "tenon/s_tir/schedule.h"
+
+namespace tenon::tune {
+
+/// The schedule after the steps; nullopt: one is refused.
+template <class Steps>
+std::optional<s_tir::Schedule> tried(const s_tir::Schedule& sch, const Steps& steps) {
+  s_tir::Schedule own = sch;
+  try {
+    steps(own);
+  } catch (const ScheduleError&) {
+    return std::nullopt;
+  }
+  return own;
+}
+
+}  // namespace tenon::tune

@@ -1,0 +1,86 @@
+// Features read from programs, and whether the learned model orders what it has not seen.
+#include "tenon/tune/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tenon/s_tir/schedule.h"
+#include "tenon/tune/report.h"
+#include "tests/tune/programs.h"
+#include "tune/features.h"
+
+namespace tenon::tune {
+namespace {
+
+/// The product with its loop j split so, and the inner part vectors or not.
+tir::IRModule tiled(std::int64_t factor, bool is_vector) {
+  s_tir::Schedule sch(product(64));
+  const auto loops = sch.get_loops(sch.get_block("C"));
+  const auto parts = sch.split(loops[1], {std::nullopt, factor});
+  sch.reorder({loops[0], parts[0], loops[2], parts[1]});
+  if (is_vector) sch.vectorize(parts[1]);
+  return sch.mod();
+}
+
+TEST(Features, AreARowForEachStore) {
+  const Features rows = features_of(product_relu(16));
+  // The init, the update and the maximum.
+  ASSERT_EQ(rows.size(), 3u);
+  for (const std::vector<float>& row : rows) EXPECT_EQ(row.size(), feature_count());
+}
+
+TEST(Features, CountOperationsOfAllIterations) {
+  const Features rows = features_of(product(16));
+  ASSERT_EQ(rows.size(), 2u);
+  // The first two numbers of the update: additions and multiplications, log2(1 + 16^3).
+  EXPECT_FLOAT_EQ(rows[1][0], std::log2(1.0f + 16 * 16 * 16));
+  EXPECT_FLOAT_EQ(rows[1][1], std::log2(1.0f + 16 * 16 * 16));
+}
+
+TEST(Features, TellTilesAndKindsOfLoopsApart) {
+  EXPECT_NE(features_of(tiled(4, false)), features_of(tiled(8, false)));
+  EXPECT_NE(features_of(tiled(8, false)), features_of(tiled(8, true)));
+  EXPECT_EQ(features_of(tiled(8, true)), features_of(tiled(8, true)));
+}
+
+TEST(RandomModel, GuessesTheSameWithTheSameSeed) {
+  const std::vector<tir::IRModule> mods(5, product(16));
+  EXPECT_EQ(random_model(3)->predict(mods), random_model(3)->predict(mods));
+  EXPECT_NE(random_model(3)->predict(mods), random_model(4)->predict(mods));
+}
+
+TEST(BoostedTrees, OrderWhatTheyHaveNotSeen) {
+  if (!has_boosted_trees()) {
+    EXPECT_THROW(boosted_trees(), RuntimeError);
+    GTEST_SKIP() << "this build has no XGBoost";
+  }
+  // A made-up machine, on which wide tiles and vectors are fast.
+  const auto speed = [](std::int64_t factor, bool is_vector) {
+    return static_cast<double>(factor) / 64 * (is_vector ? 1 : 0.4);
+  };
+  std::vector<Lesson> lessons;
+  std::vector<tir::IRModule> unseen;
+  std::vector<double> speeds;
+  for (const std::int64_t factor : {1, 2, 4, 8, 16, 32, 64})
+    for (const bool is_vector : {false, true}) {
+      if (factor == 1 && is_vector) continue;
+      if (factor == 4 || factor == 16) {
+        unseen.push_back(tiled(factor, is_vector));
+        speeds.push_back(speed(factor, is_vector));
+      } else {
+        lessons.push_back({tiled(factor, is_vector), speed(factor, is_vector)});
+      }
+    }
+  const auto model = boosted_trees();
+  const std::vector<std::string> lines = model->learn(lessons);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("XGB iter   0: tr-p-rmse: 0.")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("XGB iter  25: tr-p-rmse: 0.")) << lines[1];
+  // It falls.
+  EXPECT_GT(lines[0].substr(26, 8), lines[1].substr(26, 8));
+  EXPECT_GT(rank_correlation(model->predict(unseen), speeds), 0.6);
+}
+
+}  // namespace
+}  // namespace tenon::tune

@@ -1,0 +1,154 @@
+// The database: what comes back, and what damages to its files do.
+#include "tenon/tune/database.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tenon/s_tir/script.h"
+#include "tests/tune/programs.h"
+
+namespace tenon::tune {
+namespace {
+
+const Target kOneCore("llvm -num-cores=1");
+
+class Files : public ::testing::Test {
+ protected:
+  Files() { std::filesystem::remove_all(folder); }
+  ~Files() override { std::filesystem::remove_all(folder); }
+
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tune_test_" + std::to_string(getpid()));
+  std::filesystem::path records = folder / "database_tuning_record.json";
+};
+
+/// The product's loop j split so, at a speed.
+Record record(std::int64_t factor, double seconds, const Target& target = kOneCore) {
+  s_tir::Schedule sch(product());
+  sch.split(sch.get_loops(sch.get_block("C"))[1], {std::nullopt, factor});
+  return {.trace = sch.trace(),
+          .measurement = {.seconds = {seconds, seconds, seconds}},
+          .conditions = Conditions::of(target),
+          .arguments = {"float32[128, 128]"},
+          .predicted = 0.5,
+          .version = "0.1"};
+}
+
+TEST_F(Files, GiveBackWhatWasPutIn) {
+  const Record put = record(4, 1e-3);
+  Record failed = record(8, 0);
+  failed.measurement = {Outcome::Wrong, {}, "argument 2 is wrong at element 0: nan instead of 1"};
+  Database database(folder);
+  database.add(product(), put);
+  database.add(product(), failed);
+  const std::vector<Record> got = Database(folder).records(product());
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].trace.text(), put.trace.text());
+  EXPECT_EQ(got[0].measurement.seconds, put.measurement.seconds);
+  EXPECT_EQ(got[0].conditions.target, "llvm -num-cores=1");
+  EXPECT_EQ(got[0].conditions.threads, 1);
+  EXPECT_EQ(got[0].arguments, put.arguments);
+  EXPECT_EQ(got[0].predicted, 0.5);
+  EXPECT_EQ(got[1].measurement.outcome, Outcome::Wrong);
+  EXPECT_EQ(got[1].measurement.reason, failed.measurement.reason);
+}
+
+TEST_F(Files, TheBestIsAppliedToTheProgram) {
+  Database database(folder);
+  database.add(product(), record(4, 3e-3));
+  database.add(product(), record(8, 1e-3));
+  database.add(product(), record(16, 2e-3));
+  const auto best = apply_best(product(), Database(folder), kOneCore);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->trace().text(), record(8, 0).trace.text());
+}
+
+TEST_F(Files, NothingIsAppliedToAnotherProgram) {
+  Database database(folder);
+  database.add(product(), record(4, 1e-3));
+  EXPECT_FALSE(apply_best(product(64), Database(folder), kOneCore));
+}
+
+TEST_F(Files, ResultsOfUnlikeConditionsAreNotMixed) {
+  Database database(folder);
+  database.add(product(), record(4, 1e-3, Target("llvm -num-cores=2")));
+  database.add(product(), record(8, 1e-3, Target("llvm -mcpu=x86-64 -num-cores=1")));
+  EXPECT_FALSE(database.best(product(), kOneCore));
+  database.add(product(), record(16, 5e-3, Target("llvm --num-cores=1")));
+  EXPECT_EQ(database.records(product(), kOneCore).size(), 1u);
+}
+
+TEST_F(Files, AFailedCandidateIsNeverTheBest) {
+  Record failed = record(8, 0);
+  failed.measurement = {Outcome::Crashed, {}, "signal 11"};
+  Database database(folder);
+  database.add(product(), failed);
+  EXPECT_FALSE(database.best(product(), kOneCore));
+}
+
+TEST_F(Files, ALineThatIsCutOffCostsThatLineOnly) {
+  {
+    Database database(folder);
+    database.add(product(), record(4, 1e-3));
+    database.add(product(), record(8, 2e-3));
+  }
+  std::filesystem::resize_file(records, std::filesystem::file_size(records) - 20);
+  Database again(folder);
+  EXPECT_EQ(again.damaged_lines(), 1u);
+  EXPECT_EQ(again.records(product()).size(), 1u);
+  again.add(product(), record(16, 3e-3));
+  const Database last(folder);
+  EXPECT_EQ(last.damaged_lines(), 1u);
+  EXPECT_EQ(last.records(product()).size(), 2u);
+}
+
+TEST_F(Files, LinesOfRubbishArePassedOver) {
+  Database(folder).add(product(), record(4, 1e-3));
+  std::ofstream(records, std::ios::app) << "{\"workload\": 3}\nnull\n[1, 2\n\xff\xfe\n";
+  const Database again(folder);
+  EXPECT_EQ(again.damaged_lines(), 4u);
+  EXPECT_EQ(again.records(product()).size(), 1u);
+}
+
+TEST_F(Files, SeveralWritersLoseNothing) {
+  constexpr int kWriters = 4, kRecords = 25;
+  {
+    std::vector<std::jthread> writers;
+    for (int w = 0; w < kWriters; ++w)
+      writers.emplace_back([&] {
+        Database own(folder);
+        for (int n = 0; n < kRecords; ++n) own.add(product(), record(4, 1e-3));
+      });
+  }
+  const Database all(folder);
+  EXPECT_EQ(all.damaged_lines(), 0u);
+  EXPECT_EQ(all.records(product()).size(), static_cast<std::size_t>(kWriters * kRecords));
+}
+
+TEST_F(Files, AFullDiskKeepsRecordsInMemoryUntilThereIsRoom) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("/dev/full", records);
+  Database database(folder);
+  database.add(product(), record(4, 1e-3));
+  EXPECT_EQ(database.unwritten(), 1u);
+  EXPECT_EQ(database.write_error(), "No space left on device");
+  EXPECT_TRUE(apply_best(product(), database, kOneCore));
+  std::filesystem::remove(records);
+  EXPECT_TRUE(database.flush());
+  EXPECT_EQ(Database(folder).records(product()).size(), 1u);
+}
+
+TEST(InMemory, NothingIsWritten) {
+  Database database;
+  database.add(product(), record(4, 1e-3));
+  EXPECT_EQ(database.unwritten(), 0u);
+  EXPECT_EQ(database.records(product()).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tenon::tune
