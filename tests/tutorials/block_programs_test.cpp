@@ -56,6 +56,28 @@ TEST(StochasticMm, TriesFiveTilesAndShowsTheBest) {
   EXPECT_NE(run.out.find("with T.block(\"C_update\")"), std::string::npos) << run.out;
 }
 
+TEST(TuneMm, FindsSchedulesInBothSpaces) {
+  const Outcome run = run_tutorial("tune_mm", "--trials=4");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("===== the default space"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("sch.enter_postproc()"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Time cost of MyModule after tuning: "), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("Sending 4 sample(s) to runner"), std::string::npos) << run.err;
+}
+
+TEST(TuneTe, TunesAProgramThatHasNoSchedule) {
+  const Outcome run = run_tutorial("tune_te", "--size=32 --trials=2");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("Time cost of MyModule after tuning: "), std::string::npos) << run.out;
+}
+
+TEST(TuneNetwork, ComputesTheSameInTunedPieces) {
+  const Outcome run = run_tutorial("tune_network", "--size=16 --trials=4");
+  EXPECT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_NE(run.out.find("weight 2"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("and the same numbers"), std::string::npos) << run.out;
+}
+
 TEST(CreatePrimFunc, GivesTheProgramOfTheBuilder) {
   const Outcome run = run_tutorial("create_prim_func", "");
   EXPECT_EQ(run.status, 0) << run.err;

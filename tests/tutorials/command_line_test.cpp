@@ -323,8 +323,9 @@ std::vector<std::string> tutorial_sources() {
 }
 
 /// Programs with command lines of their own (block_programs_test.cpp).
-const std::vector<std::string> kBlockPrograms = {"mm_relu", "stochastic_mm", "replay_trace",
-                                                 "create_prim_func", "conv_blocks"};
+const std::vector<std::string> kBlockPrograms = {
+    "mm_relu",     "stochastic_mm", "replay_trace", "create_prim_func",
+    "conv_blocks", "tune_mm",       "tune_te",      "tune_network"};
 
 TEST(Tutorials, AreAllChecked) {
   for (const std::string& name : tutorial_sources())

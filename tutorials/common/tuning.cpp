@@ -1,0 +1,92 @@
+#include "tutorials/common/tuning.h"
+
+#include <tenon/tooling/multiply_add_peak.h>
+
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+using namespace tenon;
+namespace po = boost::program_options;
+
+Target TuningArguments::target() const {
+  return Target("llvm --num-cores=" + std::to_string(threads));
+}
+
+tune::TuneOptions TuningArguments::options() const {
+  return {.mod = {},
+          .target = target(),
+          .max_trials_global = trials,
+          .num_trials_per_iter = 64,
+          .work_dir = work_dir,
+          .seed = seed};
+}
+
+TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments defaults) {
+  TuningArguments own = defaults;
+  po::options_description known("Options");
+  known.add_options()("help", "this text")  //
+      ("size", po::value(&own.size)->default_value(own.size), "of the matrices")(
+          "trials", po::value(&own.trials)->default_value(own.trials), "candidates to measure")(
+          "threads", po::value(&own.threads)->default_value(own.threads), "that run a candidate")(
+          "work-dir", po::value(&own.work_dir), "keep the database there, or go on from it")(
+          "seed", po::value(&own.seed)->default_value(own.seed), "of all that is drawn")(
+          "report", po::value(&own.report), "write a page of HTML about the database")(
+          "save", po::value(&own.save), "write the best schedule as a C++ program");
+  try {
+    po::variables_map values;
+    po::store(po::command_line_parser(argc, argv).options(known).run(), values);
+    po::notify(values);
+    if (values.contains("help")) {
+      std::cout << known;
+      std::exit(0);
+    }
+    if (own.size < 1 || own.trials < 1 || own.threads < 1)
+      throw po::error("sizes, trials and threads are positive");
+  } catch (const po::error& error) {
+    std::cerr << error.what() << "\n" << known;
+    std::exit(2);
+  }
+  runtime::set_num_threads(own.threads);
+  return own;
+}
+
+std::vector<runtime::NDArray> random_arrays(const tir::IRModule& mod) {
+  std::vector<runtime::NDArray> result;
+  for (const tir::BufferParam& array : mod.functions.begin()->second.buffers) {
+    runtime::NDArray::Shape shape;
+    for (const Expr& extent : array.declared->shape)
+      shape.push_back(tir::constant_int(extent).value());
+    result.push_back(runtime::NDArray::random(shape, array.declared->dtype));
+  }
+  return result;
+}
+
+int show_best(const tir::IRModule& mod, const tune::Database& database,
+              const TuningArguments& arguments) {
+  const std::optional<tune::Record> record = database.best(mod, arguments.target());
+  const std::optional<s_tir::Schedule> sch = tune::apply_best(mod, database, arguments.target());
+  if (!sch) {
+    std::cerr << "no candidate could be measured\n";
+    return 1;
+  }
+  std::cout << sch->trace() << '\n';
+  const runtime::Module lib = build(sch->mod(), arguments.target());
+  const std::vector<runtime::NDArray> arrays = random_arrays(mod);
+  const runtime::Timing timing =
+      lib[lib.entry_name()]
+          .time_evaluator(cpu(0), {.number = 10, .repeat = 5, .min_repeat_ms = 100})
+          .evaluate(std::vector<runtime::Argument>(arrays.begin(), arrays.end()));
+  const double gflops = tune::estimate_flops(mod) / timing.median / 1e9;
+  std::printf("Time cost of MyModule after tuning: %.3f ms\n", timing.median * 1e3);
+  std::printf(
+      "%.1f GFLOPS on %d thread(s), %.0f%% of the peak measured here; the database has %.3f ms\n\n",
+      gflops, arguments.threads, 100 * gflops / multiply_add_peak(arguments.threads),
+      record->measurement.median() * 1e3);
+  std::fflush(stdout);
+  if (!arguments.report.empty()) std::ofstream(arguments.report) << tune::report(database);
+  if (!arguments.save.empty())
+    std::ofstream(arguments.save) << tune::program_text(mod, record->trace, arguments.target());
+  return 0;
+}

@@ -1,0 +1,32 @@
+// What the tutorials on tuning share: their options, and the best schedule timed as a user would.
+#pragma once
+
+#include <tenon/tenon.h>
+
+/// --size, --trials, --threads, --work-dir, --seed, --report, --save
+struct TuningArguments {
+  int size = 128;
+  int trials = 64;
+  int threads = 1;
+  /// Empty: nothing is kept.
+  std::string work_dir = {};
+  std::uint64_t seed = 0;
+  /// Files for the page of tune::report, and for tune::program_text. Empty: none.
+  std::string report = {};
+  std::string save = {};
+
+  /// "llvm --num-cores=1"
+  tenon::Target target() const;
+  /// What all of the tutorials ask for; the program is filled in.
+  tenon::tune::TuneOptions options() const;
+};
+
+/// Prints the usage and exits with 0 for --help, with 2 for what is none of the options.
+TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments defaults = {});
+
+/// The best trace, and its time beside the database's; the exit status: 1 if nothing was measured.
+int show_best(const tenon::tir::IRModule& mod, const tenon::tune::Database& database,
+              const TuningArguments& arguments);
+
+/// Random arrays for the parameters of the module's only function.
+std::vector<tenon::runtime::NDArray> random_arrays(const tenon::tir::IRModule& mod);
