@@ -319,7 +319,7 @@ bool has_vector_form(const Call& call) {
   const Intrin* intrin = std::get_if<Intrin>(&call.callee);
   if (!intrin) return false;
   const DataType type = call.args.empty() ? DataType(Handle()) : call.args[0].dtype();
-  const bool is_float32 = type.is_floating() && type.bits <= 32;
+  const bool is_float = type.is_floating(), is_float32 = is_float && type.bits <= 32;
   switch (*intrin) {
     case Intrin::exp:
     case Intrin::exp2:
@@ -329,11 +329,12 @@ bool has_vector_form(const Call& call) {
     case Intrin::log10:
     case Intrin::tanh:
     case Intrin::erf:
+    case Intrin::sigmoid:
+      return is_float;
     case Intrin::sin:
     case Intrin::cos:
     case Intrin::tan:
     case Intrin::pow:
-    case Intrin::sigmoid:
       return is_float32;
     case Intrin::sqrt:
     case Intrin::rsqrt:

@@ -2,6 +2,7 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "codegen/llvm/float64_polynomials.h"
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/polynomials.h"
 #include "codegen/llvm/types.h"
@@ -100,6 +101,7 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
+  if (const auto value = float64_polynomial(builder_, intrin, args[0])) return *value;
   const auto value = float32_polynomial(builder_, intrin, args);
   if (!value) return library_function(intrin, args);
   const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;

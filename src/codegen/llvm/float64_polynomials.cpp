@@ -1,0 +1,250 @@
+#include "codegen/llvm/float64_polynomials.h"
+
+#include "codegen/llvm/lane_maths.h"
+
+namespace tenon::codegen {
+
+using tir::Intrin;
+
+namespace {
+
+/// 2^52 + 2^51: added to a number of less than 2^51, it leaves the nearest integer in the last
+/// bits.
+constexpr double kRounder = 0x1.8p52;
+constexpr std::int64_t kBitsOfRounder = 0x4338000000000000;
+/// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
+constexpr double kLog2High = 0x1.62e42feep-1, kLog2Low = 0x1.a39ef35793c76p-33;
+constexpr double kLog10Of2High = 0x1.34413508p-2, kLog10Of2Low = 0x1.f79fef311f12bp-34;
+
+class Polynomials : LaneMaths {
+ public:
+  Polynomials(llvm::IRBuilderBase& builder, llvm::Value* x) : LaneMaths(builder, x->getType()) {}
+
+  /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
+  llvm::Value* exp(llvm::Value* x) {
+    const Reduced power = reduce(clamped(x, -746, 710), 0x1.71547652b82fep0, kLog2High, kLog2Low);
+    llvm::Value* r = power.rest;
+    llvm::Value* p = horner(r, {0x1.1f8b4c02227f2p-29, 0x1.af4dea4da910fp-26, 0x1.27e4cccde5934p-22,
+                                0x1.71de02312ca88p-19, 0x1.a01a01acfaed1p-16, 0x1.a01a01abe8205p-13,
+                                0x1.6c16c16c151fcp-10, 0x1.11111111100dbp-7, 0x1.5555555555558p-5,
+                                0x1.5555555555557p-3, 0.5});
+    p = builder_.CreateFAdd(multiply_add(p, builder_.CreateFMul(r, r), r), number(1));
+    return scaled(p, power.exponent);
+  }
+
+  /// 2^r = 1 + r P(r) for |r| <= 1 / 2.
+  llvm::Value* exp2(llvm::Value* x) {
+    x = clamped(x, -1077, 1025);
+    llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
+    llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
+    llvm::Value* p = horner(r, {0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24,
+                                0x1.62bfd466d9b7p-20, 0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13,
+                                0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7, 0x1.c6b08d704a0cbp-5,
+                                0x1.ebfbdff82c598p-3, 0x1.62e42fefa39efp-1});
+    return scaled(multiply_add(p, r, number(1)), rounded_integer(shifted));
+  }
+
+  /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
+  llvm::Value* exp10(llvm::Value* x) {
+    const Reduced power =
+        reduce(clamped(x, -324, 309), 0x1.a934f0979a371p1, kLog10Of2High, kLog10Of2Low);
+    llvm::Value* p =
+        horner(power.rest, {0x1.85e471503a3p-15, 0x1.fbfbe9a1b5e3dp-13, 0x1.2ea4f27770d7ap-10,
+                            0x1.48978725c2b1cp-8, 0x1.4116b06d6309ap-6, 0x1.16e4dfceb64dap-4,
+                            0x1.a7ed7084795dcp-3, 0x1.1429ffd1d2e29p-1, 0x1.2bd7609fd98c9p0,
+                            0x1.0470591de2ca8p1, 0x1.53524c73cea69p1, 0x1.26bb1bbb55516p1});
+    return scaled(multiply_add(p, power.rest, number(1)), power.exponent);
+  }
+
+  llvm::Value* log(llvm::Value* x) {
+    const Parts parts = split(x);
+    const Logarithm of = logarithm_of(parts.f);
+    llvm::Value* rest = multiply_add(parts.exponent, number(kLog2Low), of.rest);
+    rest = builder_.CreateFSub(builder_.CreateFSub(of.half_square, rest), parts.f);
+    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2High), negated(rest)));
+  }
+  llvm::Value* log2(llvm::Value* x) {
+    return scaled_logarithm(x, 0x1.71547652p0, 0x1.705fc2eefa2p-33, 1, 0);
+  }
+  llvm::Value* log10(llvm::Value* x) {
+    return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2High, kLog10Of2Low);
+  }
+
+  /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 x) + 1) elsewhere.
+  llvm::Value* tanh(llvm::Value* x) {
+    llvm::Value* magnitude = fabs(x);
+    llvm::Value* square = builder_.CreateFMul(x, x);
+    llvm::Value* p =
+        horner(square, {-0x1.0e3d63b0746d6p-16, 0x1.43e1762bd7b74p-14, -0x1.df7a88c5cd3ddp-13,
+                        0x1.336ae5c9b09b6p-11, -0x1.7d696a6839d5cp-10, 0x1.d6cf3ca46ba49p-9,
+                        -0x1.226e16d9fdac3p-7, 0x1.664f4781f6b42p-6, -0x1.ba1ba1b53103fp-5,
+                        0x1.111111110b0c7p-3, -0x1.5555555555503p-2});
+    llvm::Value* near_zero = multiply_add(builder_.CreateFMul(p, square), x, x);
+    llvm::Value* power = exp(builder_.CreateFAdd(magnitude, magnitude));
+    llvm::Value* elsewhere = builder_.CreateFSub(
+        number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
+    return signed_as(x, choose_below(magnitude, 0.625, near_zero, elsewhere));
+  }
+
+  /// x + x P(x^2) below 1; elsewhere 1 - exp(-x^2) Q((x - 2) / (x + 2)). Beyond 5.95 the result is
+  /// 1.
+  llvm::Value* erf(llvm::Value* x) {
+    llvm::Value* magnitude = fabs(x);
+    llvm::Value* p = horner(builder_.CreateFMul(x, x),
+                            {-0x1.acdfed2080ca8p-31, 0x1.d7848cee06e21p-27, -0x1.5c16e1b721c38p-23,
+                             0x1.b9827acc9794bp-20, -0x1.f4ca948f14ae9p-17, 0x1.f9a2bf731fd4ap-14,
+                             -0x1.c02db072e943bp-11, 0x1.565bccfa9a2c5p-8, -0x1.b82ce3120628bp-6,
+                             0x1.ce2f21a041017p-4, -0x1.812746b0379c2p-2, 0x1.06eba8214db68p-3});
+    llvm::Value* near_zero = multiply_add(p, x, x);
+    llvm::Value* t = clamped(magnitude, 0, 5.95);
+    llvm::Value* v =
+        builder_.CreateFDiv(builder_.CreateFSub(t, number(2)), builder_.CreateFAdd(t, number(2)));
+    llvm::Value* q = horner(v, {-0x1.a8441245a3527p-17, -0x1.be778358788ep-16,
+                                0x1.cf70a7c43b8ffp-16, 0x1.6d82691523be7p-13, 0x1.6d3531955b5f1p-15,
+                                -0x1.016b537487093p-10, -0x1.bc258dc52e45dp-11,
+                                0x1.ca95ed863f242p-8, 0x1.e947158adc39cp-9, -0x1.437f0b68ccc3bp-4,
+                                0x1.eeea7dc8a790cp-3, -0x1.b57034efd3f56p-2, 0x1.058671b52c776p-2});
+    llvm::Value* power = exp(negated(builder_.CreateFMul(t, t)));
+    llvm::Value* elsewhere = builder_.CreateFSub(number(1), builder_.CreateFMul(power, q));
+    return signed_as(x, choose_below(magnitude, 1, near_zero, elsewhere));
+  }
+
+ private:
+  struct Reduced {
+    llvm::Value* exponent;  // integers
+    llvm::Value* rest;
+  };
+  struct Parts {
+    llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
+    llvm::Value* exponent;
+  };
+  /// log(1 + f) = f - half_square + rest.
+  struct Logarithm {
+    llvm::Value *half_square, *rest;
+  };
+
+  llvm::Value* negated(llvm::Value* x) { return builder_.CreateFNeg(x); }
+  llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
+  }
+  /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion
+  /// would be undefined.
+  llvm::Value* rounded_integer(llvm::Value* shifted) {
+    return builder_.CreateSub(bits(shifted), integer(kBitsOfRounder));
+  }
+  /// A small integer. Few processors convert 64 bits.
+  llvm::Value* to_number(llvm::Value* small) {
+    llvm::Value* shifted = from_bits(builder_.CreateAdd(small, integer(kBitsOfRounder)));
+    return builder_.CreateFSub(shifted, number(kRounder));
+  }
+  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is high +
+  /// low.
+  Reduced reduce(llvm::Value* x, double per_unit, double high, double low) {
+    llvm::Value* shifted = multiply_add(x, number(per_unit), number(kRounder));
+    llvm::Value* whole = builder_.CreateFSub(shifted, number(kRounder));
+    llvm::Value* rest = multiply_add(whole, number(-high), x);
+    return {rounded_integer(shifted), multiply_add(whole, number(-low), rest)};
+  }
+  /// p * 2^exponent, for exponents from -1080 to 1026: in two factors, which are both normal.
+  llvm::Value* scaled(llvm::Value* p, llvm::Value* exponent) {
+    // Shifts of signed 64 bits are what few processors have; those of 32 bits will do.
+    llvm::Value* biased = builder_.CreateAdd(exponent, integer(2048));
+    llvm::Value* half = builder_.CreateSub(builder_.CreateLShr(biased, integer(1)), integer(1024));
+    llvm::Value* other = builder_.CreateSub(exponent, half);
+    return builder_.CreateFMul(builder_.CreateFMul(p, power_of_two(half)), power_of_two(other));
+  }
+  llvm::Value* power_of_two(llvm::Value* exponent) {
+    return from_bits(builder_.CreateShl(builder_.CreateAdd(exponent, integer(1023)), integer(52)));
+  }
+
+  Parts split(llvm::Value* x) {
+    llvm::Value* is_denormal = builder_.CreateFCmpOLT(x, number(0x1p-1022));
+    llvm::Value* normal =
+        builder_.CreateSelect(is_denormal, builder_.CreateFMul(x, number(0x1p54)), x);
+    llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-54), number(0));
+    constexpr std::int64_t kBitsOfSqrtHalf = 0x3fe6a09e667f3bcd;
+    constexpr std::int64_t kBitsOfExponent = std::int64_t{2047} << 52;
+    // Of what is neither positive nor finite, any exponent will do.
+    llvm::Value* shifted =
+        builder_.CreateAdd(bits(normal), integer((std::int64_t{1023} << 52) - kBitsOfSqrtHalf));
+    llvm::Value* biased =
+        builder_.CreateLShr(builder_.CreateAnd(shifted, integer(kBitsOfExponent)), integer(52));
+    llvm::Value* exponent = builder_.CreateSub(biased, integer(1023));
+    llvm::Value* mantissa =
+        from_bits(builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(52))));
+    return {builder_.CreateFSub(mantissa, number(1)),
+            builder_.CreateFAdd(to_number(exponent), offset)};
+  }
+
+  /// log((1 + s) / (1 - s)) = 2 s + s R(s^2), with s = f / (2 + f), which makes 2 s = f - f^2 / 2 +
+  /// s f^2 / 2.
+  Logarithm logarithm_of(llvm::Value* f) {
+    llvm::Value* s = builder_.CreateFDiv(f, builder_.CreateFAdd(f, number(2)));
+    llvm::Value* z = builder_.CreateFMul(s, s);
+    llvm::Value* r = horner(
+        z, {0x1.2b5fbdd99534cp-3, 0x1.39fdb96126351p-3, 0x1.7462ba271bdcdp-3, 0x1.c71c62d041875p-3,
+            0x1.2492492e03e15p-2, 0x1.9999999995223p-2, 0x1.5555555555558p-1});
+    llvm::Value* half_square = builder_.CreateFMul(builder_.CreateFMul(number(0.5), f), f);
+    llvm::Value* rest =
+        builder_.CreateFMul(s, builder_.CreateFAdd(half_square, builder_.CreateFMul(r, z)));
+    return {half_square, rest};
+  }
+  /// The logarithm of a base whose 1 / log(base) is high + low and whose log(2) is the unit.
+  llvm::Value* scaled_logarithm(llvm::Value* x, double high, double low, double unit_high,
+                                double unit_low) {
+    const Parts parts = split(x);
+    const Logarithm of = logarithm_of(parts.f);
+    // The upper half of the bits: times `high` and times an exponent without an error.
+    llvm::Value* whole = builder_.CreateFSub(parts.f, of.half_square);
+    llvm::Value* upper =
+        from_bits(builder_.CreateAnd(bits(whole), integer(std::int64_t(0xffffffff00000000))));
+    llvm::Value* lower = builder_.CreateFAdd(
+        builder_.CreateFSub(builder_.CreateFSub(parts.f, upper), of.half_square), of.rest);
+    llvm::Value* product = builder_.CreateFMul(upper, number(high));
+    llvm::Value* unit = builder_.CreateFMul(parts.exponent, number(unit_high));
+    llvm::Value* sum = builder_.CreateFAdd(unit, product);
+    llvm::Value* rest = builder_.CreateFMul(parts.exponent, number(unit_low));
+    rest = multiply_add(builder_.CreateFAdd(lower, upper), number(low), rest);
+    rest = multiply_add(lower, number(high), rest);
+    // What the sum has lost: the greater of the two is the unit, unless that is zero.
+    rest = builder_.CreateFAdd(rest, builder_.CreateFAdd(builder_.CreateFSub(unit, sum), product));
+    return at_the_ends(x, builder_.CreateFAdd(rest, sum));
+  }
+
+  /// A logarithm of zero, negative numbers, infinity and NaN.
+  llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
+    llvm::Constant* zero = number(0);
+    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
+    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), not_a_number(), y);
+    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity()), infinity(), y);
+  }
+};
+
+}  // namespace
+
+std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Intrin function,
+                                               llvm::Value* x) {
+  if (!x->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
+  switch (function) {
+    case Intrin::exp:
+      return Polynomials(builder, x).exp(x);
+    case Intrin::exp2:
+      return Polynomials(builder, x).exp2(x);
+    case Intrin::exp10:
+      return Polynomials(builder, x).exp10(x);
+    case Intrin::log:
+      return Polynomials(builder, x).log(x);
+    case Intrin::log2:
+      return Polynomials(builder, x).log2(x);
+    case Intrin::log10:
+      return Polynomials(builder, x).log10(x);
+    case Intrin::tanh:
+      return Polynomials(builder, x).tanh(x);
+    case Intrin::erf:
+      return Polynomials(builder, x).erf(x);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,153 @@
+// Functions of float64 beside those of x86's long double, whose errors are a thousandth of theirs.
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "kernel.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::codegen {
+namespace {
+
+using namespace tir;
+using namespace testing;
+using runtime::NDArray;
+
+struct Function {
+  const char* name;
+  Expr (*here)(const Operand&);
+  long double (*exact)(long double);
+  /// In units in the last place of the result; what the header says.
+  double error;
+  /// Where most of the function happens.
+  double least, greatest;
+};
+
+std::ostream& operator<<(std::ostream& out, const Function& f) { return out << f.name; }
+
+const Function kFunctions[] = {
+    {"exp", tir::exp, std::exp, 1.0, -746, 710},
+    {"exp2", tir::exp2, std::exp2, 1.2, -1076, 1025},
+    {"exp10", tir::exp10, [](long double x) { return std::pow(10.0L, x); }, 1.4, -325, 309},
+    {"log", tir::log, std::log, 0.9, 0.25, 4},
+    {"log2", tir::log2, std::log2, 0.8, 0.25, 4},
+    {"log10", tir::log10, std::log10, 0.8, 0.25, 4},
+    {"tanh", tir::tanh, std::tanh, 1.4, -2, 2},
+    {"erf", tir::erf, std::erf, 1.4, -6.5, 6.5},
+};
+
+constexpr int kCount = 1 << 18;
+
+/// Doubles all over their range and where the function is neither 0 nor 1; denormals, the ends of
+/// ranges, infinities and NaN among them.
+NDArray inputs_of(const Function& f) {
+  std::mt19937_64 random(7);
+  std::vector<double> values(kCount);
+  std::uniform_real_distribution<double> near(f.least, f.greatest);
+  for (int n = 0; n < kCount; ++n) {
+    const std::uint64_t bits = random();
+    if (n % 2 == 0)
+      values[n] = near(random);
+    else
+      std::memcpy(&values[n], &bits, sizeof bits);
+  }
+  const double ends[] = {0.0,
+                         -0.0,
+                         INFINITY,
+                         -INFINITY,
+                         NAN,
+                         5e-324,
+                         -5e-324,
+                         1.0,
+                         -1.0,
+                         709.7827,
+                         709.7828,
+                         -708.3965,
+                         -745.13,
+                         -745.14,
+                         1024.0,
+                         -1074.0,
+                         -1075.0,
+                         1023.999,
+                         308.2547,
+                         308.2548,
+                         -323.3,
+                         -323.7,
+                         DBL_MAX,
+                         -DBL_MAX,
+                         DBL_MIN,
+                         0.625,
+                         -0.625,
+                         5.95,
+                         1e-300,
+                         -1e-300,
+                         0.7071067811865475,
+                         1.414213562373095};
+  std::copy(std::begin(ends), std::end(ends), values.begin());
+  return array_of(values);
+}
+
+/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is
+/// not, and for a zero of the wrong sign.
+double error_of(double got, long double exact) {
+  const auto rounded = static_cast<double>(exact);
+  if (std::isnan(rounded) || std::isnan(got))
+    return std::isnan(rounded) == std::isnan(got) ? 0 : INFINITY;
+  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
+  if (std::signbit(got) != std::signbit(rounded)) return INFINITY;
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  return static_cast<double>(std::abs(got - exact) /
+                             std::ldexp(1.0L, std::max(exponent - 53, -1074)));
+}
+
+class Float64Polynomial : public ::testing::TestWithParam<Function> {
+ protected:
+  NDArray run(int lanes, const TargetFacts& target) {
+    return map(
+        input_, Float(64), [&](const Expr& x) { return GetParam().here(x); }, lanes, target);
+  }
+  NDArray input_ = inputs_of(GetParam());
+};
+
+TEST_P(Float64Polynomial, IsAsNearAsItsHeaderSays) {
+  for (const TargetFacts& target : {host_target(), plain_target()}) {
+    const NDArray output = run(8, target);
+    for (std::int64_t n = 0; n < kCount; ++n) {
+      const double x = input_.data<double>()[n], y = output.data<double>()[n];
+      ASSERT_LE(error_of(y, GetParam().exact(x)), GetParam().error)
+          << GetParam().name << "(" << x << ") = " << y << " on " << target.cpu;
+    }
+  }
+}
+
+TEST_P(Float64Polynomial, GivesTheSameBitsForEveryNumberOfLanes) {
+  for (const TargetFacts& target : {host_target(), plain_target()}) {
+    const NDArray one = run(1, target), many = run(8, target);
+    for (std::int64_t n = 0; n < kCount; ++n) {
+      const double x = one.data<double>()[n], y = many.data<double>()[n];
+      if (std::isnan(x) && std::isnan(y)) continue;
+      ASSERT_EQ(std::memcmp(&x, &y, sizeof x), 0)
+          << GetParam().name << "(" << input_.data<double>()[n] << ")";
+    }
+  }
+}
+
+TEST_P(Float64Polynomial, VectorsNeedNoCallsOfLibraries) {
+  Kernel k;
+  const Buffer a = k.array({8}, Float(64)), b = k.array({8}, Float(64));
+  const Expr at = make_ramp(make_int(Int(32), 0), 1, 8);
+  const std::string code =
+      k.source(make_store(b, GetParam().here(make_load(a, {at})), {at}), "asm");
+  EXPECT_EQ(code.find(std::string(GetParam().name).append("@")), std::string::npos);
+  EXPECT_EQ(code.find(std::string(GetParam().name).append("\n")), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Float64, Float64Polynomial, ::testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon::codegen
