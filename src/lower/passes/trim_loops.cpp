@@ -35,8 +35,9 @@ std::optional<Stmt> trimmed(const For& loop) {
   std::vector<Expr> others;
   for_each_conjunct(guard->condition, [&](const Expr& condition) {
     const std::optional<std::int64_t> end = end_of(condition, loop.var);
-    if (end)
-      count = std::min(count, std::max<std::int64_t>(*end - *min, 0));
+    std::int64_t holds = 0;
+    if (end && !__builtin_sub_overflow(*end, *min, &holds))
+      count = std::min(count, std::max<std::int64_t>(holds, 0));
     else
       others.push_back(condition);
   });

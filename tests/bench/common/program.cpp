@@ -1,8 +1,5 @@
 #include "tests/bench/common/program.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <regex>
@@ -29,11 +26,6 @@ po::options_description shared_options() {
       "in place of the table")("compare", po::value<std::string>(),
                                "with the rows that --json wrote to this file");
   return options;
-}
-
-/// Where the terminal would otherwise stay as it is for long.
-void show_progress(const std::string& text) {
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%s", text.c_str());
 }
 
 Contest copy_of(std::int64_t bytes) {
@@ -111,12 +103,9 @@ int run_rows(const Program& program, const po::variables_map& given) {
   runtime::set_num_threads(settings.threads);
   set_onednn_threads(settings.threads);
   int status = 0;
-  for (std::size_t n = 0; n < rows.size(); ++n) {
-    show_progress(std::to_string(n + 1) + " of " + std::to_string(rows.size()) + ": " +
-                  rows[n].name);
+  for (const Row& row : rows) {
     try {
-      const Result result = timed(rows[n], settings, turns);
-      show_progress("");
+      const Result result = timed(row, settings, turns);
       if (json == kStandardOutput)
         std::cout << json_of(result).dump() << std::endl;
       else
@@ -124,7 +113,7 @@ int run_rows(const Program& program, const po::variables_map& given) {
                   << std::endl;
       file.put(program.name, result);
     } catch (const WrongResult& error) {
-      std::cerr << program.name << ": " << rows[n].name << ": " << error.what() << "\n";
+      std::cerr << program.name << ": " << row.name << ": " << error.what() << "\n";
       status = 1;
     }
   }
