@@ -222,7 +222,7 @@ std::filesystem::path planted_worker(const std::filesystem::path& folder, const 
 TEST_F(InAFolder, ARunnerThatHangsCostsItsCandidatesOnly) {
   TuneOptions options = quick(product(64));
   options.max_trials_global = 2;
-  options.measure.run_timeout_s = 1;
+  options.measure.run_timeout_s = 3;
   options.measure.worker = planted_worker(folder, "sleep 60");
   const Tuning run = tuned(options);
   ASSERT_EQ(run.records(product(64)).size(), 2u);
