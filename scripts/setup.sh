@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning]: installs what Tenon
 # needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The options add OpenCL's
-# device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries that benchmarks compare
-# Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and Graphviz, which also draws what
-# --emit=dot prints; XGBoost, the learned cost model of the tuner.
+# device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries that benchmarks
+# compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and Graphviz, which also
+# draws what --emit=dot prints; XGBoost, the learned cost model of the tuner.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
