@@ -23,10 +23,14 @@ std::string_view without_comment(std::string_view text) {
   return trimmed(text);
 }
 
-/// "\t" between an instruction and its operands becomes a space.
+/// What stands between an instruction and its operands becomes one space.
 std::string spaced(std::string_view text) {
-  std::string result(text);
-  std::ranges::replace(result, '\t', ' ');
+  std::string result;
+  for (const char c : text) {
+    const bool is_space = c == ' ' || c == '\t';
+    if (!is_space) result += c;
+    if (is_space && !result.ends_with(' ')) result += ' ';
+  }
   return result;
 }
 

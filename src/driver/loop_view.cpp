@@ -1,6 +1,7 @@
 #include "tenon/driver/loop_view.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <unordered_map>
@@ -60,9 +61,22 @@ Kind kind_of(const tir::Stmt& stmt) {
   internal_error("a loop of no kind");
 }
 
+/// Compilers may be given names relative to the folder in which they run: often one that the
+/// program lies in.
+std::filesystem::path found(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (file.is_absolute() || std::filesystem::exists(file, ignored)) return file;
+  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  for (int up = 0; up < 3 && folder.has_relative_path(); ++up) {
+    folder = folder.parent_path();
+    if (std::filesystem::exists(folder / file, ignored)) return folder / file;
+  }
+  return file;
+}
+
 /// The user's line, without the spaces around it.
 std::string source_line(const SourceLocation& where) {
-  std::ifstream file(where.file_name());
+  std::ifstream file(found(where.file_name()));
   std::string text;
   for (unsigned n = 0; n < where.line() && std::getline(file, text);) ++n;
   if (!file) return "";
