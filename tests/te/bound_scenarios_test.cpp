@@ -4,6 +4,7 @@
 
 #include "run_schedule.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
@@ -87,6 +88,46 @@ TEST(BoundScenarios, OfARegionThatEndsAtOnePlaceTheUnionIsNeeded) {
   const Bounds bounds = infer_bound(s);
   EXPECT_EQ(extent_of(bounds, s[B].axis(0)), "10");
   EXPECT_EQ(extent_of(bounds, s[B].axis(1)), "20");
+}
+
+TEST(BoundScenarios, AnIntrinsicWritesItsWholeOutputWhateverIsRead) {
+  Tensor a = placeholder({6}, "a");
+  Tensor c = compute(
+      {6}, {"j"}, [&](Var j) { return a(5 - j); }, "c");
+  TensorIntrin backwards = decl_tensor_intrin(
+      c.op(),
+      [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
+        return {.body = tir::make_evaluate(tir::call_extern(
+                    Int(32), "backwards", in[0].access_ptr("r"), out[0].access_ptr("w")))};
+      });
+  Tensor A = placeholder({10, 6}, "A");
+  Tensor R = tensor_compute(
+      {10, 6}, {"i"},
+      [&](Var i) {
+        return backwards({A.region({i, Range(0, 6)})});
+      },
+      "R");
+  Tensor D = compute(
+      {3}, {"i"}, [&](Var i) { return R(i, 1); }, "D");
+  Schedule s = create_schedule(D);
+  for (const Bounds& bounds : {infer_bound(s), infer_exact_bound(freeze(s))}) {
+    EXPECT_EQ(extent_of(bounds, s[R].axis(0)), "3");
+    EXPECT_EQ(extent_of(bounds, s[R].axis(1)), "6");
+  }
+}
+
+/// Tiles of 6 of 13 elements, of which the inner loop stands outside: its readers span 15, and
+/// there are 13.
+TEST(BoundScenarios, ExactlyNoMoreIsNeededThanTheReaderHas) {
+  Tensor A = placeholder({13}, "A");
+  Tensor B = elementwise(A, "B"), C = elementwise(B, "C");
+  Schedule s = create_schedule(C);
+  auto [outer, inner] = s[C].split(s[C].axis(0), 6);
+  s[C].reorder({inner, outer});
+  auto [part, rest] = s[C].split(inner, 3);
+  s[B].compute_at(s[C], part);
+  EXPECT_EQ(extent_of(infer_bound(s), s[B].axis(0)), "15");
+  EXPECT_EQ(extent_of(infer_exact_bound(freeze(s)), s[B].axis(0)), "13");
 }
 
 TEST(BoundScenarios, IndicesThatAreHardToSimplifyNeedNoMoreThanThereIs) {

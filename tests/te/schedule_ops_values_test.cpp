@@ -329,5 +329,26 @@ TEST(ScheduleOpsRegions, OfRowsUnderAFusedAxis) {
   }
 }
 
+/// Elements whose loop is fused with that of their reduction get their first value also where there
+/// is nothing to reduce.
+TEST(ScheduleOpsValues, DataFusedWithAReductionOverNothing) {
+  Var n = size_var("n");
+  Tensor A = placeholder({7, n}, "A");
+  IterVar k = reduce_axis({0, n}, "k");
+  Tensor B = compute(
+      {7}, {"i"}, [&](Var i) { return sum(A(i, k), {k}); }, "B");
+  for (const bool splits : {false, true}) {
+    Schedule s = create_schedule(B);
+    auto [outer, inner] = s[B].split(s[B].axis(0), 3);
+    const IterVar fused = s[B].fuse(inner, s[B].reduce_axis(0));
+    if (splits) s[B].split(fused, 4);
+    for (const std::int64_t size : {0, 1, 5}) {
+      SCOPED_TRACE(size);
+      const testing::RunOptions options{.sizes = {{"n", size}}};
+      expect_same(run(s, {A, B}, options), run(create_schedule(B), {A, B}, options));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -173,7 +173,13 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
 }
 
 void BoundInference::provide(const Operation& op, const std::vector<Needs>& needs) {
+  const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
+    // An intrinsic writes all of its output, whatever is read of it.
+    if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
+      set_root(op.axis()[i], declared(op.axis()[i]));
+      continue;
+    }
     std::vector<Interval> sets;
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());

@@ -4,6 +4,7 @@
 
 #include "te/graph/thread_scope.h"
 #include "te/loops/guards.h"
+#include "tenon/arith/simplify.h"
 
 namespace tenon::te {
 
@@ -108,6 +109,37 @@ Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const Axis
   return shells;
 }
 
+/// The ranges of the axes if every reduction had a step. Loops over elements and steps together
+/// give the elements their first value in the first step, and must do so too where there turns out
+/// to be none. Nullopt where elements and steps have loops apart, or there surely is a step.
+std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
+                                             const Program& program) {
+  const bool is_mixed = std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
+    return marks.value_or(axis, 0) == (kFromData | kFromReduction);
+  });
+  if (!is_mixed) return std::nullopt;
+  AxisRanges ranges = program.bounds.ranges();
+  bool may_be_nothing = false;
+  for (const IterVar& axis : stage.op.reduce_axis()) {
+    const Range& range = program.bounds[axis];
+    if (arith::can_prove(range.extent >= 1, program.facts)) continue;
+    may_be_nothing = true;
+    const Expr one = make_int(range.extent.dtype(), 1);
+    ranges.set(axis, Range::from_min_extent(
+                         range.min, arith::simplify(max(range.extent, one), program.facts)));
+  }
+  if (!may_be_nothing) return std::nullopt;
+  arith::Facts facts;
+  RangeSweep sweep{ranges, facts};
+  for (const Relation& relation : stage.relations) {
+    const bool reduces = std::ranges::any_of(children_of(relation), [&](const IterVar& child) {
+      return (marks.value_or(child, 0) & kFromReduction) != 0;
+    });
+    if (reduces) pass_ranges_down({&relation, 1}, sweep);
+  }
+  return ranges;
+}
+
 }  // namespace
 
 ComputeNest make_compute_nest(StageId id, const Program& program) {
@@ -131,13 +163,19 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   for (const IterVar& axis : stage.all_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
   }
-  nest.init = make_loop_nest(
-      id, program, {.begin = nest.common, .around = &nest.main, .is_init = true, .skip = &skip});
+  const std::optional<AxisRanges> with_a_step = ranges_with_a_step(stage, marks, program);
+  const AxisRanges* ranges = with_a_step ? &*with_a_step : nullptr;
+  nest.init = make_loop_nest(id, program,
+                             {.begin = nest.common,
+                              .around = &nest.main,
+                              .is_init = true,
+                              .skip = &skip,
+                              .ranges = ranges});
   // A point outside the operation's domain may be initialised where it has memory of its own:
   // nothing reads it. Where the buffer is an argument it may not even exist.
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
-  nest.init_guards =
-      as_likely(make_guards(id, *nest.init, program, {.skip_declared = harmless, .skip = &skip}));
+  nest.init_guards = as_likely(make_guards(
+      id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
   for (Shell& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
   std::vector<IterVar> idle = idle_threads(program.graph, id);

@@ -65,11 +65,11 @@ class GuardMaker {
   }
 
   void guard_relations() {
-    const AxisFlags guarded =
-        find_guarded(stage_.relations, program_.bounds.ranges(), arith::Facts());
+    const AxisRanges& ranges = options_.ranges ? *options_.ranges : program_.bounds.ranges();
+    const AxisFlags guarded = find_guarded(stage_.relations, ranges, arith::Facts());
     for (const IterVar& axis : stage_.all_iter_vars) {
       if (is_skipped(axis) || !guarded.value_or(axis, false)) continue;
-      const Range& range = program_.bounds[axis];
+      const Range& range = ranges.at(axis);
       require_below(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
     }
   }

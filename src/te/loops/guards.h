@@ -9,6 +9,8 @@ struct GuardOptions {
   /// Leaves out the check against the ranges that the operation declares.
   bool skip_declared = false;
   const AxisFlags* skip = nullptr;
+  /// In place of the inferred ones, of the loops.
+  const AxisRanges* ranges = nullptr;
 };
 
 /// The conditions under which the current iteration lies within the ranges of its axes and within

@@ -77,7 +77,7 @@ class NestMaker {
         nest_.values.set(leaves[i], open(leaves[i], nest_.levels[i]));
       }
     }
-    pass_index_up(stage_.relations, program_.bounds.ranges(), nest_.values);
+    pass_index_up(stage_.relations, ranges(), nest_.values);
     collect_vars();
     if (!options_.is_init) define_axes();
     lower_extents();
@@ -85,6 +85,10 @@ class NestMaker {
   }
 
  private:
+  const AxisRanges& ranges() const {
+    return options_.ranges ? *options_.ranges : program_.bounds.ranges();
+  }
+
   bool is_skipped(const IterVar& leaf) const {
     return leaf.kind() == IterKind::Opaque ||
            (options_.skip && options_.skip->value_or(leaf, false));
@@ -92,7 +96,7 @@ class NestMaker {
 
   /// Adds what stands at the leaf and returns the leaf's value inside.
   Expr open(const IterVar& leaf, Shells& level) {
-    const Range range = program_.lower(program_.bounds[leaf], defined_);
+    const Range range = program_.lower(ranges().at(leaf), defined_);
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
     const IterVar* thread = thread_of(stage_, leaf);
     Expr value = thread ? open_thread(leaf, *thread, range, level)

@@ -60,6 +60,8 @@ struct NestOptions {
   bool is_init = false;
   /// Axes that get no loop.
   const AxisFlags* skip = nullptr;
+  /// In place of the inferred ones.
+  const AxisRanges* ranges = nullptr;
 };
 
 LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options = {});
