@@ -92,6 +92,8 @@ Stmt AccessWalk::node(const Stmt& s) {
 }
 
 Stmt AccessWalk::loop(const For& n, const Stmt& s) {
+  // Of what never happens, nothing is wrong.
+  if (constant_int(n.extent).value_or(1) <= 0) return s;
   Scopes scopes;
   const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
   if (is_known) {

@@ -293,6 +293,13 @@ TEST(ProvedFaultsTest, WhatIsOutsideWheneverItHappensIsNotLowered) {
         {"B, explain_test.cpp:", "reads A[(i + n)], which is outside of `A`"});
 }
 
+TEST(ProvedFaultsTest, WhatNeverHappensIsNotRefused) {
+  te::Tensor A = te::placeholder({4}, "A");
+  te::Tensor B = te::compute(
+      {0, 3}, {"i", "j"}, [&](Var i, Var j) { return A(i * 2 + 9) + A(j + 7); }, "B");
+  EXPECT_NO_THROW(lower(te::create_schedule(B), {A, B}));
+}
+
 /// In code by hand, which no bound inference has seen.
 TEST(ProvedFaultsTest, AStoreOutsideIsNotLowered) {
   te::Tensor B = te::extern_op(
