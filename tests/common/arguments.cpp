@@ -29,7 +29,7 @@ std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
 }
 
 void set_element(Arguments::Array& array, std::int64_t n, int value) {
-  std::byte* at = array.data() + n * array.dtype.element().bytes();
+  std::byte* at = array.data() + array.place(n) * array.dtype.element().bytes();
   auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
   const DataType t = array.dtype;
   if (t.is_bool()) return store(static_cast<std::uint8_t>(value & 1));
@@ -52,6 +52,16 @@ void set_element(Arguments::Array& array, std::int64_t n, int value) {
     default:
       return store(static_cast<std::int64_t>(whole));
   }
+}
+
+bool is_gap_whole(const Arguments::Array& array) {
+  std::vector<bool> is_element(static_cast<std::size_t>(array.places()));
+  for (std::int64_t n = 0; n < array.elements(); ++n)
+    is_element[static_cast<std::size_t>(array.place(n))] = true;
+  const auto size = static_cast<std::size_t>(array.dtype.element().bytes());
+  for (std::size_t n = 0; n < is_element.size() * size; ++n)
+    if (!is_element[n / size] && array.data()[n] != std::byte{kUnwritten}) return false;
+  return true;
 }
 
 bool is_output(const LowerArgument& arg) {
@@ -95,8 +105,19 @@ std::int64_t Arguments::Array::elements() const {
   return count;
 }
 
+std::int64_t Arguments::Array::place(std::int64_t n) const {
+  if (strides.empty()) return n;
+  std::int64_t result = 0;
+  for (std::size_t d = shape.size(); d-- > 0; n /= shape[d]) result += n % shape[d] * strides[d];
+  return result;
+}
+
+std::int64_t Arguments::Array::places() const {
+  return strides.empty() || elements() == 0 ? elements() : place(elements() - 1) + 1;
+}
+
 double Arguments::Array::value(std::int64_t n) const {
-  const std::byte* at = data() + n * dtype.element().bytes();
+  const std::byte* at = data() + place(n) * dtype.element().bytes();
   auto load = [&]<class T>(T) {
     T value;
     std::memcpy(&value, at, sizeof value);
@@ -135,8 +156,29 @@ std::string Arguments::Array::damage() const {
     return true;
   };
   if (!is_whole(memory.before())) return "written before its start";
-  return is_whole(memory.behind()) ? "" : "written behind its end";
+  if (!is_whole(memory.behind())) return "written behind its end";
+  return strides.empty() || is_gap_whole(*this) ? "" : "written between its rows";
 }
+
+namespace {
+
+/// Of two dimensions or more, the last of which is compact.
+std::vector<std::int64_t> strides_apart(const std::vector<std::int64_t>& shape) {
+  constexpr std::int64_t kBetween = 3;
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t d = shape.size() - 1; d-- > 0;)
+    strides[d] = strides[d + 1] * shape[d + 1] + kBetween;
+  return strides;
+}
+
+bool has_rows_apart(const te::Tensor& tensor, const ArgumentOptions& options) {
+  for (const auto& [bound, buffer] : options.binds)
+    if (bound.same_as(tensor))
+      return buffer.strides().size() > 1 && !tir::constant_int(buffer.strides().front());
+  return false;
+}
+
+}  // namespace
 
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options) {
   std::mt19937 random(options.seed);
@@ -158,6 +200,7 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
     array->dtype = tensor ? tensor->dtype() : buffer->dtype();
     array->is_output = is_output(arg);
     for (const Expr& extent : shape) array->shape.push_back(evaluate_size(extent, options.symbol));
+    if (tensor && has_rows_apart(*tensor, options)) array->strides = strides_apart(array->shape);
     array->memory = GuardedBytes(static_cast<std::size_t>(array->bytes()));
     std::memset(array->data(), kUnwritten, static_cast<std::size_t>(array->bytes()));
     array->guard();
@@ -166,7 +209,8 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
       const int magnitude = 1 + static_cast<int>(random() % 9);
       set_element(*array, n, random() % 2 ? magnitude : -magnitude);
     }
-    result.values.emplace_back(tir::HostArray{array->data(), array->dtype, array->shape, {}});
+    result.values.emplace_back(
+        tir::HostArray{array->data(), array->dtype, array->shape, array->strides});
     result.arrays.push_back(std::move(array));
   }
   return result;

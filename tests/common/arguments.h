@@ -19,6 +19,9 @@ struct ArgumentOptions {
   /// The value of every symbolic size.
   std::int64_t symbol = 7;
   unsigned seed = 1;
+  /// As lower takes them. Where a buffer's strides are variables, there are a few elements between
+  /// the rows, which nothing may write.
+  std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
 };
 
 /// What compiled code may take the elements to be aligned to; at least so many bytes before them,
@@ -51,18 +54,24 @@ struct Arguments {
     std::string name;
     DataType dtype;
     std::vector<std::int64_t> shape;
+    /// In elements; none: compact.
+    std::vector<std::int64_t> strides;
     GuardedBytes memory;
     bool is_output;
     std::int64_t elements() const;
-    std::int64_t bytes() const { return elements() * dtype.element().bytes(); }
+    /// Of memory, what lies between rows included.
+    std::int64_t bytes() const { return places() * dtype.element().bytes(); }
     std::byte* data() { return memory.data(); }
     const std::byte* data() const { return memory.data(); }
     /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of
     /// none.
     double value(std::int64_t n) const;
+    /// Where element n is, in elements from the start; so many places there are.
+    std::int64_t place(std::int64_t n) const;
+    std::int64_t places() const;
     /// Writes the guards: other bytes for inputs, so that copying too much shows.
     void guard();
-    /// "" unless a guard has been written.
+    /// "" unless a guard has been written, or what lies between rows.
     std::string damage() const;
   };
   std::vector<std::unique_ptr<Array>> arrays;

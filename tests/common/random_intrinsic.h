@@ -14,7 +14,8 @@ using Between = std::function<int(int lo, int hi)>;
 namespace detail {
 
 /// The leaf whose iterations are neighbours along the axis, if there is one.
-inline std::optional<te::IterVar> innermost_part(const te::Stage& stage, te::IterVar axis) {
+template <class Stage>
+std::optional<te::IterVar> innermost_part(const Stage& stage, te::IterVar axis) {
   for (const te::Relation& relation : stage.data().relations) {
     const te::Split* split = std::get_if<te::Split>(&relation);
     if (split && split->parent.same_as(axis)) axis = split->inner;
@@ -32,7 +33,8 @@ inline int most_iterations(const tir::Expr& axis, const tir::Expr& loop) {
                 : 1;
 }
 
-inline void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& inside) {
+template <class Stage>
+void move_inside(const Stage& stage, const std::vector<te::IterVar>& inside) {
   std::vector<te::IterVar> order = stage.leaf_iter_vars();
   std::erase_if(order, [&](const te::IterVar& leaf) {
     return std::any_of(inside.begin(), inside.end(),
@@ -46,9 +48,10 @@ inline void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& 
 
 /// Cuts a few iterations off the inner end of some axes of the operation, moves them inside of all
 /// others, and has an intrinsic compute them. Says what was done; "" where nothing could be.
-inline std::string tensorize_by_chance(const te::Schedule& schedule, const te::Stage& stage,
-                                       const Between& between) {
-  const te::StageGraph frozen = te::freeze(schedule);
+/// `frozen` is the stage's schedule; a stage is anything with te::Stage's methods.
+template <class Stage>
+std::string tensorize_by_chance(const te::StageGraph& frozen, const Stage& stage,
+                                const Between& between) {
   const std::optional<te::StageId> id = frozen.find(stage.op());
   if (!id) return "";
   const te::Bounds bounds = te::infer_bound(frozen);

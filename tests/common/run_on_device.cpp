@@ -68,7 +68,7 @@ class ThereAndBack {
                .ndim = static_cast<std::int32_t>(array.shape.size()),
                .dtype = runtime::to_dlpack(array.dtype),
                .shape = array.shape.data(),
-               .strides = nullptr,
+               .strides = array.strides.empty() ? nullptr : array.strides.data(),
                .byte_offset = 0};
     api.copy(here(), place_, bytes_);
   }

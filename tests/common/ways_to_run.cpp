@@ -14,22 +14,26 @@ namespace tenon::testing {
 
 namespace {
 
-DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape) {
+DLTensor borrow(const tir::HostArray& array, std::vector<std::int64_t>& shape,
+                std::vector<std::int64_t>& strides) {
   shape = array.shape;
+  strides = array.strides;
   return {.data = array.data,
           .device = {kDLCPU, 0},
           .ndim = static_cast<std::int32_t>(shape.size()),
           .dtype = runtime::to_dlpack(array.dtype),
           .shape = shape.data(),
-          .strides = nullptr,
+          .strides = strides.empty() ? nullptr : strides.data(),
           .byte_offset = 0};
 }
 
 using Way = std::pair<std::string, tir::PrimFunc>;
+using Binds = std::vector<std::pair<te::Tensor, tir::Buffer>>;
 
-tir::PrimFunc exact_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args) {
+tir::PrimFunc exact_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
+                          const Binds& binds) {
   const te::StageGraph graph = te::freeze(schedule);
-  return te::schedule_ops(graph, te::infer_exact_bound(graph), args);
+  return te::schedule_ops(graph, te::infer_exact_bound(graph), args, {.binds = binds});
 }
 
 /// The function after each pass between the printed text and code for a CPU, for registers of
@@ -63,11 +67,11 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
 void run_compiled(const runtime::Function& function, const Arguments& arguments) {
   const std::size_t count = arguments.values.size();
   std::vector<DLTensor> tensors(count);
-  std::vector<std::vector<std::int64_t>> shapes(count);
+  std::vector<std::vector<std::int64_t>> shapes(count), strides(count);
   std::vector<runtime::Argument> args;
   for (std::size_t n = 0; n < count; ++n) {
     if (const auto* array = std::get_if<tir::HostArray>(&arguments.values[n])) {
-      tensors[n] = borrow(*array, shapes[n]);
+      tensors[n] = borrow(*array, shapes[n], strides[n]);
       args.emplace_back(&tensors[n]);
     } else if (const auto* number = std::get_if<std::int64_t>(&arguments.values[n])) {
       args.emplace_back(*number);
@@ -127,21 +131,23 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   enter("lowering");
   const tir::PrimFunc truth = lower_to_loops(expected, args);
   refuse_long(truth, ways, ways.most_work);
+  const Binds& binds = ways.build.binds;
   if (ways.most_work || ways.most_compiled_work)
-    refuse_long(lower_to_loops(schedule, args), ways,
+    refuse_long(lower_to_loops(schedule, args, {.binds = binds}), ways,
                 ways.interpret ? ways.most_work : ways.most_compiled_work);
   std::vector<Way> interpreted;
   std::vector<DeviceWay> on_devices;
   if (ways.interpret) {
-    interpreted.emplace_back("loops", lower_to_loops(schedule, args));
+    interpreted.emplace_back("loops", lower_to_loops(schedule, args, {.binds = binds}));
     for (bool simple_mode : {true, false}) {
-      const tir::IRModule module = lower(schedule, args, {.simple_mode = simple_mode});
+      const tir::IRModule module =
+          lower(schedule, args, {.simple_mode = simple_mode, .binds = binds});
       interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
                                module.functions.at("main"));
     }
     const tir::PrimFunc lowered = interpreted.back().second;
     on_devices = ways_on_devices(lowered);
-    const tir::PrimFunc exact = exact_loops(schedule, args);
+    const tir::PrimFunc exact = exact_loops(schedule, args, binds);
     if (tir::print_function(exact) != tir::print_function(interpreted.front().second)) {
       interpreted.emplace_back("exact bounds, lowered", lower(exact).functions.at("main"));
       interpreted.emplace_back("exact bounds", exact);
@@ -175,19 +181,20 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
                   {.check_uninitialized = true, .call_extern = ways.call_extern});
     if (const std::string wrong = against_definition(args, right, symbol); !wrong.empty())
       return "the interpreter, symbol " + std::to_string(symbol) + ": " + wrong;
+    const auto fresh = [&] { return make_arguments(args, {.symbol = symbol, .binds = binds}); };
     auto compare = [&](const std::string& way, const Arguments& actual) -> std::string {
       const std::string difference = first_difference(right, actual, ways.tolerance);
       if (difference.empty()) return "";
       return way + ", symbol " + std::to_string(symbol) + ": " + difference;
     };
     for (const auto& [way, func] : interpreted) {
-      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      const Arguments actual = fresh();
       tir::evaluate(func, actual.values,
                     {.call_extern = ways.call_extern, .step_limit = ways.step_limit});
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }
     for (const DeviceWay& way : on_devices) {
-      const Arguments threaded = make_arguments(args, {.symbol = symbol});
+      const Arguments threaded = fresh();
       tir::evaluate(way.func, threaded.values,
                     {.check_races = way.has_barriers,
                      .call_extern = ways.call_extern,
@@ -196,14 +203,14 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     }
     if (on_device) {
       enter("running");
-      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      const Arguments actual = fresh();
       run_on_device(*on_device, actual, device);
       if (std::string wrong = compare("on " + device.str(), actual); !wrong.empty()) return wrong;
     }
     if (compiled.empty()) continue;
     enter("running");
     for (const auto& [way, function] : compiled) {
-      const Arguments actual = make_arguments(args, {.symbol = symbol});
+      const Arguments actual = fresh();
       run_compiled(function, actual);
       if (std::string wrong = compare(way, actual); !wrong.empty()) return wrong;
     }

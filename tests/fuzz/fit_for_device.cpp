@@ -7,12 +7,12 @@ namespace tenon::fuzz {
 
 namespace {
 
-bool is_thread(const te::Stage& stage, const te::IterVar& leaf) {
+bool is_thread(const NotedStage& stage, const te::IterVar& leaf) {
   const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
   return mark && !mark->axis.thread()->is_virtual();
 }
 
-bool is_plain(const te::Stage& stage, const te::IterVar& leaf) {
+bool is_plain(const NotedStage& stage, const te::IterVar& leaf) {
   const te::AxisAttributes* attributes = stage.data().attributes_of(leaf);
   return leaf.kind() == tir::IterKind::DataParallel &&
          (!attributes || (!attributes->run && !attributes->thread && !attributes->tensorize));
@@ -20,12 +20,12 @@ bool is_plain(const te::Stage& stage, const te::IterVar& leaf) {
 
 class Fitter {
  public:
-  Fitter(const te::Schedule& schedule, Random random) : schedule_(schedule), random_(random) {}
+  Fitter(const NotedSchedule& schedule, Random random) : schedule_(schedule), random_(random) {}
 
   std::vector<std::string> run() {
     // Readers first: what stands around a stage is known when its turn comes.
-    const std::vector<te::Stage> stages = schedule_.stages();
-    for (const te::Stage& stage : std::views::reverse(stages)) {
+    const std::vector<NotedStage> stages = schedule_.stages();
+    for (const NotedStage& stage : std::views::reverse(stages)) {
       if (stage.op().as<te::Placeholder>() ||
           std::holds_alternative<te::AttachInline>(stage.data().attach))
         continue;
@@ -38,21 +38,21 @@ class Fitter {
 
  private:
   /// The stage whose loop the axis is.
-  std::optional<te::Stage> stage_of(const te::IterVar& axis) const {
-    for (const te::Stage& stage : schedule_.stages())
+  std::optional<NotedStage> stage_of(const te::IterVar& axis) const {
+    for (const NotedStage& stage : schedule_.stages())
       if (!stage.op().as<te::Placeholder>() && stage.data().has_leaf(axis)) return stage;
     return std::nullopt;
   }
 
-  static bool has_threads(const te::Stage& stage) {
+  static bool has_threads(const NotedStage& stage) {
     if (!stage.data().env_threads.empty()) return true;
     return std::ranges::any_of(stage.leaf_iter_vars(),
                                [&](const te::IterVar& leaf) { return is_thread(stage, leaf); });
   }
 
   /// The scan whose first states the stage makes, along with it.
-  std::optional<te::Stage> begun_by(const te::Stage& stage) const {
-    for (const te::Stage& other : schedule_.stages())
+  std::optional<NotedStage> begun_by(const NotedStage& stage) const {
+    for (const NotedStage& other : schedule_.stages())
       if (const te::Scan* scan = other.op().as<te::Scan>())
         for (const te::Tensor& init : scan->init)
           if (init.op().same_as(stage.op()) || init.op().same_as(stage.origin_op())) return other;
@@ -60,16 +60,16 @@ class Fitter {
   }
 
   /// Whether a thread stands around the stage.
-  bool is_in_launch(const te::Stage& stage) const {
+  bool is_in_launch(const NotedStage& stage) const {
     const te::Attach& attach = stage.data().attach;
     const auto* at = std::get_if<te::AttachAt>(&attach);
     const auto* update = std::get_if<te::AttachScanUpdate>(&attach);
     if (!at && !update) {
-      const std::optional<te::Stage> scan = begun_by(stage);
+      const std::optional<NotedStage> scan = begun_by(stage);
       return scan && (!scan->data().env_threads.empty() || is_in_launch(*scan));
     }
     const te::IterVar& axis = at ? at->axis : update->axis;
-    const std::optional<te::Stage> parent = stage_of(axis);
+    const std::optional<NotedStage> parent = stage_of(axis);
     if (!parent) return false;
     if (!parent->data().env_threads.empty() || is_in_launch(*parent)) return true;
     for (const te::IterVar& leaf : parent->leaf_iter_vars()) {
@@ -82,7 +82,7 @@ class Fitter {
   // ---- loops
 
   /// One way after the other, from a random one on.
-  void bind(const te::Stage& stage) {
+  void bind(const NotedStage& stage) {
     if (stage.op().as<te::Scan>()) {
       attempt(stage, &Fitter::bind_steps);
       return;
@@ -94,9 +94,9 @@ class Fitter {
     if (!attempt(stage, &Fitter::bind_reduction)) attempt(stage, &Fitter::bind_nothing);
   }
 
-  using Way = std::string (Fitter::*)(const te::Stage&);
+  using Way = std::string (Fitter::*)(const NotedStage&);
 
-  bool attempt(const te::Stage& stage, Way way) {
+  bool attempt(const NotedStage& stage, Way way) {
     try {
       const std::string done = (this->*way)(stage);
       if (done.empty()) return false;
@@ -107,7 +107,7 @@ class Fitter {
     }
   }
 
-  std::vector<te::IterVar> plain_loops(const te::Stage& stage) const {
+  std::vector<te::IterVar> plain_loops(const NotedStage& stage) const {
     std::vector<te::IterVar> loops;
     for (const te::IterVar& leaf : stage.leaf_iter_vars())
       if (is_plain(stage, leaf)) loops.push_back(leaf);
@@ -115,7 +115,7 @@ class Fitter {
   }
 
   /// Where a stage is computed at one of the loops, it goes along or is bound itself.
-  std::string bind_one(const te::Stage& stage) {
+  std::string bind_one(const NotedStage& stage) {
     const std::vector<te::IterVar> loops = plain_loops(stage);
     if (loops.empty()) return "";
     const te::IterVar& loop = random_.one_in(2) ? loops.front() : random_.pick(loops);
@@ -127,7 +127,7 @@ class Fitter {
   }
 
   /// Neighbouring loops as one, over blocks and their threads.
-  std::string bind_all(const te::Stage& stage) {
+  std::string bind_all(const NotedStage& stage) {
     std::vector<te::IterVar> loops;
     for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
       if (!is_plain(stage, leaf) || is_place(leaf)) break;
@@ -143,7 +143,7 @@ class Fitter {
   }
 
   /// Up to three loops, each to an index of its own.
-  std::string bind_some(const te::Stage& stage) {
+  std::string bind_some(const NotedStage& stage) {
     std::vector<te::IterVar> loops = plain_loops(stage);
     if (loops.size() < 2) return "";
     static constexpr std::array kTags = {"blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.z"};
@@ -157,7 +157,7 @@ class Fitter {
   }
 
   /// Where there is nothing but a reduction.
-  std::string bind_reduction(const te::Stage& stage) {
+  std::string bind_reduction(const NotedStage& stage) {
     std::vector<te::IterVar> loops;
     for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
       const te::AxisAttributes* attributes = stage.data().attributes_of(leaf);
@@ -171,14 +171,14 @@ class Fitter {
   }
 
   /// A loop of one iteration around all others.
-  std::string bind_nothing(const te::Stage& stage) {
+  std::string bind_nothing(const NotedStage& stage) {
     const te::IterVar one = stage.fuse({});
     const char* tag = random_.one_in(2) ? "threadIdx.x" : "blockIdx.x";
     stage.bind(one, te::thread_axis(tag));
     return "fuse({}), bind it to " + std::string(tag);
   }
 
-  std::string bind_steps(const te::Stage& stage) {
+  std::string bind_steps(const NotedStage& stage) {
     const int count = random_.one_in(2) ? 1 : random_.between(2, 5);
     const char* tag = random_.one_in(2) ? "threadIdx.x" : "blockIdx.x";
     stage.env_threads({te::thread_axis({0, count}, tag)});
@@ -187,7 +187,7 @@ class Fitter {
 
   /// Whether another stage is computed there.
   bool is_place(const te::IterVar& axis) const {
-    return std::ranges::any_of(schedule_.stages(), [&](const te::Stage& stage) {
+    return std::ranges::any_of(schedule_.stages(), [&](const NotedStage& stage) {
       const auto* at = std::get_if<te::AttachAt>(&stage.data().attach);
       return at && at->axis.same_as(axis);
     });
@@ -196,7 +196,7 @@ class Fitter {
   // ---- memory
 
   /// Of a launch's own inside of it, of the device's outside.
-  void place_memory(const te::Stage& stage, bool in_launch) {
+  void place_memory(const NotedStage& stage, bool in_launch) {
     const std::optional<tir::StorageScope> scope = stage.data().scope;
     if (!scope || stage.data().is_output || in_launch == (scope != tir::StorageScope::Global))
       return;
@@ -206,14 +206,14 @@ class Fitter {
     text_.push_back("s[" + stage.name() + "].set_scope(" + other + ")");
   }
 
-  const te::Schedule& schedule_;
+  const NotedSchedule& schedule_;
   Random random_;
   std::vector<std::string> text_;
 };
 
 }  // namespace
 
-std::vector<std::string> fit_for_device(const te::Schedule& schedule, Random random) {
+std::vector<std::string> fit_for_device(const NotedSchedule& schedule, Random random) {
   return Fitter(schedule, random).run();
 }
 

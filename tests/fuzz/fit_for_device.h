@@ -2,17 +2,16 @@
 // threads, and memory is where a launch can have it.
 //
 //   for (const Random& random : steps) schedule.step(random);
-//   fit_for_device(schedule.schedule(), Random(1));     // "bind the rest: s[T0] i0 to blockIdx.x"
+//   fit_for_device({schedule.schedule(), notes}, Random(1));     // "bind the rest: s[T0] i0 to blockIdx.x"
 #pragma once
 
-#include <tenon/tenon.h>
-
+#include "tests/fuzz/noted_schedule.h"
 #include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
 
 /// Says what was done. A schedule that cannot be one for a device (it is refused before it is
 /// lowered, or a stage has no loop that a thread may take) stays as it is in that part.
-std::vector<std::string> fit_for_device(const te::Schedule& schedule, Random random);
+std::vector<std::string> fit_for_device(const NotedSchedule& schedule, Random random);
 
 }  // namespace tenon::fuzz

@@ -10,8 +10,13 @@ std::string list_of(const std::vector<te::IterVar>& axes) {
   return "{" + names + "}";
 }
 
+std::string text_of(const tir::Operand& number) {
+  const std::optional<std::int64_t> constant = tir::constant_int(number.alone());
+  return constant ? std::to_string(*constant) : "n";
+}
+
 /// The axes last, in this order.
-void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& inside) {
+void move_inside(const NotedStage& stage, const std::vector<te::IterVar>& inside) {
   std::vector<te::IterVar> order = stage.leaf_iter_vars();
   std::erase_if(order, [&](const te::IterVar& leaf) { return te::contains(inside, leaf); });
   order.insert(order.end(), inside.begin(), inside.end());
@@ -20,33 +25,34 @@ void move_inside(const te::Stage& stage, const std::vector<te::IterVar>& inside)
 
 }  // namespace
 
-std::string ScheduleStep::split(const te::Stage& stage) {
+std::string ScheduleStep::split(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
-  if (options_.size && random_.one_in(12)) {
-    stage.split(axis, *options_.size);
-    return "split(" + axis.name() + ", n)";
-  }
-  const int by = factor();
+  const tir::Operand by = symbolic_or(factor());
+  const std::string text = "(" + axis.name() + ", " + text_of(by) + ")";
   if (random_.one_in(3)) {
     stage.split_by_nparts(axis, by);
-    return "split_by_nparts(" + axis.name() + ", " + std::to_string(by) + ")";
+    return "split_by_nparts" + text;
   }
   stage.split(axis, by);
-  return "split(" + axis.name() + ", " + std::to_string(by) + ")";
+  return "split" + text;
 }
 
-std::string ScheduleStep::tile(const te::Stage& stage) {
+std::string ScheduleStep::tile(const NotedStage& stage) {
   if (stage.leaf_iter_vars().size() < 2) return "";
   const te::IterVar x = leaf(stage), y = leaf(stage);
-  const int xf = random_.between(1, 6), yf = factor();
+  const tir::Operand xf = random_.between(1, 6), yf = symbolic_or(factor());
   if (x.same_as(y)) return "";
   stage.tile(x, y, xf, yf);
-  return "tile(" + x.name() + ", " + y.name() + ", " + std::to_string(xf) + ", " +
-         std::to_string(yf) + ")";
+  return "tile(" + x.name() + ", " + y.name() + ", " + text_of(xf) + ", " + text_of(yf) + ")";
 }
 
-std::string ScheduleStep::fuse(const te::Stage& stage) {
+std::string ScheduleStep::fuse(const NotedStage& stage) {
   const auto& axes = stage.leaf_iter_vars();
+  if (random_.one_in(12)) {
+    std::vector<te::IterVar> few;
+    if (random_.one_in(2)) few.push_back(leaf(stage));
+    return "fuse(" + list_of(few) + ") to " + stage.fuse(few).name();
+  }
   if (axes.size() < 2) return "";
   const auto n = static_cast<std::size_t>(random_.between(0, static_cast<int>(axes.size()) - 2));
   std::vector<te::IterVar> fused = {axes[n], axes[n + 1]};
@@ -55,20 +61,22 @@ std::string ScheduleStep::fuse(const te::Stage& stage) {
   return "fuse(" + list_of(fused) + ")";
 }
 
-std::string ScheduleStep::reorder(const te::Stage& stage) {
+std::string ScheduleStep::reorder(const NotedStage& stage) {
   std::vector<te::IterVar> order = stage.leaf_iter_vars();
   random_.shuffle(order);
+  if (order.size() > 2 && random_.one_in(3)) order.erase(order.begin() + 2, order.end());
   stage.reorder(order);
   return "reorder(" + list_of(order) + ")";
 }
 
-std::string ScheduleStep::vectorize(const te::Stage& stage) {
+std::string ScheduleStep::vectorize(const NotedStage& stage) {
+  if (stage.leaf_iter_vars().empty()) return "";
   const te::IterVar axis = stage.leaf_iter_vars().back();
   stage.vectorize(axis);
   return "vectorize(" + axis.name() + ")";
 }
 
-std::string ScheduleStep::split_and_vectorize(const te::Stage& stage) {
+std::string ScheduleStep::split_and_vectorize(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
   const int lanes = 1 << random_.between(1, 4);
   const te::IterVar inner = stage.split(axis, lanes).inner;
@@ -78,7 +86,7 @@ std::string ScheduleStep::split_and_vectorize(const te::Stage& stage) {
 }
 
 /// Reductions outside, one axis of data, or a part of one, inside.
-std::string ScheduleStep::data_innermost_vectorized(const te::Stage& stage) {
+std::string ScheduleStep::data_innermost_vectorized(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.empty()) return "";
   te::IterVar axis = random_.pick(data);
@@ -94,7 +102,7 @@ std::string ScheduleStep::data_innermost_vectorized(const te::Stage& stage) {
 }
 
 /// Part of a reduction beside part of the data, and both one loop.
-std::string ScheduleStep::fuse_reduction_with_data(const te::Stage& stage) {
+std::string ScheduleStep::fuse_reduction_with_data(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel),
                                  reduced = leaves(stage, tir::IterKind::Reduce);
   if (data.empty() || reduced.empty()) return "";
@@ -111,27 +119,40 @@ std::string ScheduleStep::fuse_reduction_with_data(const te::Stage& stage) {
          std::to_string(fk) + "), reorder(" + list_of(order) + "), fuse the last two";
 }
 
-std::string ScheduleStep::unroll(const te::Stage& stage) {
+std::string ScheduleStep::unroll(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
   stage.unroll(axis);
   return "unroll(" + axis.name() + ")";
 }
 
-std::string ScheduleStep::parallel(const te::Stage& stage) {
+std::string ScheduleStep::parallel(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.empty()) return "";
-  const te::IterVar axis = random_.one_in(2) ? data.front() : random_.pick(data);
+  const te::IterVar axis = random_.one_in(20)  ? leaf(stage)
+                           : random_.one_in(2) ? data.front()
+                                               : random_.pick(data);
   stage.parallel(axis);
   return "parallel(" + axis.name() + ")";
 }
 
-std::string ScheduleStep::pragma(const te::Stage& stage) {
+std::string ScheduleStep::pragma(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
-  static const std::vector<std::pair<const char*, int>> kPragmas = {{"auto_unroll_max_step", 8},
-                                                                    {"unroll_explicit", 0},
-                                                                    {"loop_partition_hint", 1},
-                                                                    {"parallel_launch_point", 1},
-                                                                    {"parallel_stride_pattern", 1}};
+  static const std::vector<std::pair<const char*, int>> kPragmas = {
+      {"auto_unroll_max_step", 8},
+      {"unroll_explicit", 0},
+      {"loop_partition_hint", 1},
+      {"parallel_launch_point", 1},
+      {"parallel_stride_pattern", 1},
+      {"parallel_barrier_when_finish", 1},
+      {"blocks_per_multiprocessor", 2},
+      {"stream_stores", 1},
+      {"unroll", 1},
+      {"vectorize", 1},
+      {"no_such_key", 1}};
+  if (random_.one_in(12)) {
+    stage.pragma(axis, "import_c", "int tenon_fuzz_unused(void) { return 1; }");
+    return "pragma(" + axis.name() + ", import_c)";
+  }
   const auto& [key, number] = random_.pick(kPragmas);
   stage.pragma(axis, key, number);
   return "pragma(" + axis.name() + ", " + key + ", " + std::to_string(number) + ")";

@@ -3,6 +3,7 @@
 // over. A failure is shrunk and printed; the exit status is then 1.
 #include <chrono>
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <thread>
 
@@ -35,6 +36,8 @@ struct Options {
   bool proofs = false;
   /// Instead of the case's own.
   std::optional<Target> target;
+  /// Where the tables of coverage are written; none: nowhere.
+  std::string coverage_json;
 };
 
 constexpr const char* kKnown =
@@ -47,8 +50,9 @@ constexpr const char* kKnown =
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
     "65 threads share, on OpenCL's device or the one of --target), --proofs (runs nothing: how many "
     "accesses and loops are proved, with both kinds of bounds; with --describe, those that are not), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
-    "are refused), --coverage-table (primitives by kinds of operations), --describe (print every "
-    "case)";
+    "are refused), --coverage-table (how often each primitive with its options was met on each kind "
+    "of operation, and accepted, and what else programs were made of), --coverage-json FILE (the "
+    "same), --describe (print every case)";
 
 std::optional<Options> parse(std::span<char*> args) {
   Options options;
@@ -76,6 +80,8 @@ std::optional<Options> parse(std::span<char*> args) {
       *found->second = true;
     } else if (const auto number = numbers.find(arg); number != numbers.end() && has_value) {
       *number->second = std::stoi(args[++n]);
+    } else if (arg == "--coverage-json" && has_value) {
+      options.coverage_json = args[++n];
     } else if (arg == "--target" && has_value) {
       options.target = Target(args[++n]);
     } else if (arg.starts_with("--target=")) {
@@ -134,6 +140,7 @@ Outcome run_case(const Options& options, const Job& job, const Reporter& reporte
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
   outcome.tried = c.tried;
+  outcome.notes = c.notes;
   auto enter = [&](const char* next) {
     outcome.phases[phase] += cpu_seconds() - phase_start;
     phase = next;
@@ -181,13 +188,21 @@ class Fuzzer {
     }
     progress_.hide();
     if (options_.refusals) tally_.print_refusals(std::cout);
-    if (options_.coverage_table) tally_.print_coverage(std::cout);
+    if (options_.coverage_table) print_coverage();
+    if (!options_.coverage_json.empty())
+      std::ofstream(options_.coverage_json) << tally_.coverage().json() << "\n";
     std::cout << "first seed " << options_.seed << "\n";
     tally_.print_summary(std::cout, elapsed());
     return tally_.findings() == 0 ? 0 : 1;
   }
 
  private:
+  void print_coverage() const {
+    tally_.print_steps(std::cout);
+    std::cout << "\n";
+    if (!options_.blocks) std::cout << tally_.coverage();
+  }
+
   Worker::Run run() const {
     return [this](const Job& job, const Reporter& reporter) {
       return run_case(options_, job, reporter);

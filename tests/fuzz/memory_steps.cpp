@@ -4,59 +4,76 @@
 
 namespace tenon::fuzz {
 
-std::string ScheduleStep::compute_at(const te::Stage& stage) {
-  const std::vector<te::Stage> near = readers(stage);
-  const te::Stage parent =
-      near.empty() || random_.one_in(5) ? random_.pick(computed_stages()) : random_.pick(near);
+std::string ScheduleStep::compute_at(const NotedStage& stage) {
+  const std::vector<NotedStage> near = readers(stage);
+  const std::vector<NotedStage> any = computed_stages();
+  if (near.empty() && any.empty()) return "";
+  const bool anywhere = near.empty() || (!any.empty() && random_.one_in(12));
+  NotedStage parent = random_.pick(anywhere ? any : near);
+  // A reader that is computed at a loop has the loops around it as well.
+  if (const auto* at = std::get_if<te::AttachAt>(&parent.data().attach);
+      at && random_.one_in(3) && !any.empty())
+    for (const NotedStage& other : any)
+      if (other.data().has_leaf(at->axis)) parent = other;
   const te::IterVar axis = leaf(parent);
   stage.compute_at(parent, axis);
   return "compute_at(s[" + parent.name() + "], " + axis.name() + ")";
 }
 
-std::string ScheduleStep::compute_inline(const te::Stage& stage) {
+std::string ScheduleStep::compute_inline(const NotedStage& stage) {
   stage.compute_inline();
   return "compute_inline()";
 }
 
-std::string ScheduleStep::compute_root(const te::Stage& stage) {
+std::string ScheduleStep::compute_root(const NotedStage& stage) {
   stage.compute_root();
   return "compute_root()";
 }
 
-std::string ScheduleStep::cache_read(const te::Stage& stage) {
+std::string ScheduleStep::cache_read(const NotedStage& stage) {
   const std::vector<te::Tensor>& inputs = stage.op().inputs();
   if (inputs.empty()) return "";
   const te::Tensor read = random_.pick(inputs);
-  const char* scope = random_.one_in(2) ? "local" : random_.one_in(3) ? "shared" : "global";
-  const te::Tensor cache = schedule_.cache_read(read, scope, {stage.op()});
-  std::string text = "cache_read(" + read.name() + ", " + scope + ")";
-  if (!random_.one_in(2)) return text;
+  const std::string scope = random_scope();
+  std::vector<te::Operation> takers = {stage.op()};
+  std::string text = "cache_read(" + read.name() + ", " + scope;
+  if (random_.one_in(6)) {
+    takers.clear();
+    text += ", {}";
+  } else if (random_.one_in(4)) {
+    for (const NotedStage& other : readers(schedule_[read]))
+      if (!other.op().same_as(stage.op())) takers.push_back(other.op());
+    if (takers.size() > 1) text += ", " + std::to_string(takers.size()) + " readers";
+  }
+  const te::Tensor cache = schedule_.cache_read(read, scope, takers);
+  text += ")";
+  if (!random_.one_in(2) || stage.leaf_iter_vars().empty()) return text;
   const te::IterVar axis = leaf(stage);
   schedule_[cache].compute_at(stage, axis);
   return text + ", computed at " + axis.name();
 }
 
-std::string ScheduleStep::cache_write(const te::Stage& stage) {
-  const char* scope = random_.one_in(2) ? "local" : "global";
+std::string ScheduleStep::cache_write(const NotedStage& stage) {
+  const std::string scope = random_.one_in(2) ? "local" : random_.one_in(4) ? "shared" : "global";
   const std::vector<te::Tensor> caches = schedule_.cache_write(outputs_of(stage), scope);
-  std::string text = std::string("cache_write(") + scope + ")";
-  if (!random_.one_in(2)) return text;
+  std::string text = "cache_write(" + scope + ")";
+  if (!random_.one_in(2) || stage.leaf_iter_vars().empty()) return text;
   const te::IterVar axis = leaf(stage);
   schedule_[caches.front()].compute_at(stage, axis);
   return text + ", computed at " + axis.name();
 }
 
-std::string ScheduleStep::rfactor(const te::Stage& stage) {
+std::string ScheduleStep::rfactor(const NotedStage& stage) {
   // Most axes are none that can be factored.
   const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
   const te::IterVar axis = axes.empty() ? leaf(stage) : random_.pick(axes);
-  const int place = random_.between(-1, 1);
+  const int place = random_.between(-2, 2);
   schedule_.rfactor(outputs_of(stage), axis, place);
   return "rfactor(" + axis.name() + ", " + std::to_string(place) + ")";
 }
 
 /// A reduction in strands side by side, that are vectorized and then reduced.
-std::string ScheduleStep::strands(const te::Stage& stage) {
+std::string ScheduleStep::strands(const NotedStage& stage) {
   const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
   if (axes.empty()) return "";
   const te::IterVar axis = random_.pick(axes);
@@ -69,7 +86,7 @@ std::string ScheduleStep::strands(const te::Stage& stage) {
       schedule_.rfactor(outputs_of(stage), take_inner ? inner : outer, place);
   std::string text = "split(" + axis.name() + ", " + std::to_string(by) + "), rfactor(" +
                      (take_inner ? "inner, " : "outer, ") + std::to_string(place) + ")";
-  const te::Stage strand = schedule_[parts.front()];
+  const NotedStage strand = schedule_[parts.front()];
   if (!random_.one_in(4)) {
     const te::IterVar lane = strand.axis(place == 0 ? 0 : strand.op().output(0).ndim() - 1);
     std::vector<te::IterVar> order = strand.leaf_iter_vars();
@@ -87,7 +104,7 @@ std::string ScheduleStep::strands(const te::Stage& stage) {
 }
 
 /// A tile that is computed in a cache and then written.
-std::string ScheduleStep::register_tile(const te::Stage& stage) {
+std::string ScheduleStep::register_tile(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.size() < 2) return "";
   const std::vector<te::Tensor> caches = schedule_.cache_write(outputs_of(stage), "local");
@@ -96,7 +113,7 @@ std::string ScheduleStep::register_tile(const te::Stage& stage) {
   const int xf = random_.between(1, 6), yf = 1 << random_.between(0, 4);
   const auto [xo, yo, xi, yi] = stage.tile(axes[axes.size() - 2], axes.back(), xf, yf);
   stage.reorder({xo, yo, xi, yi}).vectorize(yi);
-  const te::Stage cache = schedule_[caches.front()];
+  const NotedStage cache = schedule_[caches.front()];
   cache.compute_at(stage, yo);
   std::string text = "cache_write(local), tile by " + std::to_string(xf) + ", " +
                      std::to_string(yf) + ", yi vectorized";
@@ -116,10 +133,10 @@ std::string ScheduleStep::register_tile(const te::Stage& stage) {
 }
 
 /// Where a reader needs it, kept in one of the ways there are.
-std::string ScheduleStep::producer_at_reader(const te::Stage& stage) {
-  const std::vector<te::Stage> near = readers(stage);
+std::string ScheduleStep::producer_at_reader(const NotedStage& stage) {
+  const std::vector<NotedStage> near = readers(stage);
   if (near.empty()) return "";
-  const te::Stage reader = random_.pick(near);
+  const NotedStage reader = random_.pick(near);
   const te::IterVar axis = leaf(reader);
   stage.compute_at(reader, axis);
   const std::string text = "compute_at(s[" + reader.name() + "], " + axis.name() + ")";
@@ -138,7 +155,7 @@ std::string ScheduleStep::producer_at_reader(const te::Stage& stage) {
   }
 }
 
-std::string ScheduleStep::storage_align(const te::Stage& stage) {
+std::string ScheduleStep::storage_align(const NotedStage& stage) {
   if (stage.op().axis().empty()) return "";
   const te::IterVar axis = random_.pick(stage.op().axis());
   const int by = random_.one_in(20) ? 1 << random_.between(12, 16) : random_.between(1, 8);
@@ -148,18 +165,20 @@ std::string ScheduleStep::storage_align(const te::Stage& stage) {
          std::to_string(offset) + ")";
 }
 
-std::string ScheduleStep::prefetch(const te::Stage& stage) {
+std::string ScheduleStep::prefetch(const NotedStage& stage) {
   const std::vector<te::Tensor>& inputs = stage.op().inputs();
   if (inputs.empty()) return "";
   const te::Tensor tensor = random_.pick(inputs);
   const te::IterVar axis = leaf(stage);
-  const int offset = random_.between(0, 2);
+  const tir::Operand offset = symbolic_or(random_.between(0, 2));
   stage.prefetch(tensor, axis, offset);
-  return "prefetch(" + tensor.name() + ", " + axis.name() + ", " + std::to_string(offset) + ")";
+  const std::optional<std::int64_t> constant = tir::constant_int(offset.alone());
+  return "prefetch(" + tensor.name() + ", " + axis.name() + ", " +
+         (constant ? std::to_string(*constant) : "n") + ")";
 }
 
 /// The last dimension in blocks and the rest turned round, or all dimensions in one.
-std::string ScheduleStep::transform_layout(const te::Stage& stage) {
+std::string ScheduleStep::transform_layout(const NotedStage& stage) {
   if (stage.data().is_output) return "";  // The caller would have to know.
   const int block = random_.between(2, 4);
   const auto rank = stage.op().axis().size();
@@ -171,6 +190,14 @@ std::string ScheduleStep::transform_layout(const te::Stage& stage) {
       return result;
     });
     return "transform_layout(first dimension last)";
+  }
+  if (random_.one_in(4) && rank > 1) {
+    stage.transform_layout([&](std::span<const Var> at) {
+      std::vector<Expr> result(at.begin(), at.end());
+      result.insert(result.begin() + 1, te::axis_separator());
+      return result;
+    });
+    return "transform_layout(first dimension, separator, others)";
   }
   const bool pad = random_.one_in(2);
   stage.transform_layout(
@@ -185,24 +212,34 @@ std::string ScheduleStep::transform_layout(const te::Stage& stage) {
          std::to_string(block) + (pad ? "), padded" : ")");
 }
 
-std::string ScheduleStep::set_scope(const te::Stage& stage) {
-  const char* scope = random_.one_in(2) ? "local" : "shared";
+std::string ScheduleStep::set_scope(const NotedStage& stage) {
+  const std::string scope = random_scope();
   stage.set_scope(scope);
-  return std::string("set_scope(") + scope + ")";
+  return "set_scope(" + scope + ")";
 }
 
-std::string ScheduleStep::double_buffer(const te::Stage& stage) {
+/// Those of a device among them: a processor has memory of one kind.
+std::string ScheduleStep::random_scope() {
+  static const std::vector<const char*> kScopes = {"local",      "local",  "local",  "local",
+                                                   "global",     "global", "shared", "shared",
+                                                   "shared.dyn", "warp"};
+  return random_.pick(kScopes);
+}
+
+std::string ScheduleStep::double_buffer(const NotedStage& stage) {
+  // Elsewhere nothing could run ahead, and the whole schedule is refused when it is lowered.
+  if (!std::holds_alternative<te::AttachAt>(stage.data().attach) && !random_.one_in(12)) return "";
   stage.double_buffer();
   return "double_buffer()";
 }
 
-std::string ScheduleStep::rolling_buffer(const te::Stage& stage) {
+std::string ScheduleStep::rolling_buffer(const NotedStage& stage) {
   stage.rolling_buffer();
   return "rolling_buffer()";
 }
 
 /// One that always holds, which nothing can know that does not look at the data.
-std::string ScheduleStep::set_store_predicate(const te::Stage& stage) {
+std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (options_.inputs.empty()) return "";
   const te::Tensor& input = options_.inputs.front();
   const DataType type = input.dtype();
@@ -215,19 +252,48 @@ std::string ScheduleStep::set_store_predicate(const te::Stage& stage) {
   return "set_store_predicate(" + input.name() + "(0...) != 0 || " + axis.name() + " < 0)";
 }
 
-/// A stage and all that it alone needs.
-std::string ScheduleStep::group(const te::Stage& stage) {
-  const std::vector<te::Stage> near = readers(stage);
+/// A stage and all between it and what it reads, now and then also the other outputs of a reader.
+/// The group goes to a loop of a reader, or is kept in one of the ways there are.
+std::string ScheduleStep::group(const NotedStage& stage) {
+  const std::vector<NotedStage> near = readers(stage);
   const std::vector<te::Tensor>& inputs = stage.op().inputs();
   if (near.empty() || inputs.empty()) return "";
-  const te::Stage reader = random_.pick(near);
+  const NotedStage reader = random_.pick(near);
   const te::Tensor input = random_.pick(inputs);
   const bool include = random_.one_in(2);
-  const te::Stage all = schedule_.create_group(outputs_of(stage), {input}, include);
-  const te::IterVar axis = leaf(reader);
-  all.compute_at(reader, axis);
-  return "create_group from " + input.name() + (include ? " on" : "") + ", compute_at(s[" +
-         reader.name() + "], " + axis.name() + ")";
+  std::vector<te::Tensor> outputs = outputs_of(stage);
+  const te::Tensor other = random_.pick(reader.op().inputs());
+  if (random_.one_in(4) && !other.op().same_as(stage.op()) && !other.op().as<te::Placeholder>())
+    outputs.push_back(other);
+  const NotedStage all = schedule_.create_group(outputs, {input}, include);
+  const std::string text = "create_group from " + input.name() + (include ? " on" : "") +
+                           (outputs.size() > 1 ? ", of several outputs" : "");
+  switch (random_.between(0, 7)) {
+    case 0:
+      all.compute_root();
+      return text + ", compute_root()";
+    case 1:
+      all.compute_inline();
+      return text + ", compute_inline()";
+    case 2:
+      all.set_scope("local");
+      return text + ", set_scope(local)";
+    default: {
+      const te::IterVar axis = leaf(reader);
+      all.compute_at(reader, axis);
+      return text + ", compute_at(s[" + reader.name() + "], " + axis.name() + ")";
+    }
+  }
+}
+
+std::string ScheduleStep::normalize(const NotedStage&) {
+  schedule_ = schedule_.normalize();
+  return "normalize(), of the whole schedule";
+}
+
+std::string ScheduleStep::copy(const NotedStage&) {
+  schedule_ = schedule_.copy();
+  return "copy(), of the whole schedule";
 }
 
 }  // namespace tenon::fuzz

@@ -1,6 +1,7 @@
 // What makes a random program, one operation after the other: sizes and indices and values
 // (random_values.cpp), reductions (random_reductions.cpp), graphs that are known by name
-// (random_graphs.cpp), and the choice among them (random_program.cpp).
+// (random_graphs.cpp), operations that are no computes and tensors without elements
+// (random_others.cpp), and the choice among them (random_program.cpp). What is chosen is noted.
 #pragma once
 
 #include "tests/fuzz/exact_value.h"
@@ -37,7 +38,7 @@ struct KnownTensor {
 
 class ProgramMaker {
  public:
-  ProgramMaker(Random& random, ProgramOptions options);
+  explicit ProgramMaker(Random& random);
 
   RandomProgram run();
 
@@ -50,9 +51,11 @@ class ProgramMaker {
 
   // ---- random_values.cpp
   Size random_size();
+  void note_extent(const Size& size);
   Shape random_shape();
   Expr value(const Size& size) const;
   std::vector<Expr> extents(const Shape& shape) const;
+  Expr noted(const char* kind, Expr index);
   /// An index into a dimension, in bounds for every value of the axes.
   Expr index(const Size& extent, const Axes& axes);
   std::optional<Expr> sum_of_two_axes(const Size& extent, const Axes& axes);
@@ -85,6 +88,9 @@ class ProgramMaker {
 
   // ---- random_graphs.cpp
   bool add_graph(const std::string& name);
+  bool noted(const char* graph, bool is_made);
+  /// So many rows, of which the first are given.
+  void note_scan(const char* kind, DataType type, const Size& rows, int first);
   bool add_scan(const std::string& name);
   bool add_scan_of_two(const std::string& name);
   bool add_softmax(const std::string& name);
@@ -93,11 +99,18 @@ class ProgramMaker {
   bool add_product(const std::string& name);
   bool add_stencil(const std::string& name);
   bool add_distant_part(const std::string& name);
+
+  // ---- random_others.cpp
+  bool add_extern(const std::string& name);
+  bool add_region(const std::string& name);
+  bool add_nothing(const std::string& name);
+  void add_rows_of_any_number();
   /// Of rank 2, of a floating type if asked; nullptr where there is none.
   const KnownTensor* random_matrix(bool floating);
 
   // ---- random_program.cpp
   void add_input(const std::string& name);
+  void add_stages(int count);
   void add_stage(const std::string& name);
   void add_elementwise(const std::string& name, DataType type);
   void add_several_outputs(const std::string& name, DataType type);
@@ -113,6 +126,8 @@ class ProgramMaker {
   DataType type_;
   /// Extents that are constants are of int64, and axes with them.
   bool counts_in_64_bits_ = false;
+  /// Of a tensor: above vector widths, and dividing by nothing; few where there are many stages.
+  int most_elements_ = 1200;
   RandomProgram program_;
   std::vector<KnownTensor> tensors_;
 };

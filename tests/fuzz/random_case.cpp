@@ -39,33 +39,69 @@ constexpr std::int64_t kStepLimit = 1'000'000;
 /// A few seconds: the interpreter evaluates some ten million expressions in one, in several ways.
 constexpr double kMostWork = 2e7, kMostCompiledWork = 5e9;
 
-Target random_target(Random& random) {
+Target random_target(Random& random, Notes& notes) {
   static const std::vector<const char*> kProcessors = {"x86-64", "x86-64-v2", "x86-64-v3"};
   const bool other = random.one_in(6);
-  if (!other || Target("llvm").facts().triple.find("x86_64") == std::string::npos)
+  if (!other || Target("llvm").facts().triple.find("x86_64") == std::string::npos) {
+    notes.feature("target", "this processor");
     return Target("llvm");
-  return Target("llvm -mcpu=" + std::string(random.pick(kProcessors)));
+  }
+  const char* processor = random.pick(kProcessors);
+  notes.feature("target", processor);
+  return Target("llvm -mcpu=" + std::string(processor));
 }
 
-BuildOptions random_build(Random& random) {
+BuildOptions random_build(Random& random, Notes& notes) {
+  const auto one_in = [&](int n, const char* option) {
+    const bool chosen = random.one_in(n);
+    if (chosen) notes.feature("build", option);
+    return chosen;
+  };
   BuildOptions options;
   options.opt_level = random.one_in(2) ? 3 : random.between(0, 3);
-  options.fast_math = random.one_in(10);
-  options.passes.disable_storage_rewrite = random.one_in(16);
-  options.passes.disable_cse = random.one_in(16);
-  options.passes.disable_vectorize = random.one_in(24);
-  options.passes.noalias = !random.one_in(16);
+  notes.feature("opt_level", std::to_string(options.opt_level));
+  options.fast_math = one_in(10, "fast_math");
+  options.passes.disable_storage_rewrite = one_in(16, "disable_storage_rewrite");
+  options.passes.disable_cse = one_in(16, "disable_cse");
+  options.passes.disable_vectorize = one_in(24, "disable_vectorize");
+  options.passes.noalias = !one_in(16, "noalias off");
   static const std::vector<int> kRegisterBits = {0, 128, 256, 512};
-  if (random.one_in(10))
+  if (one_in(10, "vector registers"))
     options.passes.vector_registers = tir::VectorRegisters{
         .bits = random.pick(kRegisterBits), .count = 16, .for_sums = random.between(0, 12)};
-  if (random.one_in(16)) options.passes.double_buffer_split = random.between(1, 3);
-  if (random.one_in(12))
+  if (one_in(16, "double_buffer_split"))
+    options.passes.double_buffer_split = 1 << random.between(0, 2);
+  if (one_in(12, "auto_max_step"))
     options.passes.unroll = {.auto_max_step = random.between(4, 64),
-                             .explicit_unroll = !random.one_in(4)};
-  if (random.one_in(4)) options.bounds = Bounds::Exact;
-  options.instrument_bounds = random.one_in(10);
+                             .explicit_unroll = !one_in(4, "explicit_unroll off")};
+  if (one_in(4, "bounds exact")) options.bounds = Bounds::Exact;
+  options.instrument_bounds = one_in(10, "instrument_bounds");
+  options.check_intrinsics = one_in(12, "check_intrinsics");
+  if (one_in(16, "argument_alignment")) options.argument_alignment = 64;
+  options.passes.partition.constant_loops = !one_in(12, "partition.constant_loops off");
   return options;
+}
+
+/// Buffers for some of the arrays whose rows lie apart, by so many elements as the call says.
+void choose_arrays(Random& random, const te::Schedule& schedule,
+                   const std::vector<LowerArgument>& args, BuildOptions& build, Notes& notes) {
+  if (!random.one_in(8)) return notes.feature("array", "compact");
+  for (const LowerArgument& arg : args) {
+    const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+    if (!tensor || tensor->ndim() < 2 || random.one_in(3)) continue;
+    const auto is_of_tensor = [&](const te::Stage& stage) {
+      return stage.op().same_as(tensor->op());
+    };
+    if (!std::ranges::any_of(schedule.stages(), is_of_tensor)) continue;
+    std::vector<Expr> strides;
+    for (int d = 0; d + 1 < tensor->ndim(); ++d)
+      strides.push_back(te::var("stride" + std::to_string(d)));
+    strides.push_back(1);
+    notes.feature("array", "rows apart");
+    build.binds.emplace_back(*tensor,
+                             tir::decl_buffer(tensor->shape(), tensor->dtype(),
+                                              {.name = tensor->name(), .strides = strides}));
+  }
 }
 
 std::string text_of(const Target& target, const BuildOptions& options) {
@@ -74,6 +110,11 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   const auto& passes = options.passes;
   if (options.bounds == Bounds::Exact) out << ", exact bounds";
   if (options.instrument_bounds) out << ", instrument_bounds";
+  if (options.check_intrinsics) out << ", check_intrinsics";
+  if (options.argument_alignment != 0) out << ", arrays aligned to " << options.argument_alignment;
+  if (!passes.partition.constant_loops) out << ", constant loops not partitioned";
+  for (const auto& [tensor, buffer] : options.binds)
+    out << ", rows of " << tensor.name() << " apart";
   if (options.fast_math) out << ", fast_math";
   if (passes.disable_storage_rewrite) out << ", disable_storage_rewrite";
   if (passes.disable_cse) out << ", disable_cse";
@@ -104,7 +145,7 @@ std::string Case::describe() const {
 
 Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   Random random(seed);
-  const RandomProgram program = random_program(random, {.for_device = for_device});
+  const RandomProgram program = random_program(random);
   const std::vector<te::Tensor> outputs = outputs_of(program);
   std::vector<LowerArgument> args;
   if (program.size) args.emplace_back(*program.size);
@@ -115,11 +156,14 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   RandomSchedule schedule(te::create_schedule(outputs), {.with_threads = with_threads,
                                                          .for_device = for_device,
                                                          .size = program.size,
+                                                         .least_size = program.least_size,
                                                          .inputs = program.inputs});
   const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
   const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);
-  const Target target = random_target(random);
-  const BuildOptions build = random_build(random);
+  Notes notes = program.notes;
+  const Target target = random_target(random, notes);
+  BuildOptions build = random_build(random, notes);
+  choose_arrays(random, schedule.schedule(), args, build, notes);
   for (int n = 0; n < steps; ++n) {
     const bool kept =
         static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
@@ -134,6 +178,8 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
     }
   }
   if (for_device) schedule.fit_for_device(Random(seed * 1000003u + 999u));
+  const bool on_threads = with_threads && has_threads(schedule.schedule());
+  notes.feature("threads", on_threads ? "of a device" : "none");
   return {.seed = seed,
           .schedule = schedule.schedule(),
           .args = std::move(args),
@@ -141,9 +187,11 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
           .attempts = schedule.attempts(),
           .tried = steps,
           .tolerance = program.tolerance,
-          .has_threads = with_threads && has_threads(schedule.schedule()),
+          .has_threads = on_threads,
           .target = target,
-          .build = build};
+          .build = build,
+          .least_size = program.least_size,
+          .notes = notes.all()};
 }
 
 Verdict check(const Case& c, const CheckOptions& options) {
@@ -153,6 +201,7 @@ Verdict check(const Case& c, const CheckOptions& options) {
   ways.interpret = options.interpret || !ways.compile;
   ways.symbols = {7};
   if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
+  if (c.least_size == 0) ways.symbols.insert(ways.symbols.begin(), 0);
   ways.tolerance = c.tolerance;
   ways.step_limit = kStepLimit;
   ways.most_work = kMostWork;

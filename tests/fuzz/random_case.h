@@ -28,6 +28,10 @@ struct Case {
   /// How it is compiled.
   Target target;
   BuildOptions build;
+  /// The least value of the symbolic size.
+  int least_size;
+  /// Of the program and of how it is compiled.
+  std::vector<Note> notes;
 
   std::string describe() const;
 };

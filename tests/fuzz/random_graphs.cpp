@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <sstream>
 
 #include "tests/fuzz/program_maker.h"
@@ -30,33 +33,51 @@ bool ProgramMaker::add_graph(const std::string& name) {
       return add_scan_of_two(name);
     case 2:
     case 3:
-      return add_softmax(name);
+      return noted("softmax", add_softmax(name));
     case 4:
-      return add_layer_norm(name);
+      return noted("layer norm", add_layer_norm(name));
     case 5:
-      return add_product(name);
+      return noted("product", add_product(name));
     case 6:
-      return add_stencil(name);
+      return noted("stencil", add_stencil(name));
     case 7:
-      return add_distant_part(name);
+      return noted("distant part", add_distant_part(name));
     default:
-      return add_row_sum(name);
+      return noted("sums of rows", add_row_sum(name));
   }
 }
 
+bool ProgramMaker::noted(const char* graph, bool is_made) {
+  if (is_made) program_.notes.feature("graph", graph);
+  return is_made;
+}
+
+void ProgramMaker::note_scan(const char* kind, DataType type, const Size& rows, int first) {
+  program_.notes.operation(kind, type);
+  const int steps = rows.plus - first;
+  program_.notes.feature("steps of a scan", rows.times_n > 0 ? "n - 1"
+                                            : steps == 0     ? "none"
+                                            : steps == 1     ? "one"
+                                                             : "several");
+  if (first > 1) program_.notes.feature("steps of a scan", "after two first states");
+}
+
 /// Running sums down the first dimension of a matrix; none if there is no matrix of which they are
-/// exact.
+/// exact. Of as many rows as there are first states, no step is left.
 bool ProgramMaker::add_scan(const std::string& name) {
   const KnownTensor* from = random_matrix(false);
-  if (!from || from->shape[0].least() < 2) return false;
+  if (!from) return false;
+  const int first = from->shape[0].least() > 1 && random_.one_in(3) ? 2 : 1;
   const DataType type = from->tensor.dtype();
   const Magnitude magnitude = sum_of(from->magnitude, 32);
   if (!is_held(type, magnitude) || !magnitude.exact) return false;
   const te::Tensor X = from->tensor;
   const Shape shape = from->shape;
   const te::Tensor state = te::placeholder(extents(shape), name + ".state", type);
+  note_scan("scan", type, shape[0], first);
   const te::Tensor init = te::compute(
-      {1, value(shape[1])}, [&](std::span<const Var> at) { return X(0, at[1]); }, name + ".init");
+      {first, value(shape[1])}, [&](std::span<const Var> at) { return X(at[0], at[1]); },
+      name + ".init");
   const te::Tensor update = te::compute(
       extents(shape),
       [&](std::span<const Var> at) { return state(at[0] - 1, at[1]) + X(at[0], at[1]); },
@@ -74,6 +95,7 @@ bool ProgramMaker::add_scan_of_two(const std::string& name) {
   if (type.is_floating()) return false;
   const te::Tensor X = from->tensor;
   const Shape shape = from->shape;
+  note_scan("scan of two states", type, shape[0], 1);
   const Expr steps = value(shape[0]);
   const int wide = shape[1].plus, narrow = random_.between(1, wide);
   const te::Tensor a = te::placeholder({steps, wide}, name + ".a", type);
@@ -209,7 +231,7 @@ bool ProgramMaker::add_distant_part(const std::string& name) {
   static const std::vector<std::int64_t> kFar = {
       1 << 15, 1 << 16, 1 << 20, 1 << 30, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 32};
   const KnownTensor from = random_.pick(tensors_);
-  if (from.shape.size() > 2) return false;
+  if (from.shape.empty() || from.shape.size() > 2) return false;
   std::vector<Expr> far, whole;
   Shape shape;
   for (const Size& size : from.shape) {
@@ -222,6 +244,10 @@ bool ProgramMaker::add_distant_part(const std::string& name) {
     const std::int64_t begin = end - part + (is_wide ? random_.between(0, 1) : 0);
     far.push_back(make_const(type, begin));
     whole.push_back(make_const(type, begin + part));
+    const int power = std::bit_width(static_cast<std::uint64_t>(end) - 1);
+    static constexpr std::array kNamed = {15, 16, 20, 30, 31, 32};
+    if (std::ranges::find(kNamed, power) != kNamed.end())
+      program_.notes.feature("end of a dimension", "2^" + std::to_string(power));
     shape.push_back({part});
   }
   const te::Tensor X = from.tensor;

@@ -17,21 +17,30 @@ const std::vector<DataType>& kTypes() {
 
 }  // namespace
 
-ProgramMaker::ProgramMaker(Random& random, ProgramOptions options)
-    : random_(random), type_(random.pick(kTypes())) {
+ProgramMaker::ProgramMaker(Random& random) : random_(random), type_(random.pick(kTypes())) {
   if (random_.one_in(6)) program_.size = te::size_var("n");
-  counts_in_64_bits_ = options.for_device && random_.one_in(10);
+  counts_in_64_bits_ = random_.one_in(10);
 }
 
 RandomProgram ProgramMaker::run() {
   if (program_.size) program_.text.push_back("n = size_var");
   if (counts_in_64_bits_) program_.text.push_back("extents of int64");
-  const bool small = random_.one_in(2);
+  if (program_.size && random_.one_in(6)) {
+    add_rows_of_any_number();
+    return std::move(program_);
+  }
+  const bool small = random_.one_in(2), is_long = !small && random_.one_in(12);
+  if (is_long) most_elements_ = 40;
   const int inputs = random_.between(1, 2);
   for (int n = 0; n < inputs; ++n) add_input(std::string(1, static_cast<char>('A' + n)));
-  const int stages = small ? 1 : random_.between(1, 4);
-  for (int n = 0; n < stages; ++n) add_stage("T" + std::to_string(n));
+  add_stages(small ? 1 : is_long ? random_.between(10, 40) : random_.between(1, 4));
   return std::move(program_);
+}
+
+void ProgramMaker::add_stages(int count) {
+  for (int n = 0; n < count; ++n) add_stage("T" + std::to_string(n));
+  const std::size_t made = program_.stages.size();
+  program_.notes.feature("stages", made == 1 ? "1" : made < 10 ? "2 to 9" : "10 to 40");
 }
 
 Axes ProgramMaker::axes_of(std::span<const Var> vars, const Shape& shape) {
@@ -51,6 +60,7 @@ void ProgramMaker::add_input(const std::string& name) {
   const te::Tensor t = te::placeholder(extents(shape), name, type);
   tensors_.push_back({t, shape, magnitude_of_inputs(type)});
   program_.inputs.push_back(t);
+  program_.notes.operation("input", type);
   std::ostringstream text;
   text << name << " = " << t << " of " << type.str();
   program_.text.push_back(text.str());
@@ -70,6 +80,9 @@ void ProgramMaker::add_output(const te::Tensor& t, const Shape& shape, Magnitude
 
 void ProgramMaker::add_stage(const std::string& name) {
   if (random_.one_in(4) && add_graph(name)) return;
+  if (random_.one_in(12) && add_extern(name)) return;
+  if (random_.one_in(16) && add_region(name)) return;
+  if (random_.one_in(24) && add_nothing(name)) return;
   const DataType type = random_.one_in(4) ? random_.pick(kTypes()) : type_;
   if (random_.one_in(2))
     return random_.one_in(3) ? add_tuple_reduction(name, type) : add_reduction(name, type);
@@ -92,6 +105,7 @@ te::Tensor ProgramMaker::add_compute(const std::string& name, const Shape& shape
 }
 
 void ProgramMaker::add_elementwise(const std::string& name, DataType type) {
+  program_.notes.operation("element", type);
   add_compute(name, random_shape(), [&](const Axes& axes) { return element(axes, type); });
 }
 
@@ -103,6 +117,7 @@ void ProgramMaker::add_several_outputs(const std::string& name, DataType type) {
       [&](std::span<const Var> vars) {
         std::vector<Expr> bodies;
         for (const DataType each : {type, random_.pick(kTypes())}) {
+          program_.notes.operation("several outputs", each);
           const ExactValue e = element(axes_of(vars, shape), each);
           magnitudes.push_back(e.magnitude);
           bodies.push_back(e.value);
@@ -113,8 +128,6 @@ void ProgramMaker::add_several_outputs(const std::string& name, DataType type) {
   for (std::size_t k = 0; k < outputs.size(); ++k) add_output(outputs[k], shape, magnitudes[k]);
 }
 
-RandomProgram random_program(Random& random, ProgramOptions options) {
-  return ProgramMaker(random, options).run();
-}
+RandomProgram random_program(Random& random) { return ProgramMaker(random).run(); }
 
 }  // namespace tenon::fuzz

@@ -5,26 +5,25 @@
 
 #include <tenon/tenon.h>
 
+#include "tests/fuzz/coverage.h"
 #include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
 
 struct RandomProgram {
-  /// The symbolic size, where there is one: any positive number.
+  /// The symbolic size, where there is one: any number from the least on.
   std::optional<Var> size;
+  int least_size = 1;
   /// Every output of every operation among `stages`.
   std::vector<te::Tensor> inputs, stages;
   /// One sentence each.
   std::vector<std::string> text;
   /// How far elements may be from those of another schedule; 0: not at all.
   double tolerance = 0;
+  /// What it is made of.
+  Notes notes;
 };
 
-struct ProgramOptions {
-  /// Also axes that count in 64 bits.
-  bool for_device = false;
-};
-
-RandomProgram random_program(Random& random, ProgramOptions options = {});
+RandomProgram random_program(Random& random);
 
 }  // namespace tenon::fuzz

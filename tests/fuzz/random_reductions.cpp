@@ -29,6 +29,8 @@ Expr trunc_to_one(const Expr& e) {
 ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
   Reduction r;
   const int rank = random_.one_in(8) ? 3 : random_.between(1, 2);
+  static const std::vector<const char*> kRanks = {"one axis", "two axes", "three axes"};
+  program_.notes.feature("reduction over", kRanks[static_cast<std::size_t>(rank - 1)]);
   static const std::vector<int> kExtents = {10, 11, 13, 16, 17, 32, 33};
   for (int n = 0; n < rank; ++n) {
     const bool symbolic = program_.size && random_.one_in(4);
@@ -36,6 +38,9 @@ ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
     if (!symbolic && random_.one_in(3)) extent = {random_.pick(kExtents)};
     if (!symbolic && r.points * extent.plus * elements_of(shape) > kMostPoints)
       extent = {random_.between(1, 4)};
+    if (!symbolic && random_.one_in(50)) extent = {0};
+    if (symbolic || extent.plus == 0)
+      program_.notes.feature("reduction over", symbolic ? "n" : "nothing");
     const Expr begin = random_begin(extent);
     const te::IterVar k = te::reduce_axis(
         Range::from_min_extent(begin, cast(begin.dtype(), value(extent))), "k" + std::to_string(n));
@@ -48,18 +53,32 @@ ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
 
 /// Mostly 0; sometimes such that the axis ends where a type does, or goes beyond 32 bits.
 Expr ProgramMaker::random_begin(const Size& extent) {
-  if (random_.one_in(5)) return random_.between(1, 3);
-  if (extent.times_n > 0 || !random_.one_in(12)) return 0;
+  const auto noted = [&](const char* kind) {
+    program_.notes.feature("begin of a reduction", kind);
+  };
+  if (random_.one_in(5)) {
+    noted("1 to 3");
+    return random_.between(1, 3);
+  }
+  if (extent.times_n > 0 || !random_.one_in(12)) {
+    noted("0");
+    return 0;
+  }
   switch (random_.between(0, 4)) {
     case 0:
+      noted("around 2^15");
       return (1 << 15) - random_.between(0, extent.plus);
     case 1:
+      noted("around 2^16");
       return (1 << 16) - random_.between(0, extent.plus);
     case 2:
+      noted("near the greatest int32");
       return std::numeric_limits<int>::max() - extent.plus;
     case 3:
+      noted("the least int32");
       return std::numeric_limits<int>::min() + random_.between(0, 1);
     default:
+      noted("beyond int32");
       return make_const(
           Int(64), (std::int64_t{1} << random_.between(31, 33)) - random_.between(0, extent.plus));
   }
@@ -67,9 +86,18 @@ Expr ProgramMaker::random_begin(const Size& extent) {
 
 te::ReduceOptions ProgramMaker::random_condition(const Axes& own, const Reduction& over) {
   te::ReduceOptions options;
-  if (!random_.one_in(4)) return options;
-  const Expr k = random_.pick(over.indices).index, i = random_.pick(own).index;
-  switch (random_.between(0, 5)) {
+  const auto noted = [&](const char* kind) {
+    program_.notes.feature("condition of a reduction", kind);
+  };
+  if (!random_.one_in(4)) {
+    noted("none");
+    return options;
+  }
+  const Expr k = random_.pick(over.indices).index;
+  const Expr i = own.empty() ? Expr(2) : random_.pick(own).index;
+  const int kind = random_.between(0, 5);
+  noted(kind == 5 ? "of data" : "of indices");
+  switch (kind) {
     case 0:
       options.where = k <= i + 2;
       break;
@@ -96,8 +124,9 @@ Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
   const DataType type = e.value.dtype();
   if (type.is_bool()) {
     magnitude = magnitude_of(1);
-    return random_.one_in(2) ? te::all(e.value, over.axes, options)
-                             : te::any(e.value, over.axes, options);
+    const bool all = random_.one_in(2);
+    program_.notes.operation(all ? "all" : "any", type);
+    return all ? te::all(e.value, over.axes, options) : te::any(e.value, over.axes, options);
   }
   const Magnitude with_init = joined(e.magnitude, magnitude_of(5));
   const Magnitude summed = sum_of(with_init, over.points + 1);
@@ -107,15 +136,18 @@ Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
   const int kind = random_.between(0, 5);
   if (kind <= 2 && is_held(type, summed)) {
     magnitude = summed;
+    program_.notes.operation("sum", type);
     return te::sum(e.value, over.axes, options);
   }
   if (kind == 3 && is_held(type, multiplied) && e.magnitude.exact) {
     magnitude = type.is_floating() ? multiplied : magnitude_of_any(type);
+    program_.notes.operation("prod", type);
     return te::prod(e.value, over.axes, options);
   }
   // Of nothing, the maximum is the least value of the type, with which no sum is exact.
-  magnitude = options.where ? magnitude_of_any(type) : with_init;
+  magnitude = options.where || over.points == 0 ? magnitude_of_any(type) : with_init;
   magnitude.exact = e.magnitude.exact;
+  program_.notes.operation(kind % 2 ? "max" : "min", type);
   return kind % 2 ? te::max(e.value, over.axes, options) : te::min(e.value, over.axes, options);
 }
 
@@ -127,7 +159,10 @@ void ProgramMaker::add_reduction(const std::string& name, DataType type) {
     te::ReduceOptions options = random_condition(own, over);
     // Of nothing, the maximum would be beyond all tolerance.
     if (!e.magnitude.exact) options.where = std::nullopt;
-    if (random_.one_in(6) && !type.is_bool()) options.init = {make_const(type, 5)};
+    if (random_.one_in(6) && !type.is_bool()) {
+      options.init = {make_const(type, 5)};
+      program_.notes.operation("reduction with an init", type);
+    }
     ExactValue result{e.value, {}};
     result.value = simple_reduction(e, over, options, result.magnitude);
     return result;
@@ -136,17 +171,24 @@ void ProgramMaker::add_reduction(const std::string& name, DataType type) {
 
 void ProgramMaker::add_tuple_reduction(const std::string& name, DataType type) {
   const DataType numbers = type.is_bool() ? Int(32) : type;
+  const auto noted = [&](const char* kind, DataType of) { program_.notes.operation(kind, of); };
+  const DataType whole = numbers.is_floating() ? Int(32) : numbers;
   switch (random_.between(0, 5)) {
     case 0:
     case 1:
+      noted("extreme and its place", numbers);
       return add_extreme_place(name, numbers);
     case 2:
-      return add_extreme_of_unique_keys(name, numbers.is_floating() ? Int(32) : numbers);
+      noted("extreme of unique keys", whole);
+      return add_extreme_of_unique_keys(name, whole);
     case 3:
+      noted("moments", numbers);
       return add_moments(name, numbers);
     case 4:
+      noted("complex product", numbers);
       return add_complex_product(name, numbers);
     default:
+      noted("range", numbers);
       return add_range(name, numbers);
   }
 }
@@ -181,7 +223,7 @@ void ProgramMaker::add_extreme_place(const std::string& name, DataType type) {
         Expr at = over.indices[0].index;
         for (std::size_t n = 1; n < over.indices.size(); ++n) at = at * 40 + over.indices[n].index;
         const te::ReduceOptions options = random_condition(own, over);
-        if (options.where) magnitude = magnitude_of_any(type);
+        if (options.where || over.points == 0) magnitude = magnitude_of_any(type);
         return reducer(place == 0 ? Exprs{at, e.value} : Exprs{e.value, at}, over.axes, options);
       },
       name);
@@ -309,7 +351,8 @@ void ProgramMaker::add_range(const std::string& name, DataType type) {
         const Axes own = axes_of(vars, shape), axes = inside(own, over.indices);
         const ExactValue e = exact_element(axes, type);
         const te::ReduceOptions options = random_condition(own, over);
-        magnitude = options.where ? magnitude_of_any(type) : e.magnitude;
+        const bool may_be_nothing = options.where || over.points == 0;
+        magnitude = may_be_nothing ? magnitude_of_any(type) : e.magnitude;
         return range({e.value, e.value, exact_element(axes, Int(16)).value}, over.axes, options);
       },
       name);

@@ -6,26 +6,6 @@
 
 namespace tenon::fuzz {
 
-const char* name_of(StageKind kind) {
-  switch (kind) {
-    case StageKind::Elementwise:
-      return "element";
-    case StageKind::SeveralOutputs:
-      return "several";
-    case StageKind::Reduction:
-      return "reduction";
-    case StageKind::Tuple:
-      return "tuple";
-    case StageKind::Copy:
-      return "copy";
-    case StageKind::Factored:
-      return "factored";
-    case StageKind::Scan:
-      break;
-  }
-  return "scan";
-}
-
 RandomSchedule::RandomSchedule(te::Schedule schedule, ScheduleOptions options)
     : schedule_(std::move(schedule)), options_(std::move(options)) {
   for (const char* tag : {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y"})
@@ -35,44 +15,48 @@ RandomSchedule::RandomSchedule(te::Schedule schedule, ScheduleOptions options)
 }
 
 void RandomSchedule::step(Random random) {
-  attempt([&](Attempt& a) { ScheduleStep(schedule_, options_, threads_, random).run(a); });
+  attempt([](ScheduleStep& step, Attempt& attempt) { step.run(attempt); }, random);
 }
 
 void RandomSchedule::tensorize(Random random) {
-  attempt([&](Attempt& a) { ScheduleStep(schedule_, options_, threads_, random).tensorize(a); });
+  attempt([](ScheduleStep& step, Attempt& attempt) { step.tensorize(attempt); }, random);
 }
 
 void RandomSchedule::fit_for_device(Random random) {
-  for (std::string& done : fuzz::fit_for_device(schedule_, random))
-    attempts_.push_back(
-        {.primitive = "rest for a device", .accepted = true, .text = std::move(done)});
+  Notes notes;
+  for (std::string& done : fuzz::fit_for_device({schedule_, notes}, random))
+    attempts_.push_back({.primitive = "rest for a device",
+                         .accepted = true,
+                         .text = std::move(done),
+                         .notes = notes.all()});
 }
 
-void RandomSchedule::attempt(const std::function<void(Attempt&)>& apply) {
+void RandomSchedule::attempt(const std::function<void(ScheduleStep&, Attempt&)>& apply,
+                             Random random) {
   const te::Schedule before = schedule_.copy();
   Attempt attempt;
+  Notes notes;
+  ScheduleStep step({schedule_, notes}, options_, threads_, random);
   try {
-    apply(attempt);
+    apply(step, attempt);
     if (attempt.text.empty()) {
       schedule_ = before;  // An intrinsic that found no place may have split for it.
       return;
     }
+    schedule_ = step.schedule();
     te::freeze(schedule_);
     // What is warned of is refused by build: threads that race.
     const auto& warnings = schedule_.warnings();
     attempt.accepted = warnings.size() == before.warnings().size();
     if (!attempt.accepted) attempt.text = warnings.back();
-    attempts_.push_back(attempt);
-    if (attempt.accepted) return;
-    schedule_ = before;
-    return;
   } catch (const InternalError&) {
     throw;
   } catch (const Error& error) {
     attempt.text = error.what();
   }
+  if (!attempt.accepted) schedule_ = before;
+  attempt.notes = notes.all();
   attempts_.push_back(std::move(attempt));
-  schedule_ = before;
 }
 
 }  // namespace tenon::fuzz

@@ -9,21 +9,20 @@
 
 #include <tenon/tenon.h>
 
+#include "tests/fuzz/coverage.h"
 #include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
 
-enum class StageKind { Elementwise, SeveralOutputs, Reduction, Tuple, Copy, Factored, Scan };
-inline constexpr int kStageKinds = 7;
-const char* name_of(StageKind kind);
-
-/// One primitive that was tried on a stage.
+/// One step that was tried on a stage: a primitive, or a few that are used together.
 struct Attempt {
   std::string primitive;
   StageKind kind = StageKind::Elementwise;
   bool accepted = false;
   /// What was done, or why it was refused.
   std::string text;
+  /// The primitives that were called.
+  std::vector<Note> notes = {};
 };
 
 struct ScheduleOptions {
@@ -32,8 +31,12 @@ struct ScheduleOptions {
   /// Nothing that only a processor has a use for.
   bool for_device = false;
   std::optional<Var> size = {};
+  /// Nothing is split by a size that may be 0.
+  int least_size = 1;
   std::vector<te::Tensor> inputs = {};
 };
+
+class ScheduleStep;
 
 class RandomSchedule {
  public:
@@ -52,7 +55,7 @@ class RandomSchedule {
   const std::vector<Attempt>& attempts() const { return attempts_; }
 
  private:
-  void attempt(const std::function<void(Attempt&)>& apply);
+  void attempt(const std::function<void(ScheduleStep&, Attempt&)>& apply, Random random);
 
   te::Schedule schedule_;
   ScheduleOptions options_;

@@ -4,10 +4,23 @@ namespace tenon::fuzz {
 
 namespace {
 
-/// Above vector widths, and dividing by nothing.
-constexpr int kMostElements = 1200;
+bool is_prime(int number) {
+  for (int n = 2; n * n <= number; ++n)
+    if (number % n == 0) return false;
+  return number > 1;
+}
 
 }  // namespace
+
+void ProgramMaker::note_extent(const Size& size) {
+  const bool is_constant = size.times_n == 0;
+  if (counts_in_64_bits_ && is_constant) program_.notes.feature("extent", "of int64");
+  program_.notes.feature("extent", !is_constant     ? size.times_n == 1 ? "n" : "a multiple of n"
+                                   : size.plus == 0 ? "0"
+                                   : size.plus == 1 ? "1"
+                                   : is_prime(size.plus) ? "a prime"
+                                                         : "another constant");
+}
 
 Size ProgramMaker::random_size() {
   if (program_.size && random_.one_in(2))
@@ -19,13 +32,15 @@ Size ProgramMaker::random_size() {
 
 Shape ProgramMaker::random_shape() {
   Shape shape;
-  const int rank = random_.one_in(8) ? 4 : random_.between(1, 3);
+  const int rank = random_.one_in(20) ? 0 : random_.one_in(8) ? 4 : random_.between(1, 3);
+  program_.notes.feature("dimensions", std::to_string(rank));
   int elements = 1;
   for (int n = 0; n < rank; ++n) {
     Size size = random_size();
     const int most = size.plus + 12 * size.times_n;
-    if (elements * most > kMostElements) size = {random_.between(1, 3)};
+    if (elements * most > most_elements_) size = {random_.between(1, 3)};
     elements *= size.plus + 12 * size.times_n;
+    note_extent(size);
     shape.push_back(size);
   }
   return shape;
@@ -48,41 +63,54 @@ std::optional<Expr> ProgramMaker::sum_of_two_axes(const Size& extent, const Axes
   const Size sum = {a.extent.plus + b.extent.plus - 1, a.extent.times_n + b.extent.times_n};
   if (b.extent.times_n == 0) {
     const Size joint = {a.extent.plus * b.extent.plus, a.extent.times_n * b.extent.plus};
-    if (joint.fits(extent) && random_.one_in(2)) return a.index * b.extent.plus + b.index;
+    if (joint.fits(extent) && random_.one_in(2))
+      return noted("two axes as one", a.index * b.extent.plus + b.index);
     if (a.extent.times_n == 0 && Size{(joint.plus + 2) / 3}.fits(extent) && random_.one_in(4))
-      return floordiv(a.index * b.extent.plus + b.index, 3);
+      return noted("two axes divided", floordiv(a.index * b.extent.plus + b.index, 3));
   }
-  if (sum.fits(extent)) return a.index + b.index;
-  if (random_.one_in(4)) return floormod(a.index + b.index, value(extent));
+  if (sum.fits(extent)) return noted("a sum of two axes", a.index + b.index);
+  if (random_.one_in(4))
+    return noted("a remainder of two axes", floormod(a.index + b.index, value(extent)));
   return std::nullopt;
 }
 
 Expr ProgramMaker::wrapped_multiple(const Size& extent, const Axis& axis) {
   static const std::vector<int> kMost = {32767, 32768, 65535, 65536, 2147483647};
-  return floormod(axis.index * (random_.pick(kMost) / axis.extent.plus), value(extent));
+  const int factor = random_.pick(kMost) / axis.extent.plus;
+  return noted("a multiple that wraps", floormod(axis.index * factor, value(extent)));
+}
+
+Expr ProgramMaker::noted(const char* kind, Expr index) {
+  program_.notes.feature("index", kind);
+  return index;
 }
 
 Expr ProgramMaker::index_of_axis(const Size& extent, const Axis& axis) {
   const Expr& i = axis.index;
   const bool is_constant = axis.extent.times_n == 0;
-  if (is_constant && random_.one_in(30)) return wrapped_multiple(extent, axis);
+  if (is_constant && axis.extent.plus > 0 && random_.one_in(30))
+    return wrapped_multiple(extent, axis);
   if (axis.extent.fits(extent)) {
     const Size doubled = {axis.extent.plus * 2 - 1, axis.extent.times_n * 2};
-    if (doubled.fits(extent) && random_.one_in(3)) return i * 2;
-    if (random_.one_in(6)) return value(axis.extent) - 1 - i;
-    if (random_.one_in(8)) return floordiv(i, random_.between(2, 4));
-    if (random_.one_in(8)) return floormod(i, random_.between(1, extent.least()));
-    return i + random_.between(0, extent.least() - axis.extent.least());
+    if (doubled.fits(extent) && random_.one_in(3)) return noted("a multiple", i * 2);
+    if (random_.one_in(6)) return noted("reversed", value(axis.extent) - 1 - i);
+    if (random_.one_in(8)) return noted("divided", floordiv(i, random_.between(2, 4)));
+    if (random_.one_in(8))
+      return noted("a remainder", floormod(i, random_.between(1, extent.least())));
+    return noted("an axis and an offset",
+                 i + random_.between(0, extent.least() - axis.extent.least()));
   }
   for (int divisor : {2, 3, 4, 8})
     if (is_constant && Size{(axis.extent.plus + divisor - 1) / divisor}.fits(extent) &&
         random_.one_in(2))
-      return floordiv(i, divisor);
-  return random_.one_in(4) ? min(i, value(extent) - 1) : floormod(i, value(extent));
+      return noted("divided", floordiv(i, divisor));
+  if (random_.one_in(4)) return noted("clamped", min(i, value(extent) - 1));
+  return noted("a remainder", floormod(i, value(extent)));
 }
 
 Expr ProgramMaker::index(const Size& extent, const Axes& axes) {
-  if (axes.empty() || random_.one_in(12)) return Expr(random_.between(0, extent.least() - 1));
+  if (axes.empty() || random_.one_in(12))
+    return noted("constant", Expr(random_.between(0, extent.least() - 1)));
   if (axes.size() > 1 && random_.one_in(4))
     if (std::optional<Expr> sum = sum_of_two_axes(extent, axes)) return *sum;
   return index_of_axis(extent, random_.pick(axes));
@@ -93,7 +121,8 @@ std::optional<Expr> ProgramMaker::looked_up_index(const Size& extent, const Axes
   if (from.tensor.dtype().is_floating() || !random_.one_in(10)) return std::nullopt;
   std::vector<Expr> at;
   for (const Size& size : from.shape) at.push_back(index(size, axes));
-  return max(min(cast(Int(32), from.tensor(at)), value(extent) - 1), 0);
+  const Expr number = cast(value(extent).dtype(), from.tensor(at));
+  return noted("read from a tensor", max(min(number, value(extent) - 1), 0));
 }
 
 const KnownTensor& ProgramMaker::random_tensor(DataType type) {
@@ -121,9 +150,8 @@ ExactValue ProgramMaker::read(const Axes& axes, DataType type) {
       return ExactValue{from.tensor(at) > make_const(from.tensor.dtype(), 0), magnitude_of(1)};
     return exact_cast(type, e);
   };
-  if (!axes.empty() && axes[0].extent.fits(from.shape[0]) && random_.one_in(5)) {
-    // A neighbour, guarded.
-    at[0] = axes[0].index - 1;
+  if (!axes.empty() && !at.empty() && axes[0].extent.fits(from.shape[0]) && random_.one_in(5)) {
+    at[0] = noted("a neighbour, guarded", axes[0].index - 1);
     const ExactValue e = load();
     return {if_then_else(axes[0].index >= 1, e.value, make_const(type, 0)), e.magnitude};
   }
@@ -153,6 +181,7 @@ ExactValue ProgramMaker::element(const Axes& axes, DataType type) {
   for (int n = 0; n < more; ++n) {
     const ExactValue other = read(axes, type);
     if (type.is_floating() && other.magnitude.high < 8 && random_.one_in(12)) {
+      program_.notes.operation("function such as exp", type);
       e = apply(static_cast<Function>(random_.between(0, kFunctions - 1)), e, other);
       continue;
     }

@@ -6,19 +6,7 @@ namespace tenon::fuzz {
 
 namespace {
 
-StageKind kind_of(const te::Stage& stage) {
-  const te::Operation op = stage.op();
-  if (op.as<te::Scan>()) return StageKind::Scan;
-  const std::string& name = op.name();
-  if (name.ends_with(".rf")) return StageKind::Factored;
-  for (const char* scope : {".local", ".global", ".shared"})
-    if (name.ends_with(scope) && op.reduce_axis().empty()) return StageKind::Copy;
-  const bool is_one = op.num_outputs() == 1;
-  if (op.reduce_axis().empty()) return is_one ? StageKind::Elementwise : StageKind::SeveralOutputs;
-  return is_one ? StageKind::Reduction : StageKind::Tuple;
-}
-
-std::string named(const te::Stage& stage, const std::string& done) {
+std::string named(const NotedStage& stage, const std::string& done) {
   return done.empty() ? "" : "s[" + stage.name() + "]." + done;
 }
 
@@ -36,11 +24,11 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"reduction fused with data", 3, &ScheduleStep::fuse_reduction_with_data, On::Reductions},
       {"unroll", 3, &ScheduleStep::unroll, On::Loops},
       {"parallel", 3, &ScheduleStep::parallel, On::Loops},
-      {"pragma", 1, &ScheduleStep::pragma, On::Loops},
+      {"pragma", 2, &ScheduleStep::pragma, On::Loops},
       {"compute_at", 6, &ScheduleStep::compute_at, On::Producers},
       {"compute_inline", 2, &ScheduleStep::compute_inline, On::Producers},
       {"compute_root", 1, &ScheduleStep::compute_root},
-      {"cache_read", 3, &ScheduleStep::cache_read},
+      {"cache_read", 3, &ScheduleStep::cache_read, On::Readers},
       {"cache_write", 3, &ScheduleStep::cache_write},
       {"rfactor", 2, &ScheduleStep::rfactor, On::Reductions},
       {"rfactor of strands", 3, &ScheduleStep::strands, On::Reductions},
@@ -53,13 +41,15 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"double_buffer", 2, &ScheduleStep::double_buffer, On::Producers},
       {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
       {"set_store_predicate", 1, &ScheduleStep::set_store_predicate},
-      {"create_group", 1, &ScheduleStep::group, On::Producers},
+      {"create_group", 2, &ScheduleStep::group, On::Producers},
+      {"normalize", 1, &ScheduleStep::normalize, On::Readers},
+      {"copy", 1, &ScheduleStep::copy, On::Readers},
       {"bind to virtual threads", 2, &ScheduleStep::virtual_threads, On::Loops},
       {"bind", 8, &ScheduleStep::bind, On::Loops, true},
       {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, On::Computed, true},
       {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, On::Computed, true},
       {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
-      {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Loops, true},
+      {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Scans, true},
   };
   return all;
 }
@@ -80,69 +70,88 @@ const ScheduleStep::Primitive& ScheduleStep::pick_primitive() {
 
 void ScheduleStep::run(Attempt& attempt) {
   const Primitive& primitive = pick_primitive();
-  const std::optional<te::Stage> stage = pick_stage(primitive.on);
+  const std::optional<NotedStage> stage = pick_stage(primitive.on);
   if (!stage) return;
   attempt.primitive = primitive.name;
-  attempt.kind = kind_of(*stage);
+  attempt.kind = kind_of(stage->plain());
   attempt.text = named(*stage, (this->*primitive.apply)(*stage));
 }
 
 /// Sometimes one that will be refused.
-std::optional<te::Stage> ScheduleStep::pick_stage(On on) {
+std::optional<NotedStage> ScheduleStep::pick_stage(On on) {
   const bool is_wild = random_.one_in(16);
-  std::vector<te::Stage> stages;
-  for (const te::Stage& s : schedule_.stages()) {
+  std::vector<NotedStage> stages;
+  for (const NotedStage& s : schedule_.stages()) {
+    if (s.op().as<te::Placeholder>()) continue;
     const bool is_computed = s.op().as<te::Compute>() != nullptr;
+    const bool has_loops = !s.leaf_iter_vars().empty();
     const bool is_scan = s.op().as<te::Scan>() != nullptr;
-    const bool fits = on == On::Loops        ? is_computed || is_scan
-                      : on == On::Producers  ? (is_computed && !s.data().is_output) || is_scan
+    const bool fits = on == On::Loops        ? has_loops
+                      : on == On::Producers  ? !s.data().is_output || is_scan
                       : on == On::Reductions ? is_computed && !s.op().reduce_axis().empty()
-                                             : is_computed;
-    if (is_wild ? is_computed : fits) stages.push_back(s);
+                      : on == On::Computed   ? is_computed && has_loops
+                      : on == On::Scans      ? is_scan
+                                             : true;
+    if (is_wild ? has_loops : fits) stages.push_back(s);
   }
   if (stages.empty()) return std::nullopt;
   return random_.pick(stages);
 }
 
 void ScheduleStep::tensorize(Attempt& attempt) {
-  const te::Stage stage = random_.pick(computed_stages());
+  const std::vector<NotedStage> stages = computed_stages();
+  if (stages.empty()) return;
+  const NotedStage stage = random_.pick(stages);
   attempt.primitive = "tensorize";
-  attempt.kind = kind_of(stage);
-  attempt.text = named(stage, testing::tensorize_by_chance(schedule_, stage, [&](int lo, int hi) {
-                         return random_.between(lo, hi);
-                       }));
+  attempt.kind = kind_of(stage.plain());
+  const te::StageGraph frozen = te::freeze(schedule_.plain());
+  const testing::Between between = [&](int lo, int hi) { return random_.between(lo, hi); };
+  attempt.text = named(stage, testing::tensorize_by_chance(frozen, stage, between));
 }
 
-std::vector<te::Stage> ScheduleStep::computed_stages() const {
-  std::vector<te::Stage> stages;
-  for (const te::Stage& s : schedule_.stages())
-    if (s.op().as<te::Compute>()) stages.push_back(s);
+std::vector<NotedStage> ScheduleStep::computed_stages() const {
+  std::vector<NotedStage> stages;
+  for (const NotedStage& s : schedule_.stages())
+    if (s.op().as<te::Compute>() && !s.leaf_iter_vars().empty()) stages.push_back(s);
   return stages;
 }
 
-te::IterVar ScheduleStep::leaf(const te::Stage& stage) {
+te::IterVar ScheduleStep::leaf(const NotedStage& stage) {
   return random_.pick(stage.leaf_iter_vars());
 }
 
-std::vector<te::IterVar> ScheduleStep::leaves(const te::Stage& stage, tir::IterKind kind) const {
+std::vector<te::IterVar> ScheduleStep::leaves(const NotedStage& stage, tir::IterKind kind) const {
   std::vector<te::IterVar> result;
   for (const te::IterVar& axis : stage.leaf_iter_vars())
     if (axis.kind() == kind) result.push_back(axis);
   return result;
 }
 
-std::vector<te::Stage> ScheduleStep::readers(const te::Stage& stage) const {
-  std::vector<te::Stage> result;
-  for (const te::Stage& other : computed_stages())
+std::vector<NotedStage> ScheduleStep::readers(const NotedStage& stage) const {
+  std::vector<NotedStage> result;
+  for (const NotedStage& other : schedule_.stages()) {
+    if (other.leaf_iter_vars().empty()) continue;
     for (const te::Tensor& input : other.op().inputs())
       if (input.op().same_as(stage.op()) || input.op().same_as(stage.origin_op())) {
         result.push_back(other);
         break;
       }
+  }
   return result;
 }
 
-std::vector<te::Tensor> ScheduleStep::outputs_of(const te::Stage& stage) {
+te::IterVar ScheduleStep::thread(int n) {
+  const te::IterVar& any = threads_[static_cast<std::size_t>(n)];
+  if (!random_.one_in(12)) return any;
+  return te::thread_axis({0, 1 << random_.between(0, 4)}, any.thread()->str());
+}
+
+tir::Operand ScheduleStep::symbolic_or(int constant) {
+  if (options_.size && options_.least_size > 0 && random_.one_in(8)) return *options_.size;
+  return constant;
+}
+
+std::vector<te::Tensor> ScheduleStep::outputs_of(const NotedStage& stage) {
   std::vector<te::Tensor> outputs;
   for (int n = 0; n < stage.op().num_outputs(); ++n) outputs.push_back(stage.op().output(n));
   return outputs;

@@ -49,11 +49,13 @@ void Tally::add(const Job& job, const Outcome& outcome) {
     phase.slowest_seed = job.seed;
   }
   for (const Attempt& attempt : outcome.attempts) {
-    Count& count = primitives_[attempt.primitive][static_cast<std::size_t>(attempt.kind)];
+    Count& count = steps_[attempt.primitive][static_cast<std::size_t>(attempt.kind)];
     ++count.tried;
     count.accepted += attempt.accepted;
     if (!attempt.accepted) ++refusals_[kind_of(attempt.text)];
+    coverage_.add(attempt.notes, attempt.accepted);
   }
+  coverage_.add(outcome.notes, outcome.kind == Outcome::Kind::Right);
   if (outcome.kind == Outcome::Kind::Refused) {
     ++refused_;
     ++refusals_["lower or build: " + kind_of(outcome.text)];
@@ -80,9 +82,9 @@ void Tally::print_summary(std::ostream& out, double seconds) const {
     for (unsigned seed : finding.seeds) out << " " << seed;
     out << "\n";
   }
-  out << "primitives, accepted / refused:";
+  out << "steps, accepted / refused:";
   const char* separator = " ";
-  for (const auto& [name, kinds] : primitives_) {
+  for (const auto& [name, kinds] : steps_) {
     Count all;
     for (const Count& count : kinds) {
       all.tried += count.tried;
@@ -98,13 +100,13 @@ void Tally::print_refusals(std::ostream& out) const {
   for (const auto& [refusal, count] : refusals_) out << count << "x " << refusal << "\n";
 }
 
-void Tally::print_coverage(std::ostream& out) const {
-  constexpr int kNameWidth = 28, kWidth = 13;
-  out << "accepted / tried" << std::string(kNameWidth - 16, ' ') << std::right;
+void Tally::print_steps(std::ostream& out) const {
+  constexpr int kNameWidth = 30, kWidth = 11;
+  out << "steps: accepted / tried" << std::string(kNameWidth - 23, ' ') << std::right;
   for (int kind = 0; kind < kStageKinds; ++kind)
-    out << std::setw(kWidth) << name_of(static_cast<StageKind>(kind));
+    out << std::setw(kWidth) << coverage_tables().front().columns[static_cast<std::size_t>(kind)];
   out << "\n";
-  for (const auto& [name, kinds] : primitives_) {
+  for (const auto& [name, kinds] : steps_) {
     out << std::left << std::setw(kNameWidth) << name << std::right;
     for (const Count& count : kinds)
       out << std::setw(kWidth)

@@ -24,8 +24,9 @@ class Tally {
   void print_summary(std::ostream& out, double seconds) const;
   /// Why schedules were refused, and how often.
   void print_refusals(std::ostream& out) const;
-  /// How often each primitive was tried on each kind of operation, and accepted.
-  void print_coverage(std::ostream& out) const;
+  /// How often each step was tried on each kind of operation, and accepted.
+  void print_steps(std::ostream& out) const;
+  const Coverage& coverage() const { return coverage_; }
 
  private:
   struct Count {
@@ -44,7 +45,8 @@ class Tally {
   std::map<std::string, Phase> phases_;
   std::map<std::string, int> refusals_;
   std::map<std::string, Finding> found_;
-  std::map<std::string, std::array<Count, kStageKinds>> primitives_;
+  std::map<std::string, std::array<Count, kStageKinds>> steps_;
+  Coverage coverage_;
 };
 
 }  // namespace tenon::fuzz

@@ -7,7 +7,7 @@ namespace tenon::fuzz {
 namespace {
 
 /// The loops inside of the first thread of a launch; virtual threads start none.
-std::vector<te::IterVar> loops_in_launch(const te::Stage& stage) {
+std::vector<te::IterVar> loops_in_launch(const NotedStage& stage) {
   std::vector<te::IterVar> loops;
   for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
     const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
@@ -18,7 +18,7 @@ std::vector<te::IterVar> loops_in_launch(const te::Stage& stage) {
 
 }  // namespace
 
-std::string ScheduleStep::virtual_threads(const te::Stage& stage) {
+std::string ScheduleStep::virtual_threads(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.empty()) return "";
   const te::IterVar axis = random_.pick(data);
@@ -26,24 +26,25 @@ std::string ScheduleStep::virtual_threads(const te::Stage& stage) {
   const auto [outer, inner] =
       random_.one_in(2) ? stage.split_by_nparts(axis, count) : stage.split(axis, count);
   const bool take_outer = random_.one_in(2);
+  const std::string tag = random_.one_in(4) ? "cthread" : "vthread";
   const te::IterVar bound = take_outer ? outer : inner;
   std::vector<te::IterVar> order = stage.leaf_iter_vars();
   std::erase_if(order, [&](const te::IterVar& leaf) { return leaf.same_as(bound); });
   order.insert(order.begin(), bound);
-  stage.reorder(order).bind(bound, te::thread_axis("vthread", "v" + axis.name()));
+  stage.reorder(order).bind(bound, te::thread_axis(tag, "v" + axis.name()));
   return "split " + axis.name() + ", " + bound.name() + " (" + std::to_string(count) +
-         ") first and bound to vthread";
+         ") first and bound to " + tag;
 }
 
-std::string ScheduleStep::bind(const te::Stage& stage) {
+std::string ScheduleStep::bind(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
-  const te::IterVar& thread = random_.pick(threads_);
-  stage.bind(axis, thread);
-  return "bind(" + axis.name() + ", " + thread.name() + ")";
+  const te::IterVar to = thread(random_.between(0, static_cast<int>(threads_.size()) - 1));
+  stage.bind(axis, to);
+  return "bind(" + axis.name() + ", " + to.name() + (to.dom() ? " of a range)" : ")");
 }
 
 /// All data as one loop, over blocks and their threads.
-std::string ScheduleStep::blocks_and_threads(const te::Stage& stage) {
+std::string ScheduleStep::blocks_and_threads(const NotedStage& stage) {
   std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.empty() || stage.leaf_iter_vars().size() < data.size()) return "";
   const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
@@ -65,7 +66,7 @@ std::string ScheduleStep::blocks_and_threads(const te::Stage& stage) {
 }
 
 /// Threads share the work of what a block needs.
-std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
+std::string ScheduleStep::cooperative_fetch(const NotedStage& stage) {
   const std::vector<te::Tensor>& inputs = stage.op().inputs();
   const std::vector<te::IterVar> places = loops_in_launch(stage);
   if (inputs.empty() || places.empty()) return "";
@@ -73,11 +74,11 @@ std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
   const std::string scope = random_.one_in(4) ? "shared.dyn" : "shared";
   const te::Tensor cache = schedule_.cache_read(read, scope, {stage.op()});
   const te::IterVar at = random_.pick(places);
-  const te::Stage fetch = schedule_[cache];
+  const NotedStage fetch = schedule_[cache];
   fetch.compute_at(stage, at);
   const int count = random_.one_in(3) ? factor() : 4 << random_.between(0, 2);
   const std::vector<te::IterVar> data = fetch.leaf_iter_vars();
-  const te::IterVar fused = data.size() > 1 ? fetch.fuse(data) : data[0];
+  const te::IterVar fused = data.size() == 1 ? data[0] : fetch.fuse(data);
   std::string text = "cache_read(" + read.name() + ", " + scope + ") at " + at.name() + ", fused";
   te::IterVar rest = fused;
   if (random_.one_in(3)) {
@@ -103,16 +104,25 @@ std::string ScheduleStep::cooperative_fetch(const te::Stage& stage) {
 }
 
 /// Threads around all steps, to which loops of the steps can be bound.
-std::string ScheduleStep::threads_of_scan(const te::Stage& stage) {
-  if (!stage.op().as<te::Scan>()) return "";
-  const te::IterVar& thread = random_.pick(threads_);
-  const int count = random_.between(1, 5);
-  stage.env_threads({te::thread_axis({0, count}, thread.thread()->str())});
-  return "env_threads(" + thread.name() + " of " + std::to_string(count) + ")";
+std::string ScheduleStep::threads_of_scan(const NotedStage& stage) {
+  if (!stage.op().as<te::Scan>()) return "";  // A wild choice.
+  std::vector<te::IterVar> tags = threads_;
+  random_.shuffle(tags);
+  const int most = random_.one_in(3) ? 2 : 1;
+  std::vector<te::IterVar> around;
+  std::string text;
+  for (int n = 0; n < most; ++n) {
+    const std::string tag = tags[static_cast<std::size_t>(n)].thread()->str();
+    const int count = random_.between(1, 5);
+    around.push_back(te::thread_axis({0, count}, tag));
+    text += (text.empty() ? "" : ", ") + tag + " of " + std::to_string(count);
+  }
+  stage.env_threads(around);
+  return "env_threads(" + text + ")";
 }
 
 /// A reduction, or a part of one, that the threads of a block share.
-std::string ScheduleStep::reduction_over_threads(const te::Stage& stage) {
+std::string ScheduleStep::reduction_over_threads(const NotedStage& stage) {
   const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
   if (axes.empty()) return "";
   te::IterVar axis = random_.pick(axes);

@@ -10,13 +10,17 @@
 #include <cstring>
 #include <ctime>
 
+#ifdef TENON_COVERAGE
+extern "C" void __gcov_dump(void);
+#endif
+
 namespace tenon::fuzz {
 
 namespace {
 
 // ---- messages: a letter, a length, so many bytes
 
-enum class Tag : char { Phase = 'P', Description = 'D', Result = 'R', Job = 'J' };
+enum class Tag : char { Phase = 'P', Description = 'D', Result = 'R', Job = 'J', End = 'E' };
 
 void write_all(int to, const std::string& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -33,6 +37,13 @@ void append_number(std::string& bytes, std::uint32_t n) {
 void append(std::string& bytes, const std::string& text) {
   append_number(bytes, static_cast<std::uint32_t>(text.size()));
   bytes += text;
+}
+
+void append(std::string& bytes, const std::vector<Note>& notes) {
+  append_number(bytes, static_cast<std::uint32_t>(notes.size()));
+  for (const Note& note : notes)
+    for (const std::uint16_t number : {note.table, note.row, note.column})
+      append_number(bytes, number);
 }
 
 void send(int to, Tag tag, const std::string& body) {
@@ -58,6 +69,17 @@ class Reader {
     return result;
   }
 
+  std::vector<Note> notes() {
+    const auto next = [&] { return static_cast<std::uint16_t>(number()); };
+    std::vector<Note> result(number());
+    for (Note& note : result) {
+      note.table = next();
+      note.row = next();
+      note.column = next();
+    }
+    return result;
+  }
+
  private:
   std::string_view rest_;
 };
@@ -79,7 +101,9 @@ std::string packed(const Outcome& outcome) {
     append_number(bytes, static_cast<std::uint32_t>(attempt.kind));
     append_number(bytes, attempt.accepted);
     append(bytes, attempt.text);
+    append(bytes, attempt.notes);
   }
+  append(bytes, outcome.notes);
   return bytes;
 }
 
@@ -102,8 +126,10 @@ Outcome unpacked(std::string_view bytes) {
     a.kind = static_cast<StageKind>(in.number());
     a.accepted = in.number() != 0;
     a.text = in.text();
+    a.notes = in.notes();
     outcome.attempts.push_back(std::move(a));
   }
+  outcome.notes = in.notes();
   return outcome;
 }
 
@@ -133,6 +159,14 @@ bool read_all(int from, char* to, std::size_t bytes) {
   return true;
 }
 
+/// Without what ends a program: it is the parent's.
+[[noreturn]] void leave() {
+#ifdef TENON_COVERAGE
+  __gcov_dump();
+#endif
+  _exit(0);
+}
+
 void limit(decltype(RLIMIT_AS) what, std::size_t bytes) {
   const rlimit value = {bytes, bytes};
   setrlimit(what, &value);
@@ -152,10 +186,10 @@ void Worker::serve(int jobs, int results) const {
   while (true) {
     char head[5];
     std::uint32_t length = 0;
-    if (!read_all(jobs, head, sizeof head)) _exit(0);
+    if (!read_all(jobs, head, sizeof head) || head[0] == static_cast<char>(Tag::End)) leave();
     std::memcpy(&length, head + 1, sizeof length);
     std::string body(length, '\0');
-    if (!read_all(jobs, body.data(), length)) _exit(0);
+    if (!read_all(jobs, body.data(), length)) leave();
     Outcome outcome;
     try {
       outcome = run_(unpacked_job(body), reporter);
@@ -188,7 +222,11 @@ void Worker::fork_child() {
 
 void Worker::end() {
   if (child_ < 0) return;
-  kill(child_, SIGKILL);
+  if (busy_) {
+    kill(child_, SIGKILL);
+  } else {
+    send(to_child_, Tag::End, "");
+  }
   waitpid(child_, nullptr, 0);
   close(to_child_);
   close(from_child_);

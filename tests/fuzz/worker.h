@@ -33,6 +33,8 @@ struct Outcome {
   std::map<std::string, double> phases = {};
   int tried = 0;
   std::vector<Attempt> attempts = {};
+  /// Of the program and of how it is compiled.
+  std::vector<Note> notes = {};
 
   bool is_finding() const { return kind != Kind::Right && kind != Kind::Refused; }
 };

@@ -34,7 +34,8 @@ Outcome run(const Job& job, const Reporter& reporter) {
           .text = std::to_string(job.keep.size()),
           .phases = {{"building", 0.5}},
           .tried = 3,
-          .attempts = {{"split", StageKind::Tuple, true, "split(i, 3)"}}};
+          .attempts = {{"split", StageKind::Tuple, true, "split(i, 3)", {{0, 1, 2}}}},
+          .notes = {{2, 3, 0}, {1, 0, 4}}};
 }
 
 Outcome outcome_of(Deed deed) {
@@ -51,6 +52,8 @@ TEST(WorkerTest, AnOutcomeComesBackWhole) {
   ASSERT_EQ(outcome.attempts.size(), 1u);
   EXPECT_EQ(outcome.attempts[0].primitive, "split");
   EXPECT_EQ(outcome.attempts[0].kind, StageKind::Tuple);
+  EXPECT_EQ(outcome.attempts[0].notes, (std::vector<Note>{{0, 1, 2}}));
+  EXPECT_EQ(outcome.notes, (std::vector<Note>{{2, 3, 0}, {1, 0, 4}}));
   EXPECT_TRUE(outcome.attempts[0].accepted);
   EXPECT_EQ(outcome.attempts[0].text, "split(i, 3)");
 }

@@ -59,7 +59,7 @@ class Generator {
       if (stage.op().as<Placeholder>() || !chance(2)) continue;
       attempt([&] {
         const std::string done = tenon::testing::tensorize_by_chance(
-            s, stage, [&](int lo, int hi) { return lo + below(hi - lo + 1); });
+            freeze(s), stage, [&](int lo, int hi) { return lo + below(hi - lo + 1); });
         if (done.empty()) return;
         log_ += stage.name() + " " + done + "\n";
         ++count;

@@ -1,0 +1,135 @@
+#include "tests/fuzz/coverage_rows.h"
+
+#include <initializer_list>
+
+namespace tenon::fuzz {
+
+namespace {
+
+using Rows = std::vector<CoverageTable::Row>;
+
+struct Group {
+  const char* what;
+  std::initializer_list<const char*> options = {""};
+};
+
+Rows rows_of(std::initializer_list<Group> groups) {
+  Rows rows;
+  for (const Group& group : groups)
+    for (const char* option : group.options) rows.push_back({group.what, option});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::string> kinds_of_stages() {
+  return {"input",    "element", "several", "reduction", "tuple", "copy",
+          "factored", "scan",    "extern",  "region",    "group"};
+}
+
+std::vector<std::string> types_of_elements() {
+  return {"int8",   "int16", "int32",   "int64",   "uint8",   "uint16",  "uint32",
+          "uint64", "bool",  "float16", "float32", "float64", "bfloat16"};
+}
+
+/// The option "" is for primitives of which there is one kind only.
+Rows rows_of_primitives() {
+  return rows_of({
+      {"split", {"by a constant", "by 2^15 or more", "by a size", "of a reduction"}},
+      {"split_by_nparts",
+       {"into a constant", "into 2^15 or more", "into a size", "of a reduction"}},
+      {"fuse",
+       {"nothing", "one loop", "two loops", "three or more", "of a reduction",
+        "data and reduction"}},
+      {"tile", {"by constants", "by a size"}},
+      {"reorder", {"some loops", "all loops"}},
+      {"vectorize", {"data", "a reduction"}},
+      {"unroll", {"data", "a reduction"}},
+      {"parallel", {"data", "a reduction"}},
+      {"bind",
+       {"blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
+        "vthread", "cthread", "a thread of a range", "a reduction"}},
+      {"pragma",
+       {"unroll", "vectorize", "auto_unroll_max_step", "unroll_explicit", "import_c",
+        "parallel_launch_point", "parallel_stride_pattern", "parallel_barrier_when_finish",
+        "loop_partition_hint", "blocks_per_multiprocessor", "stream_stores", "of no meaning"}},
+      {"prefetch", {"of an input", "of a stage", "by a size"}},
+      {"tensorize", {"body alone", "body, reset and update", "reset and update"}},
+      {"compute_at", {"at a reader", "at another stage"}},
+      {"compute_inline"},
+      {"compute_root"},
+      {"set_scope", {"global", "shared", "shared.dyn", "warp", "local"}},
+      {"set_store_predicate", {"of data", "of a thread"}},
+      {"env_threads", {"one", "several"}},
+      {"storage_align"},
+      {"double_buffer"},
+      {"rolling_buffer"},
+      {"transform_layout", {"plain", "padded", "with a separator"}},
+      {"cache_read",
+       {"global", "shared", "shared.dyn", "warp", "local", "one reader", "several readers",
+        "all readers"}},
+      {"cache_write", {"global", "shared", "local"}},
+      {"rfactor", {"first", "last", "in between"}},
+      {"create_group", {"without inputs", "with inputs", "of several outputs"}},
+      {"normalize"},
+      {"copy"},
+  });
+}
+
+Rows rows_of_operations() {
+  return rows_of({{"input"},
+                  {"element"},
+                  {"several outputs"},
+                  {"function such as exp"},
+                  {"sum"},
+                  {"prod"},
+                  {"max"},
+                  {"min"},
+                  {"all"},
+                  {"any"},
+                  {"reduction with an init"},
+                  {"extreme and its place"},
+                  {"extreme of unique keys"},
+                  {"moments"},
+                  {"complex product"},
+                  {"range"},
+                  {"scan"},
+                  {"scan of two states"},
+                  {"extern"},
+                  {"extern of two outputs"},
+                  {"region"}});
+}
+
+Rows rows_of_features() {
+  return rows_of({
+      {"dimensions", {"0", "1", "2", "3", "4"}},
+      {"extent",
+       {"0", "1", "a prime", "another constant", "n", "a multiple of n", "n, which may be 0",
+        "of int64"}},
+      {"end of a dimension", {"2^15", "2^16", "2^20", "2^30", "2^31", "2^32"}},
+      {"begin of a reduction",
+       {"0", "1 to 3", "around 2^15", "around 2^16", "near the greatest int32", "the least int32",
+        "beyond int32"}},
+      {"reduction over", {"one axis", "two axes", "three axes", "nothing", "n"}},
+      {"condition of a reduction", {"none", "of indices", "of data"}},
+      {"index",
+       {"constant", "an axis and an offset", "a multiple", "reversed", "divided", "a remainder",
+        "clamped", "two axes as one", "two axes divided", "a sum of two axes",
+        "a remainder of two axes", "a multiple that wraps", "read from a tensor",
+        "a neighbour, guarded"}},
+      {"steps of a scan", {"none", "one", "several", "n - 1", "after two first states"}},
+      {"graph", {"softmax", "layer norm", "sums of rows", "product", "stencil", "distant part"}},
+      {"stages", {"1", "2 to 9", "10 to 40"}},
+      {"array", {"compact", "rows apart"}},
+      {"threads", {"none", "of a device"}},
+      {"target", {"this processor", "x86-64", "x86-64-v2", "x86-64-v3"}},
+      {"opt_level", {"0", "1", "2", "3"}},
+      {"build",
+       {"fast_math", "disable_storage_rewrite", "disable_cse", "disable_vectorize", "noalias off",
+        "vector registers", "double_buffer_split", "auto_max_step", "explicit_unroll off",
+        "bounds exact", "instrument_bounds", "check_intrinsics", "argument_alignment",
+        "partition.constant_loops off"}},
+  });
+}
+
+}  // namespace tenon::fuzz
