@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""planted_faults.py [--only TEXT] [--seconds N] [--seed S] [--jobs J] [--worktree DIR] [--no-fuzz]
+"""planted_faults.py [--only TEXT] [--from N] [--seconds N] [--seed S] [--jobs J] [--worktree DIR] [--no-fuzz] [--no-tests]
+                  [--rows]
 
 Plants the faults of tests/planted/faults.toml in the compiler, one at a time, and tells for each which tests
 fail and whether fuzzing finds it. The exit status is 1 if a fault escapes both. What is built and run is the
@@ -7,10 +8,13 @@ last commit, in a worktree of its own (by default beside this one) that is kept,
 little.
 
 --only TEXT   only faults with TEXT in their name
+--from N      only from the N-th of the list on
 --seconds N   how long to fuzz for each of them (300)
 --seed S      the first seed (1)
 --jobs J      processes that build and fuzz (2)
 --no-fuzz     only the tests
+--no-tests    only fuzzing
+--rows        rows of a table in Markdown, as in tests/planted/README.md, instead of lines
 """
 
 import argparse
@@ -89,10 +93,10 @@ def run_tests(fault, where):
     return found
 
 
-def fuzz(where, options):
+def fuzz(fault, where, options):
     """The first kind of finding, or None."""
     command = [where / "build/fuzz/fuzz", "--seed", str(options.seed), "--seconds", str(options.seconds),
-               "--jobs", str(options.jobs), *FUZZ_LIMITS]
+               "--jobs", str(options.jobs), *FUZZ_LIMITS, *fault.get("fuzz_options", [])]
     status, output = run(command, where, options.seconds + 600)
     if status == 0:
         return None
@@ -106,11 +110,13 @@ def plant(fault, where, options):
     text = path.read_text()
     path.write_text(text.replace(fault["old"], fault["new"]))
     try:
-        targets = [f"test_{name}" for name in fault["tests"]] + ([] if options.no_fuzz else ["fuzz"])
+        targets = [] if options.no_tests else [f"test_{name}" for name in fault["tests"]]
+        targets += [] if options.no_fuzz else ["fuzz"]
         status, output = run(["ninja", "-C", "build", f"-j{options.jobs}", *targets], where)
         if status != 0:
             sys.exit(f"planted_faults.py: with '{fault['name']}' it does not build:\n{output[-3000:]}")
-        return run_tests(fault, where), None if options.no_fuzz else fuzz(where, options)
+        return ([] if options.no_tests else run_tests(fault, where),
+                None if options.no_fuzz else fuzz(fault, where, options))
     finally:
         path.write_text(text)
 
@@ -124,9 +130,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--worktree", type=pathlib.Path, default=ROOT.parent / (ROOT.name + "-planted"))
     parser.add_argument("--no-fuzz", action="store_true")
+    parser.add_argument("--no-tests", action="store_true")
+    parser.add_argument("--from", type=int, default=1, dest="first")
+    parser.add_argument("--rows", action="store_true")
     options = parser.parse_args()
 
-    listed = [fault for fault in faults() if options.only in fault["name"]]
+    listed = [fault for fault in faults()[options.first - 1:] if options.only in fault["name"]]
     problems = check(listed)
     for problem in problems:
         print(problem)
@@ -141,11 +150,15 @@ def main():
         by_tests += bool(tests)
         by_fuzz += finding is not None
         escaped += not tests and finding is None
-        seen = f"{len(tests)} tests, {tests[0]}" if tests else "no test"
+        seen = "not asked" if options.no_tests else f"{len(tests)}: {tests[0]}" if tests else "none"
         fuzzed = "not asked" if options.no_fuzz else finding or "nothing"
-        print(f"{number:2} {fault['name']}\n     tests: {seen}\n     fuzz:  {fuzzed}\n"
-              f"     {time.monotonic() - start:.0f} s", flush=True)
-    print(f"{len(listed)} faults: {by_tests} seen by the tests, "
+        if options.rows:
+            print(f"| {fault['name']} | `{fault['file']}` | {seen} | {fuzzed} |", flush=True)
+        else:
+            print(f"{number:2} {fault['name']}\n     tests: {seen}\n     fuzz:  {fuzzed}\n"
+                  f"     {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{len(listed)} faults: "
+          + ("" if options.no_tests else f"{by_tests} seen by the tests, ")
           + ("" if options.no_fuzz else f"{by_fuzz} by {options.seconds} s of fuzzing each, ")
           + f"{escaped} by neither")
     return 1 if escaped else 0
