@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tenon/runtime/module_seal.h"
 #include "tenon/support/error.h"
 
 namespace tenon::runtime {
@@ -121,6 +122,8 @@ LibraryFile::LibraryFile(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = contents_of(path);
   if (const std::string missing = missing_at_end(bytes); !missing.empty())
     cannot_load(path, missing);
+  if (breaks_seal(bytes))
+    cannot_load(path, "the file is damaged: its contents are not those that were saved");
   descriptor_ = unnamed_file();
   if (descriptor_ < 0) cannot_load(path, "there is no place for a copy of it: " + reason());
   if (!write_all(descriptor_, bytes)) {

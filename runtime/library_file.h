@@ -16,7 +16,8 @@ namespace tenon::runtime {
 
 class LibraryFile {
  public:
-  /// Throws RuntimeError, with the path, if the file cannot be read or is cut short.
+  /// Throws RuntimeError, with the path, if the file cannot be read, is cut short, or is not what
+  /// its checksum says (module_seal.h).
   explicit LibraryFile(const std::filesystem::path& path);
   ~LibraryFile();
   LibraryFile(const LibraryFile&) = delete;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,11 @@ class Pool {
   void give_back(void* data) {
     const std::uint64_t capacity = header_of(data)->capacity;
     if (capacity > kMostCachedBytes) return release(data);
-    free_.push_back(data);
+    try {
+      free_.push_back(data);
+    } catch (const std::bad_alloc&) {
+      return release(data);  // No memory for the list: it is not kept.
+    }
     cached_bytes_ += capacity;
     while (cached_bytes_ > kMostCachedBytes) {
       cached_bytes_ -= header_of(free_.front())->capacity;

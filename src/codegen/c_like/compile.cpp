@@ -8,6 +8,7 @@
 #include "tenon/codegen/imports.h"
 #include "tenon/codegen/process.h"
 #include "tenon/codegen/symbol_names.h"
+#include "tenon/runtime/module_seal.h"
 #include "tenon/runtime/processor.h"
 #include "tenon/support/error.h"
 
@@ -77,6 +78,7 @@ void link_shared_library(const CCode& code, const std::filesystem::path& path) {
     flags.push_back(std::move(argument));
   flags.emplace_back("-lm");
   run_compiler(code, flags, saved, "to make the shared library `" + path.string() + "`");
+  runtime::seal_module_file(saved);
 }
 
 void save_archive(const CCode& code, const std::filesystem::path& path) {

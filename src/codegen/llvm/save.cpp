@@ -5,6 +5,7 @@
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/c_header.h"
 #include "tenon/codegen/files.h"
+#include "tenon/runtime/module_seal.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -67,6 +68,7 @@ void save_shared_library(const LlvmCode& code, const std::filesystem::path& path
   arguments.emplace_back("-lm");
   CCompiler(code.options.c_compiler)
       .run(arguments, "to link the shared library `" + path.string() + "`");
+  runtime::seal_module_file(saved);
 }
 
 }  // namespace

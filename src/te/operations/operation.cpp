@@ -1,6 +1,7 @@
 #include "tenon/te/operation.h"
 
 #include <algorithm>
+#include <new>
 #include <ostream>
 
 #include "te/operations/body.h"
@@ -114,14 +115,18 @@ OperationNode::~OperationNode() {
   // destroyed one by one, each with empty hands.
   std::vector<Tensor> dying = std::move(inputs);
   kind = Placeholder{};
-  while (!dying.empty()) {
-    const Tensor tensor = std::move(dying.back());
-    dying.pop_back();
-    if (!tensor.is_last() || !tensor.node().op.is_last()) continue;
-    // Nobody else can see this operation any more, so taking its inputs is not seen either.
-    auto& node = const_cast<OperationNode&>(*tensor.node().op.get());
-    std::move(node.inputs.begin(), node.inputs.end(), std::back_inserter(dying));
-    node.inputs.clear();
+  try {
+    while (!dying.empty()) {
+      const Tensor tensor = std::move(dying.back());
+      dying.pop_back();
+      if (!tensor.is_last() || !tensor.node().op.is_last()) continue;
+      // Nobody else can see this operation any more, so taking its inputs is not seen either.
+      auto& node = const_cast<OperationNode&>(*tensor.node().op.get());
+      dying.insert(dying.end(), node.inputs.begin(), node.inputs.end());
+      node.inputs.clear();
+    }
+  } catch (const std::bad_alloc&) {
+    // No memory for the list: the rest goes by recursion.
   }
 }
 

@@ -1,0 +1,214 @@
+// Memory that cannot be had is an error like others, wherever it is asked for, and what is made and
+// destroyed leaves nothing behind. The allocator of this program fails when it is told to.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <tenon/tenon.h>
+
+#include <cstdlib>
+#include <new>
+#include <sstream>
+
+#include "tenon/codegen/artifact.h"
+
+namespace {
+
+/// Of this thread: how many allocations are given before one is refused; none is while negative.
+thread_local long granted = -1;
+thread_local bool has_refused = false;
+
+bool refuses() {
+  if (granted < 0 || granted-- > 0) return false;
+  has_refused = true;
+  return true;
+}
+
+void* allocate(std::size_t size) {
+  if (!refuses())
+    if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+/// Those who ask so can do without, as std::stable_sort.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+/// Workspaces and arrays.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  return refuses() ? nullptr : memalign(alignment, size);
+}
+
+namespace tenon {
+namespace {
+
+/// Runs `action` with the n-th allocation refused, for n = 0, 1, ... until it needs no more, in
+/// ever larger steps; the number of allocations. It must throw whenever one is refused, unless it
+/// `may_do_without`.
+long refuse_each(const std::function<void()>& action, bool may_do_without = false) {
+  long step = 1;
+  for (long n = 0;; n += step) {
+    if (n > 400) step = 1 + n / 40;
+    has_refused = false;
+    granted = n;
+    std::string outcome = "returned";
+    try {
+      action();
+    } catch (const std::bad_alloc&) {
+      outcome = "bad_alloc";
+    } catch (const Error&) {
+      outcome = "error";
+    }
+    granted = -1;
+    if (!has_refused) return n;
+    if (outcome == "returned" && !may_do_without) {
+      ADD_FAILURE() << "allocation " << n << " was refused, and nothing said so";
+      return n;
+    }
+  }
+}
+
+/// A matrix product in tiles, with a cache and a producer at a loop of it.
+struct Tiled {
+  te::Tensor A = te::placeholder({33, 20}, "A"), B = te::placeholder({20, 17}, "B");
+  te::IterVar k = te::reduce_axis({0, 20}, "k");
+  te::Tensor twice = te::compute(
+      {33, 20}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "twice");
+  te::Tensor C = te::compute(
+      {33, 17}, {"i", "j"}, [&](Var i, Var j) { return te::sum(twice(i, k) * B(k, j), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+
+  Tiled() {
+    const te::Tensor local = s.cache_write(C, "local");
+    auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 8, 4);
+    s[C].parallel(io).vectorize(ji);
+    s[local].compute_at(s[C], jo);
+    s[twice].compute_at(s[C], io);
+  }
+  std::vector<LowerArgument> args() const { return {A, B, C}; }
+  std::string text() const {
+    std::ostringstream out;
+    out << lower(s, args());
+    return out.str();
+  }
+};
+
+TEST(RefusedMemory, WhileAProgramIsMadeAndScheduled) {
+  EXPECT_GT(refuse_each([] { const Tiled p; }), 100);
+}
+
+TEST(RefusedMemory, WhileItIsLowered) {
+  const Tiled p;
+  const std::string before = p.text();
+  EXPECT_GT(refuse_each([&] { p.text(); }), 1000);
+  EXPECT_EQ(p.text(), before);
+}
+
+TEST(RefusedMemory, WhilePrimitivesChangeACopyOfTheSchedule) {
+  const Tiled p;
+  const std::string before = p.text();
+  EXPECT_GT(refuse_each([&] {
+              const te::Schedule s = p.s.copy();
+              const te::Stage stage = s[p.C];
+              const auto [outer, inner] = stage.split(stage.leaf_iter_vars()[0], 3);
+              stage.reorder({inner, outer}).unroll(inner);
+              s.cache_read(p.B, "local", {});
+              s.normalize();
+            }),
+            100);
+  EXPECT_EQ(p.text(), before);
+}
+
+// LLVM itself ends the process when it gets no memory, so that C stands for what is compiled.
+TEST(RefusedMemory, WhileItIsWrittenAsC) {
+  const Tiled p;
+  const Target target("c");
+  const auto source = [&] { return compile(p.s, p.args(), target).source("c"); };
+  const std::string before = source();
+  EXPECT_GT(refuse_each([&] { source(); }), 1000);
+  EXPECT_EQ(source(), before);
+}
+
+TEST(RefusedMemory, WhileArraysAreMade) {
+  EXPECT_GT(refuse_each([] {
+              const auto a = runtime::NDArray::zeros({100, 100}, Float(32));
+              const auto b = runtime::NDArray::empty({100, 100}, Float(32), cpu(0));
+              a.copy_to(b);
+            }),
+            1);
+}
+
+TEST(RefusedMemory, WhileAFunctionRuns) {
+  // A workspace in each iteration, of memory that no call before it has left behind.
+  te::Tensor A = te::placeholder({4, 30'000}, "A");
+  te::IterVar k = te::reduce_axis({0, 30'000}, "k");
+  te::Tensor B = te::compute(
+      {4, 30'000}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {4}, {"i"}, [&](Var i) { return te::sum(B(i, k) * B(i, 29'999 - k), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[B].compute_at(s[C], s[C].axis(0));
+  const auto a = runtime::NDArray::zeros({4, 30'000}, Float(32));
+  const auto c = runtime::NDArray::zeros({4}, Float(32));
+  const runtime::Module module = build(s, {A, C});
+  const runtime::Function f = module["main"];
+  // What is given back need not be kept for the next call.
+  EXPECT_GE(refuse_each([&] { f(a, c); }, true), 1);
+  EXPECT_EQ(c.data<float>()[3], 30'000.0f);
+}
+
+TEST(RefusedMemory, WhileArgumentsAreRefused) {
+  const Tiled p;
+  const runtime::Module module = build(p.s, p.args());
+  const runtime::Function f = module["main"];
+  const auto a = runtime::NDArray::zeros({33, 20}, Float(32));
+  refuse_each([&] { EXPECT_THROW(f(a, a, a), std::exception); }, true);
+}
+
+// ---- nothing is left behind
+
+/// Bytes that are handed out at the moment.
+std::size_t bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+void build_run_destroy() {
+  const Tiled p;
+  const runtime::Module module = build(p.s, p.args(), Target("llvm"), {.opt_level = 1});
+  const auto a = runtime::NDArray::zeros({33, 20}, Float(32));
+  const auto b = runtime::NDArray::zeros({20, 17}, Float(32));
+  const auto c = runtime::NDArray::zeros({33, 17}, Float(32));
+  module["main"](a, b, c);
+}
+
+/// What so many cycles leave behind, after some that fill what is kept for later.
+std::int64_t growth_over(int cycles) {
+  for (int n = 0; n < 20; ++n) build_run_destroy();
+  const std::size_t before = bytes_in_use();
+  for (int n = 0; n < cycles; ++n) build_run_destroy();
+  return static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before);
+}
+
+/// What LLVM itself keeps of each module that it has linked.
+constexpr std::int64_t kOfLlvm = 1 << 10;
+
+TEST(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) { EXPECT_LT(growth_over(60), 60 * kOfLlvm); }
+
+/// --gtest_also_run_disabled_tests: half an hour.
+TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 10'000 * kOfLlvm); }
+
+TEST(Cycles, OfSchedulesThatAreLoweredLeaveNothingBehind) {
+  const auto lower_once = [] { EXPECT_FALSE(Tiled().text().empty()); };
+  for (int n = 0; n < 20; ++n) lower_once();
+  const std::size_t before = bytes_in_use();
+  for (int n = 0; n < 500; ++n) lower_once();
+  EXPECT_LT(static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before), 4 << 10);
+}
+
+}  // namespace
+}  // namespace tenon
