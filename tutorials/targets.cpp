@@ -5,6 +5,7 @@
 // elements are computed by threads, so that loops are bound to them: `opencl` and `cuda` make a
 // kernel of what they do, and code for the host that launches it. All of them give the same module,
 // which is called in the same way, with arrays that are where its code runs.
+#include <tenon/driver/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
 
@@ -50,12 +51,18 @@ int main(int argc, char** argv) {
         {n}, {"i"}, [&](Var i) { return A(i) + B(i); }, "C");
 
     bool right = true;
+    std::vector<LoopView> views;
     for (const auto& [target, device] : kPlaces) {
       te::Schedule s = te::create_schedule({C});
       if (device.type != DeviceType::Cpu) {
         auto [block, thread] = s[C].split(s[C].axis(0), 64);
         s[C].bind(block, te::thread_axis("blockIdx.x"));
         s[C].bind(thread, te::thread_axis("threadIdx.x"));
+      }
+      if (options.emit == Emit::Html) {
+        views.push_back(view_loops(s, {A, B, C}, Target(target), {.name = "add"}));
+        views.back().name = target;
+        continue;
       }
       const runtime::Module module = build(s, {A, B, C}, Target(target), {.name = "add"});
       std::cout << "---- " << target << " ----\n" << module.get_source();
@@ -68,6 +75,7 @@ int main(int argc, char** argv) {
       std::cout << "check " << target << ": " << (is_right ? "right" : "wrong") << "\n";
       right &= is_right;
     }
+    if (!views.empty()) std::cout << loop_page(options.program, views);
     return right ? 0 : 1;
   });
 }

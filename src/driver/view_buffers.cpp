@@ -81,8 +81,11 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
         [&](const tir::Buffer& b) { buffers.push_back(argument(b->name, b->shape, b->dtype)); },
         [](const tir::Var&) {});
   const std::size_t arguments = buffers.size();
-  const te::BoundsReport report = te::bounds_report(
-      schedule, {.most_steps = 0, .exact = options.bounds == Bounds::Exact}, where);
+  te::BoundsReportOptions asked{.most_steps = 0, .exact = options.bounds == Bounds::Exact};
+  // Scalars are arguments there if they have a value; nothing is counted with it.
+  for (const LowerArgument& each : args)
+    if (const auto* scalar = std::get_if<tir::Var>(&each)) asked.sizes.emplace_back(*scalar, 1);
+  const te::BoundsReport report = te::bounds_report(schedule, asked, where);
   for (const te::BoundsReport::Row& row : report.rows) {
     LoopView::Buffer made = of_row(row);
     // An output has its row already.

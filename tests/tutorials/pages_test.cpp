@@ -12,8 +12,9 @@ namespace {
 
 /// All that share the command line.
 std::vector<std::string> tutorials() {
-  const std::vector<std::string> others = {"mm_relu", "stochastic_mm", "replay_trace",
-                                           "create_prim_func", "conv_blocks"};
+  const std::vector<std::string> others = {"mm_relu",          "stochastic_mm", "replay_trace",
+                                           "create_prim_func", "conv_blocks",   "tune_mm",
+                                           "tune_te",          "tune_network"};
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
     if (file.path().extension() == ".cpp" &&
