@@ -28,15 +28,16 @@ Interval within(const Interval& set, const Interval& domain, const arith::Facts&
   if (arith::can_prove(*set.min() <= *domain.min(), facts) &&
       arith::can_prove(*set.max() >= *domain.max(), facts))
     return domain;
-  // As long as the whole domain, or longer, wherever it begins.
-  const auto extent = constant_int(arith::simplify(*set.max() - *set.min(), facts));
-  const auto whole = constant_int(arith::simplify(*domain.max() - *domain.min(), facts));
-  if (extent && whole && *extent >= *whole) return domain;
   const auto min = constant_int(*set.min()), max = constant_int(*set.max());
   const auto first = constant_int(*domain.min()), last = constant_int(*domain.max());
-  if (!min || !max || !first || !last || *max < *first || *last < *min) return set;
-  return Interval::of(*min < *first ? *domain.min() : *set.min(),
-                      *max > *last ? *domain.max() : *set.max());
+  if (min && max && first && last) {
+    if (*max < *first || *last < *min) return set;
+    return Interval::of(*min < *first ? *domain.min() : *set.min(),
+                        *max > *last ? *domain.max() : *set.max());
+  }
+  // As long as the whole domain, or longer, wherever it begins.
+  const auto extent = constant_int(arith::simplify(*set.max() - *set.min(), facts));
+  return extent && first && last && *extent >= *last - *first ? domain : set;
 }
 
 }  // namespace
