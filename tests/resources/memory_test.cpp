@@ -194,13 +194,17 @@ std::int64_t growth_over(int cycles) {
   return static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before);
 }
 
-/// What LLVM itself keeps of each module that it has linked.
-constexpr std::int64_t kOfLlvm = 1 << 10;
+/// The allocator counts what it keeps for later, which varies by tens of KiB after the tests before
+/// this one. Alone, 600 cycles left 12 bytes each, and none without a parallel loop; whose these
+/// are is not known.
+constexpr std::int64_t kVariation = 1 << 10;
 
-TEST(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) { EXPECT_LT(growth_over(60), 60 * kOfLlvm); }
+TEST(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) {
+  EXPECT_LT(growth_over(60), 60 * kVariation);
+}
 
 /// --gtest_also_run_disabled_tests: half an hour.
-TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 10'000 * kOfLlvm); }
+TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 10'000 * kVariation); }
 
 TEST(Cycles, OfSchedulesThatAreLoweredLeaveNothingBehind) {
   const auto lower_once = [] { EXPECT_FALSE(Tiled().text().empty()); };
