@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
                     Misuse{"EmptyWord", "''", "unknown option ''"},
                     Misuse{"UnknownEmit", "--emit=llvm",
-                           "Known: simple, loops, outline, dot, ll, asm, source."},
+                           "Known: simple, loops, outline, dot, ll, asm, source, svg, html."},
                     Misuse{"EmptyEmit", "--emit=", "--emit"},
                     Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
                     Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
