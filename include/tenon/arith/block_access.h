@@ -10,6 +10,7 @@
 
 namespace tenon::arith {
 
+/// The boxes that a block's statements may read and write.
 struct BlockAccess {
   std::vector<tir::BufferRegion> reads, writes;
 };

@@ -17,6 +17,7 @@ class Facts;
 struct ConstBound {
   std::optional<std::int64_t> min;
   std::optional<std::int64_t> max;
+  /// Nothing is known; a single value; whether the value surely is at least, at most, or below `v`.
   static ConstBound everything() { return {}; }
   static ConstBound exactly(std::int64_t v) { return {v, v}; }
   bool is_at_least(std::int64_t v) const { return min && *min >= v; }

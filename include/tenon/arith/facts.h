@@ -39,6 +39,7 @@ class Facts {
   /// The constant bounds of a variable directly.
   void bind_bound(const Var& var, ConstBound bound);
 
+  /// As long as it lives, what was assumed holds.
   class Scope {
    public:
     Scope(Scope&&) noexcept;
@@ -59,6 +60,7 @@ class Facts {
   /// The private state that const_bound, modular_set and the simplifier read
   /// (src/arith/facts_state.h).
   struct State;
+  /// As that says.
   State& state() const { return *state_; }
 
  private:

@@ -40,6 +40,7 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
+  /// Moves both ends.
   void add_constant(std::int64_t value) {
     low_.add(1, value);
     high_.add(1, value);

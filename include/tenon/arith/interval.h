@@ -11,6 +11,7 @@ namespace tenon::arith {
 /// Inclusive at both ends. Infinity and emptiness are states.
 class Interval {
  public:
+  /// Of no bounds, and of one value.
   static Interval everything() { return {}; }
   static Interval empty();
   static Interval point(Expr e) { return Interval(e, e); }
@@ -23,6 +24,7 @@ class Interval {
   const std::optional<Expr>& min() const { return min_; }
   const std::optional<Expr>& max() const { return max_; }
   bool is_empty() const { return empty_; }
+  /// Whether neither end is known; whether both are.
   bool is_everything() const { return !empty_ && !min_ && !max_; }
   bool is_bounded() const { return !empty_ && min_ && max_; }
   /// Both ends are the same expression.
@@ -78,6 +80,7 @@ struct LinearForm {
   std::vector<Expr> coefficients;
   Expr base;
 };
+/// nullopt for what is no such sum.
 std::optional<LinearForm> linear_form(const Expr& e, const std::vector<Var>& vars);
 
 }  // namespace tenon::arith

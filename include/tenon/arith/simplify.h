@@ -15,6 +15,7 @@ namespace tenon::arith {
 
 Expr simplify(const Expr& e, const Facts& facts = Facts(), int rounds = 2);
 Range simplify(const Range& r, const Facts& facts = Facts());
+/// One of the two simplifiers alone: that of rules, and that of sums in normal form.
 Expr rewrite_simplify(const Expr& e, const Facts& facts = Facts());
 Expr canonical_simplify(const Expr& e, const Facts& facts = Facts());
 

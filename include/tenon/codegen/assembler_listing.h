@@ -16,7 +16,9 @@
 
 namespace tenon::codegen {
 
+/// What one line of assembler is.
 struct AssemblerLine {
+  /// The name of a function, a place that is jumped to, or an instruction.
   enum class Kind : std::uint8_t { Function, Label, Instruction };
   Kind kind;
   /// Without comments; spaces between the instruction and its operands.

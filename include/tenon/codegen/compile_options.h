@@ -29,6 +29,7 @@ struct Profiling {
   std::map<std::string, int> functions;
 };
 
+/// How code is made, whatever it is made for.
 struct CompileOptions {
   /// 0: not optimised, for reading; 3: all.
   int opt_level = 3;
@@ -65,6 +66,7 @@ struct CompileUnit {
 class StepClock {
  public:
   explicit StepClock(const CompileOptions& options) : options_(options) {}
+  /// Reports a step that ends now.
   void finish(std::string_view step) {
     const auto now = std::chrono::steady_clock::now();
     if (options_.on_step) options_.on_step(step, now - start_);

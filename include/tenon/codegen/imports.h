@@ -26,6 +26,7 @@ void add_imported_sources(const tir::IRModule& module, ImportedSources& sources)
 /// has several lines, a path has one.
 bool is_source_path(const std::string& source, std::initializer_list<std::string_view> suffixes);
 
+/// Which compiler imported C is given to.
 struct CImportOptions {
   /// The C compiler to ask, as $CC names it. Empty: `clang` where LLVM IR is wanted or the target
   /// is foreign and there is a clang, else `cc`.
@@ -37,6 +38,7 @@ struct CImportOptions {
 };
 
 struct ImportedC {
+  /// What the C compiler made: LLVM IR, or an object.
   enum class Form : std::uint8_t { Object, LlvmIr };
   Form form = Form::Object;
   /// An object file, or LLVM bitcode.

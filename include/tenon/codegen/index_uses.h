@@ -9,8 +9,11 @@
 
 namespace tenon::codegen {
 
+/// Which variables of a body are positions and bounds only.
 class IndexUses {
  public:
+  /// Looks through the body once; then answers whether a variable serves as a position or a bound
+  /// only.
   explicit IndexUses(const tir::Stmt& body);
   bool is_index_only(const tir::Var& var) const { return !used_as_data_.contains(&var.node()); }
 

@@ -11,6 +11,7 @@
 
 namespace tenon::codegen {
 
+/// How a program ended.
 struct FinishedProcess {
   /// What it exited with; -1 if a signal ended it.
   int status = 0;

@@ -15,6 +15,7 @@
 
 namespace tenon::codegen {
 
+/// What of an array a size is read from.
 enum class ArrayPart : std::uint8_t { Extent, Stride };
 
 /// A variable whose value is an extent or a stride of an argument.

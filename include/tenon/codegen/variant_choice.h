@@ -9,6 +9,7 @@
 
 namespace tenon::codegen {
 
+/// The functions of a library for one processor.
 struct Variant {
   std::string target;
   /// Its functions' symbols, in the order of the library's.

@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+/// What arguments are made with.
 struct ArgumentOptions {
   /// As lower takes them: an argument that is a buffer stands for the tensor that it is bound to.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
@@ -28,6 +29,7 @@ struct CallArgument {
   bool is_output = false;
   std::variant<runtime::NDArray, std::int64_t> value;
 
+  /// Null if it is a scalar.
   const runtime::NDArray* array() const { return std::get_if<runtime::NDArray>(&value); }
 };
 

@@ -12,6 +12,7 @@
 
 namespace tenon {
 
+/// What one intermediate tensor needs, and gets.
 struct BufferSize {
   std::string buffer;
   tir::StorageScope scope;

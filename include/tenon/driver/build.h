@@ -11,6 +11,7 @@
 
 namespace tenon {
 
+/// What is built, and how; nothing of it need be given.
 struct BuildOptions {
   /// Names the function that is built from a schedule; those of a module have their names.
   Name name = "main";

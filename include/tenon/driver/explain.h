@@ -19,10 +19,12 @@
 
 namespace tenon {
 
+/// What is known of a program's accesses and loops.
 struct Explanation {
   /// Wrong: whenever the access happens, it is outside.
   enum class Verdict : std::uint8_t { Proved, Checked, NotProved, Wrong };
 
+  /// A load or a store, and whether it lies inside of its tensor.
   struct Access {
     /// The stage that reads or writes, and the line of its operation: "B, gather.cpp:9".
     std::string stage;

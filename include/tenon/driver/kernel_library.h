@@ -30,6 +30,7 @@ namespace tenon {
 /// same for all of them.
 using KernelMaker = std::function<std::vector<tir::IRModule>(const Target& target)>;
 
+/// What the library is called, and which processors it is for.
 struct KernelLibraryOptions {
   /// A name in C: of the files, and in C++ of the namespace.
   std::string name;

@@ -18,6 +18,7 @@
 namespace tenon {
 
 struct LoopView {
+  /// A stage of the schedule that computes something.
   struct Stage {
     /// As the user named it.
     std::string name;
@@ -32,7 +33,9 @@ struct LoopView {
     std::optional<std::string> counted_in = std::nullopt;
   };
 
+  /// A statement of the program, as a range of its lines.
   struct Stmt {
+    /// How its iterations run, if it is a loop.
     enum class Kind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, Thread, Other };
     /// What loop it is, if it is one.
     Kind kind;
@@ -45,7 +48,9 @@ struct LoopView {
     int stage;
   };
 
+  /// A line of the machine code.
   struct Instruction {
+    /// The name of a function, a place that is jumped to, or an instruction.
     enum class Kind : std::uint8_t { Function, Label, Instruction };
     Kind kind;
     /// "vmovups (%rdi), %ymm0"; of functions and labels, the name.

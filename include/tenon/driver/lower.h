@@ -30,6 +30,7 @@ enum class Bounds : std::uint8_t {
   Exact,
 };
 
+/// How a schedule is lowered; nothing of it need be given.
 struct LowerOptions {
   /// Leaves out loop partition (and nothing else), as the known texts do.
   bool simple_mode = false;
@@ -56,6 +57,7 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
+/// As LowerOptions, for a function that a user brings.
 struct LowerFunctionOptions {
   bool simple_mode = false;
   /// Not given: the function's own.

@@ -26,6 +26,7 @@
 
 namespace tenon {
 
+/// What was measured of one stage, in all calls together.
 struct StageProfile {
   std::string function;
   /// As the user named it.
@@ -47,6 +48,7 @@ struct StageProfile {
   double elapsed = 0;
   /// What threads waited for each other at the ends of its parallel loops, and in barriers.
   double waiting = 0;
+  /// What one thread did of the stage.
   struct OnThread {
     int thread;
     double seconds;
@@ -71,6 +73,7 @@ struct StageProfile {
   std::optional<Work> work = std::nullopt;
 };
 
+/// What was measured of one function, in all calls together.
 struct FunctionProfile {
   std::string name;
   std::int64_t calls = 0;

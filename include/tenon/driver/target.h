@@ -42,6 +42,7 @@ class Target {
   tir::TargetFacts facts_;
 };
 
+/// The text that it was made of.
 std::ostream& operator<<(std::ostream& out, const Target& target);
 
 }  // namespace tenon

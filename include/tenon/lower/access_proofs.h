@@ -14,11 +14,13 @@
 
 namespace tenon::lowering {
 
+/// What is done to the memory.
 enum class AccessKind : std::uint8_t { Load, Store };
 
 /// Outside: whenever the access happens, the index is beyond an end.
 enum class Inside : std::uint8_t { Proved, NotProved, Outside };
 
+/// A load or a store, and what is proved of where it goes.
 struct AccessProof {
   AccessKind kind;
   tir::Buffer buffer;
@@ -34,6 +36,7 @@ struct AccessProof {
   /// where it stores nothing.
   std::string stage_buffer;
 
+  /// Whether the access surely lies inside.
   bool is_proved() const;
   /// Some index is Outside, and the access happens where the loops around it do.
   bool is_wrong() const;
@@ -62,6 +65,7 @@ struct Conflict {
   bool is_certain;
 };
 
+/// A loop whose iterations run side by side, and whether two of them may meet.
 struct LoopProof {
   tir::Var var;
   tir::ForKind kind;

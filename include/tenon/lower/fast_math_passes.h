@@ -6,6 +6,7 @@
 
 namespace tenon::lowering {
 
+/// In the order in which they run.
 std::span<const Pass> fast_math_passes();
 
 }  // namespace tenon::lowering

@@ -32,6 +32,7 @@ struct PassOptions {
   bool keep_buffer_sizes = false;
   /// A seed program's text has the reference's transposed prefetch address; this reproduces it.
   bool legacy_prefetch_index = false;
+  /// Which loops are written out.
   struct Unroll {
     /// 0: only loops marked unrolled. Otherwise loops of at most so many steps.
     int auto_max_step = 0;
@@ -41,6 +42,7 @@ struct PassOptions {
     /// A LowerError that names the axis, past so many copies of statements.
     int max_statements = 1 << 16;
   } unroll = {};
+  /// Which loops are divided into a part without guards and the rest.
   struct Partition {
     /// Also loops of constant extent.
     bool constant_loops = true;
@@ -57,6 +59,7 @@ struct PassOptions {
   /// Run verify() after each pass.
   bool verify = true;
 
+  /// A pass that has run: the function before and after it, and how long it took.
   struct PassReport {
     std::string_view pass;
     const tir::PrimFunc& before;
@@ -76,6 +79,7 @@ struct PipelineOptions {
   PassOptions passes = {};
 };
 
+/// A row of the table.
 struct Pass {
   /// "flatten-storage": the name in file, flag, dump and test.
   std::string_view name;

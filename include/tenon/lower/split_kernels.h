@@ -21,6 +21,7 @@
 
 namespace tenon::lowering {
 
+/// What runs on the host, and what it launches.
 struct DeviceProgram {
   tir::PrimFunc host;
   /// `<function>_kernel0`, `_kernel1`, ..., in the order in which they stand in the function.

@@ -18,6 +18,7 @@
 
 namespace tenon::lowering {
 
+/// The function with probes, and the stages that they tell of.
 struct StageProbes {
   tir::PrimFunc func;
   std::vector<tir::NotedStage> stages;

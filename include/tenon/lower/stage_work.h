@@ -14,6 +14,7 @@
 
 namespace tenon::lowering {
 
+/// What the loops of a stage do in one call of the function.
 struct StageWork {
   /// Arithmetic on values, lane by lane: sums, products, comparisons and the like, functions of
   /// mathematics as one, fused multiply-adds as two. Indices and conversions do not count.

@@ -60,6 +60,7 @@ class ArrayView {
  public:
   using Element = std::remove_const_t<T>;
   static constexpr int kRank = sizeof...(Extents);
+  /// The extents; kAny for those that are known at run time only.
   static constexpr std::array<std::int64_t, sizeof...(Extents)> kExtents{Extents...};
   static_assert(((Extents >= kAny) && ...), "an extent is a count, or kAny");
 
@@ -125,6 +126,7 @@ struct MemoryNeeds {
 template <std::size_t Params, std::size_t Dimensions>
 class KernelCall {
  public:
+  /// A call of the function, for messages.
   explicit KernelCall(std::string_view function) : function_(function) {}
 
   /// The next argument. The view must live until the call.
@@ -188,6 +190,7 @@ class KernelCall {
 
   const TenonValue* values() const { return values_.data(); }
   const std::int32_t* codes() const { return codes_.data(); }
+  /// Throws what a status other than kTenonOk means.
   void finish(std::int32_t status) const {
     if (status != kTenonOk) throw RuntimeError(std::string(function_) + ": " + tenon_last_error());
   }

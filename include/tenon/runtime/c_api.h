@@ -46,11 +46,12 @@ void tenon_set_last_error(const char* message);
 
 /* One argument; its type code says which member holds. */
 typedef union {
-  int64_t i;
-  double f;
-  void* p;
+  int64_t i; /* an integer or a bool */
+  double f;  /* a floating number */
+  void* p;   /* an address: of a DLTensor, or a handle */
 } TenonValue;
 
+/* Which member of a TenonValue holds. */
 enum TenonTypeCode {
   kTenonInt = 0,    /* i; also bool, as 0 or 1 */
   kTenonUInt = 1,   /* i holds the bits of an uint64_t */
@@ -143,9 +144,9 @@ typedef struct {
   int32_t device_type;  /* a DLDeviceType */
   const char* manifest; /* what the kernels take (tenon/runtime/kernel_spec.h) */
   const char* source;   /* in the language of the device, ends in 0 */
-  uint64_t source_bytes;
+  uint64_t source_bytes; /* without the 0 */
   const void* binary; /* what the driver loads; without it the driver compiles the source */
-  uint64_t binary_bytes;
+  uint64_t binary_bytes; /* 0 without one */
   void* loaded; /* the runtime's: NULL at first */
 } TenonKernels;
 
@@ -186,6 +187,7 @@ int32_t tenon_processor_has(const char* feature);
 /* What generated code calls, as a table. */
 typedef struct {
   uint32_t version; /* kTenonAbiVersion */
+  /* What the functions of these names do, with tenon_ before them. */
   void (*set_last_error)(const char* message);
   int32_t (*parallel_for)(TenonLoopBody body, void* closure, int64_t begin, int64_t end);
   int32_t (*parallel_launch)(TenonTaskBody body, void* closure, int32_t num_tasks);

@@ -17,6 +17,7 @@ enum class DeviceType : std::int32_t { Cpu = 1, Cuda = 2, OpenCL = 4 };
 /// "cpu", "cuda", "opencl"; "device type 9" for one that this runtime does not know.
 std::string to_string(DeviceType type);
 
+/// One of a kind of devices, by its number; the host is cpu(0).
 struct Device {
   DeviceType type = DeviceType::Cpu;
   int id = 0;
@@ -40,6 +41,7 @@ using runtime::DeviceType;
 
 inline runtime::Device cpu(int id = 0) { return {runtime::DeviceType::Cpu, id}; }
 inline runtime::Device cuda(int id = 0) { return {runtime::DeviceType::Cuda, id}; }
+/// One of OpenCL's devices, in the order in which its platforms name them.
 inline runtime::Device opencl(int id = 0) { return {runtime::DeviceType::OpenCL, id}; }
 
 }  // namespace tenon

@@ -128,6 +128,7 @@ class TimeEvaluator {
   Timing operator()(SourceLocation where = SourceLocation::current()) const {
     return evaluate({}, where);
   }
+  /// As calling it with these arguments.
   Timing evaluate(std::span<const Argument> args,
                   SourceLocation where = SourceLocation::current()) const;
 

@@ -17,6 +17,7 @@
 
 namespace tenon::runtime {
 
+/// What launching a kernel must give it.
 struct KernelSpec {
   /// In the source.
   std::string name;
@@ -30,6 +31,7 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
+/// The text that describes the kernels.
 std::string to_kernel_manifest(std::span<const KernelSpec> kernels);
 /// The inverse. Throws RuntimeError, naming the line, for a text that is none or of another
 /// version.

@@ -49,10 +49,12 @@ DataType data_type_of() {
   }
 }
 
+/// The type by DLPack's codes.
 DLDataType to_dlpack(DataType dtype);
 /// Throws RuntimeError for complex and other types that have no counterpart here.
 DataType from_dlpack(DLDataType dtype);
 
+/// Which random elements.
 struct RandomOptions {
   /// The same seed gives the same elements. Without one the n-th array of a run differs from the
   /// others, and is the same in every run.

@@ -49,7 +49,9 @@ class Profiler {
     bool is_part;
     Ticks begin, end;
   };
+  /// What a thread is in: a call, a stage, a part of a parallel loop, or waiting.
   struct Frame {
+    /// What kind of interval it is.
     enum class Kind : std::uint8_t { Call, Stage, Part, Wait };
     Kind kind;
     std::int32_t region;
@@ -60,6 +62,7 @@ class Profiler {
     const void* stack;
     Thread* outer;
   };
+  /// What one thread has measured.
   struct Thread {
     Profiler* owner;
     std::vector<Region> regions;

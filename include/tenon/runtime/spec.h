@@ -30,10 +30,13 @@ struct AnySize {
   friend bool operator==(const AnySize&, const AnySize&) = default;
 };
 
+/// An extent or a stride: a number, a size that has a name and one value in each call, or any.
 using Size = std::variant<std::int64_t, Symbol, AnySize>;
 
+/// What the function does with the array.
 enum class Access { Read, Write, ReadWrite };
 
+/// What an array must be.
 struct ArraySpec {
   DataType dtype;
   std::vector<Size> shape = {};
@@ -58,12 +61,14 @@ struct ScalarSpec {
   friend bool operator==(const ScalarSpec&, const ScalarSpec&) = default;
 };
 
+/// A parameter: an array, or a scalar.
 struct ParamSpec {
   std::string name;
   std::variant<ArraySpec, ScalarSpec> type;
   friend bool operator==(const ParamSpec&, const ParamSpec&) = default;
 };
 
+/// What a function demands of its arguments, and of the processor.
 struct FunctionSpec {
   std::string name;
   /// The linker's name of the compiled function.

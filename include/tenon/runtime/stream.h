@@ -37,6 +37,7 @@ class Stream {
   /// RuntimeError for a stream of another device.
   void wait_for(const Stream& other, SourceLocation where = SourceLocation::current()) const;
 
+  /// Whether both are the same queue.
   friend bool operator==(const Stream& a, const Stream& b) { return a.state_ == b.state_; }
 
  private:

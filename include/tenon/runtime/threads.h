@@ -12,6 +12,7 @@
 
 namespace tenon::runtime {
 
+/// That a parallel loop may use.
 inline constexpr int kMaxThreads = 4096;
 
 /// From the next loop on; 0 goes back to the default. More threads than processors are allowed.

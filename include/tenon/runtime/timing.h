@@ -23,6 +23,7 @@ struct Timing {
   static Timing of(std::vector<double> results);
 };
 
+/// How often to call, and for how long.
 struct TimeOptions {
   /// Calls measured together; a result is their time divided by their number.
   int number = 10;

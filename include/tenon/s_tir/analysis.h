@@ -15,6 +15,7 @@
 
 namespace tenon::s_tir {
 
+/// What kind of work a block does.
 enum class BlockClass : unsigned char { Complete, Reduction, ReductionInit, ReductionUpdate };
 
 /// The class of a block within its scope, or why it has none.
@@ -23,6 +24,7 @@ struct Classified {
   /// A half sentence about the block: "reads `C`, which it writes".
   std::string reason;
 };
+/// Of the block that is that node of the program.
 Classified classify(const Program& program, int block);
 
 /// Blocks of the same scope that write what it reads, and stand before it; in the order of the

@@ -29,6 +29,7 @@ using tir::Var;
 /// A callable on so many variables, or on a span of them.
 class BodyOfVars {
  public:
+  /// Of a callable.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, BodyOfVars>) BodyOfVars(F body)
       : arity_(arity_of<F>()) {
@@ -81,6 +82,7 @@ struct BlockAxis {
   std::string name;
 };
 
+/// How a loop runs.
 struct LoopOptions {
   tir::ForKind kind = tir::ForKind::Serial;
   /// "threadIdx.x": the loop is bound to it.

@@ -16,14 +16,17 @@
 
 namespace tenon::s_tir {
 
+/// As the reference's `split`.
 struct SplitOptions {
   bool preserve_unit_iters = true;
   /// Promises that the factors divide the extent: no guard is made. Refused where that is not so.
   bool disable_predication = false;
 };
+/// As the reference's `fuse`.
 struct FuseOptions {
   bool preserve_unit_iters = true;
 };
+/// Where a block is moved to.
 struct ComputeAtOptions {
   /// Loops of one iteration are made as well.
   bool preserve_unit_loops = false;
@@ -37,6 +40,7 @@ struct SplitLoop {
   tir::PrimFunc func;
   std::vector<tir::Var> loops;
 };
+/// The function, and the loop that stands for those fused.
 struct FusedLoop {
   tir::PrimFunc func;
   tir::Var loop;
@@ -48,6 +52,7 @@ struct NewBlock {
   BlockKey block;
   std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
 };
+/// The function, and the blocks that have other names in it, before and after.
 struct Renamed {
   tir::PrimFunc func;
   std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
@@ -92,6 +97,7 @@ tir::PrimFunc set_scope(const Program& program, int block, int write, tir::Stora
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
+/// Whether a buffer's number counts those that a block reads, or those that it writes.
 enum class BufferIndexType : unsigned char { Read, Write };
 /// Element (i...) of what the block reads or writes as that region is stored at map(i...): the
 /// buffer gets the shape of the map's values, and every access of it the mapped indices. Callers

@@ -21,6 +21,7 @@ namespace tenon::s_tir {
 /// What a block is found by in any version of a program: one of its iterators; a block that has
 /// none by its name and its place among such blocks of that name.
 struct BlockKey {
+  /// A block by its name, and its number among those of one name.
   struct Plain {
     std::string name;
     int ordinal;
@@ -40,9 +41,11 @@ class Program {
   // gives such numbers, of loops and blocks unless said.
 
   const tir::Stmt& stmt(int n) const { return nodes_[n].stmt; }
+  /// Whether node `n` is a block; whether it is a loop.
   bool is_block(int n) const { return stmt(n).as<tir::BlockRealize>() != nullptr; }
   bool is_loop(int n) const { return stmt(n).as<tir::For>() != nullptr; }
   const tir::For& loop(int n) const { return *stmt(n).as<tir::For>(); }
+  /// The block of node `n`. Precondition: is_block(n).
   const tir::BlockRealize& realize(int n) const { return *stmt(n).as<tir::BlockRealize>(); }
   const tir::Block& block(int n) const { return *realize(n).block; }
 

@@ -19,8 +19,10 @@
 
 namespace tenon::s_tir {
 
+/// Combines two tuples of values.
 using CombineTuples =
     std::function<std::vector<tir::Expr>(std::span<const tir::Var> x, std::span<const tir::Var> y)>;
+/// The tuple that changes nothing, for values of these types.
 using IdentityOfTypes = std::function<std::vector<tir::Expr>(std::span<const DataType> types)>;
 
 /// Who registers promises that `combine` is associative and commutative, and that the identity

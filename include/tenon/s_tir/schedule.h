@@ -19,6 +19,7 @@
 
 namespace tenon::s_tir {
 
+/// What a schedule starts with.
 struct ScheduleOptions {
   /// Of what is sampled. The same seed draws the same.
   std::uint64_t seed = 0;
@@ -36,6 +37,7 @@ class Factor {
  private:
   std::variant<std::monostate, std::int64_t, ExprRV> value_;
 };
+/// The factors of a split, as they stand in a call or as they were sampled.
 class Factors : public std::vector<Factor> {
  public:
   Factors(std::initializer_list<Factor> factors) : vector(factors) {}
@@ -57,25 +59,30 @@ class BlockOrLoop {
 /// What is noted under a key: an integer, a sampled one, a truth value, a float or a text.
 using AnnotationValue = std::variant<std::int64_t, ExprRV, bool, double, std::string>;
 
+/// How many factors to draw, the largest innermost one, and the factors if they are decided.
 struct PerfectTileOptions {
   int n = 2;
   int max_innermost_factor = 16;
   std::optional<std::vector<std::int64_t>> decision = std::nullopt;
 };
+/// What is decided already of a choice among candidates.
 struct CategoricalOptions {
   /// A position among the candidates.
   std::optional<int> decision = std::nullopt;
 };
+/// What is decided already of a place to compute at.
 struct ComputeLocationOptions {
   /// A position among the loops that are possible; -1 is the root, -2 is inlined.
   std::optional<int> decision = std::nullopt;
 };
+/// Which buffer of the block, along which axis, and that stride % factor == offset.
 struct StorageAlignOptions {
   int buffer_index = 0;
   int axis = 0;
   int factor = 1;
   int offset = 0;
 };
+/// How a trace is applied.
 struct ReplayOptions {
   /// Sampled anew instead of taking the trace's decisions.
   bool draw_anew = false;

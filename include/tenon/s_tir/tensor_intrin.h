@@ -18,10 +18,12 @@
 
 namespace tenon::s_tir {
 
+/// What an intrinsic computes, as loops and as the hardware does it.
 struct TensorIntrin {
   tir::PrimFunc description, implementation;
 };
 
+/// What becomes of an intrinsic of the same name.
 struct RegisterOptions {
   /// Replaces an intrinsic of the same name, which is refused otherwise.
   bool override_existing = false;
@@ -33,6 +35,7 @@ void register_tensor_intrin(const Name& name, tir::PrimFunc description,
                             tir::PrimFunc implementation, const RegisterOptions& options = {},
                             SourceLocation where = SourceLocation::current());
 
+/// nullopt if none of that name is registered.
 std::optional<TensorIntrin> find_tensor_intrin(const std::string& name);
 /// In alphabetical order.
 std::vector<std::string> tensor_intrin_names();

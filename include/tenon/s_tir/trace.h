@@ -24,12 +24,14 @@ namespace tenon::s_tir {
 /// What a schedule hands out: a block, a loop, or a number that was sampled. The numbers count all
 /// three together, from 0, in the order in which they came about.
 struct RV {
+  /// What it stands for.
   enum class Kind : unsigned char { Block, Loop, Expr };
   Kind kind;
   int number;
   friend bool operator==(const RV&, const RV&) = default;
 };
 
+/// What stands for a block in a trace, by its number in the text: b0.
 class BlockRV {
  public:
   explicit BlockRV(int number) : number_(number) {}
@@ -39,6 +41,7 @@ class BlockRV {
  private:
   int number_;
 };
+/// What stands for a loop: l1.
 class LoopRV {
  public:
   explicit LoopRV(int number) : number_(number) {}
@@ -48,6 +51,7 @@ class LoopRV {
  private:
   int number_;
 };
+/// What stands for a number that was sampled: v2.
 class ExprRV {
  public:
   explicit ExprRV(int number) : number_(number) {}
@@ -74,9 +78,11 @@ struct TraceValue {
 
   Variant value;
 
+  /// Whether both are written alike.
   friend bool operator==(const TraceValue& a, const TraceValue& b);
 };
 
+/// The primitives that traces have.
 enum class InstructionKind : unsigned char {
   GetBlock,
   GetLoops,
@@ -128,6 +134,7 @@ struct Instruction {
 /// came since (`index` of compute_at, `disable_predication` of split).
 enum class TraceStyle : unsigned char { V09, V17 };
 
+/// The steps of a schedule.
 struct Trace {
   std::vector<Instruction> steps;
 

@@ -14,6 +14,7 @@
 namespace tenon {
 
 struct DataType {
+  /// Two's complement, unsigned, IEEE floats, bfloat16, or an address.
   enum class Code : std::uint8_t { Int, UInt, Float, BFloat, Handle };
 
   Code code = Code::Int;

@@ -9,6 +9,7 @@
 
 namespace tenon {
 
+/// A case of one alternative that does not look at it.
 template <class Alternative, class F>
 struct CaseOf {
   F f;

@@ -17,6 +17,7 @@ namespace tenon {
 ///   tvm_call_packed("tenon_element_differs", what, actual, expected, index...)
 inline constexpr std::string_view kElementDiffers = "tenon_element_differs";
 
+/// A value that an element has.
 using ElementValue = std::variant<std::int64_t, double>;
 
 std::string element_differs(std::string_view what, const ElementValue& actual,

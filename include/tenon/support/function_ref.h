@@ -18,6 +18,7 @@ namespace tenon {
 template <class Signature>
 class FunctionRef;
 
+/// Refers to a callable that must outlive it; two words.
 template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
@@ -30,6 +31,7 @@ class FunctionRef<Result(Args...)> {
                              std::forward<Args>(args)...);
         }) {}
 
+  /// Calls it.
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:

@@ -15,6 +15,7 @@ namespace tenon {
 ///   tvm_call_packed("tenon_index_outside", what, dimension, index, min, extent)
 inline constexpr std::string_view kIndexOutside = "tenon_index_outside";
 
+/// Which dimension, the index there, and the first index and the number of those that there are.
 struct OutsideIndex {
   std::int64_t dimension, index, min, extent;
 };

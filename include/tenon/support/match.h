@@ -12,9 +12,11 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+/// Of the types of its cases.
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+/// What the case for the variant's alternative returns; one without a case does not compile.
 template <class Variant, class... Case>
 decltype(auto) match(Variant&& value, Case&&... cases) {
   return std::visit(Overloaded{std::forward<Case>(cases)...}, std::forward<Variant>(value));

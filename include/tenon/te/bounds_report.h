@@ -20,6 +20,7 @@
 
 namespace tenon::te {
 
+/// What the report counts.
 struct BoundsReportOptions {
   /// The values of symbolic sizes, without which nothing is counted.
   std::vector<std::pair<Var, std::int64_t>> sizes = {};
@@ -29,7 +30,9 @@ struct BoundsReportOptions {
   bool exact = false;
 };
 
+/// A row for every tensor that has memory.
 struct BoundsReport {
+  /// What is needed and kept along one axis.
   struct Dimension {
     /// What the readers read while one iteration of the loops around the stage runs: the box hull.
     Range required;

@@ -27,6 +27,7 @@ struct AttachPoint {
 
 /// What a tensor is to the scan that keeps it in the memory of its state.
 struct ScanPart {
+  /// What the tensor holds of the state.
   enum class Role : std::uint8_t {
     Initial,  ///< the steps before the first
     Update,   ///< what a step adds

@@ -22,6 +22,7 @@ namespace tenon::te {
 
 class Bounds {
  public:
+  /// The range of one axis of one stage.
   struct Entry {
     StageId stage;
     IterVar axis;

@@ -33,6 +33,7 @@ struct TensorIntrinBody {
   std::optional<Stmt> update = std::nullopt;
 };
 
+/// What a TensorIntrin refers to.
 struct TensorIntrinNode {
   std::string name;
   /// What the intrinsic computes, on placeholders of its own.
@@ -47,6 +48,7 @@ struct TensorIntrinNode {
 
 class TensorIntrinCall;
 
+/// What a call of an intrinsic gives besides regions.
 struct TensorIntrinCallOptions {
   std::vector<IterVar> reduce_axis = {};
   std::vector<Expr> scalars = {};
@@ -61,6 +63,7 @@ class TensorIntrin {
   const TensorIntrinNode& node() const { return *node_; }
   const std::shared_ptr<const TensorIntrinNode>& shared() const { return node_; }
   const std::string& name() const { return node_->name; }
+  /// Whether both are one intrinsic.
   bool same_as(const TensorIntrin& other) const { return node_ == other.node_; }
 
   /// The intrinsic on regions of tensors: the body of a tensor_compute.
@@ -72,6 +75,7 @@ class TensorIntrin {
   std::shared_ptr<const TensorIntrinNode> node_;
 };
 
+/// An intrinsic applied to regions, for tensor_compute.
 class TensorIntrinCall {
  public:
   TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
@@ -82,6 +86,7 @@ class TensorIntrinCall {
   TensorIntrinCallOptions options;
 };
 
+/// How operands of an intrinsic are seen.
 struct TensorIntrinOptions {
   /// Buffers for inputs and outputs; one without gets a compact buffer of its own.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
@@ -91,6 +96,7 @@ struct TensorIntrinOptions {
   int default_offset_factor = 1;
 };
 
+/// Makes the body, given buffers for the operands.
 using TensorIntrinFunction = std::function<TensorIntrinBody(std::span<const tir::Buffer> inputs,
                                                             std::span<const tir::Buffer> outputs)>;
 

@@ -72,18 +72,22 @@ struct TensorCompute {
   std::vector<Expr> scalar_inputs;
 };
 
+/// What kinds of operations there are.
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
 // ---- the handle ---------------------------------------------------------------------------------
 
+/// What computes tensors, or stands for an input: a handle.
 class Operation {
  public:
+  /// Of a node; the operation of a tensor.
   explicit Operation(std::shared_ptr<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
   // Moving copies, so that a handle is never empty.
   Operation(const Operation&) = default;
   Operation& operator=(const Operation&) = default;
 
+  /// As the user gave them.
   const std::string& name() const;
   const std::string& tag() const;
   /// One per dimension of the outputs; a scan's time axis first; none for placeholders and extern
@@ -128,6 +132,7 @@ std::ostream& operator<<(std::ostream& out, const Operation& op);
 
 // ---- bodies as callables ------------------------------------------------------------------------
 
+/// Of the Vars that a body may take.
 inline constexpr int kMaxBodyArity = 8;
 
 /// What may be a body: a function object, or a plain function.
@@ -217,6 +222,7 @@ class IndexFunction {
   std::function<Result(std::span<const Var>)> call_;
 };
 
+/// The element at an index; the elements of all outputs there.
 using ComputeBody = IndexFunction<Expr>;
 using MultiBody = IndexFunction<std::vector<Expr>>;
 
@@ -226,6 +232,7 @@ using MultiBody = IndexFunction<std::vector<Expr>>;
 Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder", DataType dtype = Float(32),
                    SourceLocation where = SourceLocation::current());
 
+/// What is noted at an operation.
 struct ComputeOptions {
   Name tag = "";
   std::map<std::string, std::string> attrs = {};
@@ -282,6 +289,7 @@ class ExternResult {
 using ExternBody = std::function<ExternResult(std::span<const tir::Buffer> inputs,
                                               std::span<const tir::Buffer> outputs)>;
 
+/// Types and buffers of an extern operation, where they are not those of its inputs.
 struct ExternOptions {
   /// The type of all outputs; without it, that of the inputs if they agree.
   std::optional<DataType> dtype = std::nullopt;
@@ -334,6 +342,7 @@ Operation replace_inputs(const Operation& op, const TensorMap& map);
 
 // ---- nodes --------------------------------------------------------------------------------------
 
+/// What an Operation refers to.
 struct OperationNode {
   OperationNode() = default;
   OperationNode(const OperationNode&) = delete;
@@ -354,6 +363,7 @@ struct OperationNode {
   std::vector<DataType> dtypes;
 };
 
+/// What a Tensor refers to.
 struct TensorNode : tir::Producer {
   TensorNode(Operation op, int index) : op(std::move(op)), index(index) {}
   std::string name() const override;

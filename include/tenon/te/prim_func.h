@@ -9,6 +9,7 @@
 
 namespace tenon::te {
 
+/// How a function is made of operations.
 struct PrimFuncOptions {
   Name name = "main";
   /// Buffers for tensors, in place of compact ones.

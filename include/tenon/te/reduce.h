@@ -13,6 +13,7 @@
 
 namespace tenon::te {
 
+/// What limits a reduction, and what it starts from.
 struct ReduceOptions {
   /// Only points where this holds take part.
   std::optional<Expr> where = std::nullopt;
@@ -34,6 +35,7 @@ Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions optio
 Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions options = {});
 Expr any(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options = {});
 
+/// Of two expressions: the elementwise ones.
 inline Expr min(const Operand& a, const Operand& b) { return tir::min(a, b); }
 inline Expr max(const Operand& a, const Operand& b) { return tir::max(a, b); }
 using tir::all;

@@ -55,6 +55,7 @@ struct Transform {
   bool pads = false;
 };
 
+/// What an axis can be made by.
 using Relation = std::variant<Split, Fuse, Rebase, Singleton, Transform>;
 
 /// The axes that a relation consumes, and those that it makes.

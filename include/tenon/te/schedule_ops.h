@@ -17,6 +17,7 @@ namespace tenon::te {
 /// scalar.
 using FunctionArgument = std::variant<Tensor, tir::Buffer, Var>;
 
+/// What the function is called, and what stands for its tensors.
 struct FunctionOptions {
   Name name = "main";
   /// Buffers for tensors, in place of compact ones.

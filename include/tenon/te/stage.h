@@ -35,6 +35,7 @@ struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;
 };
+/// Where a stage is computed.
 using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
 
 // ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
@@ -44,6 +45,7 @@ enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
 using tenon::to_string;  // of source lines; the next one would hide it
 std::string_view to_string(LoopMark mark);
 
+/// How the loop runs, and the user's line.
 struct RunMark {
   LoopMark mark;
   SourceLocation where;
@@ -53,6 +55,7 @@ struct ThreadMark {
   IterVar axis;
   SourceLocation where;
 };
+/// A pragma of the user's, with the line.
 struct Pragma {
   std::string key;
   Expr value;
@@ -75,6 +78,7 @@ struct StorageAlign {
   int offset;
 };
 
+/// All that a user has said of one axis.
 struct AxisAttributes {
   /// None: the iterations run one after the other, unless a thread or an intrinsic takes them.
   std::optional<RunMark> run = std::nullopt;
@@ -84,6 +88,7 @@ struct AxisAttributes {
   std::optional<TensorizeMark> tensorize = std::nullopt;
   std::optional<StorageAlign> align = std::nullopt;
 
+  /// Whether the axis has the mark.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
 
@@ -166,6 +171,7 @@ class PragmaValue {
   Expr value_;
 };
 
+/// What may become of extents that a layout does not divide.
 struct LayoutOptions {
   /// Where the map divides an index by what does not divide its extent, the new layout is as large
   /// as if it did: panels of 32 columns, of which the last is not full. What is left over is never
@@ -177,9 +183,11 @@ struct ScheduleData;
 
 class Stage {
  public:
+  /// What split returns.
   struct SplitAxes {
     IterVar outer, inner;
   };
+  /// What tile returns.
   struct TileAxes {
     IterVar x_outer, y_outer, x_inner, y_inner;
   };

@@ -93,6 +93,7 @@ class Tensor {
   std::shared_ptr<const TensorNode> node_;
 };
 
+/// A box of a tensor.
 struct TensorRegion {
   Tensor tensor;
   std::vector<Range> ranges;

@@ -22,6 +22,7 @@ namespace tenon::tir {
 struct Annotation {
   std::variant<Expr, std::vector<Annotation>> value = std::vector<Annotation>();
 
+  /// Whether both are written alike.
   friend bool operator==(const Annotation& a, const Annotation& b);
 };
 /// By key, alphabetical as printed: {"pragma_auto_unroll_max_step": 16}.
@@ -57,6 +58,7 @@ struct MatchBuffer {
   BufferRegion source;
 };
 
+/// What a block computes, and what it says of itself.
 struct Block {
   /// DataParallel (spatial), Reduce, Ordered (scan) or Opaque, each with its domain, in which all
   /// values lie that the realizations bind it to. Domains are constants of the block: they use no

@@ -10,6 +10,7 @@ namespace tenon::tir {
 /// broadcasts and is given no strides gets a variable for each.
 enum class BufferKind : std::uint8_t { Default, AutoBroadcast };
 
+/// What a Buffer refers to.
 struct BufferNode {
   Var data;
   DataType dtype;
@@ -34,6 +35,7 @@ struct BufferNode {
   int rank() const { return static_cast<int>(shape.size()); }
 };
 
+/// How a buffer lies in memory; nothing of it need be given.
 struct BufferOptions {
   Name name = "buffer";
   /// Given: used as the data pointer; its scope then is the buffer's.

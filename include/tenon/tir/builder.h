@@ -66,6 +66,7 @@ class BufferRef {
   SourceLocation where_;
 };
 
+/// How a loop runs, and the type of its variable.
 struct ForOptions {
   ForKind kind = ForKind::Serial;
   /// Of the loop variable, int32 or int64; wider where the bounds are.

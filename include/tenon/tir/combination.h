@@ -5,6 +5,7 @@
 
 namespace tenon::tir {
 
+/// What an element is combined with.
 struct Combination {
   /// Add, Mul, Min or Max.
   BinaryOp op;

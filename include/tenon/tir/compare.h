@@ -6,6 +6,7 @@
 
 namespace tenon::tir {
 
+/// Whether they are equal but for the names of what they define.
 bool structural_equal(const Expr& a, const Expr& b);
 bool structural_equal(const Stmt& a, const Stmt& b);
 /// Parameters and their buffers are matched by position.
@@ -17,6 +18,7 @@ struct Difference {
   /// What differs: "operator", "constant", "dtype", "variable", ...
   std::string what;
 };
+/// In the order of the text.
 std::optional<Difference> first_difference(const Expr& a, const Expr& b);
 std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
 

@@ -27,6 +27,7 @@ struct HostArray {
   std::vector<std::int64_t> strides = {};
 };
 
+/// An argument: an array, an integer or a float.
 using HostValue = std::variant<HostArray, std::int64_t, double>;
 
 /// One access of a buffer, for checks of bounds.
@@ -56,6 +57,7 @@ struct WarpAccess {
   int ways;
 };
 
+/// What the interpreter watches for; nothing of it need be given.
 struct EvaluateOptions {
   bool check_uninitialized = false;
   /// Refuses what real threads might do in another order: two threads of a block that use an

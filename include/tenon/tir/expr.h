@@ -178,6 +178,7 @@ class Producer {
   virtual const void* operation_identity() const = 0;
   virtual int value_index() const = 0;
 };
+/// What a ProducerLoad reads of.
 using ProducerRef = std::shared_ptr<const Producer>;
 
 // ---- kinds of expressions -----------------------------------------------------------------------
@@ -190,6 +191,7 @@ struct IntImm {
 struct FloatImm {
   double value;
 };
+/// A text, as an argument of a call.
 struct StringImm {
   std::string value;
 };
@@ -233,6 +235,7 @@ struct Binary {
   Expr a;
   Expr b;
 };
+/// The other truth value, lane-wise.
 struct Not {
   Expr a;
 };
@@ -248,6 +251,7 @@ struct Ramp {
   Expr stride;
   int lanes;
 };
+/// `lanes` times the value, which may be a vector.
 struct Broadcast {
   Expr value;
   int lanes;
@@ -257,6 +261,7 @@ struct Shuffle {
   std::vector<Expr> vectors;
   std::vector<Expr> indices;
 };
+/// `body`, where `var` has the value.
 struct LetExpr {
   Var var;
   Expr value;
@@ -288,6 +293,7 @@ struct CommReducerNode {
   std::vector<Expr> result, identity;
   std::string name;
 };
+/// A handle of what combines.
 using CommReducer = std::shared_ptr<const CommReducerNode>;
 
 /// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from
@@ -300,11 +306,13 @@ struct ReduceNode {
   std::vector<IterVar> axis;
   Expr condition;
 };
+/// One value of a reduction; gone when loops are made.
 struct Reduce {
   std::shared_ptr<const ReduceNode> reduction;
   int value_index;
 };
 
+/// What an IterVar refers to.
 struct IterVarNode {
   std::optional<Range> dom;
   Var var;
@@ -312,12 +320,14 @@ struct IterVarNode {
   std::optional<ThreadTag> thread;
 };
 
+/// Memory, and how elements lie in it: a handle.
 class Buffer {
  public:
   explicit Buffer(std::shared_ptr<const BufferNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Buffer(const Buffer&) = default;
   Buffer& operator=(const Buffer&) = default;
+  /// What it refers to, and whether both refer to the same.
   const BufferNode* operator->() const { return node_.get(); }
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
@@ -351,12 +361,15 @@ class Buffer {
   std::shared_ptr<const BufferNode> node_;
 };
 
+/// buffer[indices]; with a vector last index, lane-wise.
 struct Load {
   Buffer buffer;
   std::vector<Expr> indices;
 };
 
+/// What an Expr refers to.
 struct ExprNode {
+  /// Every kind there is.
   using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp,
                              Broadcast, Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
   /// However deep the tree is: where the stack runs low, parts are taken out before they are

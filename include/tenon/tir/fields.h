@@ -10,12 +10,14 @@
 
 namespace tenon::tir {
 
+/// What a member is to its node.
 enum class FieldRole : std::uint8_t {
   Part,        // a value, or an expression, list or range of expressions
   Definition,  // a variable or buffer that exists in the node's body
   Body         // what is evaluated or executed with the definitions
 };
 
+/// One member of a node, and what it is to the node.
 template <FieldRole kRole, class Node, class T>
 struct Field {
   static constexpr FieldRole role = kRole;

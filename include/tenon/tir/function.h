@@ -29,7 +29,9 @@ enum class Form : std::uint8_t {
   Lowered,
 };
 
+/// A function: parameters, the arrays among them, and the statements.
 struct PrimFunc {
+  /// What is known of the function as a whole.
   struct Attrs {
     /// Empty: none, which only a function that is not lowered yet may have.
     std::string global_symbol = "main";

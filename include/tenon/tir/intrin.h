@@ -127,6 +127,7 @@ enum class Effect : std::uint8_t {
   UpdateState  // may write memory or do anything else
 };
 
+/// The name in texts; the intrinsic of a name, nullopt if there is none; what a call of it may do.
 std::string_view to_string(Intrin intrin);
 std::optional<Intrin> find_intrin(std::string_view name);
 Effect effect_of(Intrin intrin);

@@ -16,6 +16,7 @@
 
 namespace tenon::tir {
 
+/// Where a statement stands.
 struct ListedStmt {
   /// Of the listing's own function.
   Stmt stmt;

@@ -17,6 +17,7 @@ struct OpaqueBlocks {
   std::unordered_map<const void*, std::vector<Var>> carried_by;
 };
 
+/// Of a body of blocks.
 OpaqueBlocks make_blocks_opaque(const Stmt& body);
 
 /// The block program as loops over multi-dimensional buffers, each of which is allocated whole, by

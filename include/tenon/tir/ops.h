@@ -42,6 +42,7 @@ class Operand {
       : value_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
+  /// Whether it is a literal of C++, which takes the type that it meets.
   bool is_literal() const { return !std::holds_alternative<Expr>(value_); }
   /// A literal by itself: int32 (int64 where it must), Bool, float32.
   Expr alone() const;
@@ -59,6 +60,7 @@ class Operand {
 struct Promoted {
   Expr a, b;
 };
+/// Both operands in the type that they meet in.
 Promoted promote(const Operand& a, const Operand& b);
 
 // ---- folding construction on operands of one type (what passes use) -----------------------------

@@ -14,6 +14,7 @@
 
 namespace tenon::tir {
 
+/// What buffers of one name hold, and where that was declared.
 struct StageLine {
   /// The name of buffers. Several may have it.
   std::string buffer;

@@ -7,15 +7,19 @@ namespace tenon::tir {
 
 struct StmtNode;
 
+/// A statement: a handle, never empty.
 class Stmt {
  public:
   explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Stmt(const Stmt&) = default;
   Stmt& operator=(const Stmt&) = default;
+  /// What it refers to.
   const StmtNode& node() const { return *node_; }
+  /// Null if it is of another kind.
   template <class T>
   const T* as() const;
+  /// Whether both refer to one node.
   bool same_as(const Stmt& other) const { return node_ == other.node_; }
 
  private:
@@ -37,6 +41,7 @@ struct Realize {
     int factor;
     int offset;
   };
+  /// What a schedule has set for the memory.
   struct Traits {
     std::vector<DimAlign> align;
     bool double_buffer = false;
@@ -83,15 +88,18 @@ struct For {
   /// Only in block programs (block.h); null for none.
   std::shared_ptr<const LoopTraits> traits = nullptr;
 };
+/// Runs the body as long as the condition holds before it.
 struct While {
   Expr condition;
   Stmt body;
 };
+/// One of the two, or nothing.
 struct If {
   Expr condition;
   Stmt then_case;
   std::optional<Stmt> else_case;
 };
+/// The body, where `var` has the value.
 struct Let {
   Var var;
   Expr value;
@@ -116,6 +124,7 @@ enum class AttrKind : std::uint8_t {
   BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)
 };
 
+/// A fact about the body; the kinds say what subject, key and value are.
 struct Attr {
   AttrKind kind;
   std::variant<Expr, IterVar, Buffer, CommReducer> subject;
@@ -125,6 +134,7 @@ struct Attr {
   Stmt body;
 };
 
+/// Computes the value for its effect.
 struct Evaluate {
   Expr value;
 };
@@ -146,7 +156,9 @@ struct BlockRealize {
   std::shared_ptr<const Block> block;
 };
 
+/// What a Stmt refers to.
 struct StmtNode {
+  /// Every kind there is.
   using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert,
                              Attr, Evaluate, Seq, Prefetch, BlockRealize>;
   /// However deep the program is: where the stack runs low, it goes on elsewhere.

@@ -16,6 +16,7 @@
 
 namespace tenon::tir {
 
+/// A stage that the function computes.
 struct NotedStage {
   std::string name;
   /// "matmul.cpp:14"; of several stages of one name, their places. Empty without notes.

@@ -10,6 +10,7 @@
 
 namespace tenon::tir {
 
+/// What code is made for, and in which language.
 enum class TargetKind : unsigned char { Llvm, C, Cuda, OpenCl };
 
 /// The vector registers that loops are made to fit.
@@ -31,6 +32,7 @@ struct CacheBytes {
   friend bool operator==(const CacheBytes&, const CacheBytes&) = default;
 };
 
+/// What passes and generators may know of a target.
 struct TargetFacts {
   TargetKind kind = TargetKind::Llvm;
   std::string triple = "";                 // empty: this host's
@@ -53,9 +55,11 @@ struct TargetFacts {
   /// The functions are found, once linked into a program, as the system library of this prefix.
   std::optional<std::string> system_library = std::nullopt;
 
+  /// Whether the device has OpenCL's extension of that name.
   bool has_extension(std::string_view name) const {
     return std::find(extensions.begin(), extensions.end(), name) != extensions.end();
   }
+  /// Whether kernels are made.
   bool is_gpu() const { return kind == TargetKind::Cuda || kind == TargetKind::OpenCl; }
 };
 

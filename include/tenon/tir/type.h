@@ -43,6 +43,7 @@ struct PointerType {
 
 /// A level of the launch hierarchy: "blockIdx.x", "threadIdx.z", "vthread", "vthread.y", "cthread".
 struct ThreadTag {
+  /// blockIdx, threadIdx, or a virtual thread.
   enum class Level : std::uint8_t { BlockIdx, ThreadIdx, VThread, CThread };
   Level level;
   /// 0, 1, 2 for x, y, z; absent where the tag has no dimension ("vthread").

@@ -16,6 +16,7 @@
 
 namespace tenon::tir {
 
+/// A rule that is broken, and where.
 struct Violation {
   std::string what;
   /// The offending expression or statement's first line, printed.
@@ -24,6 +25,7 @@ struct Violation {
   std::optional<Var> undefined = std::nullopt;
 };
 
+/// All that is wrong of the function in that form; nothing if it is well-formed.
 std::vector<Violation> verify(const PrimFunc& func, Form form);
 
 }  // namespace tenon::tir

@@ -20,6 +20,7 @@ struct Tolerance {
   double absolute = 1e-3;
 };
 
+/// How far two arrays are apart.
 struct Comparison {
   std::int64_t elements = 0;
   /// Elements out of tolerance; a NaN is right beside a NaN only.
@@ -36,6 +37,7 @@ Comparison compare(const runtime::NDArray& actual, const runtime::NDArray& expec
 /// Computes the outputs in plain C++. Given the arrays among the arguments, in order.
 using Reference = std::function<void(std::span<const runtime::NDArray> arrays)>;
 
+/// For what a schedule is checked, and how exactly.
 struct CheckOptions {
   Target target = Target("llvm");
   lowering::PassOptions passes = {};
@@ -48,6 +50,7 @@ struct CheckOptions {
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
 };
 
+/// What became of a check.
 struct CheckReport {
   Comparison worst = {};
   /// The argument that `worst` is about: an output, or an input that has been written.

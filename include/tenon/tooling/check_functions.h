@@ -9,6 +9,7 @@
 
 namespace tenon {
 
+/// How the second function runs, and how exactly results must agree.
 struct CheckFunctionsOptions {
   /// Not given: the second function runs in the interpreter as well.
   std::optional<Target> target = std::nullopt;

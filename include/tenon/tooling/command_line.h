@@ -34,6 +34,7 @@ namespace tenon {
 /// of all that belongs together (driver/loop_page.h).
 enum class Emit : std::uint8_t { Simple, Loops, Outline, Dot, Ll, Asm, Source, Svg, Html };
 
+/// What the command line says.
 struct CommandLineOptions {
   /// The program's name.
   std::string program;
@@ -51,9 +52,11 @@ struct CommandLineOptions {
   std::vector<std::string> dump_after;
   bool time_passes = false;
 
+  /// Whether schedules are to run.
   bool runs() const { return check || time || profile; }
 };
 
+/// What a program says of itself.
 struct ProgramSettings {
   /// A sentence or two, for --help.
   std::string about;

@@ -27,6 +27,7 @@ Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgumen
 /// The table of each, an object of all in JSON, or a trace of all (driver/profile.h).
 enum class ProfileForm : std::uint8_t { Table, Json, Trace };
 
+/// Prints profiles in one of the forms.
 class ProfilePrinter {
  public:
   ProfilePrinter(ProfileForm form, std::ostream& out) : form_(form), out_(out) {}

@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+/// What is counted, and where it is drawn.
 struct ProgressOptions {
   /// What is counted, in the plural.
   std::string what = "steps";

@@ -32,6 +32,7 @@
 
 namespace tenon {
 
+/// What a schedule needs to be shown and run.
 struct ShowOptions {
   lowering::PassOptions passes = {};
   /// Buffers for tensors, as lower takes them.
@@ -54,6 +55,7 @@ struct ShowOptions {
 /// the size for that, to check.
 class ScheduleProgram {
  public:
+  /// Whether the body runs to print and time, or to check.
   enum class Phase : std::uint8_t { Show, Check };
   ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
                   std::ostream& out, std::ostream& err);

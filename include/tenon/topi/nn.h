@@ -20,6 +20,7 @@ namespace tenon::topi {
 
 using te::Tensor;
 
+/// Tags of the operations.
 inline constexpr const char* kMatmul = "matmul";
 inline constexpr const char* kBatchMatmul = "batch_matmul";
 inline constexpr const char* kDense = "dense";
@@ -30,6 +31,7 @@ inline constexpr const char* kConv2dNchw = "conv2d_nchw";
 
 // ---- products -----------------------------------------------------------------------------------
 
+/// How the factors lie, and what the result is.
 struct MatmulOptions {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -45,6 +47,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {},
 Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {},
                     SourceLocation where = SourceLocation::current());
 
+/// As MatmulOptions, for a layer.
 struct DenseOptions {
   std::optional<DataType> out_dtype = std::nullopt;
   Name name = "T_dense";
@@ -65,6 +68,7 @@ Tensor softmax(const Tensor& x, int axis = -1, Name name = "T_softmax_norm",
 
 // ---- windows over images {batch, channel, height, width} ----------------------------------------
 
+/// How windows move, and what lies beside the input.
 struct PoolOptions {
   /// Of height and width.
   std::array<int, 2> stride = {1, 1};
@@ -82,6 +86,7 @@ Tensor max_pool2d(const Tensor& x, std::array<int, 2> window, PoolOptions option
 Tensor avg_pool2d(const Tensor& x, std::array<int, 2> window, PoolOptions options = {},
                   SourceLocation where = SourceLocation::current());
 
+/// How windows move, and what lies beside the input.
 struct ConvolutionOptions {
   std::array<int, 2> stride = {1, 1};
   std::array<int, 2> dilation = {1, 1};

@@ -19,6 +19,7 @@ namespace tenon::topi {
 
 using te::Tensor;
 
+/// Which axes stay, and the result's name.
 struct ReductionOptions {
   bool keepdims = false;
   Name name = "";

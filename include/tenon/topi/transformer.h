@@ -15,6 +15,7 @@ namespace tenon::topi {
 
 using te::Tensor;
 
+/// Tags of the operations.
 inline constexpr const char* kLayerNorm = "layer_norm";
 inline constexpr const char* kRmsNorm = "rms_norm";
 inline constexpr const char* kAttention = "attention";
@@ -34,6 +35,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, doub
 Tensor rms_norm(const Tensor& x, const Tensor& gamma, double epsilon = 1e-5,
                 Name name = "T_rms_norm", SourceLocation where = SourceLocation::current());
 
+/// What attention is computed with.
 struct AttentionOptions {
   /// Of the products of queries and keys, positive; 1 / sqrt(width) unless said.
   std::optional<double> scale = std::nullopt;

@@ -16,6 +16,7 @@
 
 namespace tenon::codegen {
 
+/// How the text of kernels is written.
 struct KernelOptions {
   /// Comments say which stage is computed, and the user's line of it.
   bool stage_comments = false;

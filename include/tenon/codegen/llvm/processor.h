@@ -14,6 +14,7 @@
 
 namespace tenon::codegen {
 
+/// A processor, as LLVM names it and its features.
 struct Processor {
   /// "x86_64-pc-linux-gnu"
   std::string triple;
