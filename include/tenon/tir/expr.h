@@ -178,8 +178,7 @@ class Producer {
   virtual const void* operation_identity() const = 0;
   virtual int value_index() const = 0;
 };
-/// What a ProducerLoad reads of.
-using ProducerRef = std::shared_ptr<const Producer>;
+using ProducerRef = std::shared_ptr<const Producer>;  // What a ProducerLoad reads of.
 
 // ---- kinds of expressions -----------------------------------------------------------------------
 
@@ -191,8 +190,7 @@ struct IntImm {
 struct FloatImm {
   double value;
 };
-/// A text, as an argument of a call.
-struct StringImm {
+struct StringImm {  // A text, as an argument of a call.
   std::string value;
 };
 /// A variable; `pointer` is set for data pointers (dtype Handle), `is_size` for those known >= 0.
@@ -235,8 +233,7 @@ struct Binary {
   Expr a;
   Expr b;
 };
-/// The other truth value, lane-wise.
-struct Not {
+struct Not {  // The other truth value, lane-wise.
   Expr a;
 };
 /// Evaluates both sides (if_then_else evaluates one).
@@ -251,8 +248,7 @@ struct Ramp {
   Expr stride;
   int lanes;
 };
-/// `lanes` times the value, which may be a vector.
-struct Broadcast {
+struct Broadcast {  // `lanes` times the value, which may be a vector.
   Expr value;
   int lanes;
 };
@@ -261,8 +257,7 @@ struct Shuffle {
   std::vector<Expr> vectors;
   std::vector<Expr> indices;
 };
-/// `body`, where `var` has the value.
-struct LetExpr {
+struct LetExpr {  // `body`, where `var` has the value.
   Var var;
   Expr value;
   Expr body;
@@ -293,8 +288,7 @@ struct CommReducerNode {
   std::vector<Expr> result, identity;
   std::string name;
 };
-/// A handle of what combines.
-using CommReducer = std::shared_ptr<const CommReducerNode>;
+using CommReducer = std::shared_ptr<const CommReducerNode>;  // A handle of what combines.
 
 /// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from
 /// `init` (the reducer's identity if empty); the value is component `value_index`. Only as the
@@ -306,28 +300,24 @@ struct ReduceNode {
   std::vector<IterVar> axis;
   Expr condition;
 };
-/// One value of a reduction; gone when loops are made.
-struct Reduce {
+struct Reduce {  // One value of a reduction; gone when loops are made.
   std::shared_ptr<const ReduceNode> reduction;
   int value_index;
 };
 
-/// What an IterVar refers to.
-struct IterVarNode {
+struct IterVarNode {  // What an IterVar refers to.
   std::optional<Range> dom;
   Var var;
   IterKind kind;
   std::optional<ThreadTag> thread;
 };
 
-/// Memory, and how elements lie in it: a handle.
-class Buffer {
+class Buffer {  // Memory, and how elements lie in it: a handle.
  public:
   explicit Buffer(std::shared_ptr<const BufferNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Buffer(const Buffer&) = default;
   Buffer& operator=(const Buffer&) = default;
-  /// What it refers to, and whether both refer to the same.
   const BufferNode* operator->() const { return node_.get(); }
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
@@ -361,15 +351,12 @@ class Buffer {
   std::shared_ptr<const BufferNode> node_;
 };
 
-/// buffer[indices]; with a vector last index, lane-wise.
-struct Load {
+struct Load {  // buffer[indices]; with a vector last index, lane-wise.
   Buffer buffer;
   std::vector<Expr> indices;
 };
 
-/// What an Expr refers to.
-struct ExprNode {
-  /// Every kind there is.
+struct ExprNode {  // What an Expr refers to.
   using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp,
                              Broadcast, Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
   /// However deep the tree is: where the stack runs low, parts are taken out before they are
