@@ -62,8 +62,8 @@ enum class Intrin : std::uint8_t {
   bitwise_not,
   // Fixed point: q_multiply_shift(x, y, q, s) = round(x * y * 2^(-q-s)...) of int32.
   q_multiply_shift,
-  // dp4a(a, b, c) = c + a0 b0 + a1 b1 + a2 b2 + a3 b3: a and b are int8x4 or uint8x4, c and the
-  // value are int32 or uint32, which wrap.
+  // dp4a(a, b, c) = c + the products of neighbours that fill its bits: four of int8 or uint8, which
+  // wrap in int32 or uint32; two of bfloat16 in float32, subnormal numbers perhaps as zeros.
   dp4a,
   // Choice: if_then_else(c, a, b) evaluates one side only; likely(c) is c, with a hint that it
   // mostly holds.
