@@ -14,6 +14,7 @@
 
 namespace tenon::topi {
 
+/// Tags of the operations.
 inline constexpr const char* kDepthwiseConv2dNchw = "depthwise_conv2d_nchw";
 inline constexpr const char* kGroupConv2dNchw = "group_conv2d_nchw";
 inline constexpr const char* kConv2dNhwc = "conv2d_nhwc";

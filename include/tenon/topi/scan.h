@@ -17,6 +17,7 @@ namespace tenon::topi {
 
 using te::Tensor;
 
+/// What is summed, in which type, and the result's name.
 struct CumulativeOptions {
   /// Of the elements before, without the element itself: the first is 0 (1 for products).
   bool exclusive = false;
@@ -28,6 +29,7 @@ struct CumulativeOptions {
 
 Tensor cumsum(const Tensor& x, int axis = 0, CumulativeOptions options = {},
               SourceLocation where = SourceLocation::current());
+/// The same with products.
 Tensor cumprod(const Tensor& x, int axis = 0, CumulativeOptions options = {},
                SourceLocation where = SourceLocation::current());
 

@@ -19,6 +19,7 @@ struct Lesson {
   double speed;
 };
 
+/// What guesses how fast candidates are; more is faster.
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -32,6 +33,7 @@ class CostModel {
 /// Guesses at random: the control that a real model must beat. The same seed guesses the same.
 std::unique_ptr<CostModel> random_model(std::uint64_t seed = 0);
 
+/// How many trees, how deep, and how much each counts.
 struct BoostedTreesOptions {
   std::uint64_t seed = 0;
   int max_depth = 10;

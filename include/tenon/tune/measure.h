@@ -48,6 +48,7 @@ struct Measurement {
   double median() const;
 };
 
+/// How candidates are compiled, run, compared and timed.
 struct MeasureOptions {
   /// Compiled at once; 0: physical cores.
   int build_workers = 0;

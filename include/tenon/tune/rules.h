@@ -37,6 +37,7 @@ std::vector<ScheduleRule> default_rules(const Target& target);
 /// Blocks without loops that write a constant are computed where they are read.
 ScheduleRule inline_constants();
 
+/// Where blocks are put.
 struct AutoInlineOptions {
   /// A block is put into its producer too, where it has just one.
   bool into_producer = false;
@@ -45,6 +46,7 @@ struct AutoInlineOptions {
 /// they are read. Results are not: nobody reads them.
 ScheduleRule auto_inline(const AutoInlineOptions& options = {});
 
+/// When partial results are made, and how long their inner loops may be.
 struct RFactorOptions {
   /// A reduction with fewer independent elements than this for each core is split into partial
   /// ones.
@@ -55,6 +57,7 @@ struct RFactorOptions {
 /// the inner part of its loop.
 ScheduleRule add_rfactor(const RFactorOptions& options = {});
 
+/// The levels of tiles, and what is copied at which.
 struct TilingOptions {
   /// The order of the tiles: S all spatial loops, R all loops of the reduction.
   std::string structure = "SSRSRS";
@@ -72,6 +75,7 @@ struct TilingOptions {
 /// reuse, innermost first, and one without; the same again with large inputs copied.
 ScheduleRule multi_level_tiling(const TilingOptions& options = {});
 
+/// How far loops run in parallel, in vectors and written out.
 struct ParallelizeOptions {
   int max_jobs_per_core = 16;
   /// Most elements of a vector; at most so many of an innermost loop are vectorized.

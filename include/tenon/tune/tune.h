@@ -32,6 +32,7 @@ struct Task {
   int weight = 1;
 };
 
+/// How candidates are found between measurements.
 struct SearchOptions {
   /// Candidates drawn anew for a round, at least.
   int population = 128;
@@ -47,8 +48,10 @@ struct SearchOptions {
   int workers = 0;
 };
 
+/// How much a line of the log matters.
 enum class LogLevel : unsigned char { Debug, Info, Warning };
 
+/// What is tuned, for which target, and how long.
 struct TuneOptions {
   tir::IRModule mod;
   Target target = Target("llvm");
