@@ -8,6 +8,7 @@
 
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "units_in_last_place.h"
 
 namespace tenon::codegen {
 namespace {
@@ -90,20 +91,6 @@ NDArray inputs_of(const Function& f) {
   return array_of(values);
 }
 
-/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is
-/// not, and for a zero of the wrong sign.
-double error_of(double got, long double exact) {
-  const auto rounded = static_cast<double>(exact);
-  if (std::isnan(rounded) || std::isnan(got))
-    return std::isnan(rounded) == std::isnan(got) ? 0 : INFINITY;
-  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
-  if (std::signbit(got) != std::signbit(rounded)) return INFINITY;
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  return static_cast<double>(std::abs(got - exact) /
-                             std::ldexp(1.0L, std::max(exponent - 53, -1074)));
-}
-
 class Float64Polynomial : public ::testing::TestWithParam<Function> {
  protected:
   NDArray run(int lanes, const TargetFacts& target) {
@@ -126,13 +113,7 @@ TEST_P(Float64Polynomial, IsAsNearAsItsHeaderSays) {
 
 TEST_P(Float64Polynomial, GivesTheSameBitsForEveryNumberOfLanes) {
   for (const TargetFacts& target : {host_target(), plain_target()}) {
-    const NDArray one = run(1, target), many = run(8, target);
-    for (std::int64_t n = 0; n < kCount; ++n) {
-      const double x = one.data<double>()[n], y = many.data<double>()[n];
-      if (std::isnan(x) && std::isnan(y)) continue;
-      ASSERT_EQ(std::memcmp(&x, &y, sizeof x), 0)
-          << GetParam().name << "(" << input_.data<double>()[n] << ")";
-    }
+    expect_same_bits<double>(run(1, target), run(8, target), input_, GetParam().name);
   }
 }
 

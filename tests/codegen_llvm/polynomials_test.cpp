@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "units_in_last_place.h"
 
 namespace tenon::codegen {
 namespace {
@@ -62,19 +63,6 @@ class Polynomial : public ::testing::TestWithParam<Function> {
   NDArray input_ = many_floats();
 };
 
-/// Errors of `got` in the place of `exact`: infinite where one is infinite or NaN and the other is
-/// not, and for a zero of the wrong sign.
-double error_of(float got, double exact) {
-  const auto rounded = static_cast<float>(exact);
-  if (std::isnan(exact) || std::isnan(got))
-    return std::isnan(exact) == std::isnan(got) ? 0 : INFINITY;
-  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
-  if (std::signbit(got) != std::signbit(rounded)) return INFINITY;
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  return std::abs(got - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
-}
-
 TEST_P(Polynomial, IsAsNearAsItsHeaderSays) {
   for (const TargetFacts& target : {host_target(), plain_target()}) {
     const NDArray output = run(8, target);
@@ -89,15 +77,8 @@ TEST_P(Polynomial, IsAsNearAsItsHeaderSays) {
 TEST_P(Polynomial, GivesTheSameBitsForEveryNumberOfLanes) {
   for (const TargetFacts& target : {host_target(), plain_target()}) {
     const NDArray one = run(1, target);
-    for (int lanes : {2, 8, 16}) {
-      const NDArray many = run(lanes, target);
-      for (std::int64_t n = 0; n < input_.num_elements(); ++n) {
-        const float x = one.data<float>()[n], y = many.data<float>()[n];
-        if (std::isnan(x) && std::isnan(y)) continue;
-        ASSERT_EQ(std::memcmp(&x, &y, sizeof x), 0)
-            << GetParam().name << "(" << input_.data<float>()[n] << ") with " << lanes << " lanes";
-      }
-    }
+    for (int lanes : {2, 8, 16})
+      expect_same_bits<float>(one, run(lanes, target), input_, GetParam().name);
   }
 }
 

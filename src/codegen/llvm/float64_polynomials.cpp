@@ -1,6 +1,6 @@
 #include "codegen/llvm/float64_polynomials.h"
 
-#include "codegen/llvm/lane_maths.h"
+#include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
 
@@ -8,17 +8,13 @@ using tir::Intrin;
 
 namespace {
 
-/// 2^52 + 2^51: added to a number of less than 2^51, it leaves the nearest integer in the last
-/// bits.
-constexpr double kRounder = 0x1.8p52;
-constexpr std::int64_t kBitsOfRounder = 0x4338000000000000;
 /// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
 constexpr double kLog2High = 0x1.62e42feep-1, kLog2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLog10Of2High = 0x1.34413508p-2, kLog10Of2Low = 0x1.f79fef311f12bp-34;
 
-class Polynomials : LaneMaths {
+class Float64 : RangeReduction {
  public:
-  Polynomials(llvm::IRBuilderBase& builder, llvm::Value* x) : LaneMaths(builder, x->getType()) {}
+  using RangeReduction::RangeReduction;
 
   /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
   llvm::Value* exp(llvm::Value* x) {
@@ -34,26 +30,20 @@ class Polynomials : LaneMaths {
 
   /// 2^r = 1 + r P(r) for |r| <= 1 / 2.
   llvm::Value* exp2(llvm::Value* x) {
-    x = clamped(x, -1077, 1025);
-    llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
-    llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
-    llvm::Value* p = horner(r, {0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24,
-                                0x1.62bfd466d9b7p-20, 0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13,
-                                0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7, 0x1.c6b08d704a0cbp-5,
-                                0x1.ebfbdff82c598p-3, 0x1.62e42fefa39efp-1});
-    return scaled(multiply_add(p, r, number(1)), rounded_integer(shifted));
+    return power(
+        reduce(clamped(x, -1077, 1025)),
+        {0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24, 0x1.62bfd466d9b7p-20,
+         0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13, 0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7,
+         0x1.c6b08d704a0cbp-5, 0x1.ebfbdff82c598p-3, 0x1.62e42fefa39efp-1});
   }
 
   /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
   llvm::Value* exp10(llvm::Value* x) {
-    const Reduced power =
-        reduce(clamped(x, -324, 309), 0x1.a934f0979a371p1, kLog10Of2High, kLog10Of2Low);
-    llvm::Value* p =
-        horner(power.rest, {0x1.85e471503a3p-15, 0x1.fbfbe9a1b5e3dp-13, 0x1.2ea4f27770d7ap-10,
-                            0x1.48978725c2b1cp-8, 0x1.4116b06d6309ap-6, 0x1.16e4dfceb64dap-4,
-                            0x1.a7ed7084795dcp-3, 0x1.1429ffd1d2e29p-1, 0x1.2bd7609fd98c9p0,
-                            0x1.0470591de2ca8p1, 0x1.53524c73cea69p1, 0x1.26bb1bbb55516p1});
-    return scaled(multiply_add(p, power.rest, number(1)), power.exponent);
+    return power(
+        reduce(clamped(x, -324, 309), 0x1.a934f0979a371p1, kLog10Of2High, kLog10Of2Low),
+        {0x1.85e471503a3p-15, 0x1.fbfbe9a1b5e3dp-13, 0x1.2ea4f27770d7ap-10, 0x1.48978725c2b1cp-8,
+         0x1.4116b06d6309ap-6, 0x1.16e4dfceb64dap-4, 0x1.a7ed7084795dcp-3, 0x1.1429ffd1d2e29p-1,
+         0x1.2bd7609fd98c9p0, 0x1.0470591de2ca8p1, 0x1.53524c73cea69p1, 0x1.26bb1bbb55516p1});
   }
 
   llvm::Value* log(llvm::Value* x) {
@@ -70,20 +60,13 @@ class Polynomials : LaneMaths {
     return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2High, kLog10Of2Low);
   }
 
-  /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 x) + 1) elsewhere.
   llvm::Value* tanh(llvm::Value* x) {
-    llvm::Value* magnitude = fabs(x);
-    llvm::Value* square = builder_.CreateFMul(x, x);
-    llvm::Value* p =
-        horner(square, {-0x1.0e3d63b0746d6p-16, 0x1.43e1762bd7b74p-14, -0x1.df7a88c5cd3ddp-13,
-                        0x1.336ae5c9b09b6p-11, -0x1.7d696a6839d5cp-10, 0x1.d6cf3ca46ba49p-9,
-                        -0x1.226e16d9fdac3p-7, 0x1.664f4781f6b42p-6, -0x1.ba1ba1b53103fp-5,
-                        0x1.111111110b0c7p-3, -0x1.5555555555503p-2});
-    llvm::Value* near_zero = multiply_add(builder_.CreateFMul(p, square), x, x);
-    llvm::Value* power = exp(builder_.CreateFAdd(magnitude, magnitude));
-    llvm::Value* elsewhere = builder_.CreateFSub(
-        number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
-    return signed_as(x, choose_below(magnitude, 0.625, near_zero, elsewhere));
+    return tanh_of(
+        x,
+        {-0x1.0e3d63b0746d6p-16, 0x1.43e1762bd7b74p-14, -0x1.df7a88c5cd3ddp-13,
+         0x1.336ae5c9b09b6p-11, -0x1.7d696a6839d5cp-10, 0x1.d6cf3ca46ba49p-9, -0x1.226e16d9fdac3p-7,
+         0x1.664f4781f6b42p-6, -0x1.ba1ba1b53103fp-5, 0x1.111111110b0c7p-3, -0x1.5555555555503p-2},
+        [&](llvm::Value* y) { return exp(y); });
   }
 
   /// x + x P(x^2) below 1; elsewhere 1 - exp(-x^2) Q((x - 2) / (x + 2)). Beyond 5.95 the result is
@@ -110,72 +93,12 @@ class Polynomials : LaneMaths {
   }
 
  private:
-  struct Reduced {
-    llvm::Value* exponent;  // integers
-    llvm::Value* rest;
-  };
-  struct Parts {
-    llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
-    llvm::Value* exponent;
-  };
   /// log(1 + f) = f - half_square + rest.
   struct Logarithm {
     llvm::Value *half_square, *rest;
   };
 
   llvm::Value* negated(llvm::Value* x) { return builder_.CreateFNeg(x); }
-  llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
-  }
-  /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion
-  /// would be undefined.
-  llvm::Value* rounded_integer(llvm::Value* shifted) {
-    return builder_.CreateSub(bits(shifted), integer(kBitsOfRounder));
-  }
-  /// A small integer. Few processors convert 64 bits.
-  llvm::Value* to_number(llvm::Value* small) {
-    llvm::Value* shifted = from_bits(builder_.CreateAdd(small, integer(kBitsOfRounder)));
-    return builder_.CreateFSub(shifted, number(kRounder));
-  }
-  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is high +
-  /// low.
-  Reduced reduce(llvm::Value* x, double per_unit, double high, double low) {
-    llvm::Value* shifted = multiply_add(x, number(per_unit), number(kRounder));
-    llvm::Value* whole = builder_.CreateFSub(shifted, number(kRounder));
-    llvm::Value* rest = multiply_add(whole, number(-high), x);
-    return {rounded_integer(shifted), multiply_add(whole, number(-low), rest)};
-  }
-  /// p * 2^exponent, for exponents from -1080 to 1026: in two factors, which are both normal.
-  llvm::Value* scaled(llvm::Value* p, llvm::Value* exponent) {
-    // Shifts of signed 64 bits are what few processors have; those of 32 bits will do.
-    llvm::Value* biased = builder_.CreateAdd(exponent, integer(2048));
-    llvm::Value* half = builder_.CreateSub(builder_.CreateLShr(biased, integer(1)), integer(1024));
-    llvm::Value* other = builder_.CreateSub(exponent, half);
-    return builder_.CreateFMul(builder_.CreateFMul(p, power_of_two(half)), power_of_two(other));
-  }
-  llvm::Value* power_of_two(llvm::Value* exponent) {
-    return from_bits(builder_.CreateShl(builder_.CreateAdd(exponent, integer(1023)), integer(52)));
-  }
-
-  Parts split(llvm::Value* x) {
-    llvm::Value* is_denormal = builder_.CreateFCmpOLT(x, number(0x1p-1022));
-    llvm::Value* normal =
-        builder_.CreateSelect(is_denormal, builder_.CreateFMul(x, number(0x1p54)), x);
-    llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-54), number(0));
-    constexpr std::int64_t kBitsOfSqrtHalf = 0x3fe6a09e667f3bcd;
-    constexpr std::int64_t kBitsOfExponent = std::int64_t{2047} << 52;
-    // Of what is neither positive nor finite, any exponent will do.
-    llvm::Value* shifted =
-        builder_.CreateAdd(bits(normal), integer((std::int64_t{1023} << 52) - kBitsOfSqrtHalf));
-    llvm::Value* biased =
-        builder_.CreateLShr(builder_.CreateAnd(shifted, integer(kBitsOfExponent)), integer(52));
-    llvm::Value* exponent = builder_.CreateSub(biased, integer(1023));
-    llvm::Value* mantissa =
-        from_bits(builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(52))));
-    return {builder_.CreateFSub(mantissa, number(1)),
-            builder_.CreateFAdd(to_number(exponent), offset)};
-  }
-
   /// log((1 + s) / (1 - s)) = 2 s + s R(s^2), with s = f / (2 + f), which makes 2 s = f - f^2 / 2 +
   /// s f^2 / 2.
   Logarithm logarithm_of(llvm::Value* f) {
@@ -210,14 +133,6 @@ class Polynomials : LaneMaths {
     rest = builder_.CreateFAdd(rest, builder_.CreateFAdd(builder_.CreateFSub(unit, sum), product));
     return at_the_ends(x, builder_.CreateFAdd(rest, sum));
   }
-
-  /// A logarithm of zero, negative numbers, infinity and NaN.
-  llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
-    llvm::Constant* zero = number(0);
-    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
-    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), not_a_number(), y);
-    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity()), infinity(), y);
-  }
 };
 
 }  // namespace
@@ -225,26 +140,7 @@ class Polynomials : LaneMaths {
 std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Intrin function,
                                                llvm::Value* x) {
   if (!x->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
-  switch (function) {
-    case Intrin::exp:
-      return Polynomials(builder, x).exp(x);
-    case Intrin::exp2:
-      return Polynomials(builder, x).exp2(x);
-    case Intrin::exp10:
-      return Polynomials(builder, x).exp10(x);
-    case Intrin::log:
-      return Polynomials(builder, x).log(x);
-    case Intrin::log2:
-      return Polynomials(builder, x).log2(x);
-    case Intrin::log10:
-      return Polynomials(builder, x).log10(x);
-    case Intrin::tanh:
-      return Polynomials(builder, x).tanh(x);
-    case Intrin::erf:
-      return Polynomials(builder, x).erf(x);
-    default:
-      return std::nullopt;
-  }
+  return function_of<Float64>(builder, function, x);
 }
 
 }  // namespace tenon::codegen

@@ -5,10 +5,11 @@
 // without fused multiply-adds: exp 1.0, exp2 1.2, exp10 1.4, log 0.9, log2 0.8, log10 0.8, tanh
 // 1.4, erf 1.4. Infinities, NaN, results that are denormal and the sign of zero are those of libm.
 //
-// Ranges are reduced as there. The polynomials are minimax ones (Remez), rounded to float64. The
-// logarithm is that of (1 + s) / (1 - s), as FreeBSD's (msun) is; those of bases 2 and 10 are
-// multiplied in two parts, as there. erfc(x) exp(x^2) is a polynomial of (x - 2) / (x + 2):
-// Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x)", 1981.
+// Ranges are reduced as there (range_reduction.h). The polynomials are minimax ones (Remez),
+// rounded to float64. The logarithm is that of (1 + s) / (1 - s), as FreeBSD's (msun) is; those of
+// bases 2 and 10 are multiplied in two parts, as there. erfc(x) exp(x^2) is a polynomial of (x - 2)
+// / (x + 2): Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x)",
+// 1981.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

@@ -1,7 +1,7 @@
 #include "codegen/llvm/polynomials.h"
 
-#include "codegen/llvm/lane_maths.h"
 #include "codegen/llvm/polynomials_in_double.h"
+#include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
 
@@ -9,21 +9,17 @@ using tir::Intrin;
 
 namespace {
 
-/// The bits of 2^23 + 2^22: added to a number of less than 2^22, it leaves the nearest integer in
-/// the last bits.
-constexpr float kRounder = 0x1.8p23f;
 /// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
 constexpr float kLog2High = 0.693359375f, kLog2Low = -0x1.bd0106p-13f;
 constexpr float kLog10Of2High = 0.30078125f, kLog10Of2Low = 0x1.04d428p-12f;
-constexpr float kLeastNormal = 0x1p-126f;
 
-class Polynomials : LaneMaths {
+class Float32 : RangeReduction {
  public:
-  Polynomials(llvm::IRBuilderBase& builder, llvm::Value* x) : LaneMaths(builder, x->getType()) {}
+  using RangeReduction::RangeReduction;
 
   /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
   llvm::Value* exp(llvm::Value* x) {
-    const Reduced power = reduce(clamped(x, -104, 89), 0x1.715476p0f, -kLog2High, -kLog2Low);
+    const Reduced power = reduce(clamped(x, -104, 89), 0x1.715476p0f, kLog2High, kLog2Low);
     llvm::Value* r = power.rest;
     llvm::Value* p =
         horner(r, {0x1.6a2352p-10f, 0x1.123a6cp-7f, 0x1.5558f4p-5f, 0x1.55549p-3f, 0x1.fffffcp-2f});
@@ -33,20 +29,15 @@ class Polynomials : LaneMaths {
 
   /// 2^r = 1 + r P(r) for |r| <= 1 / 2.
   llvm::Value* exp2(llvm::Value* x) {
-    x = clamped(x, -151, 129);
-    llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
-    llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
-    llvm::Value* p = horner(r, {0x1.446d34p-13f, 0x1.5f8a06p-10f, 0x1.3b29e2p-7f, 0x1.c6ae2ap-5f,
-                                0x1.ebfbep-3f, 0x1.62e432p-1f});
-    return scaled(multiply_add(p, r, number(1)), rounded_integer(shifted));
+    return power(reduce(clamped(x, -151, 129)), {0x1.446d34p-13f, 0x1.5f8a06p-10f, 0x1.3b29e2p-7f,
+                                                 0x1.c6ae2ap-5f, 0x1.ebfbep-3f, 0x1.62e432p-1f});
   }
 
   /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
   llvm::Value* exp10(llvm::Value* x) {
-    const Reduced power = reduce(clamped(x, -46, 39), 0x1.a934fp1f, -kLog10Of2High, -kLog10Of2Low);
-    llvm::Value* p = horner(power.rest, {0x1.a9c0c4p-3f, 0x1.15c01ap-1f, 0x1.2bd696p0f,
-                                         0x1.046efap1f, 0x1.53524cp1f, 0x1.26bb1cp1f});
-    return scaled(multiply_add(p, power.rest, number(1)), power.exponent);
+    return power(reduce(clamped(x, -46, 39), 0x1.a934fp1f, kLog10Of2High, kLog10Of2Low),
+                 {0x1.a9c0c4p-3f, 0x1.15c01ap-1f, 0x1.2bd696p0f, 0x1.046efap1f, 0x1.53524cp1f,
+                  0x1.26bb1cp1f});
   }
 
   llvm::Value* log(llvm::Value* x) {
@@ -83,17 +74,10 @@ class Polynomials : LaneMaths {
     return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2High), sum));
   }
 
-  /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 x) + 1) elsewhere.
   llvm::Value* tanh(llvm::Value* x) {
-    llvm::Value* magnitude = fabs(x);
-    llvm::Value* square = builder_.CreateFMul(x, x);
-    llvm::Value* p = horner(square, {-0x1.75da26p-8f, 0x1.5224f6p-6f, -0x1.b83c1cp-5f,
-                                     0x1.110726p-3f, -0x1.555532p-2f});
-    llvm::Value* near_zero = multiply_add(builder_.CreateFMul(p, square), x, x);
-    llvm::Value* power = exp(builder_.CreateFAdd(magnitude, magnitude));
-    llvm::Value* elsewhere = builder_.CreateFSub(
-        number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
-    return signed_as(x, choose_below(magnitude, 0.625f, near_zero, elsewhere));
+    return tanh_of(
+        x, {-0x1.75da26p-8f, 0x1.5224f6p-6f, -0x1.b83c1cp-5f, 0x1.110726p-3f, -0x1.555532p-2f},
+        [&](llvm::Value* y) { return exp(y); });
   }
 
   /// x + x P(x^2) near zero; elsewhere 1 - exp(Q(x)), Q being the logarithm of 1 - erf. Beyond 3.95
@@ -112,68 +96,12 @@ class Polynomials : LaneMaths {
   }
 
  private:
-  struct Reduced {
-    llvm::Value* exponent;  // integers
-    llvm::Value* rest;
-  };
-  struct Parts {
-    llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
-    llvm::Value* exponent;
-  };
-
-  llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
-  }
-  /// What the last bits hold after kRounder was added; some integer for NaN, where a conversion
-  /// would be undefined.
-  llvm::Value* rounded_integer(llvm::Value* shifted) {
-    constexpr std::int32_t kBits = 0x4b400000;
-    return builder_.CreateSub(bits(shifted), integer(kBits));
-  }
-  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is -(high +
-  /// low).
-  Reduced reduce(llvm::Value* x, float per_unit, float high, float low) {
-    llvm::Value* shifted = multiply_add(x, number(per_unit), number(kRounder));
-    llvm::Value* whole = builder_.CreateFSub(shifted, number(kRounder));
-    llvm::Value* rest = multiply_add(whole, number(low), multiply_add(whole, number(high), x));
-    return {rounded_integer(shifted), rest};
-  }
-  /// p * 2^exponent, for exponents from -151 to 129: in two factors, which are both normal.
-  llvm::Value* scaled(llvm::Value* p, llvm::Value* exponent) {
-    llvm::Value* half = builder_.CreateAShr(exponent, integer(1));
-    llvm::Value* other = builder_.CreateSub(exponent, half);
-    return builder_.CreateFMul(builder_.CreateFMul(p, power_of_two(half)), power_of_two(other));
-  }
-  llvm::Value* power_of_two(llvm::Value* exponent) {
-    return from_bits(builder_.CreateShl(builder_.CreateAdd(exponent, integer(127)), integer(23)));
-  }
-
-  Parts split(llvm::Value* x) {
-    llvm::Value* is_denormal = builder_.CreateFCmpOLT(x, number(kLeastNormal));
-    llvm::Value* normal =
-        builder_.CreateSelect(is_denormal, builder_.CreateFMul(x, number(0x1p23f)), x);
-    llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-23), number(0));
-    constexpr std::int32_t kBitsOfSqrtHalf = 0x3f3504f3;
-    llvm::Value* exponent = builder_.CreateAShr(
-        builder_.CreateSub(bits(normal), integer(kBitsOfSqrtHalf)), integer(23));
-    llvm::Value* mantissa =
-        from_bits(builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(23))));
-    return {builder_.CreateFSub(mantissa, number(1)),
-            builder_.CreateFAdd(builder_.CreateSIToFP(exponent, floats_), offset)};
-  }
   /// log(1 + f) = f - f^2 / 2 + f^3 P(f): the last term.
   llvm::Value* cubic_part(llvm::Value* f, llvm::Value* square) {
     llvm::Value* p =
         horner(f, {0x1.1457aap-4f, -0x1.de3c16p-4f, 0x1.e6f06ap-4f, -0x1.fc2208p-4f, 0x1.233768p-3f,
                    -0x1.555c4ep-3f, 0x1.99a4b6p-3f, -0x1.000006p-2f, 0x1.555548p-2f});
     return builder_.CreateFMul(builder_.CreateFMul(p, f), square);
-  }
-  /// A logarithm of zero, negative numbers, infinity and NaN.
-  llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
-    llvm::Constant* zero = number(0);
-    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
-    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), not_a_number(), y);
-    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity()), infinity(), y);
   }
 };
 
@@ -183,23 +111,8 @@ std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, Int
                                                std::span<llvm::Value* const> args) {
   llvm::Value* x = args[0];
   if (!x->getType()->getScalarType()->isFloatTy()) return std::nullopt;
+  if (const auto value = function_of<Float32>(builder, function, x)) return value;
   switch (function) {
-    case Intrin::exp:
-      return Polynomials(builder, x).exp(x);
-    case Intrin::exp2:
-      return Polynomials(builder, x).exp2(x);
-    case Intrin::exp10:
-      return Polynomials(builder, x).exp10(x);
-    case Intrin::log:
-      return Polynomials(builder, x).log(x);
-    case Intrin::log2:
-      return Polynomials(builder, x).log2(x);
-    case Intrin::log10:
-      return Polynomials(builder, x).log10(x);
-    case Intrin::tanh:
-      return Polynomials(builder, x).tanh(x);
-    case Intrin::erf:
-      return Polynomials(builder, x).erf(x);
     case Intrin::sin:
       return sine_in_double(builder, x);
     case Intrin::cos:

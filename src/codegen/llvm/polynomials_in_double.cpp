@@ -1,22 +1,19 @@
 #include "codegen/llvm/polynomials_in_double.h"
 
-#include "codegen/llvm/lane_maths.h"
+#include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
 
 namespace {
 
-/// The bits of 2^52 + 2^51: added to a number of less than 2^51, it leaves the nearest integer in
-/// the last bits.
-constexpr double kRounder = 0x1.8p52;
 /// Parts of pi / 2: times an integer of up to 24 bits, the first has no rounding error.
 constexpr double kHalfPiHigh = 0x1.921fb54p0, kHalfPiLow = 0x1.10b4611a62633p-30;
 
 /// Functions of floats, computed in doubles.
-class DoublePolynomials : LaneMaths {
+class DoublePolynomials : RangeReduction {
  public:
   DoublePolynomials(llvm::IRBuilderBase& builder, llvm::Value* x)
-      : LaneMaths(builder, x->getType()->getWithNewType(builder.getDoubleTy())),
+      : RangeReduction(builder, x->getType()->getWithNewType(builder.getDoubleTy())),
         float_(x->getType()) {}
 
   llvm::Value* sine(llvm::Value* x) {
@@ -61,8 +58,8 @@ class DoublePolynomials : LaneMaths {
         builder_.CreateAnd(is_one, builder_.CreateFCmpORD(wide_y, wide_y)), one, value);
 
     // From 2^24 on every float is an even integer.
-    llvm::Value* shifted = builder_.CreateFAdd(wide_y, number(kRounder));
-    llvm::Value* rounded = builder_.CreateFSub(shifted, number(kRounder));
+    llvm::Value* shifted = builder_.CreateFAdd(wide_y, rounder());
+    llvm::Value* rounded = builder_.CreateFSub(shifted, rounder());
     llvm::Value* is_large = builder_.CreateFCmpOGE(fabs(wide_y), number(0x1p24));
     llvm::Value* is_integer = builder_.CreateOr(is_large, builder_.CreateFCmpOEQ(rounded, wide_y));
     llvm::Value* is_odd = builder_.CreateAnd(
@@ -97,8 +94,8 @@ class DoublePolynomials : LaneMaths {
   }
   Angle reduce(llvm::Value* x) {
     llvm::Value* wide = to_double(x);
-    llvm::Value* shifted = multiply_add(wide, number(0x1.45f306dc9c883p-1), number(kRounder));
-    llvm::Value* quarters = builder_.CreateFSub(shifted, number(kRounder));
+    llvm::Value* shifted = multiply_add(wide, number(0x1.45f306dc9c883p-1), rounder());
+    llvm::Value* quarters = builder_.CreateFSub(shifted, rounder());
     llvm::Value* rest = multiply_add(quarters, number(-kHalfPiHigh), wide);
     return {bits(shifted), multiply_add(quarters, number(-kHalfPiLow), rest)};
   }
@@ -135,16 +132,10 @@ class DoublePolynomials : LaneMaths {
     // Infinity and NaN are their own logarithms.
     return builder_.CreateSelect(builder_.CreateFCmpOLT(x, infinity()), value, x);
   }
-  /// A small integer: its bits under those of kRounder. Few processors convert 64 bits.
-  llvm::Value* to_number(llvm::Value* small) {
-    constexpr std::int64_t kBits = 0x4338000000000000;
-    llvm::Value* shifted = from_bits(builder_.CreateAdd(small, integer(kBits)));
-    return builder_.CreateFSub(shifted, number(kRounder));
-  }
   /// 2^r = 1 + r P(r) for |r| <= 1 / 2; of x between -1022 and 1023, and of NaN.
   llvm::Value* exp2(llvm::Value* x) {
-    llvm::Value* shifted = builder_.CreateFAdd(x, number(kRounder));
-    llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, number(kRounder)));
+    llvm::Value* shifted = builder_.CreateFAdd(x, rounder());
+    llvm::Value* r = builder_.CreateFSub(x, builder_.CreateFSub(shifted, rounder()));
     llvm::Value* p = horner(r, {0x1.61c4f0f8fd29fp-20, 0x1.00d85339d4379p-16, 0x1.430aa88295d71p-13,
                                 0x1.5d874d070c8dep-10, 0x1.3b2ab5ed6fe54p-7, 0x1.c6b08dced3477p-5,
                                 0x1.ebfbdff8ede83p-3, 0x1.62e42fef89d1fp-1, 1});

@@ -1,0 +1,160 @@
+// What the polynomials of float32 and of float64 share: how numbers are taken apart and put
+// together, so that a polynomial has to be good only on a short interval. Constants of the format
+// follow from the type.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "codegen/llvm/lane_maths.h"
+#include "tenon/tir/intrin.h"
+
+namespace tenon::codegen {
+
+class RangeReduction : protected LaneMaths {
+ public:
+  /// `floats` is float or double, or a vector of them.
+  RangeReduction(llvm::IRBuilderBase& builder, llvm::Type* floats)
+      : LaneMaths(builder, floats),
+        mantissa_bits_(floats->getScalarType()->getFPMantissaWidth() - 1),
+        bias_((std::int64_t{1} << (floats->getScalarSizeInBits() - mantissa_bits_ - 2)) - 1) {}
+
+ protected:
+  struct Reduced {
+    llvm::Value* exponent;  // integers
+    llvm::Value* rest;
+  };
+  struct Parts {
+    llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
+    llvm::Value* exponent;
+  };
+
+  llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
+  }
+
+  // ---- integers ---------------------------------------------------------------------------------
+
+  /// Added to a number of less than half of it, it leaves the nearest integer in the last bits.
+  llvm::Constant* rounder() const { return number(std::ldexp(1.5, mantissa_bits_)); }
+  /// What the last bits hold after the rounder was added; some integer for NaN, where a conversion
+  /// would be undefined.
+  llvm::Value* rounded_integer(llvm::Value* shifted) {
+    return builder_.CreateSub(bits(shifted), bits(rounder()));
+  }
+  /// A small integer. Few processors convert 64 bits.
+  llvm::Value* to_number(llvm::Value* small) {
+    llvm::Value* shifted = from_bits(builder_.CreateAdd(small, bits(rounder())));
+    return builder_.CreateFSub(shifted, rounder());
+  }
+
+  // ---- powers -----------------------------------------------------------------------------------
+
+  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is high +
+  /// low.
+  Reduced reduce(llvm::Value* x, double per_unit, double high, double low) {
+    llvm::Value* shifted = multiply_add(x, number(per_unit), rounder());
+    llvm::Value* whole = builder_.CreateFSub(shifted, rounder());
+    llvm::Value* rest = multiply_add(whole, number(-high), x);
+    return {rounded_integer(shifted), multiply_add(whole, number(-low), rest)};
+  }
+  /// x = exponent + rest.
+  Reduced reduce(llvm::Value* x) {
+    llvm::Value* shifted = builder_.CreateFAdd(x, rounder());
+    llvm::Value* rest = builder_.CreateFSub(x, builder_.CreateFSub(shifted, rounder()));
+    return {rounded_integer(shifted), rest};
+  }
+  /// 2^exponent (1 + rest P(rest)).
+  llvm::Value* power(const Reduced& reduced, std::initializer_list<double> coefficients) {
+    llvm::Value* p = horner(reduced.rest, coefficients);
+    return scaled(multiply_add(p, reduced.rest, number(1)), reduced.exponent);
+  }
+  /// p * 2^exponent, for exponents that go beyond those of numbers, but not by half: in two
+  /// factors, which are both normal.
+  llvm::Value* scaled(llvm::Value* p, llvm::Value* exponent) {
+    // A logical shift: few processors have one of signed 64 bits.
+    llvm::Value* both = builder_.CreateAdd(exponent, integer(2 * bias_));
+    llvm::Value* half = builder_.CreateLShr(both, integer(1));
+    llvm::Value* other = builder_.CreateSub(both, half);
+    return builder_.CreateFMul(builder_.CreateFMul(p, power_of_two(half)), power_of_two(other));
+  }
+
+  // ---- logarithms -------------------------------------------------------------------------------
+
+  /// Of what is neither positive nor finite, anything.
+  Parts split(llvm::Value* x) {
+    llvm::Value* is_denormal =
+        builder_.CreateFCmpOLT(x, number(std::ldexp(1, static_cast<int>(1 - bias_))));
+    llvm::Value* normal = builder_.CreateSelect(
+        is_denormal, builder_.CreateFMul(x, number(std::ldexp(1, mantissa_bits_))), x);
+    llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-mantissa_bits_), number(0));
+    // Numbers from sqrt(1/2) on have the exponent that they have from 1 on.
+    llvm::Value* to_one = builder_.CreateSub(bits(number(1)), bits(number(std::sqrt(0.5))));
+    llvm::Value* shifted = builder_.CreateAdd(bits(normal), to_one);
+    llvm::Value* biased =
+        builder_.CreateLShr(builder_.CreateAnd(shifted, bits(infinity())), integer(mantissa_bits_));
+    llvm::Value* exponent = builder_.CreateSub(biased, integer(bias_));
+    llvm::Value* mantissa = from_bits(
+        builder_.CreateSub(bits(normal), builder_.CreateShl(exponent, integer(mantissa_bits_))));
+    return {builder_.CreateFSub(mantissa, number(1)),
+            builder_.CreateFAdd(to_number(exponent), offset)};
+  }
+  /// A logarithm of zero, negative numbers, infinity and NaN.
+  llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
+    llvm::Constant* zero = number(0);
+    y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
+    y = builder_.CreateSelect(builder_.CreateFCmpULT(x, zero), not_a_number(), y);
+    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, infinity()), infinity(), y);
+  }
+
+  // ---- functions of a sign ----------------------------------------------------------------------
+
+  /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 |x|) + 1) elsewhere; exp(y) is `exp`.
+  template <class Exp>
+  llvm::Value* tanh_of(llvm::Value* x, std::initializer_list<double> coefficients, Exp exp) {
+    llvm::Value* magnitude = fabs(x);
+    llvm::Value* square = builder_.CreateFMul(x, x);
+    llvm::Value* p = builder_.CreateFMul(horner(square, coefficients), square);
+    llvm::Value* power = exp(builder_.CreateFAdd(magnitude, magnitude));
+    llvm::Value* elsewhere = builder_.CreateFSub(
+        number(1), builder_.CreateFDiv(number(2), builder_.CreateFAdd(power, number(1))));
+    return signed_as(x, choose_below(magnitude, 0.625, multiply_add(p, x, x), elsewhere));
+  }
+
+ private:
+  llvm::Value* power_of_two(llvm::Value* biased) {
+    return from_bits(builder_.CreateShl(biased, integer(mantissa_bits_)));
+  }
+
+  int mantissa_bits_;
+  std::int64_t bias_;
+};
+
+/// The functions that all types have polynomials for, of a class that has them by their names.
+template <class Functions>
+std::optional<llvm::Value*> function_of(llvm::IRBuilderBase& builder, tir::Intrin function,
+                                        llvm::Value* x) {
+  Functions functions(builder, x->getType());
+  switch (function) {
+    case tir::Intrin::exp:
+      return functions.exp(x);
+    case tir::Intrin::exp2:
+      return functions.exp2(x);
+    case tir::Intrin::exp10:
+      return functions.exp10(x);
+    case tir::Intrin::log:
+      return functions.log(x);
+    case tir::Intrin::log2:
+      return functions.log2(x);
+    case tir::Intrin::log10:
+      return functions.log10(x);
+    case tir::Intrin::tanh:
+      return functions.tanh(x);
+    case tir::Intrin::erf:
+      return functions.erf(x);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace tenon::codegen
