@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "pass_text.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/processor_time.h"
 
 namespace tenon::lowering {
 namespace {
@@ -180,9 +179,8 @@ TEST(EliminateCommonSubexpressions, ANameInUseIsSkipped) {
             "  B[cse_var_2] = A[cse_var_2]\n}\n");
 }
 
-/// Runs it on `n` unrolled statements and gives the processor's time in seconds, whatever else the
-/// machine does.
-double time_of_unrolled(int n) {
+/// What it takes on `n` unrolled statements.
+double seconds_of_unrolled(int n, double limit) {
   std::string body = "  for (i: int32, 0, 8) {\n    for (k: int32, 0, 8) {\n";
   for (int c = 0; c < n; ++c) {
     const std::string to = "(((i*65536) + (k*8)) + " + std::to_string(c % 64 + 1) + ")";
@@ -190,15 +188,18 @@ double time_of_unrolled(int n) {
     body += "      B[" + to + "] = (B[" + to + "] + A[" + from + "])\n";
   }
   const PrimFunc func = test::parse_function(function_text(body + "    }\n  }\n"));
-  const std::clock_t start = std::clock();
-  const PrimFunc result = eliminate_common_subexpressions(func, {});
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return testing::least_seconds(limit, [&] {
+    const double start = testing::processor_seconds();
+    const PrimFunc result = eliminate_common_subexpressions(func, {});
+    return testing::processor_seconds() - start;
+  });
 }
 
 TEST(EliminateCommonSubexpressions, CostGrowsWithTheProgram) {
-  const double small = time_of_unrolled(500), large = time_of_unrolled(4000);
+  constexpr double kLimit = 1;
+  const double small = seconds_of_unrolled(500, 0), large = seconds_of_unrolled(4000, kLimit);
   EXPECT_LT(large, 8 * small * 4 + 0.01);
-  EXPECT_LT(large, 1.0);
+  EXPECT_LT(large, kLimit);
 }
 
 TEST(EliminateCommonSubexpressions, SharedTreesAreWalkedOnce) {

@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "lower/barrier_hazards.h"
 #include "pass_text.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/processor_time.h"
 
 namespace tenon::lowering {
 namespace {
@@ -227,18 +226,17 @@ TEST(SynchronizeThreads, TheRunnerChecksTheBarriers) {
 
 // ---- cost ---------------------------------------------------------------------------------------
 
-/// Of the processor, whatever else the machine does: until it is little, the best of a dozen.
-double milliseconds_of(const std::string& text) {
-  constexpr double kLittle = 25;
+/// A twentieth of a second, in which each of these programs is done a dozen times.
+constexpr double kLittle = 0.05;
+
+double seconds_of(const std::string& text) {
   const PrimFunc func = test::parse_function(text);
-  double best = 1e9;
-  for (int n = 0; n < 12 && best > kLittle; ++n) {
-    const std::clock_t start = std::clock();
+  return testing::least_seconds(kLittle, [&] {
+    const double start = testing::processor_seconds();
     const PrimFunc result = synchronize_threads(func, {});
     EXPECT_TRUE(find_barrier_hazards(result).empty());
-    best = std::min(best, 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
+    return testing::processor_seconds() - start;
+  });
 }
 
 /// 12 loops around 200 uses, the elements of which `offset` says.
@@ -255,26 +253,26 @@ TEST(SynchronizeThreads, CostsInProportionToTheProgram) {
     return "((t + " + std::to_string(32 * (n / 2)) + ") + (i" + std::to_string(n % 12) + "*6400))";
   };
   // Elements of each thread, elements of neighbours, and divisions.
-  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+  EXPECT_LT(seconds_of(nested_loops([&](int n) {
               return n % 2 == 0 ? "S[" + element(n) + "] = A[t]" : "B[t] = S[" + element(n) + "]";
             })),
-            50);
-  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+            kLittle);
+  EXPECT_LT(seconds_of(nested_loops([&](int n) {
               return n % 2 == 0 ? "S[" + element(n) + "] = A[t]"
                                 : "B[t] = S[(31 - " + element(n) + ")]";
             })),
-            50);
-  EXPECT_LT(milliseconds_of(nested_loops([&](int n) {
+            kLittle);
+  EXPECT_LT(seconds_of(nested_loops([&](int n) {
               return n % 2 == 0 ? "S[floordiv(" + element(n) + ", 3)] = A[t]"
                                 : "B[t] = S[floormod(" + element(n) + ", 7)]";
             })),
-            50);
+            kLittle);
   std::string ifs;
   for (int n = 0; n < 24; ++n)
     ifs +=
         "if (n < " + std::to_string(n) + ") {\n" + std::string(n % 2 == 0 ? kRead : kWrite) + "}\n";
-  EXPECT_LT(
-      milliseconds_of(kernel("let n: int32 = cast(int32, 3f32)\n" + std::string(kFill) + ifs)), 50);
+  EXPECT_LT(seconds_of(kernel("let n: int32 = cast(int32, 3f32)\n" + std::string(kFill) + ifs)),
+            kLittle);
 }
 
 TEST(SynchronizeThreads, SharedMemoryOfTwoKernelsIsRefused) {
