@@ -11,6 +11,9 @@ using Indices = std::span<const Var>;
 
 /// What a convolution is of, and how it is called in errors.
 struct Convolution {
+  const Tensor &x, &kernel;
+  const ConvolutionOptions& options;
+  const SourceLocation& where;
   std::string name, what;
   Window window;
   Tensor source;
@@ -20,25 +23,63 @@ struct Convolution {
   Convolution(const char* function, const char* unnamed, const Tensor& x, const Tensor& kernel,
               const std::array<std::size_t, 2>& size, Layout layout,
               const ConvolutionOptions& options, const SourceLocation& where)
-      : name(or_else(options.name, unnamed)),
+      : x(x),
+        kernel(kernel),
+        options(options),
+        where(where),
+        name(or_else(options.name, unnamed)),
         what(describe_two(function, name, x, kernel)),
-        window(checked_window(what, x, kernel, size, layout, options, where)),
+        window(checked_window(size, layout)),
         source(padded(x, window, 0, where)),
         h(te::reduce_axis({0, window.size[0]}, "kh", where)),
         w(te::reduce_axis({0, window.size[1]}, "kw", where)) {}
 
+  /// How many windows there are along the height (0) or the width (1).
+  Expr count(std::size_t n) const { return window_count(what, window, x, n, where); }
+
+  /// One element of the data times one of the kernel, summed.
+  Expr sum(const std::vector<Expr>& of_data, const std::vector<Expr>& of_kernel,
+           const std::vector<te::IterVar>& axes) const {
+    const Expr term =
+        product(source(of_data, where), kernel(of_kernel, where), options.out_dtype, where);
+    return te::sum(Operand(term, where), axes);
+  }
+
+  Tensor declare(const std::vector<Expr>& shape, const std::function<Expr(Indices)>& element,
+                 const char* tag) const {
+    return topi::declare(what, shape, element, name, tag, where);
+  }
+
+  /// What one result channel is of: a channel of the data, and the first two indices of the kernel.
+  struct Channel {
+    Expr of_data;
+    std::array<Expr, 2> of_kernel;
+  };
+
+  /// The result of Layout::Nchw, of so many channels. The sum is over `channels`, if any, and the
+  /// window.
+  Tensor declare_nchw(const Expr& extent, const std::function<Channel(const Var&)>& channel,
+                      const std::vector<te::IterVar>& channels, const char* tag) const {
+    std::vector<te::IterVar> axes = channels;
+    axes.insert(axes.end(), {h, w});
+    const auto element = [&](Indices i) {
+      const auto [of_data, of_kernel] = channel(i[1]);
+      return sum({i[0], of_data, window.place(0, i[2], h), window.place(1, i[3], w)},
+                 {of_kernel[0], of_kernel[1], h, w}, axes);
+    };
+    return declare({x.shape()[0], extent, count(0), count(1)}, element, tag);
+  }
+
  private:
-  static Window checked_window(const std::string& what, const Tensor& x, const Tensor& kernel,
-                               const std::array<std::size_t, 2>& size, Layout layout,
-                               const ConvolutionOptions& options, const SourceLocation& where) {
+  Window checked_window(const std::array<std::size_t, 2>& size, Layout layout) const {
     for (const Tensor* t : {&x, &kernel}) check_rank(what, *t, 4, where);
-    const Window window{{kernel.shape()[size[0]], kernel.shape()[size[1]]},
-                        options.stride,
-                        options.dilation,
-                        options.padding,
-                        layout};
-    check_window(what, window, where);
-    return window;
+    const Window checked{{kernel.shape()[size[0]], kernel.shape()[size[1]]},
+                         options.stride,
+                         options.dilation,
+                         options.padding,
+                         layout};
+    check_window(what, checked, where);
+    return checked;
   }
 };
 
@@ -61,19 +102,9 @@ Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
   const Convolution c("conv2d_nchw", "T_conv2d_nchw", x, kernel, {2, 3}, Layout::Nchw, options,
                       where);
   check_same(c.what, x, 1, kernel, 1, where);
-  const std::vector<Expr> shape{x.shape()[0], kernel.shape()[0],
-                                window_count(c.what, c.window, x, 0, where),
-                                window_count(c.what, c.window, x, 1, where)};
   const te::IterVar in = te::reduce_axis({0, x.shape()[1]}, "i", where);
-  const auto element = [&](Indices i) {
-    const std::vector<Expr> read{i[0], in, c.window.place(0, i[2], c.h),
-                                 c.window.place(1, i[3], c.w)};
-    const Expr term =
-        product(c.source(read, where), kernel(std::vector<Expr>{i[1], in, c.h, c.w}, where),
-                options.out_dtype, where);
-    return te::sum(Operand(term, where), {in, c.h, c.w});
-  };
-  return declare(c.what, shape, element, c.name, kConv2dNchw, where);
+  const auto channel = [&](const Var& out) { return Convolution::Channel{in, {out, in}}; };
+  return c.declare_nchw(kernel.shape()[0], channel, {in}, kConv2dNchw);
 }
 
 Tensor depthwise_conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
@@ -83,20 +114,13 @@ Tensor depthwise_conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionO
   check_same(c.what, x, 1, kernel, 0, where);
   const Expr& multiplier = kernel.shape()[1];
   const bool is_one = tir::is_one(multiplier);
-  const std::vector<Expr> shape{
-      x.shape()[0], is_one ? x.shape()[1] : product_of(c.what, {x.shape()[1], multiplier}, where),
-      window_count(c.what, c.window, x, 0, where), window_count(c.what, c.window, x, 1, where)};
-  const auto element = [&](Indices i) {
-    const Expr channel = is_one ? Expr(i[1]) : tir::floordiv(i[1], multiplier);
-    const Expr which = is_one ? zero_like(i[1]) : tir::floormod(i[1], multiplier);
-    const std::vector<Expr> read{i[0], channel, c.window.place(0, i[2], c.h),
-                                 c.window.place(1, i[3], c.w)};
-    const Expr term =
-        product(c.source(read, where), kernel(std::vector<Expr>{channel, which, c.h, c.w}, where),
-                options.out_dtype, where);
-    return te::sum(Operand(term, where), {c.h, c.w});
+  const auto channel = [&](const Var& out) -> Convolution::Channel {
+    if (is_one) return {out, {out, zero_like(out)}};
+    const Expr from = tir::floordiv(out, multiplier);
+    return {from, {from, tir::floormod(out, multiplier)}};
   };
-  return declare(c.what, shape, element, c.name, kDepthwiseConv2dNchw, where);
+  const Expr outs = is_one ? x.shape()[1] : product_of(c.what, {x.shape()[1], multiplier}, where);
+  return c.declare_nchw(outs, channel, {}, kDepthwiseConv2dNchw);
 }
 
 Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
@@ -111,20 +135,12 @@ Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
     throw TypeError(c.what + ": dimension 1 of `" + kernel.name() + "` must have extent " +
                         std::to_string(ins) + ", the channels of a group",
                     where);
-  const std::vector<Expr> shape{x.shape()[0], kernel.shape()[0],
-                                window_count(c.what, c.window, x, 0, where),
-                                window_count(c.what, c.window, x, 1, where)};
   const te::IterVar in = te::reduce_axis({0, kernel.shape()[1]}, "i", where);
-  const auto element = [&](Indices i) {
-    const Expr first = tir::floordiv(i[1], static_cast<int>(outs)) * static_cast<int>(ins);
-    const std::vector<Expr> read{i[0], first + in, c.window.place(0, i[2], c.h),
-                                 c.window.place(1, i[3], c.w)};
-    const Expr term =
-        product(c.source(read, where), kernel(std::vector<Expr>{i[1], in, c.h, c.w}, where),
-                options.out_dtype, where);
-    return te::sum(Operand(term, where), {in, c.h, c.w});
+  const auto channel = [&](const Var& out) {
+    const Expr first = tir::floordiv(out, static_cast<int>(outs)) * static_cast<int>(ins);
+    return Convolution::Channel{first + in, {out, in}};
   };
-  return declare(c.what, shape, element, c.name, kGroupConv2dNchw, where);
+  return c.declare_nchw(kernel.shape()[0], channel, {in}, kGroupConv2dNchw);
 }
 
 Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options,
@@ -132,18 +148,12 @@ Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
   const Convolution c("conv2d_nhwc", "T_conv2d_nhwc", x, kernel, {0, 1}, Layout::Nhwc, options,
                       where);
   check_same(c.what, x, 3, kernel, 2, where);
-  const std::vector<Expr> shape{x.shape()[0], window_count(c.what, c.window, x, 0, where),
-                                window_count(c.what, c.window, x, 1, where), kernel.shape()[3]};
   const te::IterVar in = te::reduce_axis({0, x.shape()[3]}, "i", where);
   const auto element = [&](Indices i) {
-    const std::vector<Expr> read{i[0], c.window.place(0, i[1], c.h), c.window.place(1, i[2], c.w),
-                                 in};
-    const Expr term =
-        product(c.source(read, where), kernel(std::vector<Expr>{c.h, c.w, in, i[3]}, where),
-                options.out_dtype, where);
-    return te::sum(Operand(term, where), {c.h, c.w, in});
+    return c.sum({i[0], c.window.place(0, i[1], c.h), c.window.place(1, i[2], c.w), in},
+                 {c.h, c.w, in, i[3]}, {c.h, c.w, in});
   };
-  return declare(c.what, shape, element, c.name, kConv2dNhwc, where);
+  return c.declare({x.shape()[0], c.count(0), c.count(1), kernel.shape()[3]}, element, kConv2dNhwc);
 }
 
 }  // namespace tenon::topi

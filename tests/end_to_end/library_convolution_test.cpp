@@ -2,6 +2,8 @@
 // for processors.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tenon/driver/target.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
@@ -33,6 +35,20 @@ struct Image {
   }
 };
 
+/// Over the window's 3 x 2 points and so many channels: the image's element at the place of a point
+/// of window (y, x), times the kernel's. `of_image(channel, row, column)` reads an element,
+/// `of_kernel(channel, p, q)` as well.
+template <class OfImage, class OfKernel>
+double summed(const Image& image, std::int64_t y, std::int64_t x, int channels, OfImage of_image,
+              OfKernel of_kernel) {
+  double sum = 0;
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t p = 0; p < 3; ++p)
+      for (std::int64_t q = 0; q < 2; ++q)
+        sum += image.at(y, x, p, q, std::bind_front(of_image, c)) * of_kernel(c, p, q);
+  return sum;
+}
+
 TEST(LibraryConvolution, Depthwise) {
   for (const int multiplier : {1, 2})
     for (const Options& options : kOptions) {
@@ -40,14 +56,15 @@ TEST(LibraryConvolution, Depthwise) {
                  K = te::placeholder({3, multiplier, 3, 2}, "K");
       const Image image{options, 8, 9};
       auto truth = [&](auto& in, Indices i) {
-        double sum = 0;
-        const std::int64_t channel = i[1] / multiplier;
-        for (std::int64_t p = 0; p < 3; ++p)
-          for (std::int64_t q = 0; q < 2; ++q)
-            sum += image.at(i[2], i[3], p, q, [&](std::int64_t y, std::int64_t x) {
+        const std::int64_t channel = i[1] / multiplier, which = i[1] % multiplier;
+        return summed(
+            image, i[2], i[3], 1,
+            [&](auto, auto y, auto x) {
               return in[0]({i[0], channel, y, x});
-            }) * in[1]({channel, i[1] % multiplier, p, q});
-        return sum;
+            },
+            [&](auto, auto p, auto q) {
+              return in[1]({channel, which, p, q});
+            });
       };
       EXPECT_EQ(differs({X, K}, topi::depthwise_conv2d_nchw(X, K, options), truth), "")
           << multiplier;
@@ -59,14 +76,14 @@ TEST(LibraryConvolution, OfGroups) {
     te::Tensor X = te::placeholder({2, 6, 8, 9}, "X"), K = te::placeholder({4, 3, 3, 2}, "K");
     const Image image{options, 8, 9};
     auto truth = [&](auto& in, Indices i) {
-      double sum = 0;
-      for (std::int64_t c = 0; c < 3; ++c)
-        for (std::int64_t p = 0; p < 3; ++p)
-          for (std::int64_t q = 0; q < 2; ++q)
-            sum += image.at(i[2], i[3], p, q, [&](std::int64_t y, std::int64_t x) {
-              return in[0]({i[0], i[1] / 2 * 3 + c, y, x});
-            }) * in[1]({i[1], c, p, q});
-      return sum;
+      return summed(
+          image, i[2], i[3], 3,
+          [&](auto c, auto y, auto x) {
+            return in[0]({i[0], i[1] / 2 * 3 + c, y, x});
+          },
+          [&](auto c, auto p, auto q) {
+            return in[1]({i[1], c, p, q});
+          });
     };
     EXPECT_EQ(differs({X, K}, topi::group_conv2d_nchw(X, K, 2, options), truth), "");
   }
@@ -77,14 +94,14 @@ TEST(LibraryConvolution, OfChannelsSideBySide) {
     te::Tensor X = te::placeholder({2, 8, 9, 3}, "X"), K = te::placeholder({3, 2, 3, 4}, "K");
     const Image image{options, 8, 9};
     auto truth = [&](auto& in, Indices i) {
-      double sum = 0;
-      for (std::int64_t p = 0; p < 3; ++p)
-        for (std::int64_t q = 0; q < 2; ++q)
-          for (std::int64_t c = 0; c < 3; ++c)
-            sum += image.at(i[1], i[2], p, q, [&](std::int64_t y, std::int64_t x) {
-              return in[0]({i[0], y, x, c});
-            }) * in[1]({p, q, c, i[3]});
-      return sum;
+      return summed(
+          image, i[1], i[2], 3,
+          [&](auto c, auto y, auto x) {
+            return in[0]({i[0], y, x, c});
+          },
+          [&](auto c, auto p, auto q) {
+            return in[1]({p, q, c, i[3]});
+          });
     };
     EXPECT_EQ(differs({X, K}, topi::conv2d_nhwc(X, K, options), truth), "");
   }
