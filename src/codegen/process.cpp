@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "tenon/codegen/files.h"
+#include "tenon/support/child.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -44,19 +44,13 @@ std::optional<FinishedProcess> run_process(const std::vector<std::string>& comma
   const TemporaryFolder folder;
   const std::string log = folder.file("output").string();
   const Redirections redirections(log);
-  std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  ArgumentVector arguments(command);
   pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, arguments[0], redirections.get(), nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, command[0].c_str(), redirections.get(), nullptr,
+                                 arguments.get(), environ);
   if (error == ENOENT || error == EACCES || error == ENOTDIR) return std::nullopt;
-  if (error != 0) throw RuntimeError("cannot run `" + command[0] + "`: " + std::strerror(error));
-  int state = 0;
-  while (waitpid(child, &state, 0) < 0)
-    if (errno != EINTR)
-      throw RuntimeError("cannot wait for `" + command[0] + "`: " + std::strerror(errno));
+  if (error != 0) refuse_to_start(command[0], error);
+  const int state = wait_for_end(child, command[0]);
   const int status = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
   if (status == kNoSuchProgram) return std::nullopt;
   return FinishedProcess{.status = status, .output = read_file(log)};

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "tenon/support/child.h"
 #include "tenon/support/error.h"
 #include "tune/job.h"
 
@@ -66,14 +67,11 @@ class Spawning {
   Spawning& operator=(const Spawning&) = delete;
 
   pid_t start(const std::vector<std::string>& command) const {
-    std::vector<std::string> words = command;
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+    ArgumentVector arguments(command);
     pid_t child = 0;
     const int error =
-        posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments.data(), environ);
-    if (error != 0) throw RuntimeError("cannot run `" + command[0] + "`: " + std::strerror(error));
+        posix_spawn(&child, command[0].c_str(), &actions_, &attributes_, arguments.get(), environ);
+    if (error != 0) refuse_to_start(command[0], error);
     return child;
   }
 
@@ -111,10 +109,7 @@ EndedChild run_child(const std::vector<std::string>& command, std::chrono::durat
   EndedChild result;
   result.timed_out = !read_until(pipe.read_end(), end, result.answer);
   if (result.timed_out) kill(-child, SIGKILL);
-  int state = 0;
-  while (waitpid(child, &state, 0) < 0)
-    if (errno != EINTR)
-      throw RuntimeError("cannot wait for `" + command[0] + "`: " + std::strerror(errno));
+  const int state = wait_for_end(child, command[0]);
   if (WIFSIGNALED(state) && !result.timed_out) result.signal = WTERMSIG(state);
   if (WIFEXITED(state)) result.status = WEXITSTATUS(state);
   return result;
