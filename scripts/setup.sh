@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning]: installs what Tenon
-# needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The options add OpenCL's
-# device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries that benchmarks
-# compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and Graphviz, which also
-# draws what --emit=dot prints; XGBoost, the learned cost model of the tuner.
+# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]:
+# installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
+# options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
+# that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
+# Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner; what makes
+# packages, and the roots to try them in.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -15,9 +16,10 @@ for argument in "$@"; do
     --with-browser) packages+=(chromium chromium-driver) ;;
     --with-docs) packages+=(doxygen graphviz) ;;
     --with-tuning) packages+=(libxgboost-dev) ;;
+    --with-packages) packages+=(debootstrap dpkg-dev) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
-           "--with-docs, --with-tuning." >&2
+           "--with-docs, --with-tuning, --with-packages." >&2
       exit 2
       ;;
   esac
