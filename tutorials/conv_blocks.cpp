@@ -13,6 +13,8 @@
 #include <cmath>
 #include <iostream>
 
+#include "tutorials/common/block_steps.h"
+
 using namespace tenon;
 
 namespace {
@@ -77,10 +79,6 @@ tir::PrimFunc from_builder() {
   return f.get();
 }
 
-void show(const char* title, const tir::IRModule& mod) {
-  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
-}
-
 float element(const float* a, int n, int c, int y, int x) {
   const bool is_inside = y >= 0 && y < kSize && x >= 0 && x < kSize;
   return is_inside ? a[((n * kIn + c) * kSize + y) * kSize + x] : 0.0f;
@@ -104,11 +102,13 @@ void plain(const float* a, const float* w, float* b) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  BlockSteps steps(argc, argv, "conv_blocks");
   const tir::PrimFunc expressions = from_tensor_expressions();
   const tir::PrimFunc built = from_builder();
-  show("from tensor expressions", {{{"tir_conv2d", expressions}}});
-  show("by the builder", {{{"tir_conv2d", built}}});
+  steps.show("from tensor expressions", {{{"tir_conv2d", expressions}}});
+  steps.show("by the builder", {{{"tir_conv2d", built}}});
+  if (steps.is_page()) return steps.print_page();
 
   const bool is_same = tir::structural_equal(expressions, built);
   std::cerr << "both functions: " << (is_same ? "structurally equal" : "DIFFERENT") << '\n';

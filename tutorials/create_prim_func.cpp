@@ -12,6 +12,7 @@
 
 #include <iostream>
 
+#include "tutorials/common/block_steps.h"
 #include "tutorials/common/relu_product.h"
 
 using namespace tenon;
@@ -55,12 +56,14 @@ tir::PrimFunc from_builder() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  BlockSteps steps(argc, argv, "create_prim_func");
   const tir::PrimFunc expressions = from_tensor_expressions();
   const tir::PrimFunc built = from_builder();
   const tir::IRModule mod{{{"mm_relu", expressions}}};
-  show("from tensor expressions", mod);
-  show("by the builder", {{{"mm_relu", built}}});
+  steps.show("from tensor expressions", mod);
+  steps.show("by the builder", {{{"mm_relu", built}}});
+  if (steps.is_page()) return steps.print_page();
 
   // Names aside, it is one program.
   const bool is_same = tir::structural_equal(expressions, built);

@@ -6,11 +6,13 @@
 // The schedule transforms the function itself: j is split, k goes outside of the inner part, C
 // moves to where its elements of Y are computed, and the init of the sum becomes a block of its
 // own. Every step can be printed as a script, and the trace can be done again on another program.
-// In the end both functions run, must agree with each other and with plain C++, and are timed.
+// In the end both functions run, must agree with each other and with plain C++, and are timed. With
+// --emit=html the steps become a page, with the machine code of each.
 #include <tenon/tenon.h>
 
 #include <iostream>
 
+#include "tutorials/common/block_steps.h"
 #include "tutorials/common/relu_product.h"
 
 using namespace tenon;
@@ -45,24 +47,26 @@ class Module:
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  BlockSteps steps(argc, argv, "mm_relu");
   const tir::IRModule mod = s_tir::parse_script(kProgram);
-  show("original", mod);
+  steps.show("original", mod);
 
   s_tir::Schedule sch(mod);
   const s_tir::BlockRV Y = sch.get_block("Y", "mm_relu");
   const std::vector<s_tir::LoopRV> loops = sch.get_loops(Y);
   const std::vector<s_tir::LoopRV> parts = sch.split(loops[1], {std::nullopt, 4});
-  show("split j", sch.mod());
+  steps.show("split j", sch.mod());
 
   sch.reorder({parts[0], loops[2], parts[1]});
-  show("reorder", sch.mod());
+  steps.show("reorder", sch.mod());
 
   sch.reverse_compute_at(sch.get_block("C", "mm_relu"), parts[0]);
-  show("reverse_compute_at", sch.mod());
+  steps.show("reverse_compute_at", sch.mod());
 
   sch.decompose_reduction(Y, loops[2]);
-  show("decompose_reduction", sch.mod());
+  steps.show("decompose_reduction", sch.mod());
+  if (steps.is_page()) return steps.print_page();
   std::cout << "===== trace\n" << sch.trace() << '\n';
 
   // What is done once can be done again.

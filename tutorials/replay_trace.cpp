@@ -1,12 +1,14 @@
 // replay_trace: does what a trace says to a block program, and prints what comes out.
 //
-//   replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm] [--check] [--target=llvm]
+//   replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm|html] [--check] [--target=llvm]
 //
 // Both files are text: a script as print_script writes it, and a trace as Schedule::trace does, or
 // as JSON. The program after the trace goes to the standard output, and nothing else: as a script,
-// as lowered loops, as LLVM's IR or as assembler. With --check it is run beside the program before
+// as lowered loops, as LLVM's IR or as assembler; or both programs, before and after, as a page for
+// browsers. With --check it is run beside the program before
 // the trace, and the comparison goes to the standard error. A step that is refused says why on the
 // standard error, and the exit status is 1.
+#include <tenon/driver/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>
 
@@ -26,7 +28,7 @@ struct Options {
 };
 
 constexpr const char* kUsage =
-    "usage: replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm] [--check] "
+    "usage: replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm|html] [--check] "
     "[--target=llvm]\n";
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -49,7 +51,7 @@ std::optional<Options> parse(int argc, char** argv) {
       options.files.push_back(argument);
   }
   const bool is_known = options.emit == "script" || options.emit == "simple" ||
-                        options.emit == "ll" || options.emit == "asm";
+                        options.emit == "ll" || options.emit == "asm" || options.emit == "html";
   if (options.files.size() != 2 || !is_known) return std::nullopt;
   return options;
 }
@@ -84,6 +86,9 @@ int run(const Options& options) {
   } else if (options.emit == "simple") {
     for (const auto& [name, func] : sch.mod().functions)
       std::cout << lower(func, {.simple_mode = true, .name = name});
+  } else if (options.emit == "html") {
+    std::cout << loop_page("replay_trace", {view_loops(before, target, {.name = "before"}),
+                                            view_loops(sch.mod(), target, {.name = "after"})});
   } else {
     std::cout << build(sch.mod(), target).get_source(options.emit);
   }

@@ -2,12 +2,14 @@
 //
 // The tile of j is sampled: two factors whose product is 128, the inner one at most 16. Each of
 // five tries draws one, builds the function, checks it and times it; its trace says what was drawn,
-// and the best trace is done again on a fresh program.
+// and the best trace is done again on a fresh program. With --emit=html the tries become a page.
 #include <tenon/tenon.h>
 #include <tenon/tooling/check.h>
 
 #include <cstdio>
 #include <iostream>
+
+#include "tutorials/common/block_steps.h"
 
 using namespace tenon;
 
@@ -43,7 +45,8 @@ s_tir::Schedule stochastic_schedule(s_tir::Schedule sch) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  BlockSteps steps(argc, argv, "stochastic_mm");
   runtime::set_num_threads(1);
   const tir::IRModule mod = s_tir::parse_script(kProgram);
   const auto a = runtime::NDArray::random({kSize, kSize}, Float(32), {.seed = 1});
@@ -57,6 +60,10 @@ int main() {
   for (int attempt = 0; attempt < 5; ++attempt) {
     const s_tir::Schedule sch = stochastic_schedule(
         s_tir::Schedule(mod, {.seed = static_cast<std::uint64_t>(attempt) + 1}));
+    if (steps.is_page()) {
+      steps.show("attempt " + std::to_string(attempt), sch.mod());
+      continue;
+    }
     const runtime::Module lib = build(sch.mod(), Target("llvm"));
     lib["main"](a, b, c);
     if (!compare(c, expected).fine()) {
@@ -73,6 +80,7 @@ int main() {
     best_time = time;
   }
 
+  if (steps.is_page()) return steps.print_page();
   s_tir::Schedule sch(mod);
   sch.apply_trace(*best);
   std::cout << "===== the best\n" << s_tir::print_script(sch.mod());

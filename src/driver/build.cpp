@@ -120,7 +120,8 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         if (!options.allow_parallel_reduction_race)
           for (const auto& [name, func] : module.functions) refuse_region_races(func);
         if (facts.is_gpu()) {
-          units.push_back(for_device(module, options.passes, facts, options.stage_comments));
+          units.push_back(
+              for_device(module, options.passes, facts, options.stage_comments, watcher));
         } else {
           units.push_back({for_host(module, options.passes, facts, watcher), facts});
         }
@@ -222,6 +223,12 @@ codegen::Artifact compile_watched(const te::Schedule& schedule,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher& watcher) {
   return compile_schedule(schedule, args, target, options, where, &watcher);
+}
+
+codegen::Artifact compile_watched(const tir::IRModule& module, const Target& target,
+                                  const BuildOptions& options, const SourceLocation& where,
+                                  BuildWatcher& watcher) {
+  return compile_modules({{module, target}}, options, where, &watcher);
 }
 
 codegen::Artifact compile(const tir::IRModule& module, const Target& target,

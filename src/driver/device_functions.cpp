@@ -9,7 +9,8 @@
 namespace tenon {
 
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
-                                const tir::TargetFacts& target, bool stage_comments) {
+                                const tir::TargetFacts& target, bool stage_comments,
+                                BuildWatcher* watcher) {
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
   lowering::PassOptions on_device = options;
   // OpenCL's sub-groups exchange values by extensions, which the target must name.
@@ -31,11 +32,15 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
     lowering::DeviceProgram program =
         lowering::split_kernels(run(lowering::device_passes(has_async_copies), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
-    for (const tir::PrimFunc& kernel : program.kernels)
+    for (const tir::PrimFunc& kernel : program.kernels) {
       kernels.push_back(
           lowering::run_passes(lowering::kernel_passes(), kernel, {.passes = in_kernels}));
+      if (watcher) kernels.back() = watcher->add_kernel(kernels.back());
+    }
   }
-  unit.kernels = codegen::emit_kernels(kernels, target, {.stage_comments = stage_comments});
+  unit.kernels = codegen::emit_kernels(
+      kernels, target,
+      {.stage_comments = stage_comments, .lines = watcher ? watcher->lines() : nullptr});
   return unit;
 }
 

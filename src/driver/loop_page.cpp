@@ -52,10 +52,10 @@ Json json_of(const LoopView& view) {
   for (const LoopView::Buffer& each : view.buffers)
     buffers.push_back({each.name, each.scope, each.place, each.required, each.allocated, each.bytes,
                        each.memory_bytes});
-  return {{"name", view.name},       {"target", view.target}, {"outline", view.outline},
-          {"refused", view.refused}, {"stages", stages},      {"buffers", buffers},
-          {"lines", view.lines},     {"stmts", stmts},        {"code", code},
-          {"source", view.source}};
+  return {{"name", view.name},        {"target", view.target}, {"outline", view.outline},
+          {"refused", view.refused},  {"stages", stages},      {"buffers", buffers},
+          {"lines", view.lines},      {"stmts", stmts},        {"code", code},
+          {"language", view.language}};
 }
 
 /// As a script's content: `<` cannot end it. Names are any bytes; what is no UTF-8 is replaced.

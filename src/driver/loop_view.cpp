@@ -6,13 +6,15 @@
 #include <map>
 #include <unordered_map>
 
-#include "driver/build_watcher.h"
 #include "driver/instruction_places.h"
+#include "driver/listed_build.h"
 #include "driver/view_buffers.h"
 #include "tenon/codegen/assembler_listing.h"
+#include "tenon/codegen/source_listing.h"
 #include "tenon/te/draw.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/listing.h"
+#include "tenon/tir/stage_lines.h"
 #include "tenon/tir/stored_stages.h"
 
 namespace tenon {
@@ -20,26 +22,6 @@ namespace tenon {
 namespace {
 
 using Kind = LoopView::Stmt::Kind;
-
-/// Lists the function that is compiled, and has its code tell of the lines.
-class ListedBuild : public BuildWatcher {
- public:
-  tir::PrimFunc add(const tir::PrimFunc&, const tir::PrimFunc& ready) override {
-    listing = tir::list_statements(ready);
-    return listing->func;
-  }
-  void set_up(codegen::CompileOptions& options) override {
-    if (!listing) return;
-    for (const tir::ListedStmt& each : listing->stmts)
-      lines_.emplace(&each.stmt.node(), each.first);
-    options.lines = &lines_;
-  }
-
-  std::optional<tir::Listing> listing;
-
- private:
-  codegen::StatementLines lines_;
-};
 
 Kind kind_of(const tir::Stmt& stmt) {
   if (const auto* attr = stmt.as<tir::Attr>())
@@ -98,29 +80,51 @@ std::map<std::string, std::string> source_lines(const te::StageGraph& graph) {
 
 class Viewer {
  public:
-  Viewer(const te::Schedule& schedule, const std::optional<Profile>& profile,
-         const SourceLocation& where)
-      : profile_(profile), sources_(source_lines(te::freeze(schedule, where))) {}
+  explicit Viewer(const std::optional<Profile>& profile) : profile_(profile) {}
 
-  void show(const tir::Listing& listing, LoopView& view) {
-    tir::StoredStages stored(listing.func);
-    for (const tir::NotedStage& stage : stored.stages()) view.stages.push_back(stage_of(stage));
-    view.lines = listing.lines;
-    // Outermost first, as `of` wants to be asked.
-    stored.of(listing.func.body);
-    for (const tir::ListedStmt& each : listing.stmts) {
-      const std::vector<int>& stages = stored.of(each.stmt);
-      const int around =
-          each.parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(each.parent)].stage;
-      const Kind kind = kind_of(each.stmt);
-      // Memory that several stages use, or a condition around them, is of none.
-      const bool is_shared = kind == Kind::Other && stages.size() > 1;
-      const int stage = is_shared ? -1 : stages.empty() ? around : stages.back();
-      view.stmts.push_back({kind, each.first, each.last, each.parent, stage});
-    }
+  /// The places that the schedule tells of are shown with what stands there.
+  void read_sources(const te::Schedule& schedule, const SourceLocation& where) {
+    sources_ = source_lines(te::freeze(schedule, where));
+  }
+
+  void show(const ListedProgram& program, LoopView& view) const {
+    view.lines = program.lines;
+    for (const ListedProgram::Part& part : program.parts) show(part, view);
   }
 
  private:
+  void show(const ListedProgram::Part& part, LoopView& view) const {
+    tir::StoredStages stored(part.listing.func);
+    std::vector<int> numbers;
+    for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
+    // Outermost first, as `of` wants to be asked.
+    stored.of(part.listing.func.body);
+    const int before = static_cast<int>(view.stmts.size());
+    for (const tir::ListedStmt& each : part.listing.stmts) {
+      const std::vector<int>& stages = stored.of(each.stmt);
+      const int parent = each.parent < 0 ? -1 : before + each.parent;
+      const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
+      const Kind kind = kind_of(each.stmt);
+      // Memory that several stages use, or a condition around them, is of none.
+      const bool is_shared = kind == Kind::Other && stages.size() > 1;
+      const int stage = is_shared        ? -1
+                        : stages.empty() ? around
+                                         : numbers[static_cast<std::size_t>(stages.back())];
+      view.stmts.push_back(
+          {kind, part.lines_before + each.first, part.lines_before + each.last, parent, stage});
+    }
+  }
+
+  /// Functions that compute parts of one stage share it.
+  int number_of(const tir::NotedStage& noted, LoopView& view) const {
+    const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
+      return each.name == noted.name && each.line == noted.line;
+    });
+    if (known != view.stages.end()) return static_cast<int>(known - view.stages.begin());
+    view.stages.push_back(stage_of(noted));
+    return static_cast<int>(view.stages.size()) - 1;
+  }
+
   LoopView::Stage stage_of(const tir::NotedStage& noted) const {
     LoopView::Stage stage{noted.name, noted.line, ""};
     const auto source = sources_.find(noted.name + ", " + noted.line);
@@ -144,21 +148,70 @@ class Viewer {
   }
 
   const std::optional<Profile>& profile_;
-  std::map<std::string, std::string> sources_;
+  std::map<std::string, std::string> sources_ = {};
 };
 
-/// What lower makes, for what has no code for a CPU.
-tir::Listing lowered_listing(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
-                             const BuildOptions& options, const SourceLocation& where) {
-  LowerOptions how{.name = options.name,
-                   .binds = options.binds,
-                   .instrument_bounds = options.instrument_bounds,
-                   .bounds = options.bounds,
-                   .check_intrinsics = options.check_intrinsics,
-                   .passes = options.passes};
+/// Functions that lower made, for what has no code.
+ListedProgram listed(const tir::IRModule& module) {
+  ListedProgram program;
+  for (const auto& [name, func] : module.functions) program.add(func, module.functions.size() > 1);
+  return program;
+}
+
+/// The buffers that a function stores are its stages, where nobody has noted others: not what
+/// passes add later, such as sums in registers.
+tir::PrimFunc with_stages(tir::PrimFunc func) {
+  const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
+  std::vector<tir::StageLine> lines(stages.size());
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    lines[n].buffer = stages[n].buffer;
+    lines[n].line = stages[n].name;
+  }
+  if (tir::stage_lines(func.attrs).empty()) tir::note_stage_lines(func.attrs, lines);
+  return func;
+}
+
+/// Lines of source beside the statements that they say they are of.
+std::vector<LoopView::Instruction> place_source(std::string_view text,
+                                                const std::vector<LoopView::Stmt>& stmts) {
+  // Of statements that begin on one line, the inner one comes later, and has the code.
+  std::unordered_map<int, int> by_line;
+  for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
+  std::vector<LoopView::Instruction> code;
+  for (codegen::SourceLine& line : codegen::list_source(text)) {
+    const auto found = by_line.find(line.line);
+    code.push_back({LoopView::Instruction::Kind::Instruction, std::move(line.text),
+                    found == by_line.end() ? -1 : found->second, false});
+  }
+  return code;
+}
+
+/// `compile` is given the options and what lists the functions; `lower_only` is what is listed
+/// where it throws.
+template <class Compile, class LowerOnly>
+void view_code(LoopView& view, const Target& target, const BuildOptions& options,
+               const Viewer& viewer, bool has_headings, const Compile& compile,
+               const LowerOnly& lower_only) {
+  BuildOptions how = options;
+  how.profile = false;
+  how.on_step = {};
+  const bool is_llvm = target.facts().kind == tir::TargetKind::Llvm;
+  ListedBuild build(has_headings || target.facts().is_gpu());
+  try {
+    const codegen::Artifact artifact = compile(how, build);
+    view.language = is_llvm ? "asm" : artifact.source_kinds().front();
+    viewer.show(build.program, view);
+    const std::string text = artifact.source(view.language);
+    view.code = is_llvm ? place_instructions(codegen::list_assembler(text), view.stmts)
+                        : place_source(text, view.stmts);
+    return;
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& error) {
+    view.refused = error.what();
+  }
   how.passes.on_pass = {};  // The build has told of its passes.
-  const tir::IRModule module = lower(schedule, args, how, where);
-  return tir::list_statements(module.functions.begin()->second);
+  viewer.show(listed(lower_only(how)), view);
 }
 
 }  // namespace
@@ -171,24 +224,50 @@ LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgumen
   view.target = target.describe();
   view.outline = te::print_loops(schedule, where);
   view.buffers = view_buffers(schedule, args, options, where);
-  BuildOptions how = options;
-  how.profile = false;
-  how.on_step = {};
-  ListedBuild build;
-  try {
-    const codegen::Artifact artifact = compile_watched(schedule, args, target, how, where, build);
-    if (build.listing && target.facts().kind == tir::TargetKind::Llvm) {
-      Viewer(schedule, profile, where).show(*build.listing, view);
-      view.code = place_instructions(codegen::list_assembler(artifact.source("asm")), view.stmts);
-      return view;
-    }
-    view.source = artifact.source(artifact.source_kinds().front());
-  } catch (const InternalError&) {
-    throw;
-  } catch (const Error& error) {
-    view.refused = error.what();
+  Viewer viewer(profile);
+  viewer.read_sources(schedule, where);
+  view_code(
+      view, target, options, viewer, false,
+      [&](const BuildOptions& how, BuildWatcher& watcher) {
+        return compile_watched(schedule, args, target, how, where, watcher);
+      },
+      [&](const BuildOptions& how) {
+        return lower(schedule, args,
+                     {.name = how.name,
+                      .binds = how.binds,
+                      .instrument_bounds = how.instrument_bounds,
+                      .bounds = how.bounds,
+                      .check_intrinsics = how.check_intrinsics,
+                      .passes = how.passes},
+                     where);
+      });
+  return view;
+}
+
+LoopView view_loops(const tir::IRModule& module, const Target& target, const BuildOptions& options,
+                    const std::optional<Profile>& profile, SourceLocation where) {
+  LoopView view;
+  view.name = options.name;
+  view.target = target.describe();
+  tir::IRModule lowered;
+  for (const auto& [name, func] : module.functions) {
+    const bool is_done = func.form != tir::Form::MultiDimensional && func.form != tir::Form::Blocks;
+    lowered.functions.emplace(
+        name, with_stages(is_done ? func
+                                  : lower(func,
+                                          {.name = name,
+                                           .instrument_bounds = options.instrument_bounds,
+                                           .passes = options.passes},
+                                          where)
+                                        .functions.at(name)));
+    view_buffers(lowered.functions.at(name), view.buffers);
   }
-  Viewer(schedule, profile, where).show(lowered_listing(schedule, args, options, where), view);
+  view_code(
+      view, target, options, Viewer(profile), module.functions.size() > 1,
+      [&](const BuildOptions& how, BuildWatcher& watcher) {
+        return compile_watched(lowered, target, how, where, watcher);
+      },
+      [&](const BuildOptions&) { return lowered; });
   return view;
 }
 

@@ -5,6 +5,7 @@
 #include "tenon/support/match.h"
 #include "tenon/te/bounds_report.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon {
 
@@ -109,6 +110,24 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
         break;
       }
   return buffers;
+}
+
+void view_buffers(const tir::PrimFunc& func, std::vector<LoopView::Buffer>& buffers) {
+  for (const tir::BufferParam& each : func.buffers)
+    buffers.push_back(argument(each.declared->name, each.declared->shape, each.declared->dtype));
+  tir::walk(func.body, [&](const tir::Allocate& n) {
+    const auto& pointer = n.data.as<tir::VarNode>()->pointer;
+    const tir::StorageScope scope =
+        pointer && pointer->scope ? *pointer->scope : tir::StorageScope::Global;
+    const std::string bytes = text_of(in_bytes(product(n.extents), n.dtype));
+    buffers.push_back({.name = n.data.name(),
+                       .scope = std::string(tir::to_string(scope)),
+                       .place = "in " + func.attrs.global_symbol,
+                       .required = "",
+                       .allocated = box(n.extents),
+                       .bytes = bytes,
+                       .memory_bytes = n.double_buffer ? "" : bytes});
+  });
 }
 
 }  // namespace tenon

@@ -29,6 +29,15 @@ std::vector<LoopView> views() {
   return {plain, view_loops(s, {A, B, C}, kTarget)};
 }
 
+/// The same product for C.
+std::vector<LoopView> source_views() {
+  te::Tensor A = te::placeholder({kSize, kSize}, "A");
+  te::IterVar k = te::reduce_axis({0, kSize}, "k");
+  te::Tensor C = te::compute(
+      {kSize}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "C");
+  return {view_loops(te::create_schedule({C}), {A, C}, Target("c"))};
+}
+
 /// The least contrast (WCAG's, 1 to 21) of text against what is behind it, with the text.
 constexpr const char* kContrasts = R"(
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -112,6 +121,13 @@ class LoopPage : public testing::Test {
       browsing.prefer(scheme);
       browsing.run(scheme, kContrasts);
     }
+    // Source in place of machine code: from a line of it to its loop.
+    browsing.open("source", loop_page("source", source_views()));
+    browsing.run("to source", R"(
+      const row = [...document.querySelectorAll('.code .row')].find((each) =>
+        each.textContent.includes('for (int32_t k'));
+      row.click();
+      return { loop: document.querySelector('.loops .cursor').textContent, source: row.textContent };)");
     browsing.print("printed");
     seen_ = browsing.browse();
   }
@@ -155,6 +171,13 @@ TEST_F(LoopPage, ALoopLeadsToItsCode) {
   EXPECT_TRUE(result("to code").at("inside")) << result("to code");
   EXPECT_GT(result("products"), 0);
   EXPECT_EQ(result("to code").at("products"), result("products"));
+}
+
+TEST_F(LoopPage, ALineOfSourceLeadsToItsLoop) {
+  const nlohmann::json& seen = result("to source");
+  EXPECT_NE(seen.at("loop").get<std::string>().find("for (k"), std::string::npos) << seen;
+  // Its indentation is kept.
+  EXPECT_TRUE(seen.at("source").get<std::string>().starts_with("    for (")) << seen;
 }
 
 TEST_F(LoopPage, AnInstructionLeadsToItsLoopAndUnfoldsIt) {

@@ -153,11 +153,119 @@ TEST(LoopView, OfWhatBuildRefusesTheLoopsAndTheReason) {
   EXPECT_TRUE(view.code.empty());
 }
 
-TEST(LoopView, OtherTargetsHaveTheirSource) {
-  const Product p(16);
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// What the statement of a line of code begins with.
+std::string line_of(const LoopView& view, const LoopView::Instruction& code) {
+  const LoopView::Stmt& stmt = view.stmts.at(static_cast<std::size_t>(code.stmt));
+  return view.lines.at(static_cast<std::size_t>(stmt.first - 1));
+}
+
+/// Every line of code with this in it is of a statement with that.
+void expect_all(const LoopView& view, const std::string& in_code, const std::string& in_loops) {
+  int count = 0;
+  for (const LoopView::Instruction& each : view.code) {
+    if (each.text.find(in_code) == std::string::npos || each.stmt < 0) continue;
+    ++count;
+    EXPECT_NE(line_of(view, each).find(in_loops), std::string::npos)
+        << each.text << " is of " << line_of(view, each);
+  }
+  EXPECT_GT(count, 0) << in_code << " in\n" << joined(texts(view.code));
+}
+
+TEST(LoopView, CIsTheTextThatIsBuilt) {
+  const Product p(64);
+  tile(p);
   const LoopView view = view_loops(p.s, p.args(), Target("c"));
-  EXPECT_NE(view.source.find("main_compute("), std::string::npos) << view.source;
+  EXPECT_EQ(view.language, "c");
+  EXPECT_EQ(joined(texts(view.code)), compile(p.s, p.args(), Target("c")).source("c"));
+}
+
+/// The body of the parallel loop is a function of its own in C.
+TEST(LoopView, ALineOfCIsOfTheStatementThatItComputes) {
+  const Product p(64);
+  tile(p);
+  const LoopView view = view_loops(p.s, p.args(), Target("c"));
+  expect_all(view, "for (int32_t k = 0", "for (k");
+  expect_all(view, "parallel_for(", "for (i.outer");
+  for (const LoopView::Instruction& each : view.code)
+    if (each.text.find("B[") != std::string::npos) {
+      ASSERT_GE(each.stmt, 0) << each.text;
+      EXPECT_NE(line_of(view, each).find("B["), std::string::npos) << line_of(view, each);
+    }
+}
+
+TEST(LoopView, KernelsHaveTheirLoopsBesideTheirSource) {
+  te::Tensor A = te::placeholder({1024}, "A");
+  te::Tensor B = te::compute(
+      {1024}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {1024}, {"i"}, [&](Var i) { return B(1023 - i) * 3.0f; }, "C");
+  te::Schedule s = te::create_schedule({C});
+  for (const te::Tensor& t : {B, C}) {
+    auto [outer, inner] = s[t].split(s[t].axis(0), 64);
+    s[t].bind(outer, te::thread_axis("blockIdx.x")).bind(inner, te::thread_axis("threadIdx.x"));
+  }
+  const LoopView view = view_loops(s, {A, C}, Target("opencl"));
+  EXPECT_EQ(view.language, "opencl");
+  EXPECT_EQ(joined(texts(view.code)), compile(s, {A, C}, Target("opencl")).source("opencl"));
+  // A kernel for each stage, under its name.
+  EXPECT_EQ(view.lines.at(0), "@main_kernel0:");
+  EXPECT_NE(joined(view.lines).find("@main_kernel1:"), std::string::npos);
+  ASSERT_EQ(view.stages.size(), 2u);
+  for (const LoopView::Instruction& each : view.code) {
+    if (each.stmt < 0) continue;
+    const int stage = view.stmts.at(static_cast<std::size_t>(each.stmt)).stage;
+    if (each.text.find("3.0f") == std::string::npos) continue;
+    ASSERT_GE(stage, 0);
+    EXPECT_EQ(view.stages.at(static_cast<std::size_t>(stage)).name, "C");
+  }
+  expect_all(view, "3.0f", "3");
+  expect_all(view, "1.0f", "1");
+}
+
+constexpr const char* kBlocks = R"(
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def relu(A: T.Buffer[(128,), "float32"], C: T.Buffer[(128,), "float32"]) -> None:
+        T.func_attr({"global_symbol": "relu", "tir.noalias": True})
+        Y = T.alloc_buffer([128], dtype="float32")
+        for i in T.serial(128):
+            with T.block("Y"):
+                vi = T.axis.spatial(128, i)
+                Y[vi] = A[127 - vi] + T.float32(1)
+        for i in T.serial(128):
+            with T.block("C"):
+                vi = T.axis.spatial(128, i)
+                C[vi] = T.max(Y[127 - vi], T.float32(0))
+)";
+
+TEST(LoopView, BlockProgramsHaveTheirCode) {
+  const LoopView view = view_loops(s_tir::parse_script(kBlocks), kTarget);
+  std::vector<std::string> stages;
+  for (const LoopView::Stage& each : view.stages) stages.push_back(each.name + each.line);
+  EXPECT_EQ(stages, (std::vector<std::string>{"Y", "C"}));
+  expect_all(view, "vcmpltps", "C[");
+  expect_all(view, "vaddps", "Y[");
+  std::vector<std::string> buffers;
+  for (const LoopView::Buffer& each : view.buffers)
+    buffers.push_back(each.name + " " + each.allocated + " " + each.bytes);
+  EXPECT_EQ(buffers, (std::vector<std::string>{"A [128] 512", "C [128] 512", "Y [128] 512"}));
+}
+
+TEST(LoopView, OfBlockProgramsThatBuildRefusesTheLoopsAndTheReason) {
+  // Threads of a device, on a processor.
+  s_tir::Schedule sch(s_tir::parse_script(kBlocks));
+  sch.bind(sch.get_loops(sch.get_block("C", "relu"))[0], "threadIdx.x");
+  const LoopView view = view_loops(sch.mod(), kTarget);
+  EXPECT_FALSE(view.refused.empty());
   EXPECT_FALSE(view.lines.empty());
+  EXPECT_TRUE(view.code.empty());
 }
 
 TEST(LoopView, WithAProfileStagesHaveTheirTimes) {

@@ -10,11 +10,10 @@
 
 namespace {
 
-/// All that share the command line.
+/// All that print a page by themselves: of replay_trace the programs come as files, and those that
+/// tune write one with --page when they are done.
 std::vector<std::string> tutorials() {
-  const std::vector<std::string> others = {"mm_relu",          "stochastic_mm", "replay_trace",
-                                           "create_prim_func", "conv_blocks",   "tune_mm",
-                                           "tune_te",          "tune_network"};
+  const std::vector<std::string> others = {"replay_trace", "tune_mm", "tune_te", "tune_network"};
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
     if (file.path().extension() == ".cpp" &&

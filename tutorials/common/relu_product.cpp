@@ -4,13 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 
 using namespace tenon;
-
-void show(const char* title, const tir::IRModule& mod) {
-  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
-}
 
 ReluProduct::ReluProduct(int size)
     : a(runtime::NDArray::random({size, size}, Float(32), {.seed = 1})),

@@ -1,13 +1,10 @@
-// What the tutorials on max(A B, 0) as a block program share: printing, and checking its numbers.
+// What the tutorials on max(A B, 0) as a block program share: checking its numbers.
 //
 //   const ReluProduct product(128);
 //   product.is_right(build(mod, Target("llvm"))["mm_relu"])
 #pragma once
 
 #include <tenon/tenon.h>
-
-/// The module's script under a title, on the standard output.
-void show(const char* title, const tenon::tir::IRModule& mod);
 
 /// Random matrices, and what plain C++ makes of them.
 struct ReluProduct {

@@ -1,5 +1,6 @@
 #include "tutorials/common/tuning.h"
 
+#include <tenon/driver/loop_page.h>
 #include <tenon/tooling/multiply_add_peak.h>
 
 #include <boost/program_options.hpp>
@@ -33,6 +34,8 @@ TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments de
           "work-dir", po::value(&own.work_dir), "keep the database there, or go on from it")(
           "seed", po::value(&own.seed)->default_value(own.seed), "of all that is drawn")(
           "report", po::value(&own.report), "write a page of HTML about the database")(
+          "page", po::value(&own.page),
+          "write a page of HTML with the loops and the machine code, before and after")(
           "save", po::value(&own.save), "write the best schedule as a C++ program");
   try {
     po::variables_map values;
@@ -86,6 +89,10 @@ int show_best(const tir::IRModule& mod, const tune::Database& database,
       record->measurement.median() * 1e3);
   std::fflush(stdout);
   if (!arguments.report.empty()) std::ofstream(arguments.report) << tune::report(database);
+  if (!arguments.page.empty())
+    std::ofstream(arguments.page) << loop_page(
+        "tuned", {view_loops(mod, arguments.target(), {.name = "before"}),
+                  view_loops(sch->mod(), arguments.target(), {.name = "best"})});
   if (!arguments.save.empty())
     std::ofstream(arguments.save) << tune::program_text(mod, record->trace, arguments.target());
   return 0;

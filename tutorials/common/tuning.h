@@ -3,7 +3,7 @@
 
 #include <tenon/tenon.h>
 
-/// --size, --trials, --threads, --work-dir, --seed, --report, --save
+/// --size, --trials, --threads, --work-dir, --seed, --report, --page, --save
 struct TuningArguments {
   int size = 128;
   int trials = 64;
@@ -11,8 +11,10 @@ struct TuningArguments {
   /// Empty: nothing is kept.
   std::string work_dir = {};
   std::uint64_t seed = 0;
-  /// Files for the page of tune::report, and for tune::program_text. Empty: none.
+  /// Files for the page of tune::report, for one with the loops of the program before and after
+  /// (driver/loop_page.h), and for tune::program_text. Empty: none.
   std::string report = {};
+  std::string page = {};
   std::string save = {};
 
   /// "llvm --num-cores=1"

@@ -47,8 +47,8 @@ struct CompileOptions {
   bool stage_comments = false;
   /// For code that runs in this process, by LLVM. Such code cannot be saved.
   std::optional<Profiling> profiling = std::nullopt;
-  /// By LLVM: assembler then tells the line of every instruction's statement, as `.loc`. Used while
-  /// compiling only.
+  /// The code is then to tell of which statement it is: assembler by LLVM as `.loc`, text in C as
+  /// source_listing.h reads it. Used while compiling only.
   const StatementLines* lines = nullptr;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
   std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};

@@ -1,6 +1,6 @@
 // What became of a schedule, side by side: its loops as they were compiled, the machine code of
-// each, the stages with the user's lines, what their buffers need, and how long they took. As plain
-// data; loop_page.h makes a page of it.
+// each (in C, or in a device's language: the source), the stages with the user's lines, what their
+// buffers need, and how long they took. As plain data; loop_page.h makes a page of it.
 //
 //   LoopView view = view_loops(s, {A, B, C}, Target("llvm"), {.name = "matmul"});
 //   const LoopView::Stmt& loop = view.stmts[0];         // lines loop.first to loop.last
@@ -48,9 +48,10 @@ struct LoopView {
     int stage;
   };
 
-  /// A line of the machine code.
+  /// A line of the machine code, or of the source.
   struct Instruction {
-    /// The name of a function, a place that is jumped to, or an instruction.
+    /// The name of a function, a place that is jumped to, or an instruction; of source, every line
+    /// is an instruction.
     enum class Kind : std::uint8_t { Function, Label, Instruction };
     Kind kind;
     /// "vmovups (%rdi), %ymm0"; of functions and labels, the name.
@@ -87,11 +88,12 @@ struct LoopView {
   std::vector<Stmt> stmts;
   std::vector<Stage> stages;
   std::vector<Buffer> buffers;
-  /// Of CPUs that LLVM compiles for.
+  /// Of CPUs that LLVM compiles for the assembler; elsewhere the source that the device's or the C
+  /// compiler is given. The lines are then those of the kernels.
   std::vector<Instruction> code;
-  /// Elsewhere: the source that the device's or the C compiler is given.
-  std::string source;
-  /// Why there is neither; the lines are then those that `lower` gives.
+  /// What the code is written in: "asm", "c", "opencl", "cuda". Empty where there is none.
+  std::string language;
+  /// Why there is none; the lines are then those that `lower` gives.
   std::string refused;
 };
 
@@ -99,6 +101,12 @@ struct LoopView {
 /// `on_step` are not looked at; `profile` is that of a module built from the same schedule.
 LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const Target& target = Target("llvm"), const BuildOptions& options = {},
+                    const std::optional<Profile>& profile = std::nullopt,
+                    SourceLocation where = SourceLocation::current());
+/// The same of functions, such as block programs. What stores to a buffer is a stage, which has the
+/// buffer's name, and no line.
+LoopView view_loops(const tir::IRModule& module, const Target& target = Target("llvm"),
+                    const BuildOptions& options = {},
                     const std::optional<Profile>& profile = std::nullopt,
                     SourceLocation where = SourceLocation::current());
 

@@ -233,6 +233,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
                          "`; use target llvm");
   TextEmitter emitter(kPlainC, imported_texts(units), options.stage_comments);
+  emitter.mark_lines(options.lines);
   SymbolNames symbols;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions) {

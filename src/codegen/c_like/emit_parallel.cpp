@@ -22,6 +22,7 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
   CFunctionEmitter inner(module_, uses_, function, noalias_);
   inner.comments_ = comments_;
   inner.sizes_ = sizes_;
+  inner.out_.set_mark(out_.mark());
   std::string fields, values, locals;
   std::unordered_map<std::string, std::string> taken;
   for (const Var& var : used_variables(body)) {

@@ -33,6 +33,8 @@ void CFunctionEmitter::stmt(const Stmt& s) {
     internal_error(std::string(what) + " is left in lowered code");
   };
   const bool is_of_several = comment(s);
+  const int around = out_.mark();
+  if (const int line = module_.line_of(s)) out_.set_mark(line);
   match(
       s.node().value, [&](const Store& n) { emit(n); },
       [&](const Realize&) { never("a realized region"); },
@@ -43,6 +45,7 @@ void CFunctionEmitter::stmt(const Stmt& s) {
       [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
       [&](const Prefetch&) { never("a prefetch of a region"); },
       [&](const BlockRealize&) { never("a block"); });
+  out_.set_mark(around);
   if (is_of_several) commented_ = std::nullopt;
 }
 

@@ -176,6 +176,7 @@ KernelCode emit_kernels(const std::vector<PrimFunc>& kernels, const TargetFacts&
   KernelCode code{.device = is_cuda ? runtime::DeviceType::Cuda : runtime::DeviceType::OpenCL};
   const OpenClDialect opencl(facts);
   TextEmitter module(is_cuda ? kCudaC : opencl.dialect, {}, options.stage_comments);
+  module.mark_lines(options.lines);
   for (const PrimFunc& kernel : kernels) {
     KernelTextEmitter emitter(module, kernel, facts.max_registers);
     code.specs.push_back(emitter.run());

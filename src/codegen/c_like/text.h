@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/codegen/source_listing.h"
+
 namespace tenon::codegen {
 
 /// The operators of C by strength, the strongest first.
@@ -56,8 +58,13 @@ class Lines {
  public:
   void add(const std::string& line) {
     lines_.push_back(line.empty() ? line
-                                  : std::string(static_cast<std::size_t>(depth_) * 2, ' ') + line);
+                                  : std::string(static_cast<std::size_t>(depth_) * 2, ' ') + line +
+                                        (mark_ > 0 ? line_mark(mark_) : ""));
   }
+  /// The statement, by its line in a listing, that lines from now on are part of; 0: of none, and
+  /// nothing is said of it.
+  void set_mark(int line) { mark_ = line; }
+  int mark() const { return mark_; }
   /// A label: to the left of what is around it.
   void add_label(const std::string& label) {
     lines_.push_back(std::string(static_cast<std::size_t>(depth_ > 0 ? depth_ - 1 : 0) * 2, ' ') +
@@ -76,6 +83,7 @@ class Lines {
   Lines inner() const {
     Lines result;
     result.depth_ = depth_ + 1;
+    result.mark_ = mark_;
     return result;
   }
   std::string text() const {
@@ -87,6 +95,7 @@ class Lines {
  private:
   std::vector<std::string> lines_;
   int depth_ = 0;
+  int mark_ = 0;
 };
 
 }  // namespace tenon::codegen

@@ -10,6 +10,7 @@
 #include "codegen/c_like/helpers.h"
 #include "codegen/c_like/names.h"
 #include "tenon/codegen/signature.h"
+#include "tenon/codegen/statement_lines.h"
 #include "tenon/tir/function.h"
 
 namespace tenon::codegen {
@@ -22,6 +23,15 @@ class TextEmitter {
   /// `imported` are the C sources that functions bring along; they become part of the text.
   TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
               bool comments_stages = false);
+
+  /// Lines of functions are to say which statement they are part of.
+  void mark_lines(const StatementLines* lines) { statement_lines_ = lines; }
+  /// The statement's line; 0 where it is not to be said.
+  int line_of(const tir::Stmt& s) const {
+    if (!statement_lines_) return 0;
+    const auto found = statement_lines_->find(&s.node());
+    return found == statement_lines_->end() ? 0 : found->second;
+  }
 
   const Dialect& dialect() const { return dialect_; }
   Helpers& helpers() { return helpers_; }
@@ -60,6 +70,7 @@ class TextEmitter {
 
   const Dialect& dialect_;
   bool comments_stages_;
+  const StatementLines* statement_lines_ = nullptr;
   std::vector<std::string> imported_;
   Helpers helpers_;
   Names names_;

@@ -19,8 +19,34 @@ function escaped(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
+/// C and its relatives.
+const C_TOKEN = new RegExp(
+  ["(\\/\\/.*|^#.*)", '("[^"]*")',
+   "\\b(for|while|if|else|return|goto|break|continue|struct|union|typedef|static|const|inline|extern)\\b",
+   "\\b(void|bool|char|short|int|long|float|double|half|size_t|u?int(?:8|16|32|64)?_t|u?(?:char|short|int|long)\\d*|" +
+     "float\\d+|half\\d*|__kernel|__global__|__global|__local|__shared__|__private|restrict|__restrict__)\\b",
+   "(\\b\\d[\\w.]*(?:[eE][+-]?\\d+\\w*)?)", "([<>&])"].join("|"), "g");
+function colouredSource(text) {
+  return text.replace(C_TOKEN, (whole, comment, string, keyword, type, literal) => {
+    if (comment) return `<span class="comment">${escaped(comment)}</span>`;
+    if (string) return `<span class="string">${escaped(string)}</span>`;
+    if (keyword) return `<span class="keyword">${keyword}</span>`;
+    if (type) return `<span class="call">${type}</span>`;
+    if (literal) return `<span class="literal">${literal}</span>`;
+    return escaped(whole);
+  });
+}
+
+const LANGUAGES = { asm: "Machine code", c: "C", opencl: "OpenCL C", cuda: "CUDA C" };
+
+/// The extent of a thread axis without what is the same in all of them.
+function withPlainThreads(line) {
+  return line.replace(/attr \[IterVar\([^()]*(?:\([^()]*\))?[^()]*, "ThreadIndex", "([\w.]+)"\)\] "thread_extent" = /,
+                      'launch_thread "$1", ');
+}
+
 const LOOP_TOKEN =
-  /("[^"]*")|(@[\w.]+)|\b(for|while|if|else|let|allocate|attr|assert|in)\b|(\b\d[\w.]*(?:[eE][+-]?\d+\w*)?)|([<>&])/g;
+  /("[^"]*")|(@[\w.]+)|\b(for|while|if|else|let|allocate|attr|assert|in|launch_thread)\b|(\b\d[\w.]*(?:[eE][+-]?\d+\w*)?)|([<>&])/g;
 function colouredLoops(text) {
   return text.replace(LOOP_TOKEN, (whole, string, call, keyword, literal) => {
     if (string) {
@@ -75,13 +101,13 @@ class Drawing {
     });
     this.element = make("section");
     this.element.append(...this.facts());
-    const panes = make("div", "panes" + (view.code.length || view.source ? "" : " single"));
+    this.isSource = view.language !== "asm";
+    const panes = make("div", "panes" + (view.code.length ? "" : " single"));
     panes.append(this.loopPane());
     if (view.code.length) panes.append(this.codePane());
-    else if (view.source) panes.append(this.sourcePane());
     this.status = make("p", "status");
     this.status.setAttribute("role", "status");
-    this.element.append(panes, this.status, keys(view.code.length > 0));
+    this.element.append(panes, this.status, keys(view.code.length > 0, this.isSource));
     this.refreshFolds();
   }
 
@@ -149,7 +175,9 @@ class Drawing {
 
   stageTable() {
     const isTimed = this.view.stages.some((stage) => stage.seconds !== null || stage.in);
-    const heads = ["stage", "declared at", "", ...(isTimed ? ["time", "share"] : [])];
+    // Stages of block programs have no lines.
+    const isDeclared = this.view.stages.some((stage) => stage.line);
+    const heads = ["stage", ...(isDeclared ? ["declared at", ""] : []), ...(isTimed ? ["time", "share"] : [])];
     const table = make("table", "stages");
     table.append(make("tr", "", "", ...heads.map((head) => make("th", "", head))));
     this.view.stages.forEach((stage, n) => {
@@ -157,8 +185,9 @@ class Drawing {
       go.title = "Go to its loops";
       go.onclick = () => this.goToStage(n);
       const chip = make("span", "chip");
-      const row = make("tr", "", "", make("td", "", "", chip, go), make("td", "", stage.line),
-                       make("td", "", "", make("code", "", stage.source)));
+      const row = make("tr", "", "", make("td", "", "", chip, go));
+      if (isDeclared)
+        row.append(make("td", "", stage.line), make("td", "", "", make("code", "", stage.source)));
       this.stageStyle(row, n);
       if (isTimed && stage.in) {
         row.append(make("td", "", "in " + stage.in), make("td"));
@@ -210,7 +239,8 @@ class Drawing {
       if (begins) tagged.add(stage);
       return this.lineRow(line, n, stage, begins);
     });
-    text.append(...this.lineRows);
+    text.append(...this.lineRows.flatMap((row) => row.tag ? [row.tag, row] : [row]));
+    text.classList.toggle("timed", this.view.stages.some((each) => each.share !== null));
     for (const [n, fold] of this.folds) if (fold.more) this.addRest(n, fold);
     this.connect(text, this.lineRows, 1, (n) => this.selectLine(n), (n) => this.ownerOfLine[n],
                  (n) => this.jumpToCode(n));
@@ -230,13 +260,14 @@ class Drawing {
     this.stageStyle(row, stage);
     const fold = make("span", "fold");
     const code = make("span");
-    code.innerHTML = colouredLoops(line);
+    code.innerHTML = colouredLoops(withPlainThreads(line));
     row.append(make("span", "line", String(n)), make("span", "heat"), fold, code, make("span", "more"));
     if (begins) {
       const { name, line: place, share, source } = this.view.stages[stage];
-      const tag = make("span", "tag", name + (place ? ", " + place : ""));
-      tag.title = source;
-      row.append(tag);
+      const indent = " ".repeat(line.search(/\S|$/));
+      row.tag = make("div", "tag", indent + name + (place ? ", " + place : ""));
+      row.tag.title = source;
+      this.stageStyle(row.tag, stage);
       if (share) row.children[1].textContent = (share * 100).toFixed(0) + " %";
     }
     if (this.folds.has(n)) fold.onclick = (event) => { this.toggle(n); event.stopPropagation(); };
@@ -253,13 +284,15 @@ class Drawing {
 
   codePane() {
     const count = this.view.code.filter(([kind]) => kind === 2).length;
-    const { text, element } = this.pane("code", "Machine code", make("span", "", count + " instructions"));
+    const { text, element } = this.pane("code", LANGUAGES[this.view.language],
+                                        make("span", "", count + (this.isSource ? " lines" : " instructions")));
+    if (this.isSource) text.classList.add("source");
     text.setAttribute("role", "listbox");
     this.codeRows = this.view.code.map(([kind, content, stmt, isGuessed], n) => {
       const row = make("div", "row" + (kind === 0 ? " function" : kind === 1 ? " label" : isGuessed ? " guessed" : ""));
       row.id = this.id("code", n);
       row.setAttribute("role", "option");
-      if (kind === 2) row.innerHTML = colouredCode(content);
+      if (kind === 2) row.innerHTML = this.isSource ? `<span>${colouredSource(content)}</span>` : colouredCode(content);
       else row.textContent = content + ":";
       if (kind === 2 && stmt >= 0) {
         this.stageStyle(row, this.stmts[stmt].stage);
@@ -272,12 +305,6 @@ class Drawing {
     this.connect(text, this.codeRows, 0, (n) => this.selectCode(n), (n) => this.view.code[n][2],
                  (n) => this.jumpToLine(n));
     this.code = text;
-    return element;
-  }
-
-  sourcePane() {
-    const { text, element } = this.pane("source", "Source");
-    text.append(make("pre", "", this.view.source));
     return element;
   }
 
@@ -376,9 +403,10 @@ class Drawing {
     const { stage, first } = this.stmts[stmt];
     const instructions = this.codeOf(stmt).length, pieces = this.piecesOf(stmt).length;
     const name = stage < 0 ? "" : this.view.stages[stage].name + ": ";
+    const unit = this.isSource ? "line" : "instruction";
     this.status.textContent = name + this.view.lines[first - 1].trim() + ": " +
-      (instructions === 0 ? "no instructions of its own"
-        : instructions + (instructions === 1 ? " instruction" : " instructions") +
+      (instructions === 0 ? `no ${unit}s of its own`
+        : instructions + ` ${unit}` + (instructions === 1 ? "" : "s") +
           (pieces > 1 ? ` in ${pieces} pieces; Enter goes to the next` : ""));
   }
 
@@ -415,6 +443,13 @@ class Drawing {
     this.loops.focus({ preventScroll: true });
   }
 
+  /// Source begins with what all programs have; the functions are what one looks for.
+  passOverPreamble() {
+    if (!this.code || !this.isSource) return;
+    const first = this.view.code.findIndex(([, , stmt]) => stmt >= 0);
+    if (first > 8) this.code.scrollTop = this.codeRows[first - 3].offsetTop - this.code.offsetTop;
+  }
+
   // ---- folding ----
 
   refreshFolds() {
@@ -422,6 +457,7 @@ class Drawing {
     this.lineRows.forEach((row, index) => {
       const n = index + 1, fold = this.folds.get(n);
       row.hidden = n <= hiddenTo;
+      if (row.tag) row.tag.hidden = row.hidden;
       if (!fold) return;
       row.children[2].textContent = fold.isFolded ? "▸" : "▾";
       row.setAttribute("aria-expanded", String(!fold.isFolded));
@@ -466,12 +502,12 @@ class Drawing {
   }
 }
 
-function keys(hasCode) {
+function keys(hasCode, isSource) {
   const help = make("p", "keys");
   help.innerHTML = "<kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>←</kbd> <kbd>→</kbd> or <kbd>space</kbd> fold" +
-    (hasCode ? ", <kbd>Enter</kbd> or a click jumps between loops and machine code. Instructions in " +
-     "<i>italics</i> were moved by LLVM, or serve several statements: they are shown with the smallest " +
-     "one that has all of them." : ".");
+    (!hasCode ? "." : ", <kbd>Enter</kbd> or a click jumps between loops and code." +
+      (isSource ? "" : " Instructions in <i>italics</i> were moved by LLVM, or serve several statements: " +
+       "they are shown with the smallest one that has all of them."));
   return help;
 }
 
@@ -481,9 +517,11 @@ const main = document.getElementById("main");
 const drawings = views.map(() => null);
 
 function showView(n) {
+  const isNew = !drawings[n];
   drawings[n] = drawings[n] || new Drawing(views[n]);
   main.querySelectorAll("section").forEach((section) => section.remove());
   main.append(drawings[n].element);
+  if (isNew) drawings[n].passOverPreamble();
   main.querySelectorAll("[role=tab]").forEach((tab, at) => {
     tab.setAttribute("aria-selected", String(at === n));
     tab.tabIndex = at === n ? 0 : -1;

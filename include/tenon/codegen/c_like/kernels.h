@@ -20,6 +20,8 @@ namespace tenon::codegen {
 struct KernelOptions {
   /// Comments say which stage is computed, and the user's line of it.
   bool stage_comments = false;
+  /// As in CompileOptions: the text tells the line of every statement.
+  const StatementLines* lines = nullptr;
 };
 
 /// CUDA C is compiled where NVRTC is found. Throws LowerError for what a kernel cannot do:

@@ -1,0 +1,46 @@
+#include "tutorials/common/block_steps.h"
+
+#include <boost/program_options.hpp>
+#include <cstdlib>
+#include <iostream>
+
+using namespace tenon;
+namespace po = boost::program_options;
+
+BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::move(title)) {
+  std::string emit = "script", target = "llvm";
+  po::options_description known("Options");
+  known.add_options()("help", "this text")  //
+      ("emit", po::value(&emit)->default_value(emit),
+       "script: the steps as scripts; html: a page with the loops and the code of each")(
+          "target", po::value(&target)->default_value(target), "whose code the page shows");
+  try {
+    po::variables_map values;
+    po::store(po::command_line_parser(argc, argv).options(known).run(), values);
+    po::notify(values);
+    if (values.contains("help")) {
+      std::cout << known;
+      std::exit(0);
+    }
+    if (emit != "script" && emit != "html")
+      throw po::error("--emit is script or html, not `" + emit + "`");
+    target_ = Target(target);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n" << known;
+    std::exit(2);
+  }
+  is_page_ = emit == "html";
+}
+
+void BlockSteps::show(const std::string& title, const tir::IRModule& mod) {
+  if (is_page_) {
+    views_.push_back(view_loops(mod, target_, {.name = title}));
+  } else {
+    std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
+  }
+}
+
+int BlockSteps::print_page() const {
+  std::cout << loop_page(title_, views_);
+  return 0;
+}
