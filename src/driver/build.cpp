@@ -173,6 +173,7 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
       if (!target.facts().is_gpu()) refuse_device_threads(graph);
       refuse_lost_results(graph, args, options.binds, where);
       const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
+      tell_warnings(schedule, graph, bounds);
       te::check_reads(graph, bounds, te::Outside::Partly);
       const LowerOptions lowering = {.name = options.name,
                                      .binds = options.binds,

@@ -1,5 +1,7 @@
 #include "tenon/driver/lower.h"
 
+#include <iostream>
+
 #include "driver/check_function.h"
 #include "driver/proved_faults.h"
 #include "driver/schedule_steps.h"
@@ -7,6 +9,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/warnings.h"
 
 namespace tenon {
 
@@ -32,6 +35,12 @@ te::Bounds bounds_of(const te::StageGraph& graph, Bounds which, const StepListen
   return timed(on_step, "infer-bound", [&] {
     return which == Bounds::Exact ? te::infer_exact_bound(graph) : te::infer_bound(graph);
   });
+}
+
+void tell_warnings(const te::Schedule& schedule, const te::StageGraph& graph,
+                   const te::Bounds& bounds) {
+  for (const std::string& each : te::untold_warnings(schedule, graph, bounds))
+    std::cerr << "warning: " << each << std::endl;
 }
 
 tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
@@ -69,6 +78,7 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
     return with_deep_stack([&] {
       const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
       const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
+      tell_warnings(schedule, graph, bounds);
       return lower_loops(loops_of(graph, bounds, args, options, where), options);
     });
   });

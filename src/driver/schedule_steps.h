@@ -9,6 +9,9 @@ namespace tenon {
 te::StageGraph freeze_schedule(const te::Schedule& schedule, const StepListener& on_step,
                                const SourceLocation& where);
 te::Bounds bounds_of(const te::StageGraph& graph, Bounds which, const StepListener& on_step);
+/// Says on the standard error what the schedule deserves a word about and nobody has been told of.
+void tell_warnings(const te::Schedule& schedule, const te::StageGraph& graph,
+                   const te::Bounds& bounds);
 tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                        const std::vector<LowerArgument>& args, const LowerOptions& options,
                        const SourceLocation& where);

@@ -5,6 +5,7 @@
 
 #include "tenon/runtime/threads.h"
 #include "tenon/te/draw.h"
+#include "tenon/te/warnings.h"
 #include "tenon/tooling/graphviz.h"
 #include "tenon/tooling/on_device.h"
 
@@ -215,7 +216,8 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
-  for (const std::string& warning : schedule.warnings())
+  // Schedules are made again for each phase; one is enough to tell.
+  for (const std::string& warning : te::untold_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;
 }

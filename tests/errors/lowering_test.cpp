@@ -40,6 +40,42 @@ TEST(UnboundTest, AReductionAxisOutsideOfAReduction) {
   EXPECT_TRUE(refuses<LowerError>([&] { lower(s, {A, B}); }, {"`k`", "`B`", "te::sum(..., {k})"}));
 }
 
+TEST(SymbolicReadTest, OutsideForAllSizesIsRefused) {
+  const Var n = te::size_var("n");
+  const te::Tensor A = te::placeholder({n, 4}, "A");
+  const auto refused = [&](const te::Tensor& B, std::vector<std::string> parts) {
+    EXPECT_TRUE(refuses<BoundError>([&] { build(te::create_schedule(B), {A, B}); }, parts));
+  };
+  refused(te::compute(
+              {n}, {"i"}, [&](Var i) { return A(i + 1, 0); }, "B"),
+          {"compute `B`", "`A`", "index 0", "from 1 to n", "has n elements", "if_then_else"});
+  refused(te::compute(
+              {n}, {"i"}, [&](Var i) { return A(i - 1, 0); }, "B"),
+          {"index 0", "from -1"});
+  refused(te::compute(
+              {n}, {"i"}, [&](Var i) { return A(n - i, 0); }, "B"),
+          {"index 0", "from 1 to n"});
+  refused(te::compute(
+              {n, 4}, {"i", "j"}, [&](Var i, Var j) { return A(i, j + 1); }, "B"),
+          {"index 1", "from 1 to 4", "has 4 elements"});
+}
+
+TEST(SymbolicReadTest, WhatSomeSizesAllowIsNot) {
+  const Var n = te::size_var("n"), m = te::size_var("m");
+  const te::Tensor A = te::placeholder({n}, "A"), M = te::placeholder({m}, "M");
+  const auto builds = [&](const te::Tensor& B) {
+    EXPECT_NO_THROW(build(te::create_schedule(B), {A, M, B})) << B.name();
+  };
+  builds(te::compute(
+      {n - 1}, {"i"}, [&](Var i) { return A(i + 1); }, "shifted"));
+  builds(te::compute(
+      {n}, {"i"}, [&](Var i) { return if_then_else(i + 1 < n, A(i + 1), 0.0f); }, "guarded"));
+  builds(te::compute(
+      {n}, {"i"}, [&](Var i) { return M(i + 1) + A(i); }, "other"));
+  builds(te::compute(
+      {n}, {"i"}, [&](Var i) { return A(n - 1 - i); }, "reversed"));
+}
+
 TEST(UnrollTest, ExplosionIsRefusedInTime) {
   te::Tensor A = te::placeholder({64, 64, 64}, "A");
   te::Tensor B = te::compute(

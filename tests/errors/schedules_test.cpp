@@ -247,6 +247,13 @@ TEST_F(ChainTest, AnAlignedOutputIsToldOf) {
 TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
   using Indices = std::vector<Expr>;
   const std::vector<std::string> parts = {"transform_layout", "`B`", "bijection"};
+  refused(
+      [&] {
+        s[B].transform_layout([](Var i, Var j) {
+          return Indices{i, floordiv(j, 3), floormod(j, 3)};
+        });
+      },
+      {"bijection", "divides index `j`", "extent 16, by 3", "leaves a rest", "{.pad = true}"});
   refused([&] { s[B].transform_layout([](Var, Var) { return Indices{}; }); }, parts);
   refused([&] { s[B].transform_layout([](Var i, Var) { return Indices{i, Var("z")}; }); }, parts);
   refused(
@@ -330,8 +337,9 @@ TEST_F(ChainTest, AProducerAttachedBelowAStageThatDoesNotReadIt) {
       {16}, {"i"}, [&](Var i) { return D(i) + B(i, i); }, "E");
   s = te::create_schedule(E);
   args = {A, E};
-  s[B].compute_at(s[C], s[C].axis(0));
-  refused_by_lower({"compute_at", "`B`", "`E`", "root"});
+  refused([&] { s[B].compute_at(s[C], s[C].axis(0)); }, {"compute_at", "`B`", "`E`", "root"});
+  s[B].compute_at(s[E], s[E].axis(0));
+  refused_by_lower({"compute_at", "`B`", "`C`", "root"});
 }
 
 TEST_F(ChainTest, AttachedToWhatIsInlined) {

@@ -100,6 +100,82 @@ TEST_F(WarningTest, NothingIsLostWhereNothingWasSaid) {
   EXPECT_TRUE(s.warnings().empty());
 }
 
+TEST_F(WarningTest, WhatIsSaidOfAStageThatIsInlined) {
+  te::Tensor C = te::compute(
+      {8, 6}, {"i", "j"}, [&](Var x, Var y) { return B(x, y) * 2.0f; }, "C");
+  s = te::create_schedule(C);
+  te::Schedule later = s.copy();
+  s[B].compute_inline().vectorize(j);
+  expect_warning({"vectorize of axis `j` of stage `B`", "inlined", "its readers'"});
+  s = later;
+  s[B].vectorize(j).compute_inline();
+  expect_warning({"compute_inline of axis `j` of stage `B`", "Vectorized", "its readers'"});
+}
+
+/// What lower writes to the standard error.
+std::string told_by(const std::function<void()>& lowers) {
+  ::testing::internal::CaptureStderr();
+  lowers();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST_F(WarningTest, IsToldOnceByWhatLowersTheSchedule) {
+  s[B].vectorize(j).unroll(j);
+  const std::string told = told_by([&] { lower(s, {A, B}); });
+  EXPECT_EQ(told, "warning: " + s.warnings().at(0) + "\n");
+  EXPECT_EQ(told_by([&] { build(s, {A, B}); }), "");
+  EXPECT_EQ(told_by([&] { lower(s.copy(), {A, B}); }), "");
+}
+
+TEST_F(WarningTest, ARollingBufferAtRoot) {
+  te::Tensor C = te::compute(
+      {7, 6}, {"i", "j"}, [&](Var x, Var y) { return B(x, y) + B(x + 1, y); }, "C");
+  s = te::create_schedule(C);
+  s[B].rolling_buffer();
+  const std::string told = told_by([&] { lower(s, {A, C}); });
+  EXPECT_NE(told.find("rolling_buffer of stage `B`: it has no effect"), std::string::npos) << told;
+  s = te::create_schedule(C);
+  s[B].rolling_buffer().compute_at(s[C], s[C].axis(0));
+  EXPECT_EQ(told_by([&] { lower(s, {A, C}); }), "");
+}
+
+/// Rows of a table, picked by data.
+struct Gather {
+  explicit Gather(int rows)
+      : table(te::placeholder({rows, 64}, "table")),
+        index(te::placeholder({32}, "index", Int(32))),
+        picked(te::compute(
+            {32, 64}, {"i", "j"}, [&](Var i, Var j) { return table(index(i), j); }, "picked")),
+        s(te::create_schedule(picked)),
+        copy(s.cache_read(table, "global", {picked})) {}
+
+  te::Tensor table, index, picked;
+  te::Schedule s;
+  te::Tensor copy;
+};
+
+TEST(GatherWarningTest, NamesTheLoopAndWhatEachIterationCopies) {
+  const Gather g(1000);
+  g.s[g.copy].compute_at(g.s[g.picked], g.s[g.picked].axis(0));
+  const std::string told = told_by([&] { lower(g.s, {g.table, g.index, g.picked}); });
+  for (const char* part :
+       {"compute_at of stage `table.global`", "256000 bytes", "32 iterations", "loop `i`",
+        "`picked`", "dimension 0", "at root", "Bounds::Exact", "256 bytes", "warnings_test.cpp:"})
+    EXPECT_NE(told.find(part), std::string::npos) << part << ": " << told;
+}
+
+TEST(GatherWarningTest, IsSilentWhereLittleIsCopiedOrOnlyOnce) {
+  const Gather at_root(1000), small(100), exact(1000);
+  EXPECT_EQ(told_by([&] { lower(at_root.s, {at_root.table, at_root.index, at_root.picked}); }), "");
+  small.s[small.copy].compute_at(small.s[small.picked], small.s[small.picked].axis(0));
+  EXPECT_EQ(told_by([&] { lower(small.s, {small.table, small.index, small.picked}); }), "");
+  exact.s[exact.copy].compute_at(exact.s[exact.picked], exact.s[exact.picked].axis(0));
+  EXPECT_EQ(told_by([&] {
+              lower(exact.s, {exact.table, exact.index, exact.picked}, {.bounds = Bounds::Exact});
+            }),
+            "");
+}
+
 TEST_F(WarningTest, APrimitiveThatFailsLosesNothing) {
   s[B].parallel(i);
   EXPECT_TRUE(refuses<ScheduleError>([&] { s[B].split(i, 0); }, {"split", "`i`", "positive"}));

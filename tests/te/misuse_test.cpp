@@ -223,9 +223,12 @@ TEST_F(MisuseTest, AttachedWhereAReaderCannotSeeIt) {
   Tensor E = compute(
       {16, 16}, {"i", "j"}, [&](Var i, Var j) { return D(i) + B(i, j); }, "E");
   s = create_schedule({E});
-  s[B].compute_at(s[C], s[C].axis(0));
+  refuses([&] { s[B].compute_at(s[C], s[C].axis(0)); },
+          {"compute_at of stage `B`: no loop of stage `C` can hold it: stage `E` reads it"});
+  // `C` could still be computed in that loop.
+  s[B].compute_at(s[E], s[E].axis(0));
   refuses([&] { freeze(s); },
-          {"compute_at of stage `B`", "stage `E` reads it outside", "root only"});
+          {"compute_at of stage `B`", "stage `C` reads it outside", "root only"});
 }
 
 TEST_F(MisuseTest, AttachedToWhatIsInlined) {

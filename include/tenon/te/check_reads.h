@@ -13,8 +13,9 @@ enum class Outside { Wholly, Partly };
 
 /// BoundError, with the line of the reading operation, for elements that are read in every run and
 /// that their tensor does not have. Checked where it can be told: of stages at root, at affine
-/// indices, outside of conditions, where extents are constants. What is left, `instrument_bounds`
-/// checks at run time.
+/// indices, outside of conditions; where extents are symbolic, `Partly` refuses what is outside for
+/// all sizes but those of which nothing is read. What is left, `instrument_bounds` checks at run
+/// time.
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused);
 
 }  // namespace tenon::te

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tenon/arith/index_terms.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -42,10 +44,56 @@ std::optional<Values> ends_of(const Expr& index, const Box& box) {
   return Values{*reach.min(), *reach.max()};
 }
 
+/// What the axes of a stage run over, where sizes are not known.
+struct SymbolicBox {
+  std::vector<Var> vars;
+  std::vector<Range> ranges;
+};
+
+struct SymbolicValues {
+  Expr min, max;
+};
+
+/// As ends_of: of a sum of multiples of axes and of what does not vary with them.
+std::optional<SymbolicValues> ends_of(const Expr& index, const SymbolicBox& box) {
+  std::vector<std::int64_t> coefficients(box.vars.size(), 0);
+  Expr fixed = make_int(index.dtype(), 0);
+  std::int64_t constant = 0;
+  const auto is_axis = [&](const Expr& e) {
+    return std::ranges::find_if(box.vars, [&](const Var& v) { return v.same_as(e); });
+  };
+  const bool is_sum =
+      arith::for_each_term(index, 1, constant, [&](const Expr& term, std::int64_t coefficient) {
+        const auto var = is_axis(term);
+        if (var != box.vars.end()) {
+          std::int64_t& sum = coefficients[static_cast<std::size_t>(var - box.vars.begin())];
+          return !__builtin_add_overflow(sum, coefficient, &sum);
+        }
+        for (const Var& used : free_vars(term))
+          if (is_axis(used) != box.vars.end()) return false;
+        bool reads = false;
+        walk(term, [&](const ProducerLoad&) { reads = true; });
+        fixed = fixed + term * make_int(term.dtype(), coefficient);
+        return !reads && term.dtype() == index.dtype();
+      });
+  if (!is_sum) return std::nullopt;
+  Expr least = fixed + make_int(index.dtype(), constant), greatest = least;
+  for (std::size_t n = 0; n < coefficients.size(); ++n) {
+    const Range& range = box.ranges[n];
+    const Expr factor = make_int(index.dtype(), coefficients[n]);
+    if (coefficients[n] == 0) continue;
+    if (range.min.dtype() != index.dtype()) return std::nullopt;
+    const Expr first = range.min * factor, last = (range.min + range.extent - 1) * factor;
+    least = least + (coefficients[n] > 0 ? first : last);
+    greatest = greatest + (coefficients[n] > 0 ? last : first);
+  }
+  return SymbolicValues{arith::simplify(least), arith::simplify(greatest)};
+}
+
 class ReadChecker {
  public:
-  ReadChecker(const Operation& op, Box box, Outside refused)
-      : op_(op), box_(std::move(box)), refused_(refused) {}
+  ReadChecker(const Operation& op, std::optional<Box> box, SymbolicBox symbolic, Outside refused)
+      : op_(op), box_(std::move(box)), symbolic_(std::move(symbolic)), refused_(refused) {}
 
   void visit(const Expr& e) const {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
@@ -72,15 +120,33 @@ class ReadChecker {
     const std::vector<Expr>& shape = load.producer->shape();
     for (std::size_t dim = 0; dim < shape.size(); ++dim) {
       const std::optional<std::int64_t> extent = constant_int(shape[dim]);
-      const std::optional<Values> ends = ends_of(load.indices[dim], box_);
-      if (!extent || !ends || is_fine(*ends, *extent)) continue;
-      throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
-                           "` at index " + std::to_string(dim) + " from " +
-                           std::to_string(ends->min) + " to " + std::to_string(ends->max) +
-                           ", but this dimension has " + std::to_string(*extent) +
-                           " elements; read it under if_then_else, or change the shape",
-                       op_.where());
+      if (!box_ || !extent) {
+        check_symbolic(load, dim);
+        continue;
+      }
+      const std::optional<Values> ends = ends_of(load.indices[dim], *box_);
+      if (ends && !is_fine(*ends, *extent))
+        refuse(load, dim, std::to_string(ends->min), std::to_string(ends->max));
     }
+  }
+
+  /// Where it is outside for all sizes that let anything be read.
+  void check_symbolic(const ProducerLoad& load, std::size_t dim) const {
+    if (refused_ == Outside::Wholly) return;
+    const Expr& extent = load.producer->shape()[dim];
+    const std::optional<SymbolicValues> ends = ends_of(load.indices[dim], symbolic_);
+    if (!ends || ends->max.dtype() != extent.dtype()) return;
+    if (arith::can_prove(ends->max >= extent) || arith::can_prove(ends->min < 0))
+      refuse(load, dim, print_expr(ends->min), print_expr(ends->max));
+  }
+
+  [[noreturn]] void refuse(const ProducerLoad& load, std::size_t dim, const std::string& first,
+                           const std::string& last) const {
+    throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
+                         "` at index " + std::to_string(dim) + " from " + first + " to " + last +
+                         ", but this dimension has " + print_expr(load.producer->shape()[dim]) +
+                         " elements; read it under if_then_else, or change the shape",
+                     op_.where());
   }
 
   bool is_fine(const Values& ends, std::int64_t extent) const {
@@ -89,7 +155,8 @@ class ReadChecker {
   }
 
   const Operation& op_;
-  const Box box_;
+  const std::optional<Box> box_;
+  const SymbolicBox symbolic_;
   const Outside refused_;
 };
 
@@ -118,6 +185,21 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   return box;
 }
 
+/// Nullopt where a stage may run over less than its axes' own ranges.
+std::optional<SymbolicBox> symbolic_box_of(const Operation& op, const Bounds& bounds) {
+  SymbolicBox box;
+  for (const IterVar& axis : op.root_iter_vars()) {
+    const Range* range = bounds.find(axis);
+    if (!range || !axis.dom() || constant_int(range->extent) == 0) return std::nullopt;
+    if (!arith::can_prove(range->min == axis.dom()->min) ||
+        !arith::can_prove(range->extent == axis.dom()->extent))
+      return std::nullopt;
+    box.vars.push_back(axis.var());
+    box.ranges.push_back(*range);
+  }
+  return box;
+}
+
 }  // namespace
 
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused) {
@@ -125,9 +207,10 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
+    const std::optional<SymbolicBox> symbolic = symbolic_box_of(stage.op, bounds);
     const std::optional<Box> box = box_of(stage.op, bounds);
-    if (!box) continue;
-    const ReadChecker checker(stage.op, *box, refused);
+    if (!box && !symbolic) continue;
+    const ReadChecker checker(stage.op, box, symbolic.value_or(SymbolicBox{}), refused);
     for (const Expr& body : compute->body) checker.visit(body);
   }
 }

@@ -56,7 +56,7 @@ class GraphBuilder {
     link_attachments();
     link_scans();
     settle_scopes();
-    for (StageId id : graph_.ids()) check_visible(id);
+    check_visible();
     for (StageId id : graph_.ids()) check_state_readers(id);
     for (StageId id : graph_.ids()) check_predicate(id);
     return std::move(graph_);
@@ -193,20 +193,39 @@ class GraphBuilder {
   }
 
   /// Every reader must run where the stage's values exist: inside of the loop that it is computed
-  /// in.
-  void check_visible(StageId id) const {
-    const std::optional<AttachPoint>& place = graph_.stage(id).place;
-    if (!place) return;
-    for (StageId reader : graph_.readers(id)) {
-      if (reader == place->stage || passes(graph_.attach_path(reader), *place)) continue;
+  /// in. All that are not are told of, each with the line that placed it.
+  void check_visible() const {
+    std::string others;
+    std::optional<ScheduleError> first;
+    for (StageId id : graph_.ids()) {
+      const std::optional<StageId> reader = reader_outside(id);
+      if (!reader) continue;
       const FrozenStage& stage = graph_.stage(id);
-      fail("compute_at", stage,
-           "it is computed inside of loop `" + place->axis.name() + "` of " +
-               describe(graph_.stage(place->stage)) + ", but " + describe(graph_.stage(reader)) +
-               " reads it outside of that loop; it could be computed at " + legal_places(id) + ":" +
-               draw_readers(graph_, id, *place),
-           stage.attach_where);
+      const std::string text = "compute_at of " + describe(stage) + ": " + why_outside(id, *reader);
+      if (first) {
+        others += "\nas well, at " + to_string(stage.attach_where) + ": " + text;
+      } else {
+        first.emplace(text, stage.attach_where);
+      }
     }
+    if (first && !others.empty()) throw ScheduleError(first->sentence() + others, *first->where());
+    if (first) throw *first;
+  }
+
+  std::optional<StageId> reader_outside(StageId id) const {
+    const std::optional<AttachPoint>& place = graph_.stage(id).place;
+    if (!place) return std::nullopt;
+    for (StageId reader : graph_.readers(id))
+      if (reader != place->stage && !passes(graph_.attach_path(reader), *place)) return reader;
+    return std::nullopt;
+  }
+
+  std::string why_outside(StageId id, StageId reader) const {
+    const AttachPoint& place = *graph_.stage(id).place;
+    return "it is computed inside of loop `" + place.axis.name() + "` of " +
+           describe(graph_.stage(place.stage)) + ", but " + describe(graph_.stage(reader)) +
+           " reads it outside of that loop; it could be computed at " + legal_places(id) + ":" +
+           draw_readers(graph_, id, place);
   }
 
   /// The state of a scan holds earlier steps only inside of the time loop: before it, nothing is

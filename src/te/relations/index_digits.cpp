@@ -254,6 +254,16 @@ std::optional<Bijection> invert_padded(const Transform::Map& forward,
   return invert(forward, padded);
 }
 
+std::optional<Undivided> find_undivided(const Transform::Map& forward,
+                                        const std::vector<Expr>& extents) {
+  const Divisors divisors(forward);
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
+    if (by && extent && *extent % *by != 0) return Undivided{n, *extent, *by};
+  }
+  return std::nullopt;
+}
+
 std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents) {
   const DigitParser parser(forward.params, extents);
   Bijection result;

@@ -24,4 +24,13 @@ std::optional<Bijection> invert(const Transform::Map& forward, const std::vector
 std::optional<Bijection> invert_padded(const Transform::Map& forward,
                                        const std::vector<Expr>& extents);
 
+/// An index that the map divides, and whose extent leaves a rest.
+struct Undivided {
+  std::size_t index;
+  std::int64_t extent, by;
+};
+/// The first one; nullopt if there is none.
+std::optional<Undivided> find_undivided(const Transform::Map& forward,
+                                        const std::vector<Expr>& extents);
+
 }  // namespace tenon::te

@@ -91,6 +91,41 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
   return chain;
 }
 
+/// A reader from which some output of the schedule is computed without the stage `outer`: it runs
+/// outside of all loops of `outer`, however stages are placed, since outputs are computed at root
+/// and no primitive changes what values go through.
+std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
+                                         StageNumber outer) {
+  const auto is_in_outer = [&](StageNumber reader) {
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).attach);
+    return at && at->stage == outer;
+  };
+  std::unordered_set<StageNumber> seen{stage, outer};
+  for (const StageNumber first : schedule.readers_by_age(stage)) {
+    std::vector<StageNumber> left{first};
+    while (!left.empty()) {
+      const StageNumber reader = left.back();
+      left.pop_back();
+      if (!seen.insert(reader).second || is_in_outer(reader)) continue;
+      if (schedule.stage(reader).is_output) return first;
+      for (const StageNumber next : schedule.readers_by_age(reader)) left.push_back(next);
+    }
+  }
+  return std::nullopt;
+}
+
+void check_holds_readers(const ScheduleData& schedule, StageNumber stage, StageNumber outer,
+                         const PlaceEdit& self) {
+  if (schedule.stage(stage).op.as<Placeholder>()) return;
+  const std::optional<StageNumber> reader = reader_beside(schedule, stage, outer);
+  if (!reader) return;
+  const std::string holder = describe(schedule.stage(outer)),
+                    beside = describe(schedule.stage(*reader));
+  self.fail("no loop of " + holder + " can hold it: " + beside +
+            " reads it, and is computed for other results than " + holder +
+            "; compute it at a loop that all of its readers run in, or at root");
+}
+
 void check_has_no_output(const ScheduleData& schedule, const Target& target,
                          const PlaceEdit& self) {
   match(
@@ -142,7 +177,10 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
       self.fail(around == outer ? "it cannot be computed at a loop of itself"
                                 : describe(target) + " is itself computed inside of it");
   const StageEdit at_loop(*schedule_, outer, "compute_at " + self.name() + ", at a loop", where);
-  self.move_to(AttachAt{outer, at_loop.leaf(given)});
+  const IterVar loop = at_loop.leaf(given);
+  if (const StageNumber* stage = std::get_if<StageNumber>(&target_))
+    check_holds_readers(*schedule_, *stage, outer, self);
+  self.move_to(AttachAt{outer, loop});
   return *this;
 }
 
@@ -151,6 +189,7 @@ Stage Stage::compute_inline(SourceLocation where) const {
   const PlaceEdit self(edit.stage(), "compute_inline", where);
   self.check_may_move();
   edit.check_can_inline();
+  edit.warn_of_marks_that_go();
   self.move_to(AttachInline{});
   return *this;
 }

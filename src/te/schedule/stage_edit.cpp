@@ -65,6 +65,16 @@ std::string text_of(const AxisAttributes& attributes) {
 
 }  // namespace
 
+void StageEdit::warn_of_marks_that_go() const {
+  for (const IterVar& axis : stage().leaf_iter_vars) {
+    const AxisAttributes* attributes = stage().attributes_of(axis);
+    const std::string lost = attributes ? text_of(*attributes) : "";
+    if (!lost.empty())
+      warn(subject(axis) + ": what was said of it (" + lost +
+           ") has no effect, since an inlined stage has no loops; say it of its readers'");
+  }
+}
+
 void StageEdit::warn_of_lost_marks(std::span<const IterVar> before) const {
   for (const IterVar& axis : before) {
     const AxisAttributes* attributes = stage().attributes_of(axis);
@@ -115,6 +125,10 @@ IterVar StageEdit::leaf(const IterVar& axis) const {
 }
 
 AxisAttributes& StageEdit::attributes(const IterVar& axis) const {
+  if (std::holds_alternative<AttachInline>(stage().attach))
+    warn(subject(axis) +
+         ": it has no effect, since the stage is inlined and has no loops; say it of " +
+         "its readers', or compute the stage at a loop or at root");
   return stage().attributes_of_or_new(axis);
 }
 

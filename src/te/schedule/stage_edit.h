@@ -61,6 +61,8 @@ class StageEdit {
   /// Warns of marks on loops that the primitive has taken away; `before` are the loops that there
   /// were.
   void warn_of_lost_marks(std::span<const IterVar> before) const;
+  /// Warns of marks on all loops, which go with them.
+  void warn_of_marks_that_go() const;
 
  private:
   ScheduleData& schedule_;

@@ -100,6 +100,15 @@ Expr in_width_of(DataType type, const Expr& index) {
   return tir::fold(node->op, in_width_of(type, node->a), in_width_of(type, node->b));
 }
 
+std::string why_no_bijection(const Transform::Map& forward, const std::vector<Expr>& shape) {
+  if (const std::optional<Undivided> found = find_undivided(forward, shape))
+    return "it divides index `" + forward.params[found->index].name() + "`, of extent " +
+           std::to_string(found->extent) + ", by " + std::to_string(found->by) +
+           ", which leaves a rest";
+  return "every index must come back from quotients, remainders and sums that divide the extents "
+         "without rest";
+}
+
 }  // namespace
 
 Expr axis_separator() { return tir::make_string(std::string(kSeparator)); }
@@ -136,11 +145,8 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   const bool pads = !bijection;
   if (pads) bijection = invert_padded(forward, shape);
   if (!bijection || (pads && !options.pad))
-    edit.fail(
-        std::string(
-            "the map is not seen to be a bijection: every index must come back from quotients, "
-            "remainders and sums that divide the extents without rest") +
-        (bijection ? "; with {.pad = true} the last of the parts need not be full" : ""));
+    edit.fail("the map is not seen to be a bijection: " + why_no_bijection(forward, shape) +
+              (bijection ? "; with {.pad = true} the last of the parts need not be full" : ""));
 
   for (std::size_t n = 0; n < forward.results.size(); ++n)
     forward.results[n] = in_width_of(bijection->extents[n].dtype(), forward.results[n]);
