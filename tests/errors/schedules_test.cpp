@@ -244,16 +244,17 @@ TEST_F(ChainTest, AnAlignedOutputIsToldOf) {
     EXPECT_NE(s.warnings().front().find(part), std::string::npos) << s.warnings().front();
 }
 
+TEST_F(ChainTest, ALayoutThatLeavesARestNamesIt) {
+  const auto thirds = [](Var i, Var j) -> std::vector<Expr> {
+    return {i, floordiv(j, 3), floormod(j, 3)};
+  };
+  refused([&] { s[B].transform_layout(thirds); },
+          {"bijection", "divides index `j`", "extent 16, by 3", "leaves a rest", "{.pad = true}"});
+}
+
 TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
   using Indices = std::vector<Expr>;
   const std::vector<std::string> parts = {"transform_layout", "`B`", "bijection"};
-  refused(
-      [&] {
-        s[B].transform_layout([](Var i, Var j) {
-          return Indices{i, floordiv(j, 3), floormod(j, 3)};
-        });
-      },
-      {"bijection", "divides index `j`", "extent 16, by 3", "leaves a rest", "{.pad = true}"});
   refused([&] { s[B].transform_layout([](Var, Var) { return Indices{}; }); }, parts);
   refused([&] { s[B].transform_layout([](Var i, Var) { return Indices{i, Var("z")}; }); }, parts);
   refused(
@@ -269,9 +270,8 @@ TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
       },
       {"transform_layout", "`B`", "separators", "side by side"});
   s[B].storage_align(s[B].axis(0), 8, 1);
-  refused([&] { s[B].transform_layout([](Var i, Var j) {
-                  return Indices{j, i};
-                }); },
+  const auto swapped = [](Var i, Var j) { return Indices{j, i}; };
+  refused([&] { s[B].transform_layout(swapped); },
           {"transform_layout", "`i`", "`B`", "aligned", "first"});
 }
 

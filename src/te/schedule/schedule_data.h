@@ -33,8 +33,8 @@ struct ScheduleData {
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
   std::vector<std::string> warnings;
-  /// Warnings that the user has been told of. That is nothing that a schedule says, so that one that
-  /// is only read may note it.
+  /// Warnings that the user has been told of. That is nothing that a schedule says, so that one
+  /// that is only read may note it.
   mutable std::set<std::string> told;
   /// Look up only.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
