@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "tenon/te/bounds_report.h"
+#include "tenon/tooling/progress.h"
 #include "tests/fuzz/affine_program.h"
 
 using namespace tenon;
@@ -47,7 +48,9 @@ int main(int argc, char** argv) {
   constexpr int kShown = 3;
   Column known_used, known_computed, used, computed;
   int left_out = 0, shown = 0;
+  Progress progress({.what = "programs", .total = count});
   for (unsigned seed = first; seed < first + static_cast<unsigned>(count); ++seed) {
+    progress.add();
     const fuzz::AffineProgram program = fuzz::affine_program(seed);
     const auto report_of = [&](bool exact) {
       return te::bounds_report(program.schedule, {.most_steps = 1'000'000, .exact = exact});
@@ -68,9 +71,12 @@ int main(int argc, char** argv) {
       used.add(row.counts->used(), row.counts->used() < used.worst, seed);
       computed.add(row.counts->computed(), row.counts->computed() > computed.worst, seed);
     }
-    if (count == 1 || (is_loose && shown++ < kShown))
+    if (count == 1 || (is_loose && shown++ < kShown)) {
+      progress.hide();
       std::cout << "seed " << seed << "\n" << program.text << exact << "\n";
+    }
   }
+  progress.hide();
   std::cout << count << " programs, " << left_out << " of them too long to run\n"
             << std::left << std::setw(32) << "" << std::right << std::setw(8) << "stages"
             << std::setw(8) << "at 1" << std::setw(10) << "mean" << std::setw(10) << "worst"

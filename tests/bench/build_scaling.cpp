@@ -4,6 +4,7 @@
 //   build/bench/build_scaling                 all rows
 //   build/bench/build_scaling chain 10000     one of: chain, unrolled, symbolic
 #include <tenon/tenon.h>
+#include <tenon/tooling/progress.h>
 
 #include <ctime>
 #include <iomanip>
@@ -58,7 +59,7 @@ Program symbolic(int length) {
 /// Of this process: other programs do not count.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-void print_row(const std::string& name, int size) {
+void print_row(const std::string& name, int size, Progress& progress) {
   const Program program = name == "chain"      ? chain(size)
                           : name == "unrolled" ? unrolled(size)
                                                : symbolic(size);
@@ -72,6 +73,7 @@ void print_row(const std::string& name, int size) {
               seconds[std::string(step)] += now - std::exchange(last, now);
             }});
   const double all = cpu_seconds() - start;
+  progress.hide();
   std::cout << std::left << std::setw(10) << name << std::right << std::setw(7) << size
             << std::fixed << std::setprecision(2);
   double llvm = 0;
@@ -89,10 +91,16 @@ int main(int argc, char** argv) {
       << "processor seconds of build\nprogram      size optimize-llvm generate-code          load"
          "  before LLVM       all\n";
   if (argc == 3) {
-    print_row(argv[1], std::stoi(argv[2]));
+    Progress progress;
+    print_row(argv[1], std::stoi(argv[2]), progress);
     return 0;
   }
-  for (const int size : {500, 2000, 10000}) print_row("chain", size);
-  for (const int size : {50, 100, 256}) print_row("unrolled", size);
-  for (const int size : {100, 200, 400}) print_row("symbolic", size);
+  const std::pair<const char*, int> rows[] = {
+      {"chain", 500},    {"chain", 2000},   {"chain", 10000},  {"unrolled", 50}, {"unrolled", 100},
+      {"unrolled", 256}, {"symbolic", 100}, {"symbolic", 200}, {"symbolic", 400}};
+  Progress progress({.what = "programs", .total = std::size(rows)});
+  for (const auto& [name, size] : rows) {
+    progress.add();
+    print_row(name, size, progress);
+  }
 }

@@ -12,6 +12,7 @@
 // compared with the program before scheduling.
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
+#include <tenon/tooling/progress.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -129,15 +130,18 @@ int main(int argc, char** argv) {
   const double flops = tune::estimate_flops(mod);
   std::printf(
       "model,seed,gflops,share_of_peak,again_over_database,trials_to_95,correlation,failed\n");
+  Progress progress({.what = "searches"});
   for (const std::string name : {"XGB", "random"}) {
     if (options.models.find(name) == std::string::npos) continue;
     if (name == "XGB" && !tune::has_boosted_trees()) continue;
     for (int seed = 0; seed < options.seeds; ++seed) {
+      progress.add();
       const auto own = static_cast<std::uint64_t>(seed);
       const Row found = row(options, mod, own,
                             name == "XGB" ? std::shared_ptr(tune::boosted_trees({.seed = own}))
                                           : std::shared_ptr(tune::random_model(own)));
       const double gflops = flops / found.best / 1e9;
+      progress.hide();
       std::printf("%s,%d,%.1f,%.2f,%.2f,%d,%.2f,%d\n", name.c_str(), seed, gflops,
                   gflops / multiply_add_peak(1), found.again / found.best, found.trials_to_95,
                   found.correlation, found.failed);

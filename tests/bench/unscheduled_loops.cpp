@@ -6,6 +6,7 @@
 //   unscheduled_loops --rows=sum                               rows whose name contains a word
 #include <dlfcn.h>
 #include <tenon/tenon.h>
+#include <tenon/tooling/progress.h>
 
 #include <algorithm>
 #include <chrono>
@@ -420,10 +421,13 @@ int main(int argc, char** argv) {
               << "other/this" << std::setw(10) << "C/this"
               << "\n"
               << std::fixed;
+  Progress progress({.what = "rows", .total = std::size(kAllRows)});
   for (std::size_t n = 0; n < std::size(kAllRows); ++n) {
     const Row& row = kAllRows[n];
+    progress.add();
     if (std::string(row.name).find(rows) == std::string::npos) continue;
     const double here = time_here(row);
+    progress.hide();
     if (only_times) {
       std::cout << n << " " << here << std::endl;
       continue;
