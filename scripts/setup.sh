@@ -3,8 +3,8 @@
 # installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
 # options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
 # that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
-# Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner; what makes
-# packages, and the roots to try them in.
+# Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
+# Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -15,7 +15,7 @@ for argument in "$@"; do
     --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev libxsmm-dev) ;;
     --with-browser) packages+=(chromium chromium-driver) ;;
     --with-docs) packages+=(doxygen graphviz) ;;
-    --with-tuning) packages+=(libxgboost-dev) ;;
+    --with-tuning) packages+=(libxgboost-dev libboost-mpi-dev libopenmpi-dev openmpi-bin) ;;
     --with-packages) packages+=(debootstrap dpkg-dev) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \

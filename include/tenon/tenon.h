@@ -56,6 +56,7 @@
 #include "tenon/topi/tags.h"
 #include "tenon/topi/transform.h"
 #include "tenon/tune/export.h"
+#include "tenon/tune/ranks.h"
 #include "tenon/tune/report.h"
 #include "tenon/tune/task_table.h"
 #include "tenon/tune/tasks.h"

@@ -24,6 +24,9 @@ foreach(set TenonRuntimeTargets TenonTargets)
 endforeach()
 
 install(TARGETS tenon_measure DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT dev)
+if(TARGET tenon_mpi)
+  install(TARGETS tenon_mpi DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT dev)
+endif()
 
 # Debian keeps each LLVM in a folder of its own: the one that Tenon was built with is found again.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
@@ -84,6 +87,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtenon-runtime (= ${PROJECT_VERSION}), llvm-${LLVM_VERSION_MAJOR}-dev")
 if(tenon_xgboost_file)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libxgboost-dev")
+endif()
+if(TARGET tenon_mpi)
+  set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "openmpi-bin, libboost-mpi-dev")
 endif()
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What compiled tensor programs call: parallel loops, memory, devices")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "The compiler's libraries and headers")

@@ -21,10 +21,9 @@ class Log {
   void info(const std::string& text) { line(LogLevel::Info, text); }
   void debug(const std::string& text) { line(LogLevel::Debug, text); }
   void warning(const std::string& text) { line(LogLevel::Warning, text); }
-
- private:
   void line(LogLevel level, const std::string& text);
 
+ private:
   std::function<void(LogLevel, const std::string&)> own_;
   std::ofstream file_;
 };

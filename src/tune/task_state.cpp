@@ -1,6 +1,7 @@
 #include "tune/task_state.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "tenon/tir/ops.h"
 
@@ -23,6 +24,12 @@ std::vector<std::string> argument_texts(const tir::IRModule& mod) {
   return result;
 }
 
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", seconds);
+  return text;
+}
+
 std::vector<s_tir::Trace> design_traces(const Task& task, const TuneOptions& options,
                                         std::uint64_t seed) {
   std::vector<s_tir::Trace> result;
@@ -37,12 +44,19 @@ std::vector<s_tir::Trace> design_traces(const Task& task, const TuneOptions& opt
 
 TaskState::TaskState(const Task& task, std::size_t index, const TuneOptions& options)
     : task_(task),
+      target_(options.target),
+      measure_options_(options.measure),
+      fleet_(options.fleet),
       conditions_(Conditions::of(options.target)),
       arguments_(argument_texts(task.mod)),
       maker_(std::make_unique<CandidateMaker>(
           task.mod, options.target,
-          options.postprocessors.value_or(default_postprocessors(options.target)))),
-      measurer_(std::make_unique<Measurer>(task.mod, options.target, options.measure)) {
+          options.postprocessors.value_or(default_postprocessors(options.target)))) {
+  if (fleet_) fleet_task_ = fleet_->begin(task.mod, target_, measure_options_);
+  if (!fleet_task_.processor.empty())
+    conditions_.processor = fleet_task_.processor;
+  else
+    measurer_ = std::make_unique<Measurer>(task.mod, target_, measure_options_);
   const std::uint64_t seed = Random::stream(options.seed, {index}).next();
   search_ =
       std::make_unique<Search>(*maker_, design_traces(task, options, seed), options.search, seed);
@@ -50,11 +64,70 @@ TaskState::TaskState(const Task& task, std::size_t index, const TuneOptions& opt
 }
 
 void TaskState::recall(const Database& database) {
-  for (const Record& record : database.records(task_.mod, maker_->target()))
+  for (const Record& record : database.records(task_.mod)) {
+    if (!record.conditions.are_like(conditions_)) continue;
     if (const auto candidate = maker_->replayed(record.trace))
       search_->tell(*candidate, record.measurement.is_valid()
                                     ? std::optional(record.measurement.median())
                                     : std::nullopt);
+  }
+}
+
+void TaskState::measure(const std::vector<Candidate>& candidates, const Say& say,
+                        const OnMeasured& on_measured) {
+  std::vector<tir::IRModule> mods;
+  std::vector<std::size_t> left;
+  for (const Candidate& candidate : candidates) {
+    left.push_back(mods.size());
+    mods.push_back(candidate.schedule.mod());
+  }
+  const std::string samples = std::to_string(mods.size()) + " sample(s) to ";
+  say(LogLevel::Info, "[task_scheduler.cc:193] Sending " + samples + "builder");
+  if (!measurer_ && !measure_by_fleet(mods, say, on_measured, left)) return;
+  measure_here(mods, left, say, on_measured);
+}
+
+/// False: all are measured, or on_measured ended it. Else `left` are those that nobody is there to
+/// measure.
+bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
+                                 const OnMeasured& on_measured, std::vector<std::size_t>& left) {
+  say(LogLevel::Info,
+      "[task_scheduler.cc:195] Sending " + std::to_string(mods.size()) + " sample(s) to runner");
+  bool is_ended = false;
+  const Fleet::Lot lot =
+      fleet_->measure(fleet_task_, mods, [&](std::optional<std::size_t> n, const Measurement& m) {
+        is_ended = is_ended || !on_measured(n, m);
+        return !is_ended;
+      });
+  for (const std::string& note : lot.notes) say(LogLevel::Warning, note);
+  if (lot.build_seconds > 0)
+    say(LogLevel::Info, std::to_string(mods.size()) + " compiled in " +
+                            seconds_text(lot.build_seconds) + " s on " +
+                            std::to_string(fleet_->workers(fleet_task_)) + " process(es)");
+  std::erase_if(left, [&](std::size_t n) { return lot.measurements[n].has_value(); });
+  if (is_ended || left.empty()) return false;
+  if (Conditions::of(target_).processor != conditions_.processor)
+    throw RuntimeError(
+        "tuning: all processes that measured are gone, and this one has another "
+        "processor; what they measured is kept");
+  say(LogLevel::Warning, "all processes that measured are gone; this one goes on alone");
+  measurer_ = std::make_unique<Measurer>(task_.mod, target_, measure_options_);
+  return true;
+}
+
+void TaskState::measure_here(const std::vector<tir::IRModule>& mods,
+                             const std::vector<std::size_t>& which, const Say& say,
+                             const OnMeasured& on_measured) {
+  std::vector<tir::IRModule> chosen;
+  for (const std::size_t n : which) chosen.push_back(mods[n]);
+  const std::vector<Build> builds = measurer_->build(chosen);
+  // Ctrl-C reaches the linker too: what could not be built may be fine.
+  if (!on_measured(std::nullopt, {})) return;
+  say(LogLevel::Info,
+      "[task_scheduler.cc:195] Sending " + std::to_string(chosen.size()) + " sample(s) to runner");
+  measurer_->run(builds, [&](std::size_t n, const Measurement& measurement) {
+    return on_measured(which[n], measurement);
+  });
 }
 
 void TaskState::tell(const Candidate& candidate, const Measurement& measurement,

@@ -27,14 +27,17 @@ class Tuner {
       log_.info("Logging directory: " + (options.work_dir / "logs").string());
       database_ = Database(options.work_dir);
     }
-    const int builders =
-        options.measure.build_workers > 0 ? options.measure.build_workers : physical_cores();
-    log_.info("LocalBuilder: max_workers = " + std::to_string(builders));
-    log_.info("LocalRunner: max_workers = 1");
+    if (!options.fleet) {
+      const int builders =
+          options.measure.build_workers > 0 ? options.measure.build_workers : physical_cores();
+      log_.info("LocalBuilder: max_workers = " + std::to_string(builders));
+      log_.info("LocalRunner: max_workers = 1");
+    }
     choose_model();
     for (const Task& task : tasks) {
       log_.info("[task_scheduler.cc:159] Initializing " + label(tasks_.size(), task.name));
       tasks_.emplace_back(task, tasks_.size(), options);
+      for (const std::string& note : tasks_.back().fleet_notes()) log_.info(note);
       tasks_.back().recall(database_);
     }
     log_.debug("[task_scheduler.cc:318] \n" + table());
@@ -104,28 +107,27 @@ class Tuner {
       finish(n);
       return 0;
     }
-    const std::string samples = std::to_string(candidates->size()) + " sample(s) to ";
-    log_.info("[task_scheduler.cc:193] Sending " + samples + "builder");
-    std::vector<tir::IRModule> mods;
-    for (const Candidate& candidate : *candidates) mods.push_back(candidate.schedule.mod());
-    const std::vector<Build> builds = task.measurer().build(mods);
-    // Ctrl-C reaches the linker too: what could not be built may be fine.
-    if (interrupt_.is_interrupted()) return 0;
-    log_.info("[task_scheduler.cc:195] Sending " + samples + "runner");
-    const std::vector<Measurement> measurements =
-        task.measurer().run(builds, [&](std::size_t c, const Measurement& measurement) {
-          task.tell((*candidates)[c], measurement, database_);
-          progress_.show(++measured_, options_.max_trials_global, task.row().seconds);
+    int measured = 0;
+    std::vector<std::string> failures;
+    task.measure(
+        *candidates, [&](LogLevel level, const std::string& line) { log_.line(level, line); },
+        [&](std::optional<std::size_t> c, const Measurement& measurement) {
+          if (c) {
+            ++measured;
+            task.tell((*candidates)[*c], measurement, database_);
+            if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
+            progress_.show(++measured_, options_.max_trials_global, task.row().seconds);
+          }
           return !interrupt_.is_interrupted();
         });
     progress_.clear();
     task.end_round();
-    report_failures(measurements);
-    if (!measurements.empty())
+    report(failures);
+    if (measured > 0)
       for (const std::string& line : model_->learn(lessons())) log_.debug(line);
     log_.info("[task_scheduler.cc:237] [Updated] " + name_of(n));
     log_.debug("[task_scheduler.cc:318] \n" + table());
-    return static_cast<int>(measurements.size());
+    return measured;
   }
 
   std::vector<Lesson> lessons() const {
@@ -135,12 +137,14 @@ class Tuner {
     return result;
   }
 
-  void report_failures(const std::vector<Measurement>& measurements) {
-    for (std::size_t n = 0; n < measurements.size(); ++n)
-      if (!measurements[n].is_valid())
-        log_.warning("sample " + std::to_string(n) +
-                     " does not count: " + std::string(to_string(measurements[n].outcome)) + ": " +
-                     measurements[n].reason);
+  static std::string failure(std::size_t n, const Measurement& measurement) {
+    return "sample " + std::to_string(n) +
+           " does not count: " + std::string(to_string(measurement.outcome)) + ": " +
+           measurement.reason;
+  }
+
+  void report(const std::vector<std::string>& failures) {
+    for (const std::string& line : failures) log_.warning(line);
     if (!database_.flush())
       log_.warning(std::to_string(database_.unwritten()) +
                    " line(s) of the database are in memory only: " + database_.write_error());

@@ -21,11 +21,13 @@ tune::TuneOptions TuningArguments::options() const {
           .max_trials_global = trials,
           .num_trials_per_iter = 64,
           .work_dir = work_dir,
-          .seed = seed};
+          .seed = seed,
+          .fleet = ranks};
 }
 
 TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments defaults) {
   TuningArguments own = defaults;
+  own.ranks = tune::join_ranks(argc, argv);
   po::options_description known("Options");
   known.add_options()("help", "this text")  //
       ("size", po::value(&own.size)->default_value(own.size), "of the matrices")(

@@ -16,6 +16,8 @@ struct TuningArguments {
   std::string report = {};
   std::string page = {};
   std::string save = {};
+  /// Under mpirun, the processes that measure.
+  std::shared_ptr<tenon::tune::Fleet> ranks = nullptr;
 
   /// "llvm --num-cores=1"
   tenon::Target target() const;
@@ -23,7 +25,8 @@ struct TuningArguments {
   tenon::tune::TuneOptions options() const;
 };
 
-/// Prints the usage and exits with 0 for --help, with 2 for what is none of the options.
+/// Prints the usage and exits with 0 for --help, with 2 for what is none of the options. Under
+/// mpirun all but the first process measure from here on, and exit when that one ends.
 TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments defaults = {});
 
 /// The best trace, and its time beside the database's; the exit status: 1 if nothing was measured.

@@ -19,6 +19,7 @@
 
 #include "tenon/tune/cost_model.h"
 #include "tenon/tune/database.h"
+#include "tenon/tune/fleet.h"
 #include "tenon/tune/postprocessors.h"
 #include "tenon/tune/space.h"
 
@@ -66,6 +67,9 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   MeasureOptions measure = {};
   SearchOptions search = {};
+  /// Who compiles and runs the candidates; null: this process and its worker program. With the
+  /// last of the fleet gone it goes on alone, where its processor is theirs.
+  std::shared_ptr<Fleet> fleet = nullptr;
   /// None: default_postprocessors of the target.
   std::optional<std::vector<Postprocessor>> postprocessors = std::nullopt;
   /// Null: boosted trees where this build has them, else the random model.

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# tune.sh [--ranks N] [--hosts FILE] [PROGRAM [ARGUMENT...]]: sets up, builds, and runs a tuning program
+# under mpirun, as one process that searches and N (by default 1) that measure. PROGRAM is the name of a
+# tutorial or the path of a program that calls tune::join_ranks; by default tune_mm. With --hosts the
+# processes are spread over the machines of a host file, where the program must lie at the same path.
+set -euo pipefail
+
+ranks=1
+hosts=()
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --ranks) ranks=${2:?} && shift 2 ;;
+    --ranks=*) ranks=${1#*=} && shift ;;
+    --hosts) hosts=(--hostfile "${2:?}") && shift 2 ;;
+    --hosts=*) hosts=(--hostfile "${1#*=}") && shift ;;
+    *)
+      echo "tune.sh: unknown argument '$1'. Known: --ranks N, --hosts FILE." >&2
+      exit 2
+      ;;
+  esac
+done
+if ! [[ $ranks =~ ^[1-9][0-9]*$ ]]; then
+  echo "tune.sh: --ranks takes how many processes measure, at least 1; got '$ranks'." >&2
+  exit 2
+fi
+program=${1:-tune_mm}
+shift || true
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+"$root/scripts/setup.sh" --with-tuning
+cmake -S "$root" --preset release >/dev/null
+cmake --build "$root/build" >/dev/null
+[[ -x $program ]] || program=$root/build/tutorials/$program
+
+# More processes than cores are no mistake here: compiling waits for nothing, and running is one at a time.
+options=(--oversubscribe --enable-recovery -n $((ranks + 1)))
+[[ $(id -u) == 0 ]] && options+=(--allow-run-as-root)
+exec mpirun "${options[@]}" "${hosts[@]}" "$program" "$@"

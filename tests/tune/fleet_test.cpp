@@ -1,0 +1,270 @@
+// Candidates measured by other processes: threads of this one that pass the same texts.
+#include "tenon/tune/fleet.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "tenon/tune/tune.h"
+#include "tests/tune/programs.h"
+#include "tune/fleet_messages.h"
+
+namespace tenon::tune {
+namespace {
+
+const Target kOneCore("llvm --num-cores=1");
+const MeasureOptions kQuick = {.repeat = 1, .min_repeat_ms = 0, .run_timeout_s = 20};
+
+/// The mail of `size` processes.
+class Post {
+ public:
+  explicit Post(int size) : boxes_(static_cast<std::size_t>(size)) {}
+  int size() const { return static_cast<int>(boxes_.size()); }
+
+  void put(int from, int to, const std::string& text) {
+    const std::scoped_lock lock(mutex_);
+    boxes_[static_cast<std::size_t>(to)].push_back({from, text});
+  }
+  std::optional<Channel::Message> take(int of) {
+    const std::scoped_lock lock(mutex_);
+    auto& box = boxes_[static_cast<std::size_t>(of)];
+    if (box.empty()) return std::nullopt;
+    const Channel::Message message = box.front();
+    box.pop_front();
+    return message;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::deque<Channel::Message>> boxes_;
+};
+
+/// One process's end of it.
+class Box : public Channel {
+ public:
+  Box(Post& post, int own) : post_(post), own_(own) {}
+  int size() const override { return post_.size(); }
+  void send(int to, const std::string& text) override { post_.put(own_, to, text); }
+  std::optional<Message> receive() override { return post_.take(own_); }
+
+ private:
+  Post& post_;
+  int own_;
+};
+
+/// Dies, as far as others can tell, when it is asked to compile for the n-th time.
+class Mortal : public Box {
+ public:
+  Mortal(Post& post, int own, int n) : Box(post, own), left_(n) {}
+  std::optional<Message> receive() override {
+    const std::optional<Message> message = Box::receive();
+    if (message && parse_order(message->text).kind == Order::Kind::Build && --left_ == 0)
+      throw RuntimeError("killed");
+    return message;
+  }
+
+ private:
+  int left_;
+};
+
+/// Processes that measure, until the fleet is destroyed.
+class Servers {
+ public:
+  explicit Servers(int count) : post(count + 1) {}
+  void add(std::shared_ptr<Channel> channel) {
+    threads_.emplace_back([channel] {
+      try {
+        serve(*channel);
+      } catch (const RuntimeError&) {
+      }
+    });
+  }
+  void add_immortal(int number) { add(std::make_shared<Box>(post, number)); }
+  std::shared_ptr<Channel> first() { return std::make_shared<Box>(post, 0); }
+
+  Post post;
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
+std::vector<tir::IRModule> sums(int count) {
+  return std::vector<tir::IRModule>(static_cast<std::size_t>(count), sum_with(1));
+}
+
+TEST(Fleet, MeasuresEveryCandidate) {
+  Servers servers(2);
+  Fleet fleet(servers.first());
+  for (const int n : {1, 2}) servers.add_immortal(n);
+  const Fleet::Task task = fleet.begin(sum_with(1), kOneCore, kQuick);
+  EXPECT_EQ(task.processor, Conditions::of(kOneCore).processor);
+  EXPECT_EQ(fleet.workers(task), 2);
+  std::set<std::size_t> told;
+  const Fleet::Lot lot =
+      fleet.measure(task, sums(5), [&](std::optional<std::size_t> n, const Measurement&) {
+        if (n) told.insert(*n);
+        return true;
+      });
+  for (const auto& measurement : lot.measurements) {
+    ASSERT_TRUE(measurement);
+    EXPECT_TRUE(measurement->is_valid()) << measurement->reason;
+    EXPECT_EQ(measurement->seconds.size(), 1u);
+  }
+  EXPECT_EQ(told.size(), 5u);
+  EXPECT_GT(lot.build_seconds, 0);
+  EXPECT_TRUE(fleet.is_whole());
+}
+
+TEST(Fleet, WrongNumbersAreFoundOut) {
+  Servers servers(1);
+  Fleet fleet(servers.first());
+  servers.add_immortal(1);
+  const Fleet::Task task = fleet.begin(sum_with(1), kOneCore, kQuick);
+  const Fleet::Lot lot = fleet.measure(task, {sum_with(2), sum_with(1)});
+  EXPECT_EQ(lot.measurements.at(0)->outcome, Outcome::Wrong);
+  EXPECT_TRUE(lot.measurements.at(1)->is_valid());
+}
+
+TEST(Fleet, AProcessThatDiesCostsTheCandidateItWasAtWorkOn) {
+  Servers servers(2);
+  Fleet fleet(servers.first(), {.silence_s = 2.5});
+  servers.add(std::make_shared<Mortal>(servers.post, 1, 2));
+  servers.add_immortal(2);
+  const Fleet::Task task = fleet.begin(sum_with(1), kOneCore, kQuick);
+  const Fleet::Lot lot = fleet.measure(task, sums(6));
+  int crashed = 0, measured = 0;
+  for (const auto& measurement : lot.measurements) {
+    ASSERT_TRUE(measurement);
+    if (measurement->is_valid()) ++measured;
+    if (measurement->outcome == Outcome::Crashed) {
+      ++crashed;
+      EXPECT_NE(measurement->reason.find("process 1 on "), std::string::npos);
+    }
+  }
+  // What it had compiled before is compiled again.
+  EXPECT_EQ(crashed, 1);
+  EXPECT_EQ(measured, 5);
+  ASSERT_EQ(lot.notes.size(), 1u);
+  EXPECT_NE(lot.notes[0].find("is gone: no word from it"), std::string::npos) << lot.notes[0];
+  EXPECT_FALSE(fleet.is_whole());
+  EXPECT_EQ(fleet.workers(task), 1);
+}
+
+TEST(Fleet, WithNobodyLeftTheTunerGoesOnAlone) {
+  Servers servers(1);
+  std::string log;
+  const auto fleet = std::make_shared<Fleet>(servers.first(), FleetOptions{.silence_s = 2.5});
+  servers.add(std::make_shared<Mortal>(servers.post, 1, 1));
+  const Database database =
+      tune_tir({.mod = product(32),
+                .target = kOneCore,
+                .max_trials_global = 3,
+                .measure = kQuick,
+                .search = {.population = 16, .generations = 1},
+                .fleet = fleet,
+                .cost_model = random_model(),
+                .log = [&](LogLevel, const std::string& line) { log += line + "\n"; },
+                .stop_on_interrupt = false});
+  EXPECT_NE(log.find("this one goes on alone"), std::string::npos) << log;
+  EXPECT_EQ(database.records(product(32)).size(), 3u);
+  EXPECT_TRUE(apply_best(product(32), database, kOneCore));
+}
+
+/// Does no work, and notes what it is asked for.
+class Pretender {
+ public:
+  Pretender(Post& post, int number, std::string host, std::string processor,
+            std::vector<std::string>& notes, std::mutex& mutex)
+      : box_(post, number),
+        thread_([this, number, host, processor, &notes, &mutex](const std::stop_token& stop) {
+          for (; !stop.stop_requested(); std::this_thread::yield()) {
+            const auto message = box_.receive();
+            if (!message) continue;
+            const Order order = parse_order(message->text);
+            Report report{.task = order.task, .ticket = order.ticket};
+            const std::scoped_lock lock(mutex);
+            if (order.kind == Order::Kind::End) return;
+            if (order.kind == Order::Kind::Task) {
+              report.kind = Report::Kind::Ready;
+              report.host = host;
+              report.processor = processor;
+            } else if (order.kind == Order::Kind::Build) {
+              report.kind = Report::Kind::Built;
+              notes.push_back("build " + std::to_string(number));
+            } else if (order.kind == Order::Kind::Run) {
+              report.kind = Report::Kind::Ran;
+              report.measurement.seconds = {1};
+              notes.push_back("run " + std::to_string(number));
+            }
+            if (report.kind == Report::Kind::Ran) {
+              std::this_thread::sleep_for(std::chrono::milliseconds(5));
+              notes.push_back("ran " + std::to_string(number));
+            }
+            box_.send(0, to_text(report));
+          }
+        }) {}
+
+ private:
+  Box box_;
+  std::jthread thread_;
+};
+
+TEST(Fleet, OnlyLikeProcessorsMeasure) {
+  Post post(4);
+  std::vector<std::string> notes;
+  std::mutex mutex;
+  const Pretender first(post, 1, "a", "fast", notes, mutex),
+      second(post, 2, "b", "slow", notes, mutex), third(post, 3, "c", "fast", notes, mutex);
+  Fleet fleet(std::make_shared<Box>(post, 0));
+  const Fleet::Task task = fleet.begin(sum_with(1), kOneCore, kQuick);
+  EXPECT_EQ(task.processor, "fast");
+  EXPECT_EQ(fleet.workers(task), 2);
+  EXPECT_EQ(task.notes.at(1), "process 2 on b: slow; measures nothing, as process 1 has another");
+  fleet.measure(task, sums(8));
+  for (const std::string& note : notes) EXPECT_EQ(note.find(" 2"), std::string::npos) << note;
+}
+
+TEST(Fleet, OneCandidateRunsAtATimeOnAMachineWhenAllAreCompiled) {
+  Post post(4);
+  std::vector<std::string> notes;
+  std::mutex mutex;
+  const Pretender first(post, 1, "a", "p", notes, mutex), second(post, 2, "a", "p", notes, mutex),
+      third(post, 3, "a", "p", notes, mutex);
+  Fleet fleet(std::make_shared<Box>(post, 0));
+  const Fleet::Task task = fleet.begin(sum_with(1), kOneCore, kQuick);
+  fleet.measure(task, sums(9));
+  ASSERT_EQ(notes.size(), 27u);
+  for (std::size_t n = 0; n < 9; ++n) EXPECT_EQ(notes[n].substr(0, 6), "build ");
+  for (std::size_t n = 9; n < 27; n += 2) EXPECT_EQ("ran" + notes[n].substr(3), notes[n + 1]) << n;
+}
+
+TEST(Fleet, OneSeedGivesTheSameCandidatesForAnyNumberOfProcesses) {
+  const auto traces_with = [](int processes) {
+    Servers servers(processes);
+    const auto fleet = std::make_shared<Fleet>(servers.first());
+    for (int n = 1; n <= processes; ++n) servers.add_immortal(n);
+    const Database database = tune_tir({.mod = product(32),
+                                        .target = kOneCore,
+                                        .max_trials_global = 6,
+                                        .seed = 3,
+                                        .measure = kQuick,
+                                        .search = {.population = 16, .generations = 1},
+                                        .fleet = fleet,
+                                        .cost_model = random_model(),
+                                        .log = [](LogLevel, const std::string&) {},
+                                        .stop_on_interrupt = false});
+    std::multiset<std::string> traces;
+    for (const Record& record : database.records(product(32))) traces.insert(record.trace.text());
+    return traces;
+  };
+  const auto one = traces_with(1);
+  EXPECT_EQ(one.size(), 6u);
+  EXPECT_EQ(one, traces_with(3));
+}
+
+}  // namespace
+}  // namespace tenon::tune
