@@ -123,7 +123,9 @@ LibraryFile::LibraryFile(const std::filesystem::path& path) {
   if (const std::string missing = missing_at_end(bytes); !missing.empty())
     cannot_load(path, missing);
   if (breaks_seal(bytes))
-    cannot_load(path, "the file is damaged: its contents are not those that were saved");
+    cannot_load(path,
+                "the file is damaged: its contents are not those that were saved (where another "
+                "program was to change it, `strip` takes the checksum off)");
   descriptor_ = unnamed_file();
   if (descriptor_ < 0) cannot_load(path, "there is no place for a copy of it: " + reason());
   if (!write_all(descriptor_, bytes)) {

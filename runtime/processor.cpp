@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 #include "runtime/processor_check.h"
 #include "tenon/runtime/c_api.h"
@@ -11,16 +14,28 @@ namespace tenon::runtime {
 
 namespace {
 
+/// What CPUID gives.
+struct Registers {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
 struct Feature {
   std::string_view name;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__) || defined(__i386__)
+bool has_bit(unsigned Registers::*which, int bit) {
+  Registers r;
+  return __get_cpuid_count(7, 1, &r.eax, &r.ebx, &r.ecx, &r.edx) != 0 && (r.*which >> bit & 1) != 0;
+}
+
 constexpr auto kFeatures = std::to_array<Feature>({
 #define TENON_FEATURE(name) {name, [] { return __builtin_cpu_supports(name) != 0; }},
+#define TENON_FEATURE_BIT(name, which, bit) {name, [] { return has_bit(&Registers::which, bit); }},
 #include "runtime/processor_features.inc"
 #undef TENON_FEATURE
+#undef TENON_FEATURE_BIT
 });
 #else
 constexpr std::array<Feature, 0> kFeatures = {};

@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
 #include "tenon/runtime/c_api.h"
 
 enum { kMessageBytes = 512, kMaxThreads = 256, kAlignment = 128 };
@@ -63,12 +67,27 @@ int32_t tenon_index_outside(const TenonValue* args, const int32_t* type_codes, i
 
 /* ---- The processor ---- */
 
+#if defined(__x86_64__) || defined(__i386__)
+typedef struct {
+  unsigned eax, ebx, ecx, edx;
+} Registers;
+
+static Registers leaf_7_1(void) {
+  Registers r = {0, 0, 0, 0};
+  if (!__get_cpuid_count(7, 1, &r.eax, &r.ebx, &r.ecx, &r.edx)) r.eax = r.edx = 0;
+  return r;
+}
+#endif
+
 int32_t tenon_processor_has(const char* feature) {
 #if defined(__x86_64__) || defined(__i386__)
 #define TENON_FEATURE(name) \
   if (strcmp(feature, name) == 0) return __builtin_cpu_supports(name) != 0;
+#define TENON_FEATURE_BIT(name, which, bit) \
+  if (strcmp(feature, name) == 0) return (int32_t)(leaf_7_1().which >> bit & 1);
 #include "runtime/processor_features.inc"
 #undef TENON_FEATURE
+#undef TENON_FEATURE_BIT
 #endif
   (void)feature;
   return 1;

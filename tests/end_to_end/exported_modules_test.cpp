@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tenon/codegen/files.h"
 #include "tenon/runtime/processor.h"
 #include "tests/common/compile_program.h"
 #include "tests/common/refusal.h"
@@ -244,7 +245,37 @@ TEST_F(ExportedModuleTest, ForAnotherProcessorAreRefusedWhereTheyAreLoaded) {
   EXPECT_TRUE(refuses<RuntimeError>([&] { runtime::Module::load(file("old.so")); },
                                     {"`triple`", "old.so", "xop"}));
 }
+
+/// Old ones, which nobody makes any more, and new ones, which compilers may not know yet.
+TEST_F(ExportedModuleTest, AreRefusedForEveryFeatureThatTheProcessorLacks) {
+  for (const std::string feature :
+       {"fma4", "avxvnniint8", "avxneconvert", "avxifma", "sha512", "amx-fp16", "avx512fp16"}) {
+    if (runtime::processor_has(feature)) continue;
+    compile(triples(), Target("llvm -mattr=+" + feature)).save(file(feature + ".so"));
+    EXPECT_TRUE(refuses<RuntimeError>([&] { runtime::Module::load(file(feature + ".so")); },
+                                      {"`triple`", "compiled for a processor with", feature}));
+  }
+}
 #endif
+
+/// As patchelf changes them: on purpose, which the checksum cannot know.
+TEST_F(ExportedModuleTest, ThatAnotherProgramChangedAreRefusedUntilStripped) {
+  const std::string library = file("changed.so");
+  build(triples()).save(library);
+  std::string bytes = codegen::read_file(library);
+  const std::size_t soname = bytes.find("changed.so");
+  ASSERT_NE(soname, std::string::npos);
+  bytes[soname] = 'C';
+  codegen::write_file(library, bytes);
+  EXPECT_TRUE(refuses<RuntimeError>([&] { runtime::Module::load(library); },
+                                    {"changed.so", "not those that were saved", "`strip`"}));
+  ASSERT_EQ(std::system(("strip " + library).c_str()), 0);
+  const runtime::Module mod = runtime::Module::load(library);
+  const runtime::NDArray a = runtime::NDArray::full({3}, Float(32), 2),
+                         b = runtime::NDArray::zeros({3}, Float(32));
+  mod["triple"](a, b);
+  EXPECT_EQ(b.data<float>()[2], 6);
+}
 
 TEST_F(ExportedModuleTest, OfASystemLibraryRunWhereTheyAreBuiltAsWell) {
   const runtime::Module mod = build(triples(), Target("llvm -system-lib=here_"));
