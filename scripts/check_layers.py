@@ -199,7 +199,8 @@ def main():
                 if problem:
                     problems.append(f"{path}:{number}: {problem}")
             elif (kind != "test" and room not in READS_ENVIRONMENT
-                  and path not in HANDS_ENVIRONMENT_ON + READS_LAUNCHER and ENVIRONMENT.search(line.split("//")[0])):
+                  and path not in HANDS_ENVIRONMENT_ON + READS_LAUNCHER
+                  and ENVIRONMENT.search(line.split("//")[0])):
                 owners = " and ".join(READS_ENVIRONMENT)
                 problems.append(f"{path}:{number}: only {owners} read the environment")
     sources.report("check_layers", problems)
