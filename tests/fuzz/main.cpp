@@ -34,6 +34,7 @@ struct Options {
   bool describe = false;
   bool thread_reductions = false;
   bool proofs = false;
+  bool stop_at_first = false;
   /// Instead of the case's own.
   std::optional<Target> target;
   /// Where the tables of coverage are written; none: nowhere.
@@ -49,7 +50,7 @@ constexpr const char* kKnown =
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
     "65 threads share, on OpenCL's device or the one of --target), --proofs (runs nothing: how many "
-    "accesses and loops are proved, with both kinds of bounds; with --describe, those that are not), --shrink-seconds N (for a finding; 60), --refusals (count why schedules "
+    "accesses and loops are proved, with both kinds of bounds; with --describe, those that are not), --shrink-seconds N (for a finding; 60), --stop-at-first (a finding ends it, and is not shrunk), --refusals (count why schedules "
     "are refused), --coverage-table (how often each primitive with its options was met on each kind "
     "of operation, and accepted, and what else programs were made of), --coverage-json FILE (the "
     "same), --describe (print every case)";
@@ -64,7 +65,8 @@ std::optional<Options> parse(std::span<char*> args) {
       {"--describe", &options.describe},
       {"--coverage-table", &options.coverage_table},
       {"--thread-reductions", &options.thread_reductions},
-      {"--proofs", &options.proofs}};
+      {"--proofs", &options.proofs},
+      {"--stop-at-first", &options.stop_at_first}};
   const std::map<std::string_view, int*> numbers = {
       {"--seconds", &options.seconds},  {"--count", &options.count},
       {"--jobs", &options.jobs},        {"--limit", &options.limit},
@@ -214,7 +216,7 @@ class Fuzzer {
   }
 
   bool is_over(unsigned next) const {
-    return elapsed() > options_.seconds ||
+    return elapsed() > options_.seconds || (options_.stop_at_first && tally_.findings() > 0) ||
            (options_.count > 0 && next - options_.seed >= static_cast<unsigned>(options_.count));
   }
 
@@ -224,7 +226,7 @@ class Fuzzer {
     if (options_.describe) std::cout << outcome.description << "=> " << outcome.text << std::endl;
     if (!outcome.is_finding()) return;
     // The first few of a kind are worth the time.
-    if (tally_.count_of(outcome) > 3 || options_.shrink_seconds == 0) {
+    if (tally_.count_of(outcome) > 3 || options_.shrink_seconds == 0 || options_.stop_at_first) {
       std::cout << outcome.description << "=> " << outcome.text << "\n" << std::endl;
       return;
     }
