@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""planted_faults.py [--only TEXT] [--from N] [--no-tests] [--all-tests] [--no-fuzz] [--seconds N] [--seed S] [--jobs J]
-                  [--resume] [--results FILE] [--table] [--worktree DIR] [--ninja COMMAND]
+"""planted_faults.py [--only TEXT] [--from N] [--no-tests] [--all-tests] [--no-fuzz] [--seconds N] [--seed S]
+                  [--jobs J] [--resume] [--results FILE] [--table] [--worktree DIR] [--ninja COMMAND]
 
 Plants the faults of tests/planted/faults.toml in the compiler, one at a time, and tells for each which test
-sees it and whether fuzzing finds it. The exit status is 1 if a fault escapes both. What is built and run is the
-last commit, in a worktree of its own (by default beside this one) that is kept, so that a further run builds
-little.
+sees it and whether fuzzing finds it. The exit status is 1 if a fault escapes both. What is built and run is
+the last commit, in a worktree of its own (by default beside this one) that is kept, so that a further run
+builds little.
 
-Of the programs that a fault names under `tests`, each is built and run only if those before it saw nothing, then
-those that test the whole (golden, fuzz, ...); the first test that fails ends it. Fuzzing ends with its first
-finding. What is found goes at once into a file of JSON lines, one for each fault and way to look, so that a run can
-be interrupted.
+Of the programs that a fault names under `tests`, each is built and run only if those before it saw nothing,
+then those that test the whole (golden, fuzz, ...); the first test that fails ends it. Fuzzing ends with its
+first finding. What is found goes at once into a file of JSON lines, one for each fault and way to look, so
+that a run can be interrupted.
 
 --only TEXT       only faults with TEXT in their name
 --from N          only from the N-th of the list on
@@ -20,7 +20,7 @@ be interrupted.
 --seconds N       how long to fuzz for each of them (300)
 --seed S          the first seed (1)
 --jobs J          processes that build and fuzz (2)
---resume          leaves out what the results have: faults that a test saw; faults that were fuzzed for as long
+--resume          leaves out what the results have; of fuzzing, what was found or fuzzed for as long
 --results FILE    where results are appended (build/planted.jsonl)
 --table           plants nothing: prints the results as a table, as in tests/planted/README.md
 --worktree DIR    where to plant
@@ -42,8 +42,9 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "tests" / "planted" / "faults.toml"
-# What tests the whole, in the order of how long it takes.
-WHOLE = ["golden", "errors", "fuzz", "end_to_end", "topi", "tutorials"]
+# What tests the whole, in the order of how long it takes; those of a fault's programs that are among
+# them wait for their turn.
+WHOLE = ["golden", "errors", "fuzz", "topi", "end_to_end"]
 # A test program that takes longer hangs, and one that takes more memory will not end well.
 TEST_SECONDS = 900
 TEST_BYTES = 12 << 30
@@ -128,8 +129,8 @@ def summary(listed, results):
 
     tested, seen = of("tests", "seen_by")
     fuzzed, found = of("fuzz", "finding")
-    words = f"{len(listed)} faults: {len(seen)} of {len(tested)} seen by tests, {len(found)} of {len(fuzzed)} by fuzzing"
-    return words + f", {len(escaped(listed, results))} by neither"
+    return (f"{len(listed)} faults: {len(seen)} of {len(tested)} seen by tests, "
+            f"{len(found)} of {len(fuzzed)} by fuzzing, {len(escaped(listed, results))} by neither")
 
 
 def escaped(listed, results):
@@ -202,12 +203,13 @@ def failed_tests(status, output):
 def run_tests(fault, where, options):
     """The first program that sees the fault, with its tests that do."""
     programs = fault["tests"] if options.all_tests else [
-        *fault["tests"], *(name for name in WHOLE if name not in fault["tests"])]
+        *(name for name in fault["tests"] if name not in WHOLE), *WHOLE]
     found = {"program": None, "seen_by": []}
     for name in programs:
         build(f"test_{name}", where, options)
         how = [] if options.all_tests else ["--gtest_fail_fast"]
-        failed = failed_tests(*run([where / "build/tests" / f"test_{name}", *how], where, TEST_SECONDS, limit_memory))
+        program = where / "build/tests" / f"test_{name}"
+        failed = failed_tests(*run([program, *how], where, TEST_SECONDS, limit_memory))
         if failed and not found["program"]:
             found["program"] = name
         found["seen_by"] += failed
