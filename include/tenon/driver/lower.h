@@ -53,6 +53,8 @@ struct LowerOptions {
 };
 
 /// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
+/// What the schedule is accepted with and yet deserves a word about (te/warnings.h) goes to the
+/// standard error, once for a schedule.
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());

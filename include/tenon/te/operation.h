@@ -180,7 +180,10 @@ class IndexFunction {
   template <class F, int N = 0>
   static constexpr std::optional<int> find_arity() {
     if constexpr (N > kMaxBodyArity) {
-      static_assert(N <= kMaxBodyArity, "a body takes up to 8 Vars, or one std::span<const Var>");
+      static_assert(
+          N <= kMaxBodyArity,
+          "a body takes up to 8 Vars, or one std::span<const Var>; if this one does, it is "
+          "what stands in it that does not compile: see the other error");
       return std::nullopt;
     } else if constexpr (invocable_with<F>(
                              std::make_index_sequence<static_cast<std::size_t>(N)>())) {
