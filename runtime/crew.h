@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -26,14 +25,5 @@ class Crew {
 /// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of
 /// threads.
 Crew& current_crew();
-
-/// The number of threads that the text of TENON_NUM_THREADS asks for; throws RuntimeError for
-/// another text.
-int parse_num_threads(std::string_view text);
-
-/// How many processors a control group's quota is worth, at least 1, rounded up; none for no quota.
-/// `text` is the file cpu.max of version 2 ("200000 100000") or quota and period of version 1, a
-/// blank between.
-std::optional<int> processors_of_quota(std::string_view text);
 
 }  // namespace tenon::runtime

@@ -6,6 +6,7 @@
 #include "runtime/last_error.h"
 #include "runtime/text.h"
 #include "tenon/runtime/device_api.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
 
@@ -23,6 +24,8 @@ Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const voi
           State{ArgumentChecker(std::move(spec)), std::move(call), std::move(keep_alive)})) {}
 
 const FunctionSpec& Function::spec() const { return state_->checker.spec(); }
+
+const std::string& Function::name() const { return spec().name; }
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "runtime/dynamic_library.h"
 #include "runtime/processor_check.h"
+#include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/processor.h"
 
 namespace tenon::runtime {
@@ -52,7 +53,8 @@ class LibraryModule : public ModuleImpl {
     return text;
   }
 
-  void save(const std::filesystem::path& path) const override {
+  void save(const std::string& file) const override {
+    const std::filesystem::path path = file;
     if (path.extension() != path_.extension())
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +
                          " can be saved as the same kind of file only, not as " +

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
 #include "runtime/library_module.h"
 #include "runtime/system_library.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
 
@@ -24,8 +26,9 @@ std::string ModuleImpl::source(std::string_view) const {
   internal_error("a " + kind() + " module names a kind of source that it does not give");
 }
 
-void ModuleImpl::save(const std::filesystem::path& path) const {
-  throw RuntimeError("this module (" + kind() + ") cannot be saved as " + path.filename().string());
+void ModuleImpl::save(const std::string& path) const {
+  throw RuntimeError("this module (" + kind() + ") cannot be saved as " +
+                     std::filesystem::path(path).filename().string());
 }
 
 std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
@@ -105,7 +108,7 @@ std::string Module::get_source(const Name& kind, SourceLocation where) const {
 
 std::vector<Module> Module::imported_modules() const { return impl()->imported_modules(); }
 
-void Module::save(const std::filesystem::path& path, SourceLocation where) const {
+void Module::save(const FilePath& path, SourceLocation where) const {
   try {
     impl()->save(path);
   } catch (const RuntimeError& error) {
@@ -114,9 +117,9 @@ void Module::save(const std::filesystem::path& path, SourceLocation where) const
   }
 }
 
-Module Module::load(const std::filesystem::path& path, SourceLocation where) {
+Module Module::load(const FilePath& path, SourceLocation where) {
   try {
-    return Module(load_library_module(path));
+    return Module(load_library_module(static_cast<const std::string&>(path)));
   } catch (const RuntimeError& error) {
     throw RuntimeError(error.what(), where);
   }

@@ -5,6 +5,7 @@
 
 #include "runtime/dynamic_library.h"
 #include "runtime/processor_check.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
 

@@ -42,6 +42,8 @@ SUB_ROOMS = {
 SUB_ROOM_OF_HEADER = {
     "include/tenon/te/axis_map.h": "relations",
     "include/tenon/te/dense_id.h": "operations",
+    "include/tenon/te/operation_kind.h": "operations",
+    "include/tenon/te/stage_data.h": "schedule",
     "include/tenon/te/exact_bound.h": "bounds",
 }
 

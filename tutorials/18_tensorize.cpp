@@ -18,6 +18,8 @@
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
+#include "tenon/tir/stmt.h"
+
 using namespace tenon;
 
 extern "C" {

@@ -10,6 +10,8 @@
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
+#include "tenon/te/operation_kind.h"
+
 using namespace tenon;
 
 namespace {

@@ -5,6 +5,8 @@
 // seventh lays B out the way the loops read it, and the eighth keeps a tile of C in registers
 // through the whole reduction: the number of rows and vectors of that tile is what the target's
 // registers hold. The last is topi's, which chooses all of that by itself.
+#include <algorithm>
+
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
 #include <tenon/topi/cpu.h>

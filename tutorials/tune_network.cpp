@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 
+#include "tenon/tir/expr.h"
 #include "tutorials/common/tuning.h"
 
 using namespace tenon;

@@ -9,13 +9,11 @@
 //   std::cout << lower(s, {A, B}, {.simple_mode = true});
 #pragma once
 
-#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/driver/build.h"
 #include "tenon/driver/explain.h"
 #include "tenon/driver/kernel_library.h"
 #include "tenon/driver/lower.h"
-#include "tenon/driver/profile.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"
@@ -24,7 +22,6 @@
 #include "tenon/runtime/stream.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/runtime/timing.h"
-#include "tenon/s_tir/analysis.h"
 #include "tenon/s_tir/func_builder.h"
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
@@ -32,10 +29,7 @@
 #include "tenon/s_tir/trace.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
-#include "tenon/te/bounds_report.h"
 #include "tenon/te/draw.h"
-#include "tenon/te/freeze.h"
-#include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/operation.h"
@@ -45,6 +39,7 @@
 #include "tenon/te/schedule.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/te/tag_scope.h"
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
@@ -55,12 +50,6 @@
 #include "tenon/topi/reduction.h"
 #include "tenon/topi/tags.h"
 #include "tenon/topi/transform.h"
-#include "tenon/tune/export.h"
-#include "tenon/tune/ranks.h"
-#include "tenon/tune/report.h"
-#include "tenon/tune/task_table.h"
-#include "tenon/tune/tasks.h"
-#include "tenon/tune/tune.h"
 
 namespace tenon {
 

@@ -1,6 +1,7 @@
 #include "arith/canonicalizer.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/match.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {

@@ -5,6 +5,7 @@
 
 #include "arith/ends.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

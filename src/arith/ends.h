@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tenon/arith/interval.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::arith {
 

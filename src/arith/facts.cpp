@@ -5,6 +5,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

@@ -1,5 +1,6 @@
 #include "arith/ends.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

@@ -7,6 +7,7 @@
 
 #include "arith/canonicalizer.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

@@ -6,6 +6,7 @@
 #include "tenon/arith/compute.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

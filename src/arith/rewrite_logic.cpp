@@ -1,6 +1,7 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_rules.h"
 #include "arith/rules/tables.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

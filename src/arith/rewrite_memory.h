@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::arith {
 

@@ -4,6 +4,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "arith/ends.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::arith {
 

@@ -7,6 +7,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/each_of.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::arith {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tenon/te/operation_kind.h"
+
 namespace tenon {
 
 namespace {

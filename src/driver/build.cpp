@@ -143,7 +143,8 @@ runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& opti
                      const SourceLocation& where) {
   const auto start = std::chrono::steady_clock::now();
   runtime::Module module = with_user_line(where, [&] { return codegen::load(artifact); });
-  if (options.on_step) options.on_step("load", std::chrono::steady_clock::now() - start);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (options.on_step) options.on_step("load", time.count());
   return module;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/support/error.h"
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon {

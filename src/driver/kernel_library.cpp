@@ -119,7 +119,9 @@ void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& o
     if (!functions.empty()) variant.features = compiled[v * functions.size()].features;
     choice.push_back(std::move(variant));
   }
-  const auto file = [&](const char* suffix) { return options.folder / (options.name + suffix); };
+  const auto file = [&](const char* suffix) {
+    return options.folder + "/" + options.name + suffix;
+  };
   artifact.save(file(".o"));
   codegen::write_file(file(".c"), codegen::variant_choice(options.name, functions, choice));
   codegen::write_file(file(".h"), codegen::c_header(options.name + ".h", functions));

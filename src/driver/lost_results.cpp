@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/driver/arguments.h"
+#include "tenon/te/graph.h"
 
 namespace tenon {
 

@@ -1,5 +1,6 @@
 #include "tenon/driver/lower.h"
 
+#include <chrono>
 #include <iostream>
 
 #include "driver/check_function.h"
@@ -20,7 +21,8 @@ template <class F>
 auto timed(const StepListener& on_step, std::string_view step, F run) {
   const auto start = std::chrono::steady_clock::now();
   auto result = run();
-  if (on_step) on_step(step, std::chrono::steady_clock::now() - start);
+  if (on_step)
+    on_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/profiled_build.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon {
 

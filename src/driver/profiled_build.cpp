@@ -2,21 +2,19 @@
 
 namespace tenon {
 
-void ProfiledBuild::note(std::string_view step, std::chrono::nanoseconds time) {
+void ProfiledBuild::note(std::string_view step, double seconds) {
   const std::chrono::duration<double> end = std::chrono::steady_clock::now() - start_;
-  const double seconds = std::chrono::duration<double>(time).count();
   steps_.push_back({std::string(step), end.count() - seconds, seconds});
 }
 
 BuildOptions ProfiledBuild::watch(BuildOptions options) {
-  options.on_step = [this, users = options.on_step](std::string_view step,
-                                                    std::chrono::nanoseconds time) {
-    note(step, time);
-    if (users) users(step, time);
+  options.on_step = [this, users = options.on_step](std::string_view step, double seconds) {
+    note(step, seconds);
+    if (users) users(step, seconds);
   };
   options.passes.on_pass =
       [this, users = options.passes.on_pass](const lowering::PassOptions::PassReport& report) {
-        note(report.pass, report.time);
+        note(report.pass, report.seconds);
         if (users) users(report);
       };
   return options;

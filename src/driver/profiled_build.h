@@ -48,7 +48,7 @@ class ProfiledBuild : public BuildWatcher {
 
  private:
   codegen::Profiling profiling();
-  void note(std::string_view step, std::chrono::nanoseconds time);
+  void note(std::string_view step, double seconds);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<CompileStep> steps_;

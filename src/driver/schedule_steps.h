@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tenon/driver/lower.h"
+#include "tenon/te/graph.h"
 
 namespace tenon {
 

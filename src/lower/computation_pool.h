@@ -15,6 +15,7 @@
 
 #include "tenon/support/dense_map.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 

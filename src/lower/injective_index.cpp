@@ -4,6 +4,7 @@
 
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 

@@ -1,6 +1,7 @@
 #include "tenon/lower/pipeline.h"
 
 #include <array>
+#include <chrono>
 #include <unordered_set>
 
 #include "lower/barrier_hazards.h"
@@ -36,6 +37,7 @@
 #include "lower/passes/vectorize_plain_loops.h"
 #include "lower/passes/widen_index_types.h"
 #include "lower/passes/widen_vectors.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
@@ -325,12 +327,12 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
     if (pass.enabled && !pass.enabled(options)) continue;
     const auto start = std::chrono::steady_clock::now();
     PrimFunc result = settled.contains(pass, func) ? func : run_pass(pass, func, how);
-    const auto time = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     result.form = pass.gives;
     if (comes_again(pass, passes.subspan(n + 1)) && same_function(func, result))
       settled.add(pass, result);
     if (undefined) check(pass, func, result, *undefined);
-    if (how.on_pass) how.on_pass({pass.name, func, result, time});
+    if (how.on_pass) how.on_pass({pass.name, func, result, time.count()});
     func = std::move(result);
   }
   return func;

@@ -15,6 +15,7 @@
 
 #include "lower/vector_body.h"
 #include "tenon/arith/facts.h"
+#include "tenon/arith/interval.h"
 
 namespace tenon::lowering {
 

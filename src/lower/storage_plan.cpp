@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lower/in_place.h"
+#include "tenon/tir/block.h"
 
 namespace tenon::lowering {
 

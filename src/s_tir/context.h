@@ -5,6 +5,7 @@
 #include "tenon/arith/facts.h"
 #include "tenon/s_tir/analysis.h"
 #include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "s_tir/iter_map.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::s_tir {
 

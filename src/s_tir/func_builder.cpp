@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "tenon/arith/block_access.h"
+#include "tenon/support/match.h"
 
 namespace tenon::s_tir {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tenon/s_tir/trace.h"
+#include "tenon/tir/block.h"
 
 namespace tenon::s_tir {
 

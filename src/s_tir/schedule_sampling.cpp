@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "s_tir/step.h"
+#include "tenon/s_tir/primitives.h"
 
 namespace tenon::s_tir {
 

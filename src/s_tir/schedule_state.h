@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "tenon/s_tir/program.h"
 #include "tenon/s_tir/schedule.h"
 
 namespace tenon::s_tir {

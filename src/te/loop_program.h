@@ -2,6 +2,7 @@
 // look into it.
 #pragma once
 
+#include "tenon/te/graph.h"
 #include "tenon/te/schedule_ops.h"
 
 namespace tenon::te {

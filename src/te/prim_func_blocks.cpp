@@ -5,7 +5,9 @@
 
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/te/post_dfs_order.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -131,6 +131,8 @@ ExprNode::~ExprNode() {
 
 // ---- Expr, Var, IterVar, Range ------------------------------------------------------------------
 
+DataType Expr::dtype() const { return node_->dtype; }
+
 Expr::Expr(const IterVar& axis) : Expr(static_cast<const Expr&>(axis.var())) {}
 
 DataType IntegerLiteral::type() const {

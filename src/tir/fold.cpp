@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tir {

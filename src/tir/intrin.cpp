@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tenon/support/error.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 

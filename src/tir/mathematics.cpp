@@ -1,6 +1,7 @@
 // Functions of mathematics, of floats and of bits.
 #include <cmath>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tir/operands.h"

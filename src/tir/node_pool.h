@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <new>
 
+#include "tenon/tir/block.h"
+
 namespace tenon::tir {
 
 namespace detail {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/ops.h"
 #include "tir/operands.h"
@@ -71,23 +72,22 @@ void Operand::refuse_moved_from(const SourceLocation& where) {
 }
 
 Expr Operand::alone() const {
-  if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_))
-    return make_int(n->type(), n->bits);
-  return Expr(std::get<double>(value_), where_);
+  if (expression_) return *expression_;
+  if (is_floating_) return Expr(floating_, where_);
+  return make_int(integer_.type(), integer_.bits);
 }
 
 Expr Operand::beside(DataType peer) const {
-  if (const Expr* e = std::get_if<Expr>(&value_)) return *e;
-  if (const IntegerLiteral* n = std::get_if<IntegerLiteral>(&value_)) {
-    if (peer.is_floating()) return float_constant(peer, n->as_double(), where_);
-    if (!peer.is_integral()) return alone();
-    if (!n->fits(peer.element()))
-      throw TypeError("the literal " + n->str() + " does not fit " + peer.element().str(), where_);
-    return make_int(peer, n->bits);
-  }
-  return peer.is_floating() ? float_constant(peer, std::get<double>(value_), where_)
-                            : to_lanes(alone(), peer.lanes);
+  if (expression_) return *expression_;
+  if (is_floating_)
+    return peer.is_floating() ? float_constant(peer, floating_, where_)
+                              : to_lanes(alone(), peer.lanes);
+  if (peer.is_floating()) return float_constant(peer, integer_.as_double(), where_);
+  if (!peer.is_integral()) return alone();
+  if (!integer_.fits(peer.element()))
+    throw TypeError("the literal " + integer_.str() + " does not fit " + peer.element().str(),
+                    where_);
+  return make_int(peer, integer_.bits);
 }
 
 Promoted promote(const Operand& a, const Operand& b) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 #include "tir/text_parser.h"
 

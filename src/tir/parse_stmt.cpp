@@ -1,6 +1,7 @@
 // Statements of the text form.
 #include <array>
 
+#include "tenon/tir/stmt.h"
 #include "tir/text_parser.h"
 
 namespace tenon::tir {

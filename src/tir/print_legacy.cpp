@@ -2,6 +2,7 @@
 // types.
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
 

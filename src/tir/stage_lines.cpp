@@ -1,4 +1,5 @@
 #include "tenon/tir/stage_lines.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::tir {
 

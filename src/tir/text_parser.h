@@ -5,6 +5,8 @@
 #include <charconv>
 #include <map>
 
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/parse.h"
 #include "tir/lexer.h"

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 

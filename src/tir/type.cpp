@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/no_such_name.h"
 
 namespace tenon::tir {

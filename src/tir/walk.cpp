@@ -273,6 +273,10 @@ Stmt rewrite_stmt(const Stmt& s, FunctionRef<std::optional<Expr>(const Expr&)> f
 
 // ---- substitution -------------------------------------------------------------------------------
 
+void set(VarMap& map, const Var& var, Expr value) {
+  map.insert_or_assign(&var.node(), std::move(value));
+}
+
 Expr substitute(const Expr& e, const VarMap& map) {
   if (e.as<VarNode>()) {
     auto found = map.find(&e.node());

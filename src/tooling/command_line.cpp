@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -234,7 +235,7 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
                     title = std::move(title)](const lowering::PassOptions::PassReport& report) {
     const std::string pass(report.pass);
     ran_.insert(pass);
-    if (options_.time_passes) times_.add(report.pass, report.time);
+    if (options_.time_passes) times_.add(report.pass, report.seconds);
     const std::vector<std::string>& wanted = options_.dump_after;
     if (std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
     err_ << "=== " << title << " after " << pass << " ===\n"
@@ -245,7 +246,7 @@ lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::stri
 
 StepListener PassReports::steps() {
   if (!options_.time_passes) return {};
-  return [this](std::string_view step, std::chrono::nanoseconds time) { times_.add(step, time); };
+  return [this](std::string_view step, double seconds) { times_.add(step, seconds); };
 }
 
 tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& schedule,

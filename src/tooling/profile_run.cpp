@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/literal_text.h"
 
 namespace tenon {

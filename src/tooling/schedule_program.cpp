@@ -6,6 +6,7 @@
 #include "tenon/runtime/threads.h"
 #include "tenon/te/draw.h"
 #include "tenon/te/warnings.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tooling/graphviz.h"
 #include "tenon/tooling/on_device.h"
 

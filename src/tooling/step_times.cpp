@@ -9,29 +9,28 @@
 
 namespace tenon {
 
-void StepTimes::add(std::string_view step, std::chrono::nanoseconds time) {
+void StepTimes::add(std::string_view step, double seconds) {
   auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.step == step; });
   if (row == rows_.end()) {
-    rows_.push_back({std::string(step), time});
+    rows_.push_back({std::string(step), seconds});
   } else {
-    row->time += time;
+    row->seconds += seconds;
   }
 }
 
 void StepTimes::print(std::ostream& out) const {
   std::vector<Row> sorted = rows_;
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& a, const Row& b) { return a.time > b.time; });
-  std::chrono::nanoseconds sum{0};
-  for (const Row& row : sorted) sum += row.time;
-  auto line = [&](const std::string& name, std::chrono::nanoseconds time) {
-    const double milliseconds = std::chrono::duration<double, std::milli>(time).count();
-    const double share = sum.count() > 0 ? 100.0 * double(time.count()) / double(sum.count()) : 0;
+                   [](const Row& a, const Row& b) { return a.seconds > b.seconds; });
+  double sum = 0;
+  for (const Row& row : sorted) sum += row.seconds;
+  auto line = [&](const std::string& name, double seconds) {
+    const double share = sum > 0 ? 100 * seconds / sum : 0;
     out << std::left << std::setw(36) << name << std::right << std::fixed << std::setw(12)
-        << std::setprecision(3) << milliseconds << " ms" << std::setw(8) << std::setprecision(1)
+        << std::setprecision(3) << 1e3 * seconds << " ms" << std::setw(8) << std::setprecision(1)
         << share << " %\n";
   };
-  for (const Row& row : sorted) line(row.step, row.time);
+  for (const Row& row : sorted) line(row.step, row.seconds);
   line("all steps", sum);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/tags.h"

@@ -1,6 +1,7 @@
 #include "tenon/topi/convolution.h"
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
 #include "topi/windows.h"
 
 namespace tenon::topi {

@@ -1,6 +1,7 @@
 // Attention for processors (topi/cpu.h).
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/transformer.h"
 #include "topi/cpu_arrange.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/topi/schedule.h"
 #include "topi/cpu_arrange.h"
 #include "topi/cpu_parts.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/convolution.h"
 #include "topi/cpu_arrange.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/stage_data.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "topi/cpu_arrange.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::topi::cpu {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
 
 namespace tenon::topi::cpu {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "topi/cpu_arrange.h"

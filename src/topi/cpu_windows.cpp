@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/topi/convolution.h"
 #include "topi/cpu_arrange.h"
 #include "topi/cpu_parts.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/tags.h"
 

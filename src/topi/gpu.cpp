@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tags.h"

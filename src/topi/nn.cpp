@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/parts.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "topi/declare.h"
 

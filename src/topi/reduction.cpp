@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
 #include "tenon/topi/tags.h"
 #include "topi/declare.h"
 

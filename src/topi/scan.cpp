@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "topi/declare.h"
 
 namespace tenon::topi {

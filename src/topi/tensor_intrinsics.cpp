@@ -3,6 +3,7 @@
 #include "tenon/te/reduce.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::topi::gpu {
 

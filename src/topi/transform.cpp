@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "topi/declare.h"
 

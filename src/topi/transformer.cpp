@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/tags.h"
 #include "topi/declare.h"

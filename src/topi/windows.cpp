@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/topi/parts.h"
 
 namespace tenon::topi {

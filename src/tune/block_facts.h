@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tenon/s_tir/schedule.h"
+#include "tenon/tir/block.h"
 
 namespace tenon::tune {
 

@@ -6,6 +6,7 @@
 
 #include "tenon/s_tir/script.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tune {

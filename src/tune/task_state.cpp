@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tune {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/expr.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {

@@ -6,6 +6,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/expr.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {

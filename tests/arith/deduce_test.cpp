@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/expr.h"
 #include "tests/arith/intset_table.h"
 
 namespace tenon::arith {

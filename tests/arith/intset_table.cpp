@@ -1,6 +1,7 @@
 #include "tests/arith/intset_table.h"
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::arith {
 

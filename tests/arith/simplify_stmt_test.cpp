@@ -4,6 +4,7 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::arith {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {

@@ -11,6 +11,8 @@
 #include <iostream>
 #include <map>
 
+#include "tenon/s_tir/program.h"
+
 using namespace tenon;
 
 namespace {
@@ -66,12 +68,12 @@ void print_row(const std::string& name, int size, Progress& progress) {
   std::map<std::string, double> seconds;
   const double start = cpu_seconds();
   double last = start;
-  const runtime::Module module =
-      build(program.schedule, program.args, Target("llvm"),
-            {.on_step = [&](std::string_view step, std::chrono::nanoseconds) {
-              const double now = cpu_seconds();
-              seconds[std::string(step)] += now - std::exchange(last, now);
-            }});
+  const runtime::Module module = build(program.schedule, program.args, Target("llvm"),
+                                       {.on_step = [&](std::string_view step, double) {
+                                         const double now = cpu_seconds();
+                                         seconds[std::string(step)] +=
+                                             now - std::exchange(last, now);
+                                       }});
   const double all = cpu_seconds() - start;
   progress.hide();
   std::cout << std::left << std::setw(10) << name << std::right << std::setw(7) << size

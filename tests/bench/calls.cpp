@@ -2,6 +2,7 @@
 // function, and looked up by name each time.
 //
 //   build/bench/calls
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 

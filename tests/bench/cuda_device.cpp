@@ -8,6 +8,7 @@
 // result is wrong, with 3 where there is no device.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <tenon/tenon.h>
 
 #include "tenon/runtime/device_api.h"
+#include "tenon/tir/expr.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"

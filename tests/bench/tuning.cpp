@@ -13,9 +13,18 @@
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/tooling/progress.h>
+#include <tenon/tune/cost_model.h>
+#include <tenon/tune/database.h>
+#include <tenon/tune/export.h>
+#include <tenon/tune/report.h>
+#include <tenon/tune/task_table.h>
+#include <tenon/tune/tune.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+
+#include "tenon/tir/expr.h"
 
 using namespace tenon;
 

@@ -20,6 +20,8 @@
 #include <map>
 #include <sstream>
 
+#include "tenon/s_tir/program.h"
+
 using namespace tenon;
 
 namespace {

@@ -6,6 +6,7 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::s_tir {
 namespace {

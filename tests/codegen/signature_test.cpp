@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/builder.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
 namespace {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tenon/support/float16.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::testing {

@@ -6,6 +6,7 @@
 
 #include "tenon/s_tir/func_builder.h"
 #include "tenon/s_tir/tensor_intrin.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::testing {
 

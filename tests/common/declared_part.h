@@ -8,6 +8,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/operation.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"
 

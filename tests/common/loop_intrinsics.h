@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tenon/te/intrin.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"
 

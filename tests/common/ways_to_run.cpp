@@ -4,6 +4,7 @@
 
 #include "tenon/lower/fast_math_passes.h"
 #include "tenon/te/exact_bound.h"
+#include "tenon/te/freeze.h"
 #include "tenon/tir/print.h"
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"

@@ -1,4 +1,5 @@
 // Kernels as CUDA C, which needs no device: their text, and what NVRTC makes of it.
+#include "tenon/runtime/spec.h"
 #include "tests/common/one_tile.h"
 #include "tests/common/run_on_device.h"
 #include "tests/opencl/add_one.h"

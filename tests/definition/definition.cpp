@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/operation_kind.h"
 #include "tests/definition/number.h"
 
 namespace tenon::testing {

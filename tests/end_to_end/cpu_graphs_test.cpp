@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/driver/target.h"
+#include "tenon/te/relation.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
+#include "tenon/tir/expr.h"
 #include "tests/definition/definition.h"
 
 namespace tenon::testing {

@@ -3,6 +3,7 @@
 
 #include "tenon/lower/device_passes.h"
 #include "tenon/lower/split_kernels.h"
+#include "tenon/tir/walk.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

@@ -2,6 +2,7 @@
 // every way.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/expr.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

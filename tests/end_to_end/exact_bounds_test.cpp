@@ -6,6 +6,7 @@
 
 #include "tenon/te/bounds_report.h"
 #include "tenon/te/exact_bound.h"
+#include "tenon/te/freeze.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "tenon/runtime/spec.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

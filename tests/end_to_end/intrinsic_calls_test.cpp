@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "kernels.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::testing {
 namespace {

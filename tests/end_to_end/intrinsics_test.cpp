@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kernels.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::testing {
 namespace {

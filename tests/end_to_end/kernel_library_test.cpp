@@ -1,4 +1,6 @@
 // What a kernel library refuses; that it works is shown by the project in tests/consumer/installed.
+#include <filesystem>
+
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 #include <unistd.h>

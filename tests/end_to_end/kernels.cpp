@@ -1,4 +1,5 @@
 #include "kernels.h"
+#include "tenon/tir/stmt.h"
 
 extern "C" {
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "tenon/driver/target.h"
+#include "tenon/te/relation.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"

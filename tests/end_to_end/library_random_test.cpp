@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tenon/tir/expr.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

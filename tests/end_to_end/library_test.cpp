@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tenon/tir/expr.h"
 #include "tests/common/numbers.h"
 
 namespace tenon::testing {

@@ -1,6 +1,7 @@
 // Programs that broke compilers of this kind.
 #include <gtest/gtest.h>
 
+#include "tenon/te/operation_kind.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/lower/device_passes.h"
+#include "tenon/tir/walk.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

@@ -1,6 +1,7 @@
 // Vectors as elements, lanes taken apart and put together.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

@@ -9,6 +9,7 @@
 #include "tenon/runtime/threads.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/builder.h"
+#include "tenon/tir/expr.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon {

@@ -3,6 +3,8 @@
 
 #include <tenon/tenon.h>
 
+#include "tenon/tir/stmt.h"
+
 namespace tenon::testing {
 
 /// to[x] = from[x] + 1 of n floats, wherever they lie.

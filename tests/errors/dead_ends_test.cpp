@@ -2,6 +2,7 @@
 // refused with the reason.
 #include <gtest/gtest.h>
 
+#include "tenon/te/stage_data.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tenon/tir/expr.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

@@ -2,6 +2,7 @@
 // them.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "tenon/tir/expr.h"
 #include "tests/errors/chain.h"
 
 namespace tenon::testing {

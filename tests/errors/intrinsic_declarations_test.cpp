@@ -1,6 +1,7 @@
 // Tensor intrinsics declared or called as they cannot be: refused there, before any schedule.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

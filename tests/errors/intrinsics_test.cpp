@@ -1,6 +1,7 @@
 // Misuse of tensor intrinsics: what differs, what is missing, and where the user wrote it.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

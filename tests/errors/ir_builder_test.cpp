@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

@@ -1,6 +1,7 @@
 // Wrong operations: what te::compute and its kin refuse, at the call.
 #include <gtest/gtest.h>
 
+#include "tenon/tir/stmt.h"
 #include "tests/common/refusal.h"
 
 namespace tenon::testing {

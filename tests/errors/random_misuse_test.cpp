@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "tenon/te/stage_data.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/errors/add_one.h"

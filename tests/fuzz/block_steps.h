@@ -1,6 +1,7 @@
 // Random steps of schedules of block programs, and the intrinsics that they may tensorize with.
 #pragma once
 
+#include "tenon/s_tir/program.h"
 #include "tenon/s_tir/schedule.h"
 #include "tests/fuzz/random_schedule.h"
 

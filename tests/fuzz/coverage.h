@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tenon/support/data_type.h"
+#include "tenon/te/operation_kind.h"
 
 namespace tenon::fuzz {
 

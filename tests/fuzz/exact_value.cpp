@@ -1,5 +1,6 @@
 #include "tests/fuzz/exact_value.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 

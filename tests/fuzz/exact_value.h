@@ -6,6 +6,8 @@
 
 #include <tenon/tenon.h>
 
+#include "tenon/tir/expr.h"
+
 namespace tenon::fuzz {
 
 /// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. Of integers, which may

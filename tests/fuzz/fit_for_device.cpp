@@ -1,5 +1,6 @@
 #include "tests/fuzz/fit_for_device.h"
 
+#include <algorithm>
 #include <array>
 #include <ranges>
 

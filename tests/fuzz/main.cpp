@@ -1,6 +1,7 @@
 // fuzz [--seconds N] [--seed S] [--count N] [--compile] [--jobs J] ...: random programs with random
 // schedules, one seed after the other, each in a process of its own with a limit, until the time is
 // over. A failure is shrunk and printed; the exit status is then 1.
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <fstream>

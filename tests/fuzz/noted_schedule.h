@@ -6,6 +6,7 @@
 
 #include <tenon/tenon.h>
 
+#include "tenon/te/stage_data.h"
 #include "tests/fuzz/coverage.h"
 
 namespace tenon::fuzz {

@@ -1,5 +1,6 @@
 #include "tests/fuzz/random_case.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "tenon/tooling/check.h"

@@ -7,6 +7,8 @@
 //   v.wrong                         // "" if every way to run it agrees with the default schedule
 #pragma once
 
+#include <chrono>
+
 #include <tenon/tenon.h>
 
 #include "tests/fuzz/random_schedule.h"

@@ -1,5 +1,6 @@
 #include "tests/fuzz/random_program.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "tests/fuzz/program_maker.h"

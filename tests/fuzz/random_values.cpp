@@ -1,5 +1,7 @@
 #include "tests/fuzz/program_maker.h"
 
+#include <algorithm>
+
 namespace tenon::fuzz {
 
 namespace {

@@ -1,5 +1,6 @@
 #include "tests/fuzz/tally.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tenon/s_tir/program.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::fuzz {

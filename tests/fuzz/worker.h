@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <map>
 
 #include "tests/fuzz/random_schedule.h"

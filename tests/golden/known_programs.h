@@ -7,6 +7,8 @@
 
 #include <iostream>
 
+#include "tenon/s_tir/program.h"
+
 namespace tenon::known_programs {
 
 /// One call of lower: the schedule as it was then, and its arguments.

@@ -1,5 +1,6 @@
 // Scans and extern operations that do not fit, intrinsics that match or do not, groups.
 #include "probes.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::probes {
 namespace {

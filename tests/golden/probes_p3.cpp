@@ -1,6 +1,7 @@
 // The large primitives: rfactor, a cached matrix multiplication, prefetch, tensorize, scan and
 // extern operations.
 #include "probes.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::probes {
 namespace {

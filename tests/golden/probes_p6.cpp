@@ -1,6 +1,7 @@
 // Scans and reductions on threads, statements written by hand, vectors, and operations of several
 // outputs.
 #include "probes.h"
+#include "tenon/te/operation_kind.h"
 
 namespace tenon::probes {
 namespace {

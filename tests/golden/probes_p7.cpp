@@ -1,6 +1,7 @@
 // One product of a matrix with itself, under many schedules; and how stages, operations and bounds
 // print.
 #include "probes.h"
+#include "tenon/te/relation.h"
 
 namespace tenon::probes {
 namespace {

@@ -1,5 +1,6 @@
 // Operations on regions, options of the passes, and the steps of lower one by one.
 #include "probes.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::probes {
 namespace {

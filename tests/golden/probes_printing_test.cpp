@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "probes.h"
+#include "tenon/tir/stmt.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::probes {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "known_programs.h"
+#include "tenon/tir/walk.h"
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"

@@ -4,6 +4,7 @@
 
 #include "tenon/tir/builder.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

@@ -6,6 +6,7 @@
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

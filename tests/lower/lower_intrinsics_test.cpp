@@ -7,6 +7,7 @@
 #include "pass_text.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

@@ -8,6 +8,7 @@
 #include "tenon/lower/device_passes.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

@@ -9,6 +9,7 @@
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

@@ -6,6 +6,7 @@
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 namespace {

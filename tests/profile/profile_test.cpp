@@ -6,6 +6,9 @@
 #include <functional>
 #include <stdexcept>
 
+#include "tenon/driver/profile.h"
+#include "tenon/tir/stmt.h"
+
 namespace tenon {
 namespace {
 

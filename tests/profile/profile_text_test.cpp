@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tenon/driver/profile.h"
+
 namespace tenon {
 namespace {
 

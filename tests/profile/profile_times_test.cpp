@@ -7,6 +7,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "tenon/driver/profile.h"
+
 namespace tenon {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <tenon/tenon.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <random>
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tenon/runtime/function.h"
+#include "tenon/runtime/module_impl.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {

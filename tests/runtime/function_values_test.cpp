@@ -5,7 +5,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "tenon/runtime/function.h"
+#include "tenon/runtime/module_impl.h"
+#include "tenon/runtime/spec.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {

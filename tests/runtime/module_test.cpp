@@ -1,4 +1,4 @@
-#include "tenon/runtime/module.h"
+#include "tenon/runtime/module_impl.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "tenon/runtime/processor.h"

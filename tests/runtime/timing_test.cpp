@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tenon/runtime/function.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
 namespace {

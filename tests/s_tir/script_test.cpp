@@ -5,6 +5,7 @@
 
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::s_tir {
 namespace {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon_test_paths.h"
 

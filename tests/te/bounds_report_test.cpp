@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {

@@ -9,6 +9,7 @@
 #include "tenon/te/reduce.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::tir {
 namespace {

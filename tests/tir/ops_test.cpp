@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/evaluate.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::tir {

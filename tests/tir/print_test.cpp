@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::tir {
 namespace {

@@ -8,6 +8,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 #include "tenon_test_paths.h"
 

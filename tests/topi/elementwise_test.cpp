@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 #include "tests/topi/misuse.h"
 #include "tests/topi/text.h"
 

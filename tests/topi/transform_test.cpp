@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/tir/expr.h"
 #include "tenon/topi/parts.h"
 #include "tests/topi/misuse.h"
 #include "tests/topi/text.h"

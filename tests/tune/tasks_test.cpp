@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/s_tir/script.h"
+#include "tenon/tir/buffer.h"
 #include "tests/tune/programs.h"
 
 namespace tenon::tune {

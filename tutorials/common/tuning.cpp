@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "tenon/tir/expr.h"
+
 using namespace tenon;
 namespace po = boost::program_options;
 

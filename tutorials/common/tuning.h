@@ -2,6 +2,11 @@
 #pragma once
 
 #include <tenon/tenon.h>
+#include <tenon/tune/export.h>
+#include <tenon/tune/report.h>
+#include <tenon/tune/task_table.h>
+#include <tenon/tune/tasks.h>
+#include <tenon/tune/tune.h>
 
 /// --size, --trials, --threads, --work-dir, --seed, --report, --page, --save
 struct TuningArguments {

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "tenon/tir/expr.h"
+#include "tenon/tir/handles.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::arith {
 
@@ -29,3 +31,5 @@ struct ConstBound {
 ConstBound const_bound(const tir::Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith
+
+#pragma GCC visibility pop

@@ -14,7 +14,8 @@
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/tir/ops.h"
-#include "tenon/tir/walk.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::arith {
 
@@ -68,3 +69,5 @@ class Facts {
 };
 
 }  // namespace tenon::arith
+
+#pragma GCC visibility pop

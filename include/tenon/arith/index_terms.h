@@ -11,6 +11,8 @@
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::arith {
 
 /// Calls `term` with every summand of factor * e that is no constant and its coefficient, in
@@ -92,3 +94,5 @@ class Reach {
 };
 
 }  // namespace tenon::arith
+
+#pragma GCC visibility pop

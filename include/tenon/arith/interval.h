@@ -4,7 +4,11 @@
 //   values_of(i * 8 + j, relaxed, facts)        // [j, j + 56]
 #pragma once
 
+#include <unordered_map>
+
 #include "tenon/arith/facts.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::arith {
 
@@ -84,3 +88,5 @@ struct LinearForm {
 std::optional<LinearForm> linear_form(const Expr& e, const std::vector<Var>& vars);
 
 }  // namespace tenon::arith
+
+#pragma GCC visibility pop

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 
-#include "tenon/tir/expr.h"
+#include "tenon/tir/handles.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::arith {
 
@@ -21,3 +23,5 @@ struct ModularSet {
 ModularSet modular_set(const tir::Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith
+
+#pragma GCC visibility pop

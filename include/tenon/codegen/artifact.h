@@ -9,13 +9,14 @@
 //   code["gemv"](a, b, c);
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tenon/runtime/module.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::codegen {
 
@@ -30,7 +31,7 @@ class ArtifactImpl {
   /// Asked only for one of source_kinds().
   virtual std::string source(std::string_view kind) const = 0;
   /// Throws RuntimeError for a suffix that it cannot write.
-  virtual void save(const std::filesystem::path& path) const = 0;
+  virtual void save(const std::string& path) const = 0;
   /// The code in this process; it lives on without the artifact's other handles.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
 };
@@ -48,7 +49,7 @@ class Artifact {
   /// By suffix, of which each code generator has its own; .so, .o, .a and .h are common to those
   /// for CPUs. Throws RuntimeError for other suffixes, or where the C compiler that links is
   /// missing.
-  void save(const std::filesystem::path& path) const { impl_->save(path); }
+  void save(const FilePath& path) const { impl_->save(path); }
 
  private:
   friend runtime::Module load(const Artifact& artifact);
@@ -60,3 +61,5 @@ class Artifact {
 runtime::Module load(const Artifact& artifact);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

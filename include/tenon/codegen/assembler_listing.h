@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// What one line of assembler is.
@@ -40,3 +42,5 @@ struct AssemblerListing {
 AssemblerListing list_assembler(std::string_view text);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "tenon/runtime/spec.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// A name in both languages that no keyword is, and that programs do not have already, as `main`.
@@ -15,3 +17,5 @@ bool is_c_name(const std::string& name);
 std::vector<std::string> c_parameter_names(const runtime::FunctionSpec& function);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

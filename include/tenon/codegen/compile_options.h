@@ -16,6 +16,8 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 class Profiler;
 }
@@ -51,7 +53,7 @@ struct CompileOptions {
   /// source_listing.h reads it. Used while compiling only.
   const StatementLines* lines = nullptr;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
-  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
+  std::function<void(std::string_view step, double seconds)> on_step = {};
 };
 
 /// Functions, and the processor that they are for.
@@ -69,7 +71,8 @@ class StepClock {
   /// Reports a step that ends now.
   void finish(std::string_view step) {
     const auto now = std::chrono::steady_clock::now();
-    if (options_.on_step) options_.on_step(step, now - start_);
+    if (options_.on_step)
+      options_.on_step(step, std::chrono::duration<double>(now - start_).count());
     start_ = now;
   }
 
@@ -79,3 +82,5 @@ class StepClock {
 };
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

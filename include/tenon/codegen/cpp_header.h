@@ -9,6 +9,8 @@
 
 #include "tenon/runtime/spec.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// The text of NAME.hpp: in the namespace NAME, for each function one that calls its symbol. An
@@ -19,3 +21,5 @@ std::string cpp_header(const std::string& name,
                        const std::vector<runtime::FunctionSpec>& functions);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

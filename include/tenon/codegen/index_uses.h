@@ -7,6 +7,8 @@
 
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// Which variables of a body are positions and bounds only.
@@ -25,3 +27,5 @@ class IndexUses {
 };
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// Those of C, and what every program has.
@@ -29,3 +31,5 @@ inline constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
      "xor_eq"});
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// The alignment that the runtime's workspaces promise, in bytes.
@@ -39,3 +41,5 @@ class StackPlan {
 };
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// How a program ended.
@@ -25,3 +27,5 @@ struct FinishedProcess {
 std::optional<FinishedProcess> run_process(const std::vector<std::string>& command);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

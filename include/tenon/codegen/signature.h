@@ -13,6 +13,8 @@
 #include "tenon/runtime/spec.h"
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// What of an array a size is read from.
@@ -56,3 +58,5 @@ Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argume
                        const KernelCode* kernels = nullptr);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// One line of source.
@@ -24,3 +26,5 @@ std::vector<SourceLine> list_source(std::string_view text);
 std::string line_mark(int line);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// The variables that occur, data pointers among them, in order of first appearance: what a body
@@ -28,3 +30,5 @@ bool is_likely(const tir::Expr& condition);
 const char* libm_name(tir::Intrin intrin);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

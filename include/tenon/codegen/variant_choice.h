@@ -7,6 +7,8 @@
 
 #include "tenon/runtime/spec.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// The functions of a library for one processor.
@@ -24,3 +26,5 @@ std::string variant_choice(const std::string& name,
                            const std::vector<Variant>& variants);
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

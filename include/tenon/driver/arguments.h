@@ -11,6 +11,8 @@
 #include "tenon/runtime/function.h"
 #include "tenon/tir/evaluate.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What arguments are made with.
@@ -48,3 +50,5 @@ std::vector<runtime::Argument> as_call(const std::vector<CallArgument>& call);
 std::vector<tir::HostValue> as_host_values(const std::vector<CallArgument>& call);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

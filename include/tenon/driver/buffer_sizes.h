@@ -10,6 +10,8 @@
 
 #include "tenon/driver/lower.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What one intermediate tensor needs, and gets.
@@ -37,3 +39,5 @@ std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
 std::ostream& operator<<(std::ostream& out, const std::vector<BufferSize>& sizes);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

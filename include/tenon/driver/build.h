@@ -9,6 +9,8 @@
 #include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What is built, and how; nothing of it need be given.
@@ -82,3 +84,5 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules,
                           SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 
 #include "tenon/driver/lower.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What is known of a program's accesses and loops.
@@ -64,3 +66,5 @@ Explanation explain(const tir::PrimFunc& func, const LowerFunctionOptions& optio
 std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

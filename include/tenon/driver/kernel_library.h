@@ -17,12 +17,13 @@
 //   target_link_libraries(program PRIVATE kernels)     # #include "kernels.h", "kernels.hpp"
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "tenon/driver/build.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon {
 
@@ -34,7 +35,7 @@ using KernelMaker = std::function<std::vector<tir::IRModule>(const Target& targe
 struct KernelLibraryOptions {
   /// A name in C: of the files, and in C++ of the namespace.
   std::string name;
-  std::filesystem::path folder = ".";
+  FilePath folder = ".";
   /// For CPUs of one architecture (`llvm`). Where a processor can run several, the last of them is
   /// taken; where it can run none, every call says what it lacks.
   std::vector<Target> targets;
@@ -54,3 +55,5 @@ void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& o
 int kernel_library_main(int argc, char** argv, const KernelMaker& make);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -12,8 +12,12 @@
 
 #include "tenon/driver/loop_view.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 std::string loop_page(const std::string& title, const std::vector<LoopView>& views);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

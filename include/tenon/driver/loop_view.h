@@ -15,6 +15,8 @@
 #include "tenon/driver/build.h"
 #include "tenon/driver/profile.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 struct LoopView {
@@ -111,3 +113,5 @@ LoopView view_loops(const tir::IRModule& module, const Target& target = Target("
                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -12,13 +12,15 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/te/schedule_ops.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// A parameter of the function: a tensor, a buffer of the user's, or a scalar.
 using LowerArgument = te::FunctionArgument;
 
 /// Told of a step that has been made, and how long it took.
-using StepListener = std::function<void(std::string_view step, std::chrono::nanoseconds time)>;
+using StepListener = std::function<void(std::string_view step, double seconds)>;
 
 /// How much of every stage is computed and kept.
 enum class Bounds : std::uint8_t {
@@ -80,3 +82,5 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
                              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

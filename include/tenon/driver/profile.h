@@ -24,6 +24,8 @@
 
 #include "tenon/runtime/module.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What was measured of one stage, in all calls together.
@@ -131,3 +133,5 @@ void reset_profile(const runtime::Module& module, SourceLocation where = SourceL
 std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/target.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 class Target {
@@ -46,3 +48,5 @@ class Target {
 std::ostream& operator<<(std::ostream& out, const Target& target);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

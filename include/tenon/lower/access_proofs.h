@@ -12,6 +12,8 @@
 
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// What is done to the memory.
@@ -79,3 +81,5 @@ std::vector<LoopProof> prove_loops(const tir::PrimFunc& func);
 std::vector<LoopProof> find_certain_conflicts(const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 
 #include "tenon/lower/pipeline.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// Of the whole function, before it is split (split_kernels.h); with those that only devices want
@@ -15,3 +17,5 @@ std::span<const Pass> kernel_passes();
 PassOptions options_of_kernels(PassOptions options = {});
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -4,9 +4,13 @@
 
 #include "tenon/lower/pipeline.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// In the order in which they run.
 std::span<const Pass> fast_math_passes();
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -10,14 +10,14 @@
 // table says which form it takes and which it gives; the runner holds it to that.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <span>
 #include <string_view>
 
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
-#include "tenon/tir/verify.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::lowering {
 
@@ -64,7 +64,7 @@ struct PassOptions {
     std::string_view pass;
     const tir::PrimFunc& before;
     const tir::PrimFunc& after;
-    std::chrono::nanoseconds time;
+    double seconds;
   };
   /// Called after each pass (dumps, timings).
   std::function<void(const PassReport&)> on_pass = {};
@@ -122,3 +122,5 @@ tir::PrimFunc run_passes(std::span<const Pass> passes, tir::PrimFunc func,
 tir::PrimFunc run_pipeline(tir::PrimFunc func, const PipelineOptions& options);
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -19,6 +19,8 @@
 #include "tenon/tir/target.h"
 #include "tenon/tir/verify.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// What runs on the host, and what it launches.
@@ -44,3 +46,5 @@ std::vector<tir::Violation> verify_kernel(const tir::PrimFunc& kernel);
 tir::PrimFunc join_kernels(const DeviceProgram& program);
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 
 #include "tenon/tir/stored_stages.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// The function with probes, and the stages that they tell of.
@@ -37,3 +39,5 @@ struct StageProbes {
 StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

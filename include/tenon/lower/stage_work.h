@@ -12,6 +12,8 @@
 
 #include "tenon/tir/stored_stages.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::lowering {
 
 /// What the loops of a stage do in one call of the function.
@@ -30,3 +32,5 @@ struct StageWork {
 std::vector<std::optional<StageWork>> stage_work(const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering
+
+#pragma GCC visibility pop

@@ -23,6 +23,8 @@
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// An extent that the type does not say.
@@ -227,3 +229,5 @@ class KernelCall {
 };
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

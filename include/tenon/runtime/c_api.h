@@ -19,6 +19,8 @@
 
 #include "tenon/runtime/dlpack.h"
 
+#pragma GCC visibility push(default)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -234,5 +236,7 @@ void tenon_unregister_system_library(const TenonPackedFunction* functions);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop
 
 #endif

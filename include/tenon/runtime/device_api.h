@@ -17,6 +17,8 @@
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/kernel_spec.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// A place in a device's memory, or in the host's.
@@ -102,3 +104,5 @@ class DeviceApi {
 DeviceApi& device_api(DeviceType type);
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

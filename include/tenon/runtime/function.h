@@ -8,16 +8,16 @@
 
 #include <array>
 #include <concepts>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "tenon/runtime/c_api.h"
 #include "tenon/runtime/ndarray.h"
-#include "tenon/runtime/spec.h"
 #include "tenon/runtime/timing.h"
 #include "tenon/support/error.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::runtime {
 
@@ -73,21 +73,23 @@ struct FirstArgument {
 
 class TimeEvaluator;
 struct CheckedArguments;
+struct FunctionSpec;
+struct PackedCall;
 
 class Function {
  public:
-  /// The convention of TenonPackedFunction.
-  using PackedCall =
-      std::function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)>;
+  /// What it calls: see module_impl.h.
+  using PackedCall = runtime::PackedCall;
 
   /// `keep_alive` is held as long as a handle of the function lives: what owns the code.
-  Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive = nullptr);
+  Function(FunctionSpec spec, runtime::PackedCall call,
+           std::shared_ptr<const void> keep_alive = nullptr);
   // Moving copies, so that a handle is never empty.
   Function(const Function&) = default;
   Function& operator=(const Function&) = default;
 
   const FunctionSpec& spec() const;
-  const std::string& name() const { return spec().name; }
+  const std::string& name() const;
 
   /// Throws RuntimeError for arguments that do not fit, before anything is written, and when the
   /// function fails.
@@ -147,3 +149,5 @@ class TimeEvaluator {
 };
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

@@ -5,44 +5,19 @@
 //   std::cout << mod.get_source("asm");
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tenon/runtime/function.h"
-#include "tenon/support/name.h"
+#include "tenon/support/file_path.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::runtime {
 
-class Module;
-class Profiler;
-
-/// What is behind a Module: code compiled in this process, a loaded library, the kernels of a
-/// device.
-class ModuleImpl {
- public:
-  virtual ~ModuleImpl() = default;
-
-  /// For messages: "llvm", "library", "cuda".
-  virtual std::string kind() const = 0;
-  /// In the order in which they were built.
-  virtual const std::vector<FunctionSpec>& functions() const = 0;
-  /// The compiled code of one of functions(); valid as long as this lives.
-  virtual Function::PackedCall lookup(const FunctionSpec& function) = 0;
-
-  /// What source() can give, the default first.
-  virtual std::vector<std::string> source_kinds() const { return {}; }
-  /// Asked only for one of source_kinds().
-  virtual std::string source(std::string_view kind) const;
-  /// Throws RuntimeError for a suffix that it cannot write.
-  virtual void save(const std::filesystem::path& path) const;
-  /// What the functions here use: the kernels of a device.
-  virtual std::vector<Module> imported_modules() const;
-  /// What the functions report their times to; null if they do not.
-  virtual std::shared_ptr<Profiler> profiler() const;
-};
+class ModuleImpl;
 
 /// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's
 /// line. It refers to the text, so it lives no longer than the expression.
@@ -86,12 +61,10 @@ class Module {
   std::vector<Module> imported_modules() const;
 
   /// Writes the module in the form that the suffix names.
-  void save(const std::filesystem::path& path,
-            SourceLocation where = SourceLocation::current()) const;
+  void save(const FilePath& path, SourceLocation where = SourceLocation::current()) const;
   /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no
   /// module.
-  static Module load(const std::filesystem::path& path,
-                     SourceLocation where = SourceLocation::current());
+  static Module load(const FilePath& path, SourceLocation where = SourceLocation::current());
 
   /// The functions of all objects in this program that were compiled for a target with the key
   /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). They are saved as x.o, linked like
@@ -110,3 +83,5 @@ class Module {
 };
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

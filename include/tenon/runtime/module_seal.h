@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// Adds the checksum. Throws RuntimeError if the file cannot be read or written.
@@ -18,3 +20,5 @@ void seal_module_file(const std::filesystem::path& path);
 bool breaks_seal(std::span<const std::byte> file);
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

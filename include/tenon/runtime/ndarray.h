@@ -11,12 +11,9 @@
 // byte.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -27,6 +24,8 @@
 #include "tenon/runtime/float16.h"
 #include "tenon/support/data_type.h"
 #include "tenon/support/error.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::runtime {
 
@@ -61,6 +60,25 @@ struct RandomOptions {
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 
+/// What is called with a pointer when nobody refers to its memory any more: a callable, or nothing.
+class Deleter {
+ public:
+  Deleter() = default;
+  template <class F>
+  requires std::invocable<F&, void*> Deleter(F free) {
+    if constexpr (requires { free == nullptr; })
+      if (free == nullptr) return;
+    call_ = [](void* callable, void* memory) { (*static_cast<F*>(callable))(memory); };
+    callable_ = std::make_shared<F>(std::move(free));
+  }
+  explicit operator bool() const { return call_ != nullptr; }
+  void operator()(void* memory) const { call_(callable_.get(), memory); }
+
+ private:
+  void (*call_)(void* callable, void* memory) = nullptr;
+  std::shared_ptr<void> callable_;
+};
+
 /// How the memory of NDArray::wrap is to be read.
 struct WrapOptions {
   /// In elements. Not given: row-major, without gaps.
@@ -71,7 +89,7 @@ struct WrapOptions {
   Device device = cpu(0);
   /// Called with the pointer, with the last handle of the array. None: the memory is the caller's,
   /// and must live as long as the array and its views do.
-  std::function<void(void*)> deleter = {};
+  Deleter deleter = {};
 };
 
 class NDArray {
@@ -101,12 +119,13 @@ class NDArray {
 
   /// A copy of the values, in row-major order. Throws RuntimeError if there are not as many as the
   /// shape has elements.
-  template <std::ranges::contiguous_range Values>
+  template <class Values>
+  requires requires(const Values& values) { std::span(values); }
   static NDArray from(const Values& values, Shape shape,
                       SourceLocation where = SourceLocation::current()) {
-    using T = std::remove_cv_t<std::ranges::range_value_t<Values>>;
-    return from_memory(std::ranges::data(values), std::ranges::size(values), data_type_of<T>(),
-                       std::move(shape), where);
+    const auto list = std::span(values);
+    using T = typename decltype(list)::value_type;
+    return from_memory(list.data(), list.size(), data_type_of<T>(), std::move(shape), where);
   }
 
   /// An array in memory that one has, without a copy:
@@ -189,3 +208,5 @@ class NDArray {
 std::string describe(const NDArray& array);
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

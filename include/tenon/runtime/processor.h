@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// The names that can be asked for, LLVM's, in alphabetical order. None on an architecture whose
@@ -24,3 +26,5 @@ bool processor_has(std::string_view feature);
 std::vector<std::string> missing_features(std::span<const std::string> features);
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

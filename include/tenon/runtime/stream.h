@@ -20,6 +20,8 @@
 #include "tenon/runtime/device.h"
 #include "tenon/support/error.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 class DeviceStream;
@@ -70,3 +72,5 @@ class UseStream {
 void synchronize(Device device, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <span>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// What a parameter or a result is to machine code. None: the function gives nothing.
@@ -27,3 +29,5 @@ std::span<const CSymbol> c_symbols();
 const CSymbol& c_symbol(std::string_view name);
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 
 #include "tenon/support/error.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 /// That a parallel loop may use.
@@ -23,3 +25,5 @@ void set_num_threads(int n, SourceLocation where = SourceLocation::current());
 int num_threads();
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

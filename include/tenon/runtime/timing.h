@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon::runtime {
 
 struct Timing {
@@ -35,3 +37,5 @@ struct TimeOptions {
 };
 
 }  // namespace tenon::runtime
+
+#pragma GCC visibility pop

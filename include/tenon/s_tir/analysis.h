@@ -13,6 +13,8 @@
 
 #include "tenon/s_tir/program.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::s_tir {
 
 /// What kind of work a block does.
@@ -65,3 +67,5 @@ bool covers_reads(const Program& program, int producer, int consumer, const tir:
 std::string describe(const Program& program, int n);
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

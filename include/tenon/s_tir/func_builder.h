@@ -17,8 +17,11 @@
 
 #include <span>
 
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/function.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::s_tir {
 
@@ -146,3 +149,5 @@ class FuncBuilder {
 };
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

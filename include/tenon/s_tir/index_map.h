@@ -12,6 +12,8 @@
 
 #include "tenon/tir/ops.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::s_tir {
 
 class IndexMap {
@@ -56,3 +58,5 @@ class IndexMap {
 };
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

@@ -9,31 +9,15 @@
 #pragma once
 
 #include "tenon/s_tir/index_map.h"
+#include "tenon/s_tir/options.h"
 #include "tenon/s_tir/program.h"
 #include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/fresh_copy.h"
 
-namespace tenon::s_tir {
+#pragma GCC visibility push(default)
 
-/// As the reference's `split`.
-struct SplitOptions {
-  bool preserve_unit_iters = true;
-  /// Promises that the factors divide the extent: no guard is made. Refused where that is not so.
-  bool disable_predication = false;
-};
-/// As the reference's `fuse`.
-struct FuseOptions {
-  bool preserve_unit_iters = true;
-};
-/// Where a block is moved to.
-struct ComputeAtOptions {
-  /// Loops of one iteration are made as well.
-  bool preserve_unit_loops = false;
-  /// Where among the statements of the loop: -1, the last place that is possible; -2, the first;
-  /// else that position.
-  int index = -1;
-};
+namespace tenon::s_tir {
 
 /// New loops, outermost first, by their variables.
 struct SplitLoop {
@@ -153,3 +137,5 @@ tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::s
                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::s_tir {
 
 /// What a block is found by in any version of a program: one of its iterators; a block that has
@@ -95,3 +97,5 @@ class Program {
 };
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

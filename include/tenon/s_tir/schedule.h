@@ -14,8 +14,17 @@
 #include <memory>
 #include <span>
 
-#include "tenon/s_tir/primitives.h"
+#include "tenon/s_tir/index_map.h"
+#include "tenon/s_tir/options.h"
+#include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/s_tir/trace.h"
+
+#pragma GCC visibility push(default)
+
+namespace tenon::tir {
+struct For;
+struct BlockRealize;
+}  // namespace tenon::tir
 
 namespace tenon::s_tir {
 
@@ -195,3 +204,5 @@ class Schedule {
 };
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::s_tir {
 
 /// What an intrinsic computes, as loops and as the hardware does it.
@@ -41,3 +43,5 @@ std::optional<TensorIntrin> find_tensor_intrin(const std::string& name);
 std::vector<std::string> tensor_intrin_names();
 
 }  // namespace tenon::s_tir
+
+#pragma GCC visibility pop

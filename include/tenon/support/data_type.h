@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 struct DataType {
@@ -79,3 +81,5 @@ bool fits(std::int64_t value, DataType type);
 std::int64_t wrap(std::int64_t value, DataType type);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

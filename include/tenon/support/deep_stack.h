@@ -14,6 +14,8 @@
 #include <optional>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 namespace detail {
@@ -56,3 +58,5 @@ auto with_deep_stack(F f) {
 }
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

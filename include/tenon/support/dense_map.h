@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// Keys are pointers or integers, which need not be spread.
@@ -100,3 +102,5 @@ class DenseMap {
 };
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

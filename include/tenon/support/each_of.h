@@ -7,6 +7,8 @@
 
 #include "tenon/support/match.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// A case of one alternative that does not look at it.
@@ -22,3 +24,5 @@ auto each_of(F f) {
 }
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// The packed function by which generated code reports it, and fails:
@@ -24,3 +26,5 @@ std::string element_differs(std::string_view what, const ElementValue& actual,
                             const ElementValue& expected, std::span<const std::int64_t> index);
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 template <class Signature>
@@ -40,3 +42,5 @@ class FunctionRef<Result(Args...)> {
 };
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

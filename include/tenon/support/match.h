@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 template <class... F>
@@ -23,3 +25,5 @@ decltype(auto) match(Variant&& value, Case&&... cases) {
 }
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "tenon/support/error.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// A string that is never made of a null pointer: that is a TypeError with the line of the call.
@@ -28,3 +30,5 @@ class Name : public std::string {
 };
 
 }  // namespace tenon
+
+#pragma GCC visibility pop

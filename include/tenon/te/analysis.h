@@ -7,10 +7,13 @@
 // the schedule has changed: `reads`, `readers`, and `attach_path` for the loops around a stage.
 #pragma once
 
-#include "tenon/te/graph.h"
 #include "tenon/te/post_dfs_order.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
+
+class StageGraph;
 
 /// The operations that make one step of a scan: those that depend on its state and that an update
 /// depends on, and the updates; producers before consumers. TypeError for another kind of
@@ -32,3 +35,5 @@ bool needs_compact_buffers(const StageGraph& graph);
 bool needs_compact_buffers(const tir::Stmt& body);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

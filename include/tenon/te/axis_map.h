@@ -6,7 +6,9 @@
 
 #include <unordered_map>
 
-#include "tenon/tir/expr.h"
+#include "tenon/tir/handles.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
 
@@ -39,3 +41,5 @@ class AxisMap {
 };
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

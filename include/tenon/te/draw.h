@@ -13,6 +13,8 @@
 
 #include "tenon/te/schedule.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 /// One line per loop, those of attached stages where they run, with the ranges that bound inference
@@ -38,3 +40,5 @@ std::string axes_dot(const Schedule& schedule, const StageKey& stage);
 std::string all_dots(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -6,9 +6,13 @@
 //     infer(graph.stage(id), graph.attach_path(id));
 #pragma once
 
-#include <ranges>
+#include <span>
+#include <unordered_map>
 
 #include "tenon/te/schedule.h"
+#include "tenon/te/stage_data.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
 
@@ -66,10 +70,7 @@ class StageGraph {
  public:
   std::size_t size() const { return stages_.size(); }
   /// All stages in order.
-  auto ids() const {
-    return std::views::iota(std::size_t{0}, size()) |
-           std::views::transform([](std::size_t index) { return StageId(index); });
-  }
+  std::span<const StageId> ids() const { return ids_; }
   const FrozenStage& stage(StageId id) const { return stages_[id.index()]; }
 
   /// The stages that this one reads, and those that read it; ascending.
@@ -99,6 +100,7 @@ class StageGraph {
   friend class GraphBuilder;
   StageGraph() = default;
   std::vector<FrozenStage> stages_;
+  std::vector<StageId> ids_;
   std::vector<std::vector<StageId>> reads_, readers_, attached_;
   std::vector<std::vector<TensorReaders>> output_readers_;
   std::vector<std::vector<AttachPoint>> attach_paths_;
@@ -110,3 +112,5 @@ class StageGraph {
 };
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -13,12 +13,16 @@
 #pragma once
 
 #include <iosfwd>
-#include <optional>
 
 #include "tenon/te/axis_map.h"
-#include "tenon/te/graph.h"
+#include "tenon/te/schedule.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
+
+class StageGraph;
+using StageId = DenseId<struct FrozenStage>;
 
 class Bounds {
  public:
@@ -33,7 +37,7 @@ class Bounds {
   const Range& operator[](const IterVar& axis) const;
   const Range& at(const IterVar& axis) const { return (*this)[axis]; }
   /// Null if the axis is none of the schedule's.
-  const Range* find(const IterVar& axis) const { return ranges_.find(axis); }
+  const Range* find(const IterVar& axis) const;
   const AxisMap<Range>& ranges() const { return ranges_; }
   /// All axes: by stage, producers first; in a stage its operation's axes, then those that
   /// relations made, then the threads bound to it.
@@ -60,3 +64,5 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocati
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -22,6 +22,9 @@
 #include <functional>
 
 #include "tenon/te/operation.h"
+#include "tenon/tir/buffer.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
 
@@ -119,3 +122,5 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes
                                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -14,65 +14,21 @@
 #include <string>
 #include <variant>
 
-#include "tenon/support/match.h"
 #include "tenon/support/name.h"
 #include "tenon/te/tensor.h"
-#include "tenon/tir/stmt.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
 
 using tir::Stmt;
 
-struct TensorIntrinNode;
-
-// ---- the kinds ----------------------------------------------------------------------------------
-
-/// Data from outside.
-struct Placeholder {
-  std::vector<Expr> shape;
-  DataType dtype;
-};
-
-/// Every element from an expression of its indices. Either no body is a Reduce, or all bodies are
-/// components of one reduction, body[i] being component i.
-struct Compute {
-  std::vector<IterVar> axis;
-  std::vector<IterVar> reduce_axis;
-  std::vector<Expr> body;
-
-  /// The reduction that all bodies share; null if this is none.
-  const tir::ReduceNode* reduction() const;
-};
-
-/// Outputs k at time t (its first dimension): init[k] for t < init's length, then update[k], which
-/// reads state[k] at earlier times. The outputs are the whole histories, shaped like state[k].
-struct Scan {
-  /// Ordered; [init length, update length).
-  IterVar scan_axis;
-  std::vector<Tensor> init, update, state, inputs;
-  /// Opaque; the dimensions after the first of state[0], state[1], ... one after another.
-  std::vector<IterVar> spatial_axis;
-};
-
-/// Statements that a user wrote over whole buffers.
-struct Extern {
-  std::vector<Tensor> inputs;
-  std::vector<tir::Buffer> input_buffers, output_buffers;
-  Stmt body;
-};
-
-/// A tensor intrinsic applied to regions, for every point of the first `schedulable_ndim` axes; the
-/// other axes are the dimensions of the intrinsic's output.
-struct TensorCompute {
-  std::vector<IterVar> axis;
-  std::vector<IterVar> reduce_axis;
-  int schedulable_ndim;
-  std::shared_ptr<const TensorIntrinNode> intrin;
-  std::vector<TensorRegion> inputs;
-  std::vector<Expr> scalar_inputs;
-};
-
-/// What kinds of operations there are.
+// The kinds of operations; operation_kind.h has what is in them.
+struct Placeholder;
+struct Compute;
+struct Scan;
+struct Extern;
+struct TensorCompute;
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
 // ---- the handle ---------------------------------------------------------------------------------
@@ -114,9 +70,7 @@ class Operation {
   const OperationKind& kind() const;
   /// The kind if it is T, else null.
   template <class T>
-  const T* as() const {
-    return std::get_if<T>(&kind());
-  }
+  const T* as() const;
   const OperationNode* get() const { return node_.get(); }
   /// Whether no other handle refers to the operation.
   bool is_last() const { return node_.use_count() == 1; }
@@ -283,7 +237,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update,
 class ExternResult {
  public:
   ExternResult(Stmt body) : body_(std::move(body)) {}
-  ExternResult(const Expr& call) : body_(tir::make_evaluate(call)) {}
+  ExternResult(const Expr& call);
   const Stmt& body() const { return body_; }
 
  private:
@@ -343,44 +297,6 @@ using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
 /// reduction axis whose range reads one is made anew, with the same variable).
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
-// ---- nodes --------------------------------------------------------------------------------------
-
-/// What an Operation refers to.
-struct OperationNode {
-  OperationNode() = default;
-  OperationNode(const OperationNode&) = delete;
-  OperationNode& operator=(const OperationNode&) = delete;
-  /// Takes apart what only this operation keeps alive, however long the chain of producers, without
-  /// recursion.
-  ~OperationNode();
-
-  std::string name;
-  std::string tag;
-  std::map<std::string, std::string> attrs;
-  OperationKind kind;
-  SourceLocation where = {};
-  // Derived from kind, once.
-  std::vector<IterVar> axis, reduce_axis, root_iter_vars;
-  std::vector<Tensor> inputs;
-  std::vector<std::vector<Expr>> shapes;
-  std::vector<DataType> dtypes;
-};
-
-/// What a Tensor refers to.
-struct TensorNode : tir::Producer {
-  TensorNode(Operation op, int index) : op(std::move(op)), index(index) {}
-  std::string name() const override;
-  const std::vector<Expr>& shape() const override;
-  DataType dtype() const override;
-  const void* operation_identity() const override { return op.get(); }
-  int value_index() const override { return index; }
-
-  Operation op;
-  int index;
-};
-
-/// Fills the derived parts; the kind has been checked by its maker.
-Operation make_operation(std::string name, std::string tag, OperationKind kind,
-                         SourceLocation where, std::map<std::string, std::string> attrs = {});
-
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include "tenon/te/schedule_ops.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 /// How a function is made of operations.
@@ -38,3 +40,5 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const tir
                                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

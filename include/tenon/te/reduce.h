@@ -11,6 +11,8 @@
 
 #include "tenon/te/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 /// What limits a reduction, and what it starts from.
@@ -81,3 +83,5 @@ Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name 
                      SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 
 #include "tenon/te/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 /// parent = outer * extent(inner) + inner.
@@ -63,3 +65,5 @@ std::vector<IterVar> parents_of(const Relation& relation);
 std::vector<IterVar> children_of(const Relation& relation);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -1,5 +1,6 @@
 // Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on;
-// StageData is what a stage is while it is edited. (Frozen, it is a FrozenStage: te/graph.h.)
+// what it refers to is a StageData (stage_data.h) while it is edited and then a FrozenStage
+// (graph.h).
 //
 //   auto [xo, xi] = s[C].split(s[C].axis(0), 8);
 //   s[C].reorder({xi, xo}).vectorize(xi);
@@ -10,7 +11,8 @@
 
 #include "tenon/te/dense_id.h"
 #include "tenon/te/intrin.h"
-#include "tenon/te/relation.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::te {
 
@@ -19,140 +21,13 @@ using StageNumber = DenseId<struct StageData>;
 /// A group's number in a schedule.
 using GroupNumber = DenseId<struct GroupData>;
 
-// ---- where a stage is computed ------------------------------------------------------------------
-
-/// By itself, before its consumers.
-struct AttachRoot {};
-/// As an expression in its consumers.
-struct AttachInline {};
-/// Inside the loop of `axis` of `stage`.
-struct AttachAt {
-  StageNumber stage;
-  IterVar axis;
-};
-/// Inside the time loop `axis` of a scan, as (part of) its update.
-struct AttachScanUpdate {
-  StageNumber scan;
-  IterVar axis;
-};
-/// Where a stage is computed.
-using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
-
-// ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
-
-/// How a loop runs that does not run its iterations one after the other.
-enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
-using tenon::to_string;  // of source lines; the next one would hide it
-std::string_view to_string(LoopMark mark);
-
-/// How the loop runs, and the user's line.
-struct RunMark {
-  LoopMark mark;
-  SourceLocation where;
-};
-/// The axis is the thread axis `axis`: one iteration per thread.
-struct ThreadMark {
-  IterVar axis;
-  SourceLocation where;
-};
-/// A pragma of the user's, with the line.
-struct Pragma {
-  std::string key;
-  Expr value;
-  SourceLocation where;
-};
-/// Fetch what iteration `axis + offset` reads of `tensor`.
-struct PrefetchRequest {
-  Tensor tensor;
-  Expr offset;
-  SourceLocation where;
-};
-/// The intrinsic takes the place of this loop and of all loops inside of it.
-struct TensorizeMark {
-  TensorIntrin intrin;
-  SourceLocation where;
-};
-/// The stride of this axis' dimension is padded so that stride % factor == offset.
-struct StorageAlign {
-  int factor;
-  int offset;
-};
-
-/// All that a user has said of one axis.
-struct AxisAttributes {
-  /// None: the iterations run one after the other, unless a thread or an intrinsic takes them.
-  std::optional<RunMark> run = std::nullopt;
-  std::optional<ThreadMark> thread = std::nullopt;
-  std::vector<Pragma> pragmas = {};
-  std::vector<PrefetchRequest> prefetches = {};
-  std::optional<TensorizeMark> tensorize = std::nullopt;
-  std::optional<StorageAlign> align = std::nullopt;
-
-  /// Whether the axis has the mark.
-  bool runs(LoopMark mark) const { return run && run->mark == mark; }
-};
-
-// ---- a stage ------------------------------------------------------------------------------------
-
-/// What a stage computes and how, all but the place where it is computed.
-struct StageSpec {
-  /// What is computed now; dataflow rewrites (cache_write, rfactor, ...) and freeze change it.
-  Operation op;
-  /// What the user declared.
-  Operation origin_op;
-  /// The operation's axes, then every axis that a relation made.
-  std::vector<IterVar> all_iter_vars;
-  /// The loops, outermost first; env_threads among them.
-  std::vector<IterVar> leaf_iter_vars;
-  /// In the order of their making.
-  std::vector<Relation> relations = {};
-  /// Those of the axes that have any, in the order in which they got them.
-  std::vector<std::pair<IterVar, AxisAttributes>> attributes = {};
-  /// Threads around a whole scan.
-  std::vector<IterVar> env_threads = {};
-  SourceLocation attach_where = {};
-  SourceLocation scope_where = {};
-  /// Stores happen only where this holds.
-  std::optional<Expr> store_predicate = std::nullopt;
-  SourceLocation store_predicate_where = {};
-  bool double_buffer = false;
-  SourceLocation double_buffer_where = {};
-  bool rolling_buffer = false;
-  bool is_output = false;
-  /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
-  std::optional<Transform::Map> layout = std::nullopt;
-  SourceLocation layout_where = {};
-  /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
-  std::vector<int> axis_separators = {};
-
-  /// Null if nothing was said of the axis.
-  const AxisAttributes* attributes_of(const IterVar& axis) const;
-  AxisAttributes& attributes_of_or_new(const IterVar& axis);
-  /// The thread axis that the axis is bound to; null if there is none.
-  const ThreadMark* thread_mark_of(const IterVar& axis) const;
-  /// Whether the axis is one of the loops / an axis of the stage at all.
-  bool has_leaf(const IterVar& axis) const;
-  bool has_axis(const IterVar& axis) const;
-  /// Position among the loops.
-  std::optional<int> leaf_position(const IterVar& axis) const;
-  /// The relation that consumed the axis.
-  const Relation* consumer_of(const IterVar& axis) const;
-};
-
-/// A stage of a schedule.
-struct StageData : StageSpec {
-  Attach attach = AttachRoot{};
-  /// Unset: deduced from the threads around it.
-  std::optional<tir::StorageScope> scope = std::nullopt;
-  /// The group that it belongs to.
-  std::optional<GroupNumber> group = std::nullopt;
-
-  /// A stage with one loop per root axis of the operation that is not opaque.
-  static StageData make(const Operation& op);
-};
-
-bool contains(std::span<const IterVar> axes, const IterVar& axis);
-std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis);
+// How axes come of each other: relation.h.
+struct Split;
+struct Fuse;
+struct Rebase;
+struct Singleton;
+struct Transform;
+using Relation = std::variant<Split, Fuse, Rebase, Singleton, Transform>;
 
 // ---- the handle ---------------------------------------------------------------------------------
 
@@ -303,3 +178,5 @@ class Stage {
 Expr axis_separator();
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

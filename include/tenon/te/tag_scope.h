@@ -17,6 +17,8 @@
 #include "tenon/support/error.h"
 #include "tenon/support/name.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 class TagScope {
@@ -31,3 +33,5 @@ class TagScope {
 };
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 
 #include "tenon/tir/ops.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 using tir::Expr;
@@ -115,3 +117,5 @@ class TensorList {
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

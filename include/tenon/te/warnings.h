@@ -8,6 +8,8 @@
 
 #include "tenon/te/infer_bound.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::te {
 
 /// Those that no call has returned for this schedule before, with the lines that they are about.
@@ -19,3 +21,5 @@ std::vector<std::string> untold_warnings(const Schedule& schedule, const StageGr
                                          const Bounds& bounds);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

@@ -11,26 +11,12 @@
 // buffers that the whole function allocates.
 #pragma once
 
-#include <map>
-
+#include "tenon/tir/annotation.h"
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
-
-/// A value that a user or a primitive notes at a loop, a block or a function: a constant (number,
-/// Bool, text), or a list of values.
-struct Annotation {
-  std::variant<Expr, std::vector<Annotation>> value = std::vector<Annotation>();
-
-  /// Whether both are written alike.
-  friend bool operator==(const Annotation& a, const Annotation& b);
-};
-/// By key, alphabetical as printed: {"pragma_auto_unroll_max_step": 16}.
-using Annotations = std::map<std::string, Annotation>;
-
-/// The number or text of an annotation that is one; nullopt otherwise.
-std::optional<std::int64_t> annotation_int(const Annotation& annotation);
-std::optional<std::string> annotation_text(const Annotation& annotation);
 
 /// What a loop of a block program carries beside its kind. `thread` is set where the kind is
 /// ThreadBinding, and only there.
@@ -90,3 +76,5 @@ Stmt make_root_block(std::vector<Buffer> alloc_buffers, Stmt body);
 const Block& root_block(const Stmt& body);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

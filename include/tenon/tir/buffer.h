@@ -2,7 +2,9 @@
 #pragma once
 
 #include "tenon/support/name.h"
-#include "tenon/tir/expr.h"
+#include "tenon/tir/handles.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -71,3 +73,5 @@ std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& 
 Buffer flattened(const Buffer& buffer);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -12,7 +12,8 @@
 #include <functional>
 
 #include "tenon/tir/ops.h"
-#include "tenon/tir/stmt.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -113,3 +114,5 @@ class IRBuilder {
 };
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

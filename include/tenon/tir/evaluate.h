@@ -15,7 +15,10 @@
 #include <functional>
 #include <span>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/function.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -84,3 +87,5 @@ std::variant<std::int64_t, double> evaluate(const Expr& e);
 std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

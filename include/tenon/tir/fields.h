@@ -8,6 +8,8 @@
 
 #include "tenon/tir/block.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// What a member is to its node.
@@ -222,3 +224,5 @@ template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};
 // clang-format on
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

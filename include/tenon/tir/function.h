@@ -2,9 +2,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <map>
 
-#include "tenon/tir/block.h"
+#include "tenon/tir/annotation.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -68,3 +69,5 @@ std::ostream& operator<<(std::ostream& out, const IterVar& axis);
 std::ostream& operator<<(std::ostream& out, const Stmt& stmt);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// Where the arguments of launch_kernel stand: the name; the extents of blockIdx.x, .y and .z and
@@ -29,3 +31,5 @@ Expr bytes_of(const Allocate& n);
 Expr dynamic_shared_bytes(const Allocate& n);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

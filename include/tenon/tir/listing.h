@@ -14,6 +14,8 @@
 
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// Where a statement stands.
@@ -38,3 +40,5 @@ struct Listing {
 Listing list_statements(const PrimFunc& func);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "tenon/support/data_type.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// "5", "3i64", "200u8", "True".
@@ -18,3 +20,5 @@ std::string shortest_text(double value);
 std::string quoted(const std::string& text);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

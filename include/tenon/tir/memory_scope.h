@@ -6,6 +6,8 @@
 
 #include "tenon/tir/expr.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// The scope that the type of a data pointer names; Global where it names none.
@@ -19,3 +21,5 @@ bool is_shared_memory(StorageScope scope);
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

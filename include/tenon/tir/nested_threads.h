@@ -12,6 +12,8 @@
 
 #include "tenon/tir/stmt.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// Whose a buffer of scope "global" is that only one kernel uses: each thread's own, as in what is
@@ -24,3 +26,5 @@ enum class KernelMemory : bool { PerThread, Shared };
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

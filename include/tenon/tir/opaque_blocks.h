@@ -7,6 +7,8 @@
 
 #include "tenon/tir/walk.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// What the bodies do not say any more.
@@ -26,3 +28,5 @@ OpaqueBlocks make_blocks_opaque(const Stmt& body);
 Stmt loops_of_blocks(const Stmt& body);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -12,8 +12,12 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 
-#include "tenon/tir/expr.h"
+#include "tenon/tir/handles.h"
+#include "tenon/tir/intrin.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -23,27 +27,27 @@ class Operand {
  public:
   template <std::integral T>
   Operand(T value, SourceLocation where = SourceLocation::current())
-      : value_(IntegerLiteral(value)), where_(where) {}
+      : integer_(value), where_(where) {}
   template <std::floating_point T>
   Operand(T value, SourceLocation where = SourceLocation::current())
-      : value_(static_cast<double>(value)), where_(where) {}
+      : floating_(static_cast<double>(value)), is_floating_(true), where_(where) {}
   /// TypeError if the expression has been moved from.
   Operand(const Expr& e, SourceLocation where = SourceLocation::current())
-      : value_(e), where_(where) {
+      : expression_(e), where_(where) {
     if (e.is_moved_from()) refuse_moved_from(where);
   }
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
-      : value_(Expr(axis)), where_(where) {}
+      : expression_(axis), where_(where) {}
   /// Anything else that stands for an expression: an element of a buffer under construction.
   template <class T>
   requires(std::is_class_v<T> && !std::derived_from<T, Expr> &&
            requires(const T& e) { e.operator Expr(); })
       Operand(const T& e, SourceLocation where = SourceLocation::current())
-      : value_(e.operator Expr()), where_(where) {}
+      : expression_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
   /// Whether it is a literal of C++, which takes the type that it meets.
-  bool is_literal() const { return !std::holds_alternative<Expr>(value_); }
+  bool is_literal() const { return !expression_; }
   /// A literal by itself: int32 (int64 where it must), Bool, float32.
   Expr alone() const;
   /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A
@@ -52,7 +56,11 @@ class Operand {
 
  private:
   [[noreturn]] static void refuse_moved_from(const SourceLocation& where);
-  std::variant<Expr, IntegerLiteral, double> value_;
+  // Not a variant, which costs every program that includes this more than all else in it.
+  std::optional<Expr> expression_;
+  IntegerLiteral integer_{0};
+  double floating_ = 0;
+  bool is_floating_ = false;
   SourceLocation where_;
 };
 
@@ -259,3 +267,5 @@ Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
 }
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

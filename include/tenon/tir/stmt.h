@@ -2,29 +2,11 @@
 #pragma once
 
 #include "tenon/tir/buffer.h"
+#include "tenon/tir/expr.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
-
-struct StmtNode;
-
-/// A statement: a handle, never empty.
-class Stmt {
- public:
-  explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
-  // Moving copies, so that a handle is never empty.
-  Stmt(const Stmt&) = default;
-  Stmt& operator=(const Stmt&) = default;
-  /// What it refers to.
-  const StmtNode& node() const { return *node_; }
-  /// Null if it is of another kind.
-  template <class T>
-  const T* as() const;
-  /// Whether both refer to one node.
-  bool same_as(const Stmt& other) const { return node_ == other.node_; }
-
- private:
-  std::shared_ptr<const StmtNode> node_;
-};
 
 /// buffer[indices] = value. With a vector last index, lane-wise.
 struct Store {
@@ -112,18 +94,6 @@ struct Assert {
   Stmt body;
 };
 
-/// Facts about a body that are no control flow of their own.
-enum class AttrKind : std::uint8_t {
-  ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
-  VirtualThread,       // subject: the vthread IterVar; value: its extent
-  Pragma,              // subject: the axis; key: the user's; value: the user's
-  ReduceScope,         // subject: the reducer
-  ExternScope,         // subject: 0; the body came from an extern operation
-  DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
-  RollingBufferScope,  // subject: the buffer
-  BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)
-};
-
 /// A fact about the body; the kinds say what subject, key and value are.
 struct Attr {
   AttrKind kind;
@@ -187,3 +157,5 @@ Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices);
 std::string attr_text(const Attr& attr);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "tenon/tir/function.h"
+#include "tenon/tir/stmt.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -47,3 +50,5 @@ class StoredStages {
 std::vector<std::string> written_by_calls(const Evaluate& n);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -2,11 +2,12 @@
 // parses the strings.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -57,10 +58,14 @@ struct TargetFacts {
 
   /// Whether the device has OpenCL's extension of that name.
   bool has_extension(std::string_view name) const {
-    return std::find(extensions.begin(), extensions.end(), name) != extensions.end();
+    for (const std::string& each : extensions)
+      if (each == name) return true;
+    return false;
   }
   /// Whether kernels are made.
   bool is_gpu() const { return kind == TargetKind::Cuda || kind == TargetKind::OpenCl; }
 };
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "tenon/support/data_type.h"
 #include "tenon/support/error.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tir {
 
 /// Where a buffer lives. `Warp` is spread over the lanes of a warp; the Wmma scopes are tensor-core
@@ -62,6 +64,18 @@ struct ThreadTag {
 /// (LoopTraits in block.h says which); only in block programs.
 enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
 
+/// Facts about a body that are no control flow of their own.
+enum class AttrKind : std::uint8_t {
+  ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
+  VirtualThread,       // subject: the vthread IterVar; value: its extent
+  Pragma,              // subject: the axis; key: the user's; value: the user's
+  ReduceScope,         // subject: the reducer
+  ExternScope,         // subject: 0; the body came from an extern operation
+  DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
+  RollingBufferScope,  // subject: the buffer
+  BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)
+};
+
 /// What an iteration variable stands for.
 enum class IterKind : std::uint8_t {
   DataParallel,  // iterations are independent
@@ -79,3 +93,5 @@ enum class IterKind : std::uint8_t {
 std::string_view to_string(IterKind kind);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

@@ -18,7 +18,10 @@
 
 #include "tenon/support/function_ref.h"
 #include "tenon/support/match.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
+
+#pragma GCC visibility push(default)
 
 namespace tenon::tir {
 
@@ -118,9 +121,7 @@ Stmt rewrite(const Stmt& s, F... visitor) {
 /// A map from variables to what replaces them. Look up only; never iterate (its order is that of
 /// addresses).
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
-inline void set(VarMap& map, const Var& var, Expr value) {
-  map.insert_or_assign(&var.node(), std::move(value));
-}
+void set(VarMap& map, const Var& var, Expr value);
 
 /// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are
 /// not entered.
@@ -146,3 +147,5 @@ std::size_t node_count(const Expr& e);
 std::size_t node_count(const Stmt& s);
 
 }  // namespace tenon::tir
+
+#pragma GCC visibility pop

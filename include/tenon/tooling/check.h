@@ -47,7 +47,7 @@ struct CheckOptions {
   /// run.
   Reference reference = {};
   /// Of the steps that are no passes, as BuildOptions has it.
-  std::function<void(std::string_view step, std::chrono::nanoseconds time)> on_step = {};
+  std::function<void(std::string_view step, double seconds)> on_step = {};
 };
 
 /// What became of a check.

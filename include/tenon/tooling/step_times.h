@@ -13,7 +13,7 @@ namespace tenon {
 /// Collects the time of every step that ran: of passes, and of the steps before and after them.
 class StepTimes {
  public:
-  void add(std::string_view step, std::chrono::nanoseconds time);
+  void add(std::string_view step, double seconds);
   /// A line for each step with its milliseconds and its share of their sum, the slowest first; the
   /// sum last.
   void print(std::ostream& out) const;
@@ -21,7 +21,7 @@ class StepTimes {
  private:
   struct Row {
     std::string step;
-    std::chrono::nanoseconds time;
+    double seconds;
   };
   std::vector<Row> rows_;
 };

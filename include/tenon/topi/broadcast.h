@@ -15,6 +15,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -23,19 +25,21 @@ using te::Tensor;
 class Term {
  public:
   Term(const Tensor& tensor, SourceLocation where = SourceLocation::current())
-      : value_(tensor), where_(where) {}
+      : tensor_(tensor), where_(where) {}
   Term(const tir::Operand& value) : value_(value), where_(value.where()) {}
   template <class T>
   requires std::convertible_to<T, tir::Operand> Term(
       const T& value, SourceLocation where = SourceLocation::current())
       : value_(tir::Operand(value, where)), where_(where) {}
 
-  const Tensor* tensor() const { return std::get_if<Tensor>(&value_); }
-  const tir::Operand* value() const { return std::get_if<tir::Operand>(&value_); }
+  const Tensor* tensor() const { return tensor_ ? &*tensor_ : nullptr; }
+  const tir::Operand* value() const { return value_ ? &*value_ : nullptr; }
   const SourceLocation& where() const { return where_; }
 
  private:
-  std::variant<Tensor, tir::Operand> value_;
+  // One of the two.
+  std::optional<Tensor> tensor_;
+  std::optional<tir::Operand> value_;
   SourceLocation where_;
 };
 
@@ -100,3 +104,5 @@ Tensor operator/(const Operand& a, const TensorOperand& b);
 Tensor operator-(const TensorOperand& a);
 
 }  // namespace tenon::te
+
+#pragma GCC visibility pop

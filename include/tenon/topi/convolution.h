@@ -12,6 +12,8 @@
 
 #include "tenon/topi/nn.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 /// Tags of the operations.
@@ -38,3 +40,5 @@ Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                    SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "tenon/te/schedule.h"
 #include "tenon/tir/target.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi::cpu {
 
 using te::Tensor;
@@ -68,3 +70,5 @@ te::Schedule schedule_transpose(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::cpu
+
+#pragma GCC visibility pop

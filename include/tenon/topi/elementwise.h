@@ -9,6 +9,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -94,3 +96,5 @@ Tensor full(std::vector<te::Expr> shape, DataType type, const tir::Operand& valu
             Name name = "T_full", SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -103,3 +105,5 @@ Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                    SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

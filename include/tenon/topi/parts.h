@@ -8,6 +8,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -43,3 +45,5 @@ Tensor pad(const Tensor& x, std::vector<te::Expr> before, std::vector<te::Expr> 
            SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

@@ -15,6 +15,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -51,3 +53,5 @@ Tensor argmin(const Tensor& x, std::vector<int> axes = {}, ReductionOptions opti
               SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -34,3 +36,5 @@ Tensor cumprod(const Tensor& x, int axis = 0, CumulativeOptions options = {},
                SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

@@ -1,6 +1,8 @@
 // What operations of the library say of themselves, in their tags; the reference's words.
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 /// Every element from the elements at its own indices.
@@ -14,3 +16,5 @@ inline constexpr const char* kCommReduce = "comm_reduce";
 inline constexpr const char* kCommReduceIndex = "comm_reduce_idx";
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

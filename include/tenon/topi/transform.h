@@ -13,6 +13,8 @@
 
 #include "tenon/te/operation.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::topi {
 
 using te::Tensor;
@@ -36,3 +38,5 @@ Tensor squeeze(const Tensor& x, std::vector<int> axes = {}, Name name = "T_squee
                SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
+
+#pragma GCC visibility pop

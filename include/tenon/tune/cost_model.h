@@ -10,6 +10,8 @@
 
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// A candidate that was measured. `speed`: the best time so far of its task divided by its own,
@@ -49,3 +51,5 @@ bool has_boosted_trees();
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

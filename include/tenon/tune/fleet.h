@@ -18,6 +18,8 @@
 
 #include "tenon/tune/measure.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// Texts between processes that are numbered from 0, which is the one that searches; only texts
@@ -103,3 +105,5 @@ class Fleet {
 bool serve(Channel& channel);
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

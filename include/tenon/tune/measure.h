@@ -20,6 +20,8 @@
 #include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 enum class Outcome : unsigned char {
@@ -111,3 +113,5 @@ class Measurer {
 int physical_cores();
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/schedule.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 struct Postprocessor {
@@ -36,3 +38,5 @@ Postprocessor rewrite_parallel_vectorize_unroll();
 Postprocessor rewrite_reduction_blocks();
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "tenon/tune/database.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// A page of HTML by itself: for each program and each kind of processor the best time over the
@@ -17,3 +19,5 @@ std::string report(const Database& database);
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/schedule.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 struct ScheduleRule {
@@ -89,3 +91,5 @@ ScheduleRule parallelize_vectorize_unroll(const ParallelizeOptions& options = {}
 ScheduleRule random_compute_location();
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

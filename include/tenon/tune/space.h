@@ -15,6 +15,8 @@
 
 #include "tenon/tune/rules.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 class Space {
@@ -56,3 +58,5 @@ Space schedule_fn(F schedule) {
 Space post_order_apply(std::vector<ScheduleRule> rules = {});
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

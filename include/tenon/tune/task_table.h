@@ -9,6 +9,8 @@
 
 #include "tenon/tir/function.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// Operations on values in one run of a block program: arithmetic, comparisons, minima and maxima
@@ -33,3 +35,5 @@ struct TaskRow {
 std::string table_text(const std::vector<TaskRow>& rows);
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include "tenon/tune/tune.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// A call of a task's function.
@@ -32,3 +34,5 @@ struct Division {
 Division divided(const tir::IRModule& whole);
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

@@ -23,6 +23,8 @@
 #include "tenon/tune/postprocessors.h"
 #include "tenon/tune/space.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::tune {
 
 /// A program of a larger whole.
@@ -93,3 +95,5 @@ Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options);
 std::vector<Task> merged(const std::vector<Task>& tasks);
 
 }  // namespace tenon::tune
+
+#pragma GCC visibility pop

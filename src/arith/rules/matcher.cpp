@@ -6,6 +6,7 @@
 #include "arith/rule_proofs.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/facts.h"
+#include "tenon/support/match.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith::rules {

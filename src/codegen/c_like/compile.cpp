@@ -1,4 +1,5 @@
 #include "tenon/codegen/c_like/compile.h"
+#include "tenon/runtime/module_impl.h"
 
 #include <algorithm>
 
@@ -118,7 +119,7 @@ class CModule : public runtime::ModuleImpl {
   }
   std::vector<std::string> source_kinds() const override { return {"c"}; }
   std::string source(std::string_view kind) const override;
-  void save(const std::filesystem::path& path) const override;
+  void save(const std::string& path) const override;
 
  private:
   std::shared_ptr<const CArtifact> artifact_;
@@ -133,7 +134,8 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
   std::vector<std::string> source_kinds() const override { return {"c"}; }
   std::string source(std::string_view) const override { return code_.text; }
 
-  void save(const std::filesystem::path& path) const override {
+  void save(const std::string& file) const override {
+    const std::filesystem::path path = file;
     const std::string suffix = path.extension().string();
     if (suffix == ".c") return write_file(path, code_.text);
     if (suffix == ".h") return write_file(path, header_text(path, code_.header));
@@ -180,7 +182,7 @@ const std::vector<runtime::FunctionSpec>& CModule::functions() const {
   return artifact_->functions();
 }
 std::string CModule::source(std::string_view kind) const { return artifact_->source(kind); }
-void CModule::save(const std::filesystem::path& path) const { artifact_->save(path); }
+void CModule::save(const std::string& path) const { artifact_->save(path); }
 
 /// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
 /// linked together.

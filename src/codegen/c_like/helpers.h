@@ -11,6 +11,7 @@
 #include <string>
 
 #include "codegen/c_like/dialect.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/tir/function.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
 

@@ -8,6 +8,7 @@
 #include "codegen/llvm/types.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
+#include "tenon/support/match.h"
 
 namespace tenon::codegen {
 

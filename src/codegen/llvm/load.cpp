@@ -15,6 +15,7 @@
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/symbol_names.h"
+#include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
@@ -132,7 +133,7 @@ class CompiledModule : public runtime::ModuleImpl {
   }
   std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
   std::string source(std::string_view kind) const override { return artifact_->source(kind); }
-  void save(const std::filesystem::path& path) const override { artifact_->save(path); }
+  void save(const std::string& path) const override { artifact_->save(path); }
   std::shared_ptr<runtime::Profiler> profiler() const override {
     const auto& profiling = artifact_->code().options.profiling;
     return profiling ? profiling->profiler : nullptr;

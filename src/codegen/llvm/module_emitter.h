@@ -8,6 +8,7 @@
 #include "codegen/llvm/debug_lines.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/codegen/signature.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tenon/support/error.h"
+#include "tenon/tir/verify.h"
 
 namespace tenon::codegen {
 

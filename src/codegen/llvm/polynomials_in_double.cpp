@@ -1,6 +1,7 @@
 #include "codegen/llvm/polynomials_in_double.h"
 
 #include "codegen/llvm/range_reduction.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::codegen {
 

@@ -73,7 +73,8 @@ void save_shared_library(const LlvmCode& code, const std::filesystem::path& path
 
 }  // namespace
 
-void LlvmArtifact::save(const std::filesystem::path& path) const {
+void LlvmArtifact::save(const std::string& file) const {
+  const std::filesystem::path path = file;
   if (code_.options.profiling)
     throw RuntimeError(
         "cannot save `" + path.string() +

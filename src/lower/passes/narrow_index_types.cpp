@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/arith/facts.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 

@@ -6,6 +6,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/ops.h"
 

@@ -4,6 +4,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/tir/verify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
 

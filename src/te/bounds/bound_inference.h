@@ -8,6 +8,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
 #include "tenon/te/infer_bound.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -10,6 +10,8 @@
 
 namespace tenon::te {
 
+const Range* Bounds::find(const IterVar& axis) const { return ranges_.find(axis); }
+
 const Range& Bounds::operator[](const IterVar& axis) const {
   if (const Range* range = ranges_.find(axis)) return *range;
   throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");

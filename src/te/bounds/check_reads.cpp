@@ -4,6 +4,7 @@
 
 #include "tenon/arith/index_terms.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/graph.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

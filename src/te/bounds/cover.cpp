@@ -1,6 +1,7 @@
 #include "te/bounds/cover.h"
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {

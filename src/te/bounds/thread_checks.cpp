@@ -10,6 +10,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
+#include <ranges>
 
 #include "te/graph/draw_readers.h"
 #include "te/graph/thread_scope.h"
@@ -68,7 +69,10 @@ class GraphBuilder {
   void number_stages() {
     for (std::size_t place = 0; place < schedule_.order.size(); ++place)
       id_of_[schedule_.order[place].index()] = StageId(place);
-    for (StageNumber number : schedule_.order) graph_.stages_.push_back(frozen(number));
+    for (StageNumber number : schedule_.order) {
+      graph_.ids_.emplace_back(graph_.stages_.size());
+      graph_.stages_.push_back(frozen(number));
+    }
     for (const Operation& op : schedule_.known_ops)
       if (const std::optional<StageId> id = id_of_[schedule_.find(op)->index()])
         graph_.stage_of_.emplace(op.get(), *id);

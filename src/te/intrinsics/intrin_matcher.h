@@ -7,6 +7,7 @@
 #include "te/intrinsics/match_intrin.h"
 #include "te/intrinsics/operand_order.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {

@@ -4,6 +4,7 @@
 
 #include "te/intrinsics/operand_order.h"
 #include "tenon/support/deep_stack.h"
+#include "tenon/te/relation.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::te {

@@ -5,6 +5,7 @@
 #include "te/operations/dim_pairs.h"
 #include "te/relations/rules.h"
 #include "tenon/te/intrin.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

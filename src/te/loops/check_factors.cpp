@@ -1,6 +1,7 @@
 #include "te/loops/check_factors.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"

@@ -8,6 +8,7 @@
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/te/infer_bound.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

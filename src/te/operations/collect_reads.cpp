@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 

@@ -1,6 +1,7 @@
 #include "te/operations/dim_pairs.h"
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

@@ -3,6 +3,7 @@
 
 #include "te/operations/declare.h"
 #include "te/operations/tag_scope.h"
+#include "tenon/te/operation_kind.h"
 
 namespace tenon::te {
 
@@ -86,6 +87,8 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
   return outputs_of(make_operation(std::move(name), declared_tag(std::move(options.tag)),
                                    std::move(kind), where));
 }
+
+ExternResult::ExternResult(const Expr& call) : body_(tir::make_evaluate(call)) {}
 
 Tensor extern_op(std::vector<Expr> shape, std::vector<Tensor> inputs, const ExternBody& body,
                  Name name, ExternOptions options, SourceLocation where) {

@@ -6,7 +6,9 @@
 #include "te/operations/dim_pairs.h"
 #include "te/operations/tag_scope.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -6,6 +6,7 @@
 
 #include "te/operations/body.h"
 #include "tenon/te/intrin.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {

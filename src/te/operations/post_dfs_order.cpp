@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "tenon/te/operation_kind.h"
+
 namespace tenon::te {
 
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs) {

@@ -5,6 +5,7 @@
 #include "te/operations/declare.h"
 #include "te/operations/tag_scope.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

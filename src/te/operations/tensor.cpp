@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "tenon/te/operation.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {

@@ -3,6 +3,7 @@
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

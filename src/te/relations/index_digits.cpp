@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tenon/tir/expr.h"
+
 namespace tenon::te {
 
 namespace {

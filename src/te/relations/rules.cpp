@@ -2,6 +2,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

@@ -1,6 +1,7 @@
 // Singleton: an axis with the one value 0, made from no other.
 
 #include "te/relations/rules.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

@@ -11,6 +11,8 @@
 #include "te/relations/rules.h"
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/match.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
 

@@ -4,6 +4,7 @@
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "tenon/te/schedule.h"
+#include "tenon/te/stage_data.h"
 
 namespace tenon::te {
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "te/schedule/schedule_data.h"
+#include "tenon/te/stage_data.h"
 
 namespace tenon::te {
 

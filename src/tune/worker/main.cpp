@@ -14,6 +14,7 @@
 
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/threads.h"
+#include "tenon/tir/expr.h"
 #include "tune/worker/fenced_array.h"
 #include "tune/worker/outputs.h"
 

@@ -1,6 +1,7 @@
 // Operators of Eigen on plain arrays of float32, as far as this program was built with it.
 #pragma once
 
+#include "tenon/tir/expr.h"
 #include "tests/bench/common/onednn.h"
 
 namespace tenon::bench {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tenon/support/data_type.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::bench {
 

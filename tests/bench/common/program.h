@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/s_tir/program.h"
 #include "tests/bench/common/medians.h"
 
 namespace tenon::bench {

@@ -4,6 +4,8 @@
 
 #include <matrices.hpp>
 
+#include "tenon/tir/expr.h"
+
 using tenon::runtime::ArrayView;
 using tenon::runtime::kAny;
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tenon/runtime/module.h"
+#include "tenon/runtime/module_impl.h"
 #include "tenon/runtime/threads.h"
 
 namespace {

@@ -14,6 +14,8 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// How the text of kernels is written.
@@ -31,3 +33,5 @@ KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::Ta
                         const KernelOptions& options = {});
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "tenon/codegen/artifact.h"
 #include "tenon/codegen/compile_options.h"
 
+#pragma GCC visibility push(default)
+
 namespace tenon::codegen {
 
 /// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be
@@ -29,3 +31,5 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
+
+#pragma GCC visibility pop

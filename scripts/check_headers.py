@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Checks what the public headers cost and export.
+
+What a program pays for including one is counted in lines, not in seconds, which are noisy: lines of ours after
+preprocessing, which may become fewer, and standard headers that cost more than all of ours.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import sources
+
+# header: lines of ours that it brings, standard headers that it must not bring
+COSTS = {
+    "tenon/tenon.h": (3050, ("filesystem", "chrono", "ranges", "iostream", "regex", "thread", "format")),
+    "tenon/runtime/module.h": (
+        578, ("filesystem", "chrono", "ranges", "iostream", "functional", "unordered_map", "algorithm", "variant")),
+}
+MARKER = re.compile(r'# \d+ "([^"]*)"')
+PUSH, POP = "#pragma GCC visibility push(default)", "#pragma GCC visibility pop"
+
+
+def cost(compiler, header):
+    """The lines of ours, without blank ones, and the names of the standard headers."""
+    text = subprocess.run(
+        [compiler, "-std=c++20", "-E", "-I", "include", "-x", "c++", "-"], input=f'#include "{header}"\n',
+        capture_output=True, text=True, check=True).stdout
+    lines, headers, ours = 0, set(), False
+    for line in text.splitlines():
+        marker = MARKER.match(line)
+        if marker:
+            ours = marker[1].startswith("include/tenon/")
+            if re.search(r"/c\+\+/", marker[1]):
+                headers.add(marker[1].rsplit("/", 1)[1])
+        elif ours and line.strip():
+            lines += 1
+    return lines, headers
+
+
+def main():
+    os.chdir(sources.ROOT)
+    problems = []
+    compiler = os.environ.get("CXX") or shutil.which("g++") or "c++"
+    for header, (limit, forbidden) in COSTS.items():
+        lines, headers = cost(compiler, header)
+        if lines > limit:
+            problems.append(f"{header} brings {lines} lines of ours, at most {limit}")
+        problems += [f"{header} brings <{name}>" for name in forbidden if name in headers]
+    for folder, _, names in os.walk("include/tenon"):
+        for name in names:
+            text = open(os.path.join(folder, name), encoding="utf-8").read()
+            # Libraries are compiled with hidden visibility; the tooling is never shared.
+            declares = re.search(r"^namespace tenon.*\{\n\n", text, re.M) and name != "tenon.h" or name == "c_api.h"
+            if declares and "tooling" not in folder and (PUSH not in text or POP not in text):
+                problems.append(f"{folder}/{name}: what it declares is not exported; it lacks `{PUSH}` and `{POP}`")
+    return sources.report("check_headers", problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
