@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks what the public headers cost and export.
 
-What a program pays for including one is counted in lines, not in seconds, which are noisy: lines of ours after
-preprocessing, which may become fewer, and standard headers that cost more than all of ours.
+What a program pays for including one is counted in lines, not in seconds, which are noisy: lines of ours
+after preprocessing, which may become fewer, and standard headers that cost more than all of ours.
 """
 
 import os
@@ -15,9 +15,10 @@ import sources
 
 # header: lines of ours that it brings, standard headers that it must not bring
 COSTS = {
-    "tenon/tenon.h": (3050, ("filesystem", "chrono", "ranges", "iostream", "regex", "thread", "format")),
+    "tenon/tenon.h": (3053, ("filesystem", "chrono", "ranges", "iostream", "regex", "thread", "format")),
     "tenon/runtime/module.h": (
-        578, ("filesystem", "chrono", "ranges", "iostream", "functional", "unordered_map", "algorithm", "variant")),
+        578, ("filesystem", "chrono", "ranges", "iostream", "functional", "unordered_map",
+             "algorithm", "variant")),
 }
 MARKER = re.compile(r'# \d+ "([^"]*)"')
 PUSH, POP = "#pragma GCC visibility push(default)", "#pragma GCC visibility pop"
@@ -53,9 +54,11 @@ def main():
         for name in names:
             text = open(os.path.join(folder, name), encoding="utf-8").read()
             # Libraries are compiled with hidden visibility; the tooling is never shared.
-            declares = re.search(r"^namespace tenon.*\{\n\n", text, re.M) and name != "tenon.h" or name == "c_api.h"
+            declares = re.search(r"^namespace tenon.*\{\n\n", text, re.M) or name == "c_api.h"
+            if name == "tenon.h":
+                continue
             if declares and "tooling" not in folder and (PUSH not in text or POP not in text):
-                problems.append(f"{folder}/{name}: what it declares is not exported; it lacks `{PUSH}` and `{POP}`")
+                problems.append(f"{folder}/{name}: not exported, for want of `{PUSH}` and `{POP}`")
     return sources.report("check_headers", problems)
 
 

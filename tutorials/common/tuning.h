@@ -3,6 +3,7 @@
 
 #include <tenon/tenon.h>
 #include <tenon/tune/export.h>
+#include <tenon/tune/ranks.h>
 #include <tenon/tune/report.h>
 #include <tenon/tune/task_table.h>
 #include <tenon/tune/tasks.h>

@@ -6,6 +6,7 @@
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/exact_bound.h"
+#include "tenon/te/graph.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
