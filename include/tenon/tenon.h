@@ -9,11 +9,16 @@
 //   std::cout << lower(s, {A, B}, {.simple_mode = true});
 #pragma once
 
+// Programs have been given these by this header since its first version.
+#include <algorithm>
+#include <sstream>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/driver/build.h"
 #include "tenon/driver/explain.h"
 #include "tenon/driver/kernel_library.h"
 #include "tenon/driver/lower.h"
+#include "tenon/driver/profile.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"
@@ -29,10 +34,12 @@
 #include "tenon/s_tir/trace.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/bounds_report.h"
 #include "tenon/te/draw.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/operation.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/te/post_dfs_order.h"
 #include "tenon/te/prim_func.h"
 #include "tenon/te/reduce.h"
@@ -41,8 +48,10 @@
 #include "tenon/te/tag_scope.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/builder.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
