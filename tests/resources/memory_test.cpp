@@ -186,25 +186,25 @@ void build_run_destroy() {
   module["main"](a, b, c);
 }
 
-/// What so many cycles leave behind, after some that fill what is kept for later.
 std::int64_t growth_over(int cycles) {
-  for (int n = 0; n < 20; ++n) build_run_destroy();
   const std::size_t before = bytes_in_use();
   for (int n = 0; n < cycles; ++n) build_run_destroy();
   return static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before);
 }
 
-/// The allocator counts what it keeps for later, which varies by tens of KiB after the tests before
-/// this one. Alone, 600 cycles left 12 bytes each, and none without a parallel loop; whose these
-/// are is not known.
-constexpr std::int64_t kVariation = 1 << 10;
-
+// What is kept for later (the threads' own lists of free memory, LLVM's tables) grows in steps,
+// ever more rarely: so there are stretches that leave nothing at all. What each cycle loses is lost
+// in every one of them.
 TEST(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) {
-  EXPECT_LT(growth_over(60), 60 * kVariation);
+  std::vector<std::int64_t> growth;
+  do {
+    growth.push_back(growth_over(10));
+  } while (growth.back() != 0 && growth.size() < 60);
+  EXPECT_EQ(growth.back(), 0) << "after ten cycles, " << growth.size() << " times";
 }
 
-/// --gtest_also_run_disabled_tests: half an hour.
-TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 10'000 * kVariation); }
+/// --gtest_also_run_disabled_tests: minutes. What is kept for later is not much.
+TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 256 << 10); }
 
 TEST(Cycles, OfSchedulesThatAreLoweredLeaveNothingBehind) {
   const auto lower_once = [] { EXPECT_FALSE(Tiled().text().empty()); };
