@@ -79,6 +79,20 @@ for (i: int64, 0i64, 8i64) {
 )"));
 }
 
+TEST(NarrowIndexTypes, ALoopThatEndsBeyondInt32StaysWide) {
+  // All of its positions fit; what it counts up to does not.
+  EXPECT_EQ(narrowed("2147483648i64", R"(
+  for (i: int64, 2147483640i64, 2147483648i64) {
+    A[i] = 1f32
+  }
+)"),
+            normalized(R"(
+for (i: int64, 2147483640i64, 2147483648i64) {
+  A[i] = 1f32
+}
+)"));
+}
+
 TEST(NarrowIndexTypes, ASymbolicExtentStaysWide) {
   EXPECT_EQ(narrowed("(n - 2i64)", R"(
   for (i: int64, 0i64, (n - 2i64)) {

@@ -41,6 +41,18 @@ for (j_2: int32, 0, 4) {
 )"));
 }
 
+TEST(UnrollLoops, CopiesBeginWhereTheLoopDoes) {
+  EXPECT_EQ(unrolled(R"(
+  for (i: int32, 3, 5) "unroll" {
+    B[i] = A[i]
+  }
+)"),
+            normalized(R"(
+B[3] = A[3]
+B[4] = A[4]
+)"));
+}
+
 TEST(UnrollLoops, AllocationsOfTheCopiesAreDifferentMemory) {
   EXPECT_EQ(unrolled(R"(
   for (i: int32, 0, 2) "unroll" {

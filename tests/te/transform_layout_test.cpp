@@ -76,6 +76,12 @@ TEST(InvertTest, KnowsMapsThatAreNoBijections) {
   EXPECT_FALSE(invert({{i, j}, {i + 1, j}}, shape));
 }
 
+TEST(InvertTest, CutsNoIndexWhereTheDivisorLeavesARest) {
+  // 60 points in rows of 4, which begin within the rows of 10.
+  Var i("i"), j("j");
+  EXPECT_FALSE(invert({{i, j}, {floordiv(i * 10 + j, 4), floormod(i * 10 + j, 4)}}, {6, 10}));
+}
+
 TEST(InvertTest, CarriesWholeSymbolicIndices) {
   Var i("i"), j("j"), n("n");
   const std::optional<Bijection> found =
