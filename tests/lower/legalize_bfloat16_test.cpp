@@ -10,6 +10,7 @@
 #include "tenon/support/float16.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::lowering {
