@@ -29,17 +29,9 @@ struct ReaderView {
   arith::IntervalMap domains;
 };
 
-/// The indices along one axis of a reader, and the range that it is guarded to stay in.
-struct Reach {
-  arith::Interval indices;
-  Range range;
-};
-
 /// Known: the regions that known texts show. Exact: without what loops beyond the end of a reader
 /// would read there, without padding beyond a tensor, and of rows that an index picks only those.
-/// Clamped: that, and what a reader needs in iterations beyond its end is what it needs in the last
-/// one within. Where the size of a region varies, it is largest there else.
-enum class Tightness : std::uint8_t { Known, Exact, Clamped };
+enum class Tightness : std::uint8_t { Known, Exact };
 
 class BoundInference {
  public:
@@ -53,8 +45,6 @@ class BoundInference {
 
   void run();
 
-  /// Whether the size of a part that is computed at a loop varies from iteration to iteration.
-  bool has_varying_parts();
   /// The spatial axes of scans of which the stages of a step touch more than was taken to be
   /// needed.
   std::vector<IterVar> outgrown_axes();
@@ -63,8 +53,6 @@ class BoundInference {
   std::vector<RequiredBox> required(StageId id);
 
  private:
-  bool is_exact() const { return tightness_ != Tightness::Known; }
-
   // ---- one stage
 
   void infer(StageId id);
@@ -123,14 +111,6 @@ class BoundInference {
   /// In a reader kept in `own_scope`, for a producer kept in `scope`.
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
-
-  /// For exact bounds: the domains of root axes, no larger than what guards let through.
-  void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
-  /// For exact bounds: a loop that overshoots comes, at its ends, to iterations in which the
-  /// indices of one axis lie beyond its range. Nothing is read in them; they are taken from the
-  /// loop's values.
-  void trim_idle_iterations(const Var& loop, std::span<const Reach> reaches,
-                            arith::IntervalMap& values) const;
 
   ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place,
                          tir::StorageScope scope, const AxisDomains& domains,

@@ -14,11 +14,9 @@ namespace {
 
 /// Nodes of minimum and extent together. The hulls of a hand-written schedule have a dozen.
 constexpr std::size_t kReadable = 48;
-/// Who asks for exact bounds reads more for less memory.
-constexpr std::size_t kExactReadable = 256;
 
-bool is_readable(const Range& range, std::size_t most = kReadable) {
-  return node_count(range.min) + node_count(range.extent) <= most;
+bool is_readable(const Range& range) {
+  return node_count(range.min) + node_count(range.extent) <= kReadable;
 }
 
 enum class End { Min, Max };
@@ -77,8 +75,7 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
 }
 
 Range exact_cover(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
-  const Range tight = arith::simplify(hull(sets, facts).to_range(declared, facts), facts);
-  const Range range = is_readable(tight, kExactReadable) ? tight : cover(sets, declared, facts);
+  const Range range = cover(sets, declared, facts);
   const auto extent = constant_int(range.extent), most = constant_int(declared.extent);
   return extent && most && *extent > *most ? declared : range;
 }

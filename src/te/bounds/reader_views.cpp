@@ -1,5 +1,4 @@
 // What the readers of a stage need of it, as seen from the loops around it.
-#include <algorithm>
 #include <ranges>
 
 #include "te/bounds/bound_inference.h"
@@ -13,7 +12,6 @@ namespace tenon::te {
 using namespace tir;
 using arith::Interval;
 using arith::IntervalMap;
-using arith::simplify;
 using arith::values_of;
 
 namespace {
@@ -21,18 +19,6 @@ namespace {
 bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachPoint>& b) {
   if (!a || !b) return !a && !b;
   return a->stage == b->stage && a->axis.same_as(b->axis);
-}
-
-constexpr int kMostTrimmed = 64;
-
-/// What lies beyond the last element is put in its place: of an interval that begins beyond it,
-/// which nobody reads, that element is left.
-Interval clamped(const Interval& set, const Expr& last, const arith::Facts& facts) {
-  if (arith::can_prove(*set.max() <= last, facts)) return set;
-  const Expr max = tir::min(*set.max(), last);
-  if (set.is_point()) return Interval::point(max);
-  return Interval::of(
-      arith::can_prove(*set.min() <= last, facts) ? *set.min() : tir::min(*set.min(), last), max);
 }
 
 /// Whatever the loops around a reader do, it reads only within its own domain. An end alone is cut
@@ -50,48 +36,8 @@ Interval within(const Interval& set, const Interval& domain, const arith::Facts&
                         *max > *last ? *domain.max() : *set.max());
   }
   // As long as the whole domain, or longer, wherever it begins.
-  const auto length = [&](const Interval& of) {
-    return constant_int(arith::simplify(*of.max() - *of.min(), facts));
-  };
-  const auto extent = length(set), whole = length(domain);
-  return extent && whole && *extent >= *whole ? domain : set;
-}
-
-/// The shorter one of two that each hold all that is read, as far as their lengths are known.
-const Interval& shorter(const Interval& a, const Interval& b, const arith::Facts& facts) {
-  if (!b.is_bounded() || a.is_point()) return a;
-  if (b.is_point()) return b;
-  const auto length = constant_int(arith::simplify(*a.max() - *a.min(), facts));
-  const auto other = constant_int(arith::simplify(*b.max() - *b.min(), facts));
-  return other && (!length || *other < *length) ? b : a;
-}
-
-/// Whether the indices lie beyond the range for certain, for any of these values of loops.
-bool is_outside(const Reach& reach, const IntervalMap& values, const arith::Facts& facts) {
-  const auto begin = constant_int(reach.range.min), extent = constant_int(reach.range.extent);
-  if (!reach.indices.is_bounded() || !begin || !extent) return false;
-  const Interval first = values_of(*reach.indices.min(), values, facts);
-  const Interval last = values_of(*reach.indices.max(), values, facts);
-  const auto lowest = first.min() ? constant_int(*first.min()) : std::nullopt;
-  const auto highest = last.max() ? constant_int(*last.max()) : std::nullopt;
-  return (lowest && *lowest >= *begin + *extent) || (highest && *highest < *begin);
-}
-
-/// a + b with b inside of the minima and maxima of a: where both go with the same loop, the values
-/// of each operand alone say more.
-Expr sum_inside(const Expr& a, const Expr& b) {
-  const Binary* n = a.as<Binary>();
-  if (n && (n->op == BinaryOp::Min || n->op == BinaryOp::Max))
-    return fold(n->op, sum_inside(n->a, b), sum_inside(n->b, b));
-  if (n && n->op == BinaryOp::Add && constant_int(n->b)) return sum_inside(n->a, b + n->b);
-  if (n && n->op == BinaryOp::Sub && constant_int(n->b)) return sum_inside(n->a, b - n->b);
-  return simplify(a + b);
-}
-
-/// An intrinsic computes its whole tile, other statements only what lies within the stage.
-bool is_guarded_by_element(const FrozenStage& stage) {
-  const auto is_tensorized = [](const auto& entry) { return entry.second.tensorize.has_value(); };
-  return stage.op.as<Compute>() && std::ranges::none_of(stage.attributes, is_tensorized);
+  const auto extent = constant_int(arith::simplify(*set.max() - *set.min(), facts));
+  return extent && first && last && *extent >= *last - *first ? domain : set;
 }
 
 }  // namespace
@@ -114,7 +60,7 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
   // At root everything is computed once, whatever indices are read later.
-  const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
+  const bool has_place = tightness_ == Tightness::Exact && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
     return has_place && t.op().as<Placeholder>() && output &&
@@ -158,65 +104,9 @@ ReaderView BoundInference::make_view(StageId reader, StageId producer,
     if (is_relaxed(thread, inside, scope)) relaxed_loops.push_back(loop);
   }
   internal_check(!place || !inside, "a stage that is read outside of its loop");
-  const bool is_tight = is_exact() && is_guarded_by_element(stage);
-  const AxisDomains leaves = is_tight ? domains : AxisDomains();
   pass_domains_up(stage.relations, ranges_, domains);
-  IntervalMap relaxed = values_of_loops(reader, relaxed_loops, scope);
-  if (is_tight) {
-    tighten(stage, leaves, domains);
-    std::vector<Reach> reaches;
-    for (const IterVar& axis : stage.op.root_iter_vars())
-      if (const Interval* domain = domains.find(axis)) reaches.push_back({*domain, declared(axis)});
-    for (const AttachPoint& loop : relaxed_loops)
-      trim_idle_iterations(loop.axis.var(), reaches, relaxed);
-  }
-  return finish_view(stage.op, place, scope, domains, relaxed);
-}
-
-/// Guards keep a stage within its range. Through a fused axis a loop may go in steps of whole rows:
-/// its stretch covers all columns, the index itself but one.
-void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
-                             AxisDomains& domains) const {
-  AxisValues indices;
-  IntervalMap values;
-  for (const IterVar& leaf : stage.leaf_iter_vars) {
-    const Interval& domain = leaves.at(leaf);
-    indices.set(leaf, domain.is_point() ? *domain.min() : Expr(leaf.var()));
-    if (!domain.is_point()) values.set(leaf.var(), domain);
-  }
-  pass_index_up(stage.relations, ranges_, indices);
-  std::vector<Reach> reaches;
-  for (const IterVar& axis : stage.op.root_iter_vars())
-    if (const Expr* index = indices.find(axis))
-      reaches.push_back({Interval::point(simplify(*index, facts_)), ranges_.at(axis)});
-  for (const IterVar& leaf : stage.leaf_iter_vars)
-    if (values.find(leaf.var())) trim_idle_iterations(leaf.var(), reaches, values);
-  for (const IterVar& axis : stage.op.root_iter_vars()) {
-    const Interval* domain = domains.find(axis);
-    const Expr* index = indices.find(axis);
-    if (!domain || !domain->is_bounded()) continue;
-    const Interval own = Interval::from_range(ranges_.at(axis));
-    Interval tight = within(*domain, own, facts_);
-    if (index) tight = shorter(tight, values_of(simplify(*index, facts_), values, facts_), facts_);
-    domains.set(axis,
-                tightness_ == Tightness::Clamped ? clamped(tight, *own.max(), facts_) : tight);
-  }
-}
-
-void BoundInference::trim_idle_iterations(const Var& loop, std::span<const Reach> reaches,
-                                          IntervalMap& values) const {
-  const Interval all = *values.find(loop);
-  if (!all.is_bounded()) return;
-  auto first = constant_int(*all.min()), last = constant_int(*all.max());
-  if (!first || !last) return;
-  const auto is_idle = [&](std::int64_t iteration) {
-    values.set(loop, Interval::point(make_int(loop.dtype(), iteration)));
-    return std::ranges::any_of(
-        reaches, [&](const Reach& reach) { return is_outside(reach, values, facts_); });
-  };
-  for (int n = 0; n < kMostTrimmed && *first < *last && is_idle(*last); ++n) --*last;
-  for (int n = 0; n < kMostTrimmed && *first < *last && is_idle(*first); ++n) ++*first;
-  values.set(loop, Interval::of(make_int(loop.dtype(), *first), make_int(loop.dtype(), *last)));
+  return finish_view(stage.op, place, scope, domains,
+                     values_of_loops(reader, relaxed_loops, scope));
 }
 
 IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
@@ -260,13 +150,11 @@ ReaderView BoundInference::finish_view(const Operation& op, const std::optional<
     Interval domain = Interval::from_range(range);
     if (uses_any(range.min, relaxed) || uses_any(range.extent, relaxed)) {
       const Interval first = values_of(range.min, relaxed, facts_);
-      const Interval last =
-          is_exact() ? values_of(sum_inside(range.extent, range.min - 1), relaxed, facts_)
-                     : values_of(range.min + range.extent - 1, relaxed, facts_);
+      const Interval last = values_of(range.min + range.extent - 1, relaxed, facts_);
       const bool bounded = first.min() && last.max();
       const Interval whole = Interval::from_range(declared(axis));
       domain = bounded ? Interval::of(*first.min(), *last.max()) : whole;
-      if (bounded && is_exact()) domain = within(domain, whole, facts_);
+      if (bounded && tightness_ == Tightness::Exact) domain = within(domain, whole, facts_);
     }
     view.domains.set(axis.var(), domain);
     facts_.bind(axis.var(), range, /*replace=*/true);

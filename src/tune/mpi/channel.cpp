@@ -91,8 +91,8 @@ class BoostChannel : public MpiChannel {
 
 }  // namespace tenon::tune
 
-extern "C" tenon::tune::MpiChannel* tenon_make_mpi_channel(int& argc, char**& argv, int& rank,
-                                                           std::string& error) {
+extern "C" __attribute__((visibility("default"))) tenon::tune::MpiChannel* tenon_make_mpi_channel(
+    int& argc, char**& argv, int& rank, std::string& error) {
   try {
     auto channel = std::make_unique<tenon::tune::BoostChannel>(argc, argv);
     rank = channel->rank();
