@@ -54,7 +54,6 @@ bool FleetLot::is_done() const {
 
 void FleetLot::hear(Member& from, const Report& report) {
   if (report.kind != Report::Kind::Built && report.kind != Report::Kind::Ran) return;
-  if (from.ticket == report.ticket) from.ticket.reset();
   const auto n = static_cast<std::size_t>(report.ticket - first_ticket_);
   // Of a lot that was ended, or of a process that was given up and went on.
   if (report.ticket < first_ticket_ || n >= slots_.size() || slots_[n].member != from.number)

@@ -46,7 +46,11 @@ bool FleetMembers::receive(const OnReport& on_report) {
     Member& from = member(message->from);
     from.last_word = Clock::now();
     const Report report = parse_report(message->text);
-    if (report.kind != Report::Kind::Alive) on_report(from, report);
+    if (report.kind == Report::Kind::Alive) continue;
+    // Whoever listens: what a lot that was ended still had at work ends in a later one's time.
+    if (report.kind == Report::Kind::Built || report.kind == Report::Kind::Ran)
+      if (from.ticket == report.ticket) from.ticket.reset();
+    on_report(from, report);
   }
   return any;
 }

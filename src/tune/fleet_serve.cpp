@@ -26,8 +26,6 @@ std::string host_name() {
 /// One process that measures: its programs, and the candidates that wait to be run.
 class Server {
  public:
-  explicit Server(Channel& channel) : channel_(channel) {}
-
   Report done(const Order& order) {
     switch (order.kind) {
       case Order::Kind::Task:
@@ -37,7 +35,7 @@ class Server {
       case Order::Kind::Run:
         return ran(order);
       case Order::Kind::Drop:
-        builds_.erase(order.ticket);
+        drop(order.ticket);
         return {};
       case Order::Kind::Alive:
       case Order::Kind::End:
@@ -86,6 +84,14 @@ class Server {
     return report;
   }
 
+  void drop(int ticket) {
+    const auto waiting = builds_.find(ticket);
+    if (waiting == builds_.end()) return;
+    std::error_code ignored;
+    std::filesystem::remove(waiting->second.build.library, ignored);
+    builds_.erase(waiting);
+  }
+
   Report ran(const Order& order) {
     Report report{.kind = Report::Kind::Ran, .ticket = order.ticket};
     const auto waiting = builds_.find(order.ticket);
@@ -96,7 +102,6 @@ class Server {
     return report;
   }
 
-  Channel& channel_;
   std::map<int, std::unique_ptr<Measurer>> measurers_ = {};
   std::map<int, Waiting> builds_ = {};
 };
@@ -105,7 +110,7 @@ class Server {
 
 bool serve(Channel& channel) {
   using Clock = std::chrono::steady_clock;
-  Server server(channel);
+  Server server;
   const Heartbeat heartbeat(channel, {0}, to_text(Report{}));
   Clock::time_point last_word = Clock::now();
   while (Clock::now() - last_word < kPatience) {

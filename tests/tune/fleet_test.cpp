@@ -154,6 +154,22 @@ TEST(Fleet, AProcessThatDiesCostsTheCandidateItWasAtWorkOn) {
   EXPECT_EQ(fleet.workers(task), 1);
 }
 
+TEST(Fleet, ALotThatWasEndedLeavesItsProcessesFreeForTheNextTask) {
+  Servers servers(1);
+  Fleet fleet(servers.first());
+  servers.add_immortal(1);
+  // Ended while the first candidate is compiled, which is told of when the next task begins.
+  fleet.measure(fleet.begin(sum_with(1), kOneCore, kQuick), sums(2),
+                [](std::optional<std::size_t>, const Measurement&) { return false; });
+  const Fleet::Task next = fleet.begin(sum_with(2), kOneCore, kQuick);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const Fleet::Lot lot = fleet.measure(next, {sum_with(2)}, [&](auto, const Measurement&) {
+    return std::chrono::steady_clock::now() < end;
+  });
+  ASSERT_TRUE(lot.measurements.at(0));
+  EXPECT_TRUE(lot.measurements.at(0)->is_valid());
+}
+
 TEST(Fleet, WithNobodyLeftTheTunerGoesOnAlone) {
   Servers servers(1);
   std::string log;
