@@ -29,11 +29,6 @@ void check_axis(const te::FrozenStage& stage, const tir::IterVar& axis,
         said.thread->where);
 }
 
-/// Threads of one tag are the same; of virtual threads, each axis is its own.
-bool is_same_thread(const tir::IterVar& a, const tir::IterVar& b) {
-  return a.same_as(b) || (*a.thread() == *b.thread() && !a.thread()->is_virtual());
-}
-
 }  // namespace
 
 void refuse_races(const te::StageGraph& graph) {
@@ -46,7 +41,7 @@ void refuse_races(const te::StageGraph& graph) {
       check_axis(stage, axis, *said);
       if (!said->thread || !said->thread->axis.thread()) continue;
       for (const auto& [other, first] : bound)
-        if (is_same_thread(other, said->thread->axis))
+        if (te::is_same_thread(other, said->thread->axis))
           refuse(
               stage, axis,
               "is bound to " + said->thread->axis.thread()->str() + ", and so is axis `" +

@@ -126,6 +126,13 @@ TEST_F(ChainTest, OneThreadForTwoLoopsOfAStage) {
                                      {"`j`", "`B`", "threadIdx.x", "`i`", "diagonal"}));
 }
 
+TEST_F(ChainTest, TwoThreadAxesOfOneTagForTwoLoopsOfAStage) {
+  s[B].bind(s[B].axis(0), te::thread_axis({0, 8}, "threadIdx.y"));
+  s[B].bind(s[B].axis(1), te::thread_axis("threadIdx.y"));
+  ASSERT_EQ(s.warnings().size(), 1u);
+  EXPECT_NE(s.warnings()[0].find("diagonal"), std::string::npos) << s.warnings()[0];
+}
+
 TEST_F(ChainTest, ALoopRunsInOneWay) {
   s[B].vectorize(s[B].axis(1));
   refused([&] { s[B].bind(s[B].axis(1), te::thread_axis("threadIdx.x")); },

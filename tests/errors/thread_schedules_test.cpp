@@ -107,6 +107,7 @@ TEST_F(ThreadScheduleTest, OneVirtualThreadForTwoLoops) {
 
 TEST_F(ThreadScheduleTest, TwoVirtualThreadsOfOneTagAreTwo) {
   s[B].bind(s[B].axis(0), vx).bind(s[B].axis(1), te::thread_axis("vthread"));
+  EXPECT_TRUE(s.warnings().empty());
   EXPECT_EQ(compare_with_default(s, args), "");
 }
 

@@ -103,6 +103,23 @@ TEST(InjectVirtualThreads, ACthreadRepeatsEverything) {
   EXPECT_EQ(injected("    B[0] = A[0]\n", 2, "cthread"), "B[0] = A[0]\nB[0] = A[0]\n");
 }
 
+/// Every cthread has memory of its own, also where all of them hold the same.
+TEST(InjectVirtualThreads, ALetOfACthreadsMemoryIsInItsThread) {
+  EXPECT_EQ(injected(R"(
+    allocate(X: Pointer(local float32), float32, [4]), storage_scope = local;
+    let x: float32 = X_1: Buffer(X, float32, [4], [], scope="local")[0]
+    B[0] = x
+)",
+                     2, "cthread"),
+            R"(allocate(X: Pointer(local float32), float32, [8]), storage_scope = local {
+  let x: float32 = X_1: Buffer(X, float32, [8], [], scope="local")[(0*4)]
+  B[0] = x
+  let x_1: float32 = X_1[(1*4)]
+  B[0] = x_1
+}
+)");
+}
+
 TEST(InjectVirtualThreads, CopiesOfLetsAreDefinedOnce) {
   EXPECT_EQ(injected(R"(
     let x: int32 = (vx*2)

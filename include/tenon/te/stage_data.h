@@ -48,6 +48,9 @@ struct ThreadMark {
   IterVar axis;
   SourceLocation where;
 };
+/// Of two thread axes. All of one tag are the same threads; of virtual threads, each axis is its
+/// own.
+bool is_same_thread(const IterVar& a, const IterVar& b);
 /// A pragma of the user's, with the line.
 struct Pragma {
   std::string key;

@@ -6,6 +6,7 @@
 #include "lower/thread_dependence.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -55,8 +56,21 @@ class Expander {
     if (repeats_all_ && (s.as<Store>() || s.as<Evaluate>())) return true;
     bool depends = false;
     for_each_child(
-        s, [&](const Expr& e) { depends = depends || dependence_.depends(e); }, [](const Stmt&) {});
+        s, [&](const Expr& e) { depends = depends || dependence_.depends(e) || reads_copy(e); },
+        [](const Stmt&) {});
     return depends;
+  }
+
+  /// Of which there is one for each thread, though all of them may hold the same.
+  bool reads_copy(const Expr& e) const {
+    bool found = false;
+    const auto note = [&](const Var& data) { found = found || stride_of(data); };
+    walk(
+        e, [&](const Load& load) { note(load.buffer->data); },
+        [&](const Call& call) {
+          if (call.is(Intrin::tvm_access_ptr)) note(Var::of(call.args[1]));
+        });
+    return found;
   }
 
   Stmt repeat(const Stmt& s) const {

@@ -130,8 +130,8 @@ void warn_of_binding(const StageEdit& edit, const IterVar& axis, const IterVar& 
   if (before && !before->axis.same_as(thread))
     edit.warn(subject + "it was bound to `" + before->axis.name() + "`, which no longer holds");
   for (const auto& [other, attributes] : stage.attributes)
-    if (attributes.thread && attributes.thread->axis.same_as(thread) && !other.same_as(axis) &&
-        stage.has_leaf(other))
+    if (attributes.thread && is_same_thread(attributes.thread->axis, thread) &&
+        !other.same_as(axis) && stage.has_leaf(other))
       edit.warn(
           subject + "axis `" + other.name() +
           "` is bound to the same thread, so only their diagonal is computed; build refuses this");

@@ -43,6 +43,10 @@ std::string_view to_string(LoopMark mark) {
   internal_error("loop mark outside its enumeration");
 }
 
+bool is_same_thread(const IterVar& a, const IterVar& b) {
+  return a.same_as(b) || (*a.thread() == *b.thread() && !a.thread()->is_virtual());
+}
+
 const AxisAttributes* StageSpec::attributes_of(const IterVar& axis) const {
   for (const auto& [owner, attributes] : attributes)
     if (owner.same_as(axis)) return &attributes;
