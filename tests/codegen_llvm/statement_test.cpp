@@ -303,6 +303,24 @@ TEST(Parallel, a_persistent_region_shares_its_loops_among_tasks) {
     }
 }
 
+TEST(Parallel, tasks_of_a_region_stop_at_the_end_of_a_loop) {
+  // Shares of 2: of 4 tasks the third has half of one, and the fourth has none.
+  Kernel k;
+  const Buffer c = k.array({8}, Int(32));
+  IRBuilder ib;
+  ib.scope_attr("parallel_launch_point", 1);
+  const Var i("i");
+  ib.emit(make_stmt(For{i, 0, 5, ForKind::Parallel, make_store(c, Expr(1), {i})}));
+  const runtime::Function f = k.compile(ib.get());
+  for (int threads : {2, 3, 4}) {
+    const NDArray output = NDArray::zeros({8}, Int(32));
+    runtime::set_num_threads(threads);
+    f(output);
+    runtime::set_num_threads(0);
+    for (int n = 0; n < 8; ++n) EXPECT_EQ(output.data<std::int32_t>()[n], n < 5) << threads;
+  }
+}
+
 TEST(Parallel, positions_beyond_32_bits) {
   // The loop runs over 64 bits; only a few of its positions are touched.
   Kernel k;

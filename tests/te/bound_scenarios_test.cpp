@@ -231,6 +231,21 @@ TEST(BoundScenarios, ThreadsThatFillWhatTheyReadNeedNoGuards) {
   }
 }
 
+TEST(BoundScenarios, OneLoopOfAReaderHoldsMemoryOfOneThreadAndOfAll) {
+  Tensor A = placeholder({64}, "A"), B = placeholder({64}, "B");
+  Tensor C = compute(
+      {64}, {"i"}, [&](Var i) { return A(i) + B(i); }, "C");
+  Schedule s = create_schedule(C);
+  Tensor AL = s.cache_read(A, "local", {C}), BS = s.cache_read(B, "shared", {C});
+  auto [io, ii] = s[C].split(s[C].axis(0), 16);
+  s[C].bind(io, thread_axis("blockIdx.x")).bind(ii, thread_axis("threadIdx.x"));
+  s[AL].compute_at(s[C], ii);
+  s[BS].compute_at(s[C], ii);
+  const Bounds bounds = infer_bound(s);
+  EXPECT_EQ(extent_of(bounds, s[AL].axis(0)), "1");
+  EXPECT_EQ(extent_of(bounds, s[BS].axis(0)), "16");
+}
+
 TEST(BoundScenarios, OfFourElementsThatLieApartTheHullIsKept) {
   Tensor A = placeholder({128}, "A");
   Tensor B = elementwise(A, "B"), C = elementwise(B, "C");

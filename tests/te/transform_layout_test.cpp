@@ -80,6 +80,8 @@ TEST(InvertTest, CutsNoIndexWhereTheDivisorLeavesARest) {
   // 60 points in rows of 4, which begin within the rows of 10.
   Var i("i"), j("j");
   EXPECT_FALSE(invert({{i, j}, {floordiv(i * 10 + j, 4), floormod(i * 10 + j, 4)}}, {6, 10}));
+  // 4 and 6 both go to (0, 1), although there are as many places, 4 by 3, as indices.
+  EXPECT_FALSE(invert({{i}, {floormod(floormod(i, 6), 4), floordiv(i, 4)}}, {12}));
 }
 
 TEST(InvertTest, CarriesWholeSymbolicIndices) {
