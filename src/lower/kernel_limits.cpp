@@ -55,6 +55,7 @@ class Limits {
   std::vector<LaunchCheck> run() {
     threads();
     shared_memory();
+    private_memory();
     registers();
     return std::move(checks_);
   }
@@ -116,6 +117,26 @@ class Limits {
     at_most(all, target_.max_shared_bytes,
             stages_of(kernel_) + ": shared memory of a block (" + list + ") takes ", " bytes",
             "; stage smaller tiles, at a loop further inside");
+  }
+
+  /// What a thread has for itself, in registers or not. The limit is that of CUDA's compute
+  /// capabilities; OpenCL names none.
+  void private_memory() {
+    constexpr std::int64_t kMost = 512 * 1024;
+    if (target_.kind != TargetKind::Cuda) return;
+    std::int64_t all = 0;
+    std::string list;
+    walk(kernel_.body, [&](const Allocate& n) {
+      const auto bytes = constant_int(arith::simplify(bytes_of(n)));
+      if (memory_scope(n.data) != StorageScope::Local || !bytes) return;
+      all += *bytes;
+      list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + std::to_string(*bytes);
+    });
+    if (all <= kMost) return;
+    throw LowerError(stages_of(kernel_) + ": what a thread keeps for itself (" + list + ") takes " +
+                     std::to_string(all) + " bytes; the target has at most " +
+                     std::to_string(kMost) +
+                     "; compute the stages at loops further inside, or keep them in global memory");
   }
 
   /// What a thread surely keeps in registers: its part of the fragments, and where the target

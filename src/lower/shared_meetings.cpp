@@ -51,14 +51,9 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   bool meet = false;
   for (int axis = 0; !meet && axis < static_cast<int>(threads_.size()); ++axis) {
-    const int number = threads_[static_cast<std::size_t>(axis)].variable;
-    const Variable& thread = variables_[static_cast<std::size_t>(number)];
-    if (thread.range.max && *thread.range.max < 1) continue;
-    // Both by threads of one and the same index.
-    const auto only = a.fixed[static_cast<std::size_t>(axis)];
-    if (only && only == b.fixed[static_cast<std::size_t>(axis)]) continue;
     for (const int sign : {1, -1}) {
       const Threads two{axis, sign};
+      if (!can_be(two, a, b)) continue;
       const bool are_apart =
           a.is_known && b.is_known &&
           (are_apart_in_sum(a, b, when, two) ||
@@ -69,6 +64,23 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   }
   known_.emplace(key, meet);
   return meet;
+}
+
+arith::ConstBound SharedUses::indices_at(const Use& use, int axis) const {
+  const auto number = static_cast<std::size_t>(axis);
+  const Variable& thread = variables_[static_cast<std::size_t>(threads_[number].variable)];
+  return intersect(thread.range, use.limits[number]);
+}
+
+bool SharedUses::can_be(Threads threads, const Use& earlier, const Use& later) const {
+  for (int axis = 0; axis < threads.axis; ++axis) {
+    const arith::ConstBound equal = intersect(indices_at(earlier, axis), indices_at(later, axis));
+    if (equal.min && equal.is_below(*equal.min)) return false;
+  }
+  const Use& ahead = threads.sign > 0 ? later : earlier;
+  const arith::ConstBound front = indices_at(ahead, threads.axis),
+                          back = indices_at(&ahead == &later ? earlier : later, threads.axis);
+  return !back.min || !front.is_at_most(*back.min);
 }
 
 /// An element of global memory from outside is computed by one thread, or by several in the same
@@ -103,14 +115,19 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
   };
   const auto add = [&](int number, std::int64_t first, std::int64_t second) {
     const Variable& v = variables_[static_cast<std::size_t>(number)];
-    const auto& [min, max] = v.range;
     const bool is_thread = v.kind == Variable::Kind::Thread;
     const bool is_stepped = is_thread ? v.axis == threads.axis
                                       : v.kind == Variable::Kind::Loop && when.is_carried &&
                                             v.loops == when.equal_loops + 1;
     const bool is_equal =
         is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops && !v.varies_by_thread;
+    const arith::ConstBound in_first = is_thread ? indices_at(earlier, v.axis) : v.range,
+                            in_second = is_thread ? indices_at(later, v.axis) : v.range;
     if (is_equal || (is_stepped && by_steps)) {
+      const bool is_second_ahead = !is_thread || threads.sign > 0;
+      const arith::ConstBound front = is_second_ahead ? in_second : in_first,
+                              back = is_second_ahead ? in_first : in_second;
+      const auto [min, max] = is_equal ? intersect(front, back) : back;
       std::int64_t both = 0;
       fits &= !__builtin_sub_overflow(second, first, &both);
       if (!is_stepped && !other_reach && both != 0 && min == 0 && max == 1) {
@@ -120,13 +137,13 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
       }
       add_range(both, min, max);
       std::optional<std::int64_t> steps;
-      if (min && max) steps = *max - *min;
+      if (back.min && front.max) steps = *front.max - *back.min;
       // Whoever is ahead is so many steps ahead of the other.
-      if (is_stepped) add_range(is_thread && threads.sign < 0 ? -first : second, 1, steps);
+      if (is_stepped) add_range(is_second_ahead ? second : -first, 1, steps);
       return;
     }
-    add_range(second, min, max);
-    add_range(-first, min, max);
+    add_range(second, in_second.min, in_second.max);
+    add_range(-first, in_first.min, in_first.max);
   };
   auto a = earlier.terms.begin();
   auto b = later.terms.begin();

@@ -10,6 +10,13 @@ namespace tenon::lowering {
 
 using namespace tir;
 
+arith::ConstBound intersect(const arith::ConstBound& a, const arith::ConstBound& b) {
+  arith::ConstBound result = a;
+  if (b.min && !a.is_at_least(*b.min)) result.min = b.min;
+  if (b.max && !a.is_at_most(*b.max)) result.max = b.max;
+  return result;
+}
+
 // ---- sets ---------------------------------------------------------------------------------------
 
 void UseSet::insert(int use) {
@@ -126,28 +133,18 @@ bool SharedUses::is_uniform(const Expr& e) const {
 }
 
 SharedUses::Guard::Guard(SharedUses& uses, const Expr* condition)
-    : uses_(uses), before_(uses.fixed_) {
-  if (condition) uses.fix_threads(uses.resolved(*condition));
+    : uses_(uses), before_(uses.limits_) {
+  if (condition) uses.limit_threads(uses.resolved(*condition));
 }
 
-/// From `threadIdx.x == 0`, also as a part of a conjunction.
-void SharedUses::fix_threads(const Expr& condition) {
-  if (const Call* likely = as_call(condition, Intrin::likely)) return fix_threads(likely->args[0]);
-  const Binary* n = condition.as<Binary>();
-  if (n && n->op == BinaryOp::And) {
-    fix_threads(n->a);
-    return fix_threads(n->b);
+void SharedUses::limit_threads(const Expr& condition) {
+  arith::Facts facts;
+  const arith::Facts::Scope scope = facts.assume(condition);
+  limits_.resize(threads_.size());
+  for (std::size_t axis = 0; axis < threads_.size(); ++axis) {
+    const Variable& thread = variables_[static_cast<std::size_t>(threads_[axis].variable)];
+    limits_[axis] = intersect(limits_[axis], arith::const_bound(thread.value, facts));
   }
-  const auto value = n ? constant_int(n->b) : std::nullopt;
-  if (!value || !n->a.as<VarNode>()) return;
-  const bool is_first = n->op == BinaryOp::Lt && *value == 1;
-  if (n->op != BinaryOp::Eq && !is_first) return;
-  const auto found = variable_of_var_.find(&n->a.node());
-  if (found == variable_of_var_.end()) return;
-  const Variable& thread = variables_[static_cast<std::size_t>(found->second)];
-  if (thread.kind != Variable::Kind::Thread) return;
-  fixed_.resize(threads_.size());
-  fixed_[static_cast<std::size_t>(thread.axis)] = is_first ? 0 : *value;
 }
 
 // ---- uses ---------------------------------------------------------------------------------------
@@ -265,8 +262,8 @@ int SharedUses::add_anywhere(const Buffer& buffer, bool is_store) {
 }
 
 int SharedUses::number_of(Use use) {
-  use.fixed = fixed_;
-  use.fixed.resize(threads_.size());
+  use.limits = limits_;
+  use.limits.resize(threads_.size());
   const auto memory = memories_.emplace(&use.access.buffer->data.node(), all_.size()).first->second;
   use.memory = static_cast<int>(memory);
   if (all_.size() == static_cast<std::size_t>(memory)) all_.emplace_back(), stores_.emplace_back();
@@ -278,7 +275,7 @@ int SharedUses::number_of(Use use) {
         other.access.is_store == use.access.is_store && other.access.count == use.access.count &&
         other.access.stride == use.access.stride &&
         other.access.buffer->dtype.element() == use.access.buffer->dtype.element() &&
-        other.fixed == use.fixed && structural_equal(other.access.first, use.access.first))
+        other.limits == use.limits && structural_equal(other.access.first, use.access.first))
       return it->second;
   }
   const int number = static_cast<int>(uses_.size());

@@ -19,6 +19,9 @@
 
 namespace tenon::lowering {
 
+/// What is in both.
+arith::ConstBound intersect(const arith::ConstBound& a, const arith::ConstBound& b);
+
 /// A set of uses, by number.
 class UseSet {
  public:
@@ -57,17 +60,17 @@ class SharedUses {
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
   /// While it exists, what is asked for stands where the condition holds (null: no further one).
-  /// Uses where `threadIdx.x == 0` holds are that one thread's.
+  /// Uses where `threadIdx.x == 0` or `threadIdx.x < 8` holds are those threads' alone.
   class Guard {
    public:
     Guard(SharedUses& uses, const tir::Expr* condition);
-    ~Guard() { uses_.fixed_ = std::move(before_); }
+    ~Guard() { uses_.limits_ = std::move(before_); }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
    private:
     SharedUses& uses_;
-    std::vector<std::optional<std::int64_t>> before_;
+    std::vector<arith::ConstBound> before_;
   };
 
   /// Whether all threads of a block find the same value.
@@ -76,16 +79,12 @@ class SharedUses {
   bool may_meet(const UseSet& earlier, const UseSet& later, Occasion when);
 
  private:
-  /// Inclusive; absent ends are infinite.
-  struct Interval {
-    std::optional<std::int64_t> min, max;
-  };
   /// What a sum of multiples is made of: threads, loops, and whatever else indices hold.
   struct Variable {
     enum class Kind : std::uint8_t { Thread, Loop, Other };
     tir::Expr value;
     Kind kind;
-    Interval range;
+    arith::ConstBound range;
     /// Thread: the number of the axis.
     int axis;
     /// The value is the same where so many outer loops are in the same iteration.
@@ -108,8 +107,8 @@ class SharedUses {
     int loops;
     /// Whether the sum holds divisions and the like, of which the simplifier may know more.
     bool is_opaque;
-    /// By thread axis, the only index of it that comes here, where conditions around say so.
-    std::vector<std::optional<std::int64_t>> fixed = {};
+    /// By thread axis, which of its threads come here, as far as conditions around say it.
+    std::vector<arith::ConstBound> limits = {};
   };
   /// Two threads: equal in the first axes, and in the next one the later use's thread is ahead
   /// (sign 1) or behind.
@@ -118,7 +117,7 @@ class SharedUses {
     int sign;
   };
 
-  void fix_threads(const tir::Expr& condition);
+  void limit_threads(const tir::Expr& condition);
   void read_definitions(const tir::Stmt& s, int depth);
   void add_thread(const tir::IterVar& axis, const tir::Expr& extent);
   tir::Expr resolved(const tir::Expr& e) const;
@@ -134,6 +133,10 @@ class SharedUses {
   int loops_of(const tir::Expr& e) const;
   bool may_meet(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
+  /// Which threads of the axis come to the use.
+  arith::ConstBound indices_at(const Use& use, int axis) const;
+  /// Whether there are two such threads of which one comes to each use.
+  bool can_be(Threads threads, const Use& earlier, const Use& later) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads,
                         bool by_steps) const;
@@ -150,7 +153,7 @@ class SharedUses {
   std::vector<Thread> threads_;
 
   /// Of the uses that are asked for now.
-  std::vector<std::optional<std::int64_t>> fixed_;
+  std::vector<arith::ConstBound> limits_;
 
   std::vector<Use> uses_;
   std::unordered_multimap<std::size_t, int> uses_by_hash_;

@@ -88,8 +88,9 @@ class RandomKernel {
         if (pick(2) == 0) else_case = block(depth + 1);
         stmts.push_back(make_stmt(If{condition, then_case, else_case}));
       } else if (kind == 2) {
-        const Expr conditions[] = {tx_ < 2, tx_ < 1, tx_ == 3, all(ty_ == 1, tx_ == 0)};
-        stmts.push_back(make_stmt(If{conditions[pick(4)], leaf(), std::nullopt}));
+        const Expr conditions[] = {tx_ < 2,  tx_ < 1,  tx_ == 3, all(ty_ == 1, tx_ == 0),
+                                   tx_ >= 1, 1 <= tx_, ty_ < 1,  all(tx_ >= 1, tx_ < 3)};
+        stmts.push_back(make_stmt(If{conditions[pick(8)], leaf(), std::nullopt}));
       } else {
         stmts.push_back(leaf());
       }

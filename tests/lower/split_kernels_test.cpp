@@ -226,6 +226,23 @@ TEST(SplitKernels, MoreSharedMemoryThanABlockHasIsRefused) {
   EXPECT_EQ(refusal(body, target), "");
 }
 
+TEST(SplitKernels, MoreMemoryOfAThreadsOwnThanCudaGivesIsRefused) {
+  const auto body = [](int floats) {
+    const std::string size = std::to_string(floats);
+    return threads("t", "threadIdx.x", "64",
+                   "allocate(L_1: Pointer(local float32), float32, [" + size +
+                       "]), storage_scope = local {\nL: Buffer(L_1, float32, [" + size +
+                       "], [], scope=\"local\")[0] = A[t]\nB[t] = L[0]\n}\n");
+  };
+  TargetFacts target;
+  target.kind = TargetKind::Cuda;
+  EXPECT_EQ(refusal(body(131072), target), "");
+  EXPECT_EQ(refusal(body(131073), target),
+            "stage `B`: what a thread keeps for itself (`L_1` 524292) takes 524292 bytes; the "
+            "target has at most 524288; compute the stages at loops further inside, or keep them "
+            "in global memory");
+}
+
 // 4*(2*3 + 8) bytes in the last block.
 TEST(SplitKernels, SharedMemoryThatGrowsWithTheBlockCountsAsItsGreatest) {
   const std::string body = threads(

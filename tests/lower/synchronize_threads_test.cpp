@@ -141,10 +141,35 @@ TEST(SynchronizeThreads, OneThreadDoesNotWaitForItself) {
             "{{F}{R}}|R");
 }
 
+/// The first so many threads fill 16 elements in each of four iterations.
+std::string filled_by(int threads) {
+  return order_of(test::run(
+      synchronize_threads,
+      kernel("      for (i: int32, 0, 4) {\n        if (t < " + std::to_string(threads) +
+             ") {\n          S: Buffer(S_1, float32, [64], [], scope=\"shared\")[((i*16) + t)] = "
+             "A[((i*16) + t)]\n        }\n      }\n")));
+}
+
+TEST(SynchronizeThreads, IterationsThatFewThreadsFillApartNeedNotWait) {
+  EXPECT_EQ(filled_by(16), "{{F");
+  EXPECT_EQ(filled_by(17), "{|{F");
+}
+
+TEST(SynchronizeThreads, WhoMeetsIsAskedOfThoseThatComeThere) {
+  const auto read = [](const std::string& who, const std::string& index) {
+    return order_of(
+        synchronized("      if (" + who + ") {\n        B[t] = S[(" + index + ")]\n      }\n"));
+  };
+  EXPECT_EQ(read("t < 8", "t + 25"), "F|{R");
+  EXPECT_EQ(read("8 <= t", "t + 25"), "F{R");
+  EXPECT_EQ(read("t == 7", "t + 25"), "F{R");
+  EXPECT_EQ(read("t == 6", "t + 25"), "F|{R");
+}
+
 TEST(SynchronizeThreads, ThreadsOfOtherIndicesWaitForEachOther) {
   EXPECT_EQ(order_of(synchronized("      if (t == 0) {\n        S[0] = A[t]\n      }\n"
                                   "      if (t == 1) {\n        B[t] = S[0]\n      }\n")),
-            "F|{F}|{R");
+            "F{F}|{R");
 }
 
 TEST(SynchronizeThreads, ALoopIsWaitedForOnceWhereItsIterationsNeedNotWait) {
