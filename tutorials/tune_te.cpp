@@ -1,6 +1,6 @@
 // tune_te: tensor expressions without a schedule, tuned as a block program.
 //
-//   tune_te [--size=1024] [--trials=200] [--threads=1]
+//   tune_te [--size=1024] [--trials=200] [--threads=1] [--target=opencl]
 //
 // create_prim_func makes the program of max(A B + bias, 0); the default rules and the search do the
 // rest.

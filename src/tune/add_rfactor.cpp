@@ -1,5 +1,6 @@
 #include "tenon/tune/rules.h"
 #include "tune/block_facts.h"
+#include "tune/tiles.h"
 #include "tune/tried.h"
 
 namespace tenon::tune {
@@ -21,24 +22,6 @@ bool is_worth_it(const Schedule& sch, BlockRV block, double jobs) {
   return lengths.spatial < jobs;
 }
 
-/// The loop that all loops of the reduction are fused to, below those of independent elements.
-struct Fused {
-  LoopRV loop;
-  int spatial_loops;
-};
-Fused fused_reduction(Schedule& sch, BlockRV block) {
-  std::vector<LoopRV> spatial, reduction;
-  const std::vector<LoopRV> loops = sch.get_loops(block);
-  const tir::BlockRealize realize = sch.get(block);
-  for (const LoopRV loop : loops)
-    (class_of(realize, sch.get(loop)) == LoopClass::Reduction ? reduction : spatial)
-        .push_back(loop);
-  std::vector<LoopRV> order = spatial;
-  order.insert(order.end(), reduction.begin(), reduction.end());
-  if (order.size() > 1) sch.reorder(order);
-  return {sch.fuse(reduction), static_cast<int>(spatial.size())};
-}
-
 }  // namespace
 
 ScheduleRule add_rfactor(const RFactorOptions& options) {
@@ -49,7 +32,7 @@ ScheduleRule add_rfactor(const RFactorOptions& options) {
             if (is_root(sch, block) || !is_worth_it(sch, block, jobs)) return designs;
             for (const std::size_t part : {0u, 1u})
               if (auto done = tried(sch, [&](Schedule& own) {
-                    const Fused fused = fused_reduction(own, block);
+                    const FusedReduction fused = fused_reduction(own, block);
                     const auto factors = own.sample_perfect_tile(
                         fused.loop, {.n = 2, .max_innermost_factor = options.max_innermost_factor});
                     const std::vector<LoopRV> parts = own.split(fused.loop, factors);

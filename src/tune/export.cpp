@@ -222,6 +222,10 @@ std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
                          const Target& target) {
   const auto& [name, func] = *mod.functions.begin();
   std::string arrays, call;
+  const tir::TargetKind kind = target.facts().kind;
+  const std::string device = kind == tir::TargetKind::Cuda     ? "cuda(0)"
+                             : kind == tir::TargetKind::OpenCl ? "opencl(0)"
+                                                               : "cpu(0)";
   for (const tir::BufferParam& array : func.buffers) {
     std::string shape;
     for (const tir::Expr& extent : array.declared->shape)
@@ -229,7 +233,7 @@ std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
     const std::string argument =
         "a" + std::to_string(arrays.empty() ? 0 : std::count(arrays.begin(), arrays.end(), '\n'));
     arrays += "  const auto " + argument + " = runtime::NDArray::random({" + shape +
-              "}, DataType::parse(\"" + array.declared->dtype.str() + "\"));  // " +
+              "}, DataType::parse(\"" + array.declared->dtype.str() + "\"), " + device + ");  // " +
               array.declared->name + "\n";
     call += (call.empty() ? "" : ", ") + argument;
   }
@@ -240,7 +244,7 @@ std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
          "int main() {\n  s_tir::Schedule sch(s_tir::parse_script(kProgram));\n  schedule(sch);\n" +
          "  const runtime::Module mod = build(sch.mod(), Target(" + quoted(target.str()) + "));\n" +
          arrays + "  mod[" + quoted(name) + "](" + call + ");\n" + "  std::cout << mod[" +
-         quoted(name) + "].time_evaluator(cpu(0), {.min_repeat_ms = 100})(" + call +
+         quoted(name) + "].time_evaluator(" + device + ", {.min_repeat_ms = 100})(" + call +
          ").median << \" s\\n\";\n}\n";
 }
 

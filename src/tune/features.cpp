@@ -16,13 +16,14 @@ namespace {
 
 using namespace tir;
 
-constexpr std::size_t kOperations = 8, kLoopFacts = 12, kBuffers = 5, kBufferFacts = 10,
+constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFacts = 10,
                       kIntensities = 10, kOutput = 2;
 constexpr double kLineBytes = 64;
 
-/// A loop around a store.
+/// A loop around a store, or threads that it runs on.
 struct Loop {
-  const For* loop;
+  Var var;
+  ForKind kind;
   double extent;
 };
 
@@ -80,7 +81,7 @@ std::int64_t value_at(const Expr& index, const std::vector<Loop>& loops, std::si
       });
   return evaluate_int(without_loads, [&](const Var& var) -> std::int64_t {
     for (std::size_t n = 0; n < loops.size(); ++n)
-      if (loops[n].loop->var.same_as(var))
+      if (loops[n].var.same_as(var))
         return n < first ? 0 : static_cast<std::int64_t>(loops[n].extent) - 1;
     return 0;
   });
@@ -131,11 +132,11 @@ class Reader {
   Features result;
 
   void stmt(const Stmt& s) {
-    if (const For* loop = s.as<For>()) {
-      loops_.push_back({loop, static_cast<double>(constant_int(loop->extent).value_or(1))});
-      stmt(loop->body);
-      loops_.pop_back();
-      return;
+    if (const For* loop = s.as<For>())
+      return inside({loop->var, loop->kind, extent_of(loop->extent)}, loop->body);
+    if (const Attr* attr = s.as<Attr>(); attr && is_thread(attr->kind)) {
+      const IterVar& axis = std::get<IterVar>(attr->subject);
+      return inside({axis.var(), ForKind::ThreadBinding, extent_of(attr->value)}, attr->body);
     }
     if (const Attr* attr = s.as<Attr>(); attr && attr->key == "auto_unroll_max_step") {
       const double before =
@@ -157,6 +158,19 @@ class Reader {
   }
 
  private:
+  static double extent_of(const Expr& extent) {
+    return static_cast<double>(constant_int(extent).value_or(1));
+  }
+  static bool is_thread(AttrKind kind) {
+    return kind == AttrKind::ThreadExtent || kind == AttrKind::VirtualThread;
+  }
+
+  void inside(const Loop& loop, const Stmt& body) {
+    loops_.push_back(loop);
+    stmt(body);
+    loops_.pop_back();
+  }
+
   double iterations_from(std::size_t first) const {
     double product = 1;
     for (std::size_t n = first; n < loops_.size(); ++n) product *= loops_[n].extent;
@@ -183,19 +197,20 @@ class Reader {
   }
 
   void add_loops(std::vector<float>& row) const {
-    double vectors = 1, unrolled = 1, parallel = 1;
+    double vectors = 1, unrolled = 1, parallel = 1, threads = 1;
     for (const Loop& loop : loops_) {
-      if (loop.loop->kind == ForKind::Vectorized) vectors *= loop.extent;
-      if (loop.loop->kind == ForKind::Unrolled) unrolled *= loop.extent;
-      if (loop.loop->kind == ForKind::Parallel) parallel *= loop.extent;
+      if (loop.kind == ForKind::Vectorized) vectors *= loop.extent;
+      if (loop.kind == ForKind::Unrolled) unrolled *= loop.extent;
+      if (loop.kind == ForKind::Parallel) parallel *= loop.extent;
+      if (loop.kind == ForKind::ThreadBinding) threads *= loop.extent;
     }
     const auto extent_from_inside = [&](std::size_t n) {
       return n < loops_.size() ? loops_[loops_.size() - 1 - n].extent : 1;
     };
-    for (const double fact :
-         {vectors, unrolled, parallel, unroll_, guards_, static_cast<double>(loops_.size()),
-          extent_from_inside(0), extent_from_inside(1), extent_from_inside(2),
-          extent_from_inside(3), iterations_from(0), loops_.empty() ? 1 : loops_.front().extent})
+    for (const double fact : {vectors, unrolled, parallel, threads, unroll_, guards_,
+                              static_cast<double>(loops_.size()), extent_from_inside(0),
+                              extent_from_inside(1), extent_from_inside(2), extent_from_inside(3),
+                              iterations_from(0), loops_.empty() ? 1 : loops_.front().extent})
       row.push_back(amount(fact));
   }
 

@@ -5,8 +5,8 @@
 namespace tenon::tune {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JobArgument, dtype, shape, is_read, is_written)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Job, library, function, arguments, expected, records, threads,
-                                   memory_limit_bytes, seed, number, repeat, min_repeat_ms,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Job, library, function, arguments, expected, records, device,
+                                   threads, memory_limit_bytes, seed, number, repeat, min_repeat_ms,
                                    slow_seconds, relative_tolerance, absolute_tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Answer, outcome, seconds, reason)
 

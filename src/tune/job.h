@@ -23,6 +23,8 @@ struct Job {
   /// that records, what is written there.
   std::string expected = {};
   bool records = false;
+  /// "cuda" or "opencl": arrays are there when the function is called. "cpu": here.
+  std::string device = "cpu";
   int threads = 1;
   std::int64_t memory_limit_bytes = 0;
   std::uint64_t seed = 1;

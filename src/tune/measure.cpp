@@ -9,6 +9,7 @@
 
 #include "tenon/codegen/files.h"
 #include "tenon/driver/build.h"
+#include "tenon/driver/device_of.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "tune/child_process.h"
@@ -69,6 +70,9 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
   return *mod.functions.begin();
 }
 
+/// For the processor that launches what the target runs.
+Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
+
 Measurement measurement_of(const EndedChild& child, double limit) {
   if (child.timed_out)
     return {Outcome::TimedOut,
@@ -126,9 +130,9 @@ struct Measurer::State {
   int built = 0;
   std::optional<double> least = std::nullopt;
 
-  std::filesystem::path save(const tir::IRModule& mod, int number) const {
+  std::filesystem::path save(const tir::IRModule& mod, int number, const Target& own) const {
     const std::filesystem::path library = folder.file("candidate" + std::to_string(number) + ".so");
-    compile(mod, target).save(library);
+    compile(mod, own).save(library);
     return library;
   }
 
@@ -156,9 +160,6 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
                    const MeasureOptions& options)
     : state_(std::make_unique<State>(target, options)) {
   const auto& [name, func] = only_function(unscheduled);
-  if (target.facts().is_gpu())
-    throw TargetError("tuning: candidates run on this machine's processor, not on `" +
-                      target.str() + "`");
   if (state_->options.build_workers <= 0) state_->options.build_workers = physical_cores();
   Job& job = state_->job;
   job = {.function = name,
@@ -172,9 +173,15 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
          .min_repeat_ms = options.min_repeat_ms,
          .relative_tolerance = options.relative_tolerance,
          .absolute_tolerance = options.absolute_tolerance};
+  // The program before scheduling has no threads of a device: the host computes what is right.
   Job recording = job;
   recording.records = true;
-  recording.library = state_->save(unscheduled, state_->built++).string();
+  recording.library = state_->save(unscheduled, state_->built++, host_of(target)).string();
+  if (target.facts().is_gpu()) {
+    job.device = to_string(device_of(target).type);
+    // Drivers reserve addresses for more memory than there is.
+    job.memory_limit_bytes = 0;
+  }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
   std::filesystem::remove(recording.library);
   if (!result.is_valid())
@@ -189,7 +196,7 @@ std::vector<Build> Measurer::build(const std::vector<tir::IRModule>& candidates)
   state_->built += static_cast<int>(candidates.size());
   parallel_for(candidates.size(), state_->options.build_workers, [&](std::size_t n) {
     try {
-      result[n].library = state_->save(candidates[n], first + static_cast<int>(n));
+      result[n].library = state_->save(candidates[n], first + static_cast<int>(n), state_->target);
     } catch (const std::exception& error) {
       result[n].error = error.what();
     }

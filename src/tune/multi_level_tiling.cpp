@@ -4,6 +4,7 @@
 #include "tenon/tir/walk.h"
 #include "tenon/tune/rules.h"
 #include "tune/block_facts.h"
+#include "tune/tiles.h"
 #include "tune/tried.h"
 
 namespace tenon::tune {
@@ -13,40 +14,6 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
-
-/// A schedule that is tiled, and the loops of each level, outermost first.
-struct Tiled {
-  Schedule sch;
-  std::vector<std::vector<LoopRV>> levels;
-};
-
-Tiled tiled(Schedule sch, BlockRV block, const TilingOptions& options) {
-  sch.annotate(block, "meta_schedule.tiling_structure", options.structure);
-  std::vector<std::size_t> spatial_levels, reduction_levels;
-  for (std::size_t n = 0; n < options.structure.size(); ++n)
-    (options.structure[n] == 'R' ? reduction_levels : spatial_levels).push_back(n);
-  Tiled result{sch, std::vector<std::vector<LoopRV>>(options.structure.size())};
-  const std::vector<LoopRV> loops = result.sch.get_loops(block);
-  const tir::BlockRealize realize = result.sch.get(block);
-  for (const LoopRV loop : loops) {
-    const bool is_reduction = class_of(realize, result.sch.get(loop)) == LoopClass::Reduction;
-    const std::vector<std::size_t>& levels = is_reduction ? reduction_levels : spatial_levels;
-    if (levels.size() == 1) {
-      result.levels[levels.front()].push_back(loop);
-      continue;
-    }
-    const auto factors = result.sch.sample_perfect_tile(
-        loop, {.n = static_cast<int>(levels.size()),
-               .max_innermost_factor = options.max_innermost_factor});
-    const std::vector<LoopRV> parts = result.sch.split(loop, factors);
-    for (std::size_t n = 0; n < levels.size(); ++n) result.levels[levels[n]].push_back(parts[n]);
-  }
-  std::vector<LoopRV> order;
-  for (const std::vector<LoopRV>& level : result.levels)
-    order.insert(order.end(), level.begin(), level.end());
-  result.sch.reorder(order);
-  return result;
-}
 
 /// A block that passes results on, element by element: what a write cache would be.
 bool passes_results_on(const Schedule& sch, BlockRV consumer) {
@@ -131,7 +98,7 @@ ScheduleRule multi_level_tiling(const TilingOptions& options) {
   return {"multi_level_tiling",
           [options](const Schedule& sch, BlockRV block, const Target& target) {
             if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
-            const Tiled own = tiled(sch, block, options);
+            const Tiled own = tiled(sch, block, options.structure, options.max_innermost_factor);
             std::vector<Schedule> designs = with_write_reuse(own, block, options);
             if (!options.read_reuse_level) return designs;
             const auto& level = own.levels[static_cast<std::size_t>(*options.read_reuse_level - 1)];

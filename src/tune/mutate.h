@@ -18,5 +18,9 @@ inline constexpr const char* kParallelKey = "meta_schedule.parallel";
 inline constexpr const char* kVectorizeKey = "meta_schedule.vectorize";
 inline constexpr const char* kUnrollExplicitKey = "meta_schedule.unroll_explicit";
 inline constexpr const char* kUnrollImplicitKey = "meta_schedule.unroll_implicit";
+/// At a copy that the threads of a block make together: how many elements each moves at once.
+inline constexpr const char* kCooperativeFetchKey = "meta_schedule.cooperative_fetch";
+/// At a block that an intrinsic is to compute: its name.
+inline constexpr const char* kIntrinsicKey = "meta_schedule.auto_tensorize";
 
 }  // namespace tenon::tune

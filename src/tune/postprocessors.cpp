@@ -6,6 +6,7 @@
 #include "tenon/tir/walk.h"
 #include "tune/block_facts.h"
 #include "tune/mutate.h"
+#include "tune/tiles.h"
 #include "tune/tried.h"
 
 namespace tenon::tune {
@@ -123,7 +124,8 @@ void rewrite_block(Schedule& sch, BlockRV block, const Notes& notes) {
   const tir::For innermost = sch.get(loops.size() > fused ? loops.back() : outermost);
   const std::int64_t extent = extent_of(innermost);
   const bool is_vector =
-      loops.size() > fused && is_plain(innermost) && extent > 1 && extent <= notes.vectorize &&
+      !realize.block->annotations.contains(kIntrinsicKey) && loops.size() > fused &&
+      is_plain(innermost) && extent > 1 && extent <= notes.vectorize &&
       class_of(realize, innermost) == LoopClass::Spatial && is_over_neighbours(realize, innermost);
   if (is_vector)
     replaced(sch, [&](Schedule& own) {
@@ -148,6 +150,11 @@ void decompose(Schedule& sch, const std::string& name) {
   const BlockRV block = sch.get_block(name, function_name(sch));
   const std::vector<LoopRV> loops = sch.get_loops(block);
   const tir::BlockRealize realize = sch.get(block);
+  const auto is_shared = [&](LoopRV loop) {
+    return class_of(realize, sch.get(loop)) == LoopClass::Reduction &&
+           tir::traits_of(sch.get(loop)).thread;
+  };
+  if (std::any_of(loops.begin(), loops.end(), is_shared)) return;
   for (const LoopRV loop : loops)
     if (class_of(realize, sch.get(loop)) != LoopClass::Spatial) {
       sch.decompose_reduction(block, loop);
@@ -185,9 +192,36 @@ Postprocessor rewrite_reduction_blocks() {
           }};
 }
 
-std::vector<Postprocessor> default_postprocessors(const Target&) {
-  return {disallow_dynamic_loops(), rewrite_parallel_vectorize_unroll(),
-          rewrite_reduction_blocks()};
+Postprocessor rewrite_intrinsics() {
+  return {
+      "rewrite_intrinsics", [](Schedule& sch, const Target&) {
+        std::vector<std::pair<std::string, std::string>> wanted;
+        tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+          const auto note = realize.block->annotations.find(kIntrinsicKey);
+          if (note == realize.block->annotations.end()) return;
+          wanted.emplace_back(realize.block->name, tir::annotation_text(note->second).value_or(""));
+        });
+        // Where sums start in a block of their own, it has the note as well, and keeps its loops.
+        bool is_called = wanted.empty();
+        for (const auto& note : wanted) {
+          const BlockRV block = sch.get_block(note.first, function_name(sch));
+          sch.unannotate(block, kIntrinsicKey);
+          is_called |=
+              replaced(sch, [&](Schedule& own) { compute_by_intrinsic(own, block, note.second); });
+        }
+        if (!is_called)
+          throw ScheduleError("intrinsic `" + wanted.front().second +
+                              "` computes none of the blocks that it was to compute");
+      }};
+}
+
+std::vector<Postprocessor> default_postprocessors(const Target& target) {
+  if (target.facts().is_gpu())
+    return {disallow_dynamic_loops(),   rewrite_cooperative_fetches(),
+            rewrite_unbound_blocks(),   rewrite_parallel_vectorize_unroll(),
+            rewrite_reduction_blocks(), verify_device_program()};
+  return {disallow_dynamic_loops(), rewrite_parallel_vectorize_unroll(), rewrite_reduction_blocks(),
+          rewrite_intrinsics()};
 }
 
 }  // namespace tenon::tune

@@ -4,6 +4,7 @@
 
 #include "tenon/tir/walk.h"
 #include "tune/block_facts.h"
+#include "tune/mutate.h"
 
 namespace tenon::tune {
 
@@ -26,11 +27,24 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
   return result;
 }
 
+/// Inside of a block that an intrinsic is to compute, where nothing else is changed.
+bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
+  const tir::Block& own = *sch.get(block).block;
+  bool result = false;
+  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+    if (!realize.block->annotations.contains(kIntrinsicKey)) return;
+    tir::walk(realize.block->body, [&](const tir::BlockRealize& inner) {
+      result = result || inner.block.get() == &own;
+    });
+  });
+  return result;
+}
+
 std::vector<Schedule> applied(const ScheduleRule& rule, const std::vector<Schedule>& designs,
                               BlockRV block, const Target& target) {
   std::vector<Schedule> result;
   for (const Schedule& design : designs) {
-    if (!exists(design, block)) {
+    if (!exists(design, block) || is_for_intrinsic(design, block)) {
       result.push_back(design);
       continue;
     }

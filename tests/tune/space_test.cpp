@@ -93,10 +93,6 @@ def main(A: T.Buffer[(2, 4096), "float32"], B: T.Buffer[2, "float32"]) -> None:
   EXPECT_NE(designs[2].trace().text().find("rfactor"), std::string::npos);
 }
 
-TEST(DefaultRules, AreNotThereForDevices) {
-  EXPECT_THROW(default_rules(Target("opencl")), TargetError);
-}
-
 /// The best schedule that the reference found: its decisions, with our post-processors, must give
 /// its script.
 void expect_known_best(const std::string& file) {

@@ -1,5 +1,6 @@
 #include "tutorials/common/tuning.h"
 
+#include <tenon/driver/device_of.h>
 #include <tenon/driver/loop_page.h>
 #include <tenon/tooling/multiply_add_peak.h>
 
@@ -14,6 +15,7 @@ using namespace tenon;
 namespace po = boost::program_options;
 
 Target TuningArguments::target() const {
+  if (!device.empty()) return Target(device);
   return Target("llvm --num-cores=" + std::to_string(threads));
 }
 
@@ -35,6 +37,7 @@ TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments de
       ("size", po::value(&own.size)->default_value(own.size), "of the matrices")(
           "trials", po::value(&own.trials)->default_value(own.trials), "candidates to measure")(
           "threads", po::value(&own.threads)->default_value(own.threads), "that run a candidate")(
+          "target", po::value(&own.device), "of a device: opencl, or cuda -arch=sm_80")(
           "work-dir", po::value(&own.work_dir), "keep the database there, or go on from it")(
           "seed", po::value(&own.seed)->default_value(own.seed), "of all that is drawn")(
           "report", po::value(&own.report), "write a page of HTML about the database")(
@@ -80,17 +83,21 @@ int show_best(const tir::IRModule& mod, const tune::Database& database,
   }
   std::cout << sch->trace() << '\n';
   const runtime::Module lib = build(sch->mod(), arguments.target());
-  const std::vector<runtime::NDArray> arrays = random_arrays(mod);
+  const Device device = device_of(arguments.target());
+  std::vector<runtime::NDArray> arrays;
+  for (const runtime::NDArray& array : random_arrays(mod)) arrays.push_back(array.copy_to(device));
   const runtime::Timing timing =
       lib[lib.entry_name()]
-          .time_evaluator(cpu(0), {.number = 10, .repeat = 5, .min_repeat_ms = 100})
+          .time_evaluator(device, {.number = 10, .repeat = 5, .min_repeat_ms = 100})
           .evaluate(std::vector<runtime::Argument>(arrays.begin(), arrays.end()));
   const double gflops = tune::estimate_flops(mod) / timing.median / 1e9;
   std::printf("Time cost of MyModule after tuning: %.3f ms\n", timing.median * 1e3);
-  std::printf(
-      "%.1f GFLOPS on %d thread(s), %.0f%% of the peak measured here; the database has %.3f ms\n\n",
-      gflops, arguments.threads, 100 * gflops / multiply_add_peak(arguments.threads),
-      record->measurement.median() * 1e3);
+  if (device == cpu(0))
+    std::printf("%.1f GFLOPS on %d thread(s), %.0f%% of the peak measured here", gflops,
+                arguments.threads, 100 * gflops / multiply_add_peak(arguments.threads));
+  else
+    std::printf("%.1f GFLOPS on %s", gflops, device.str().c_str());
+  std::printf("; the database has %.3f ms\n\n", record->measurement.median() * 1e3);
   std::fflush(stdout);
   if (!arguments.report.empty()) std::ofstream(arguments.report) << tune::report(database);
   if (!arguments.page.empty())

@@ -9,7 +9,7 @@
 #include <tenon/tune/tasks.h>
 #include <tenon/tune/tune.h>
 
-/// --size, --trials, --threads, --work-dir, --seed, --report, --page, --save
+/// --size, --trials, --threads, --target, --work-dir, --seed, --report, --page, --save
 struct TuningArguments {
   int size = 128;
   int trials = 64;
@@ -25,7 +25,10 @@ struct TuningArguments {
   /// Under mpirun, the processes that measure.
   std::shared_ptr<tenon::tune::Fleet> ranks = nullptr;
 
-  /// "llvm --num-cores=1"
+  /// A device's target, such as "opencl"; empty: this processor.
+  std::string device = {};
+
+  /// The device's, or "llvm --num-cores=1" with the threads.
   tenon::Target target() const;
   /// What all of the tutorials ask for; the program is filled in.
   tenon::tune::TuneOptions options() const;

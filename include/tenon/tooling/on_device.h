@@ -7,13 +7,9 @@
 #pragma once
 
 #include "tenon/driver/arguments.h"
-#include "tenon/driver/target.h"
+#include "tenon/driver/device_of.h"
 
 namespace tenon {
-
-/// The first of the target's kind; the host for a target that is a processor's. Throws RuntimeError
-/// that says what is missing if there is none.
-Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
 
 /// The same values, with arrays on the device.
 std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgument>& call);

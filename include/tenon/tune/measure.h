@@ -86,8 +86,10 @@ class Measurer {
  public:
   /// Compiles and runs the module as it is: what it computes of random inputs is what candidates
   /// must compute. The target's cores (`-num-cores`) are how many threads run it, here and for the
-  /// candidates. TypeError: a module with other than one function, parameters that are no arrays of
-  /// constant shape. RuntimeError: it cannot be run, or there is no worker program.
+  /// candidates. For a device's target the host computes what is right, and candidates are called
+  /// with arrays on the device. TypeError: a module with other than one function, parameters that
+  /// are no arrays of constant shape. RuntimeError: it cannot be run, there is no such device, or
+  /// no worker program.
   Measurer(const tir::IRModule& unscheduled, const Target& target,
            const MeasureOptions& options = {});
   ~Measurer();

@@ -24,7 +24,9 @@ struct Postprocessor {
 };
 
 /// In this order: disallow_dynamic_loops, rewrite_parallel_vectorize_unroll,
-/// rewrite_reduction_blocks.
+/// rewrite_reduction_blocks, rewrite_intrinsics. For devices: disallow_dynamic_loops,
+/// rewrite_cooperative_fetches, rewrite_unbound_blocks, rewrite_parallel_vectorize_unroll,
+/// rewrite_reduction_blocks, verify_device_program.
 std::vector<Postprocessor> default_postprocessors(const Target& target);
 
 /// Candidates with a loop whose extent is no constant are dropped.
@@ -35,7 +37,18 @@ Postprocessor disallow_dynamic_loops();
 Postprocessor rewrite_parallel_vectorize_unroll();
 /// The init of a reduction becomes a block of its own, in front of the first loop that is not over
 /// independent elements.
+/// A sum whose terms threads share keeps its init.
 Postprocessor rewrite_reduction_blocks();
+/// The blocks that tiling_with_intrinsic left for an intrinsic are computed by it.
+Postprocessor rewrite_intrinsics();
+/// The copies of device_tiling are divided among the threads of the block, in vectors of the length
+/// that was sampled.
+Postprocessor rewrite_cooperative_fetches();
+/// Loops of a kernel that no rule has bound are divided among blocks and threads.
+Postprocessor rewrite_unbound_blocks();
+/// Candidates that the device cannot launch (too many threads, too much shared memory), or whose
+/// threads could not wait for each other, are dropped before they are compiled.
+Postprocessor verify_device_program();
 
 }  // namespace tenon::tune
 

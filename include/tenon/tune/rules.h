@@ -1,7 +1,7 @@
 // Rules: ways to transform a block that are worth trying, with what is open about them sampled.
 //
 // They are the rules of TVM's MetaSchedule (Shao et al., "Tensor Program Optimization with
-// Probabilistic Programs", NeurIPS 2022), with its structures and numbers for CPUs; tiles of
+// Probabilistic Programs", NeurIPS 2022), with its structures and numbers; tiles of
 // several levels are Ansor's (Zheng et al., OSDI 2020).
 //
 //   tune::ScheduleRule unroll_all{"unroll_all", [](const s_tir::Schedule& sch, s_tir::BlockRV block,
@@ -32,8 +32,10 @@ struct ScheduleRule {
       apply;
 };
 
-/// For CPUs, in this order: inline_constants, auto_inline, add_rfactor, multi_level_tiling,
-/// parallelize_vectorize_unroll, random_compute_location. TargetError for targets without rules.
+/// For CPUs, in this order: inline_constants, auto_inline, tiling_with_intrinsic for each intrinsic
+/// that is registered now, add_rfactor, multi_level_tiling, parallelize_vectorize_unroll,
+/// random_compute_location. For devices: inline_constants, device_tiling, auto_inline into
+/// producers too, cross_thread_reduction, parallelize_vectorize_unroll (which only unrolls).
 std::vector<ScheduleRule> default_rules(const Target& target);
 
 /// Blocks without loops that write a constant are computed where they are read.
@@ -76,6 +78,41 @@ struct TilingOptions {
 /// Reductions whose inputs are used again and again, tiled. One design for each level of write
 /// reuse, innermost first, and one without; the same again with large inputs copied.
 ScheduleRule multi_level_tiling(const TilingOptions& options = {});
+
+/// How products with an intrinsic inside are tiled around it.
+struct IntrinsicTilingOptions {
+  /// As TilingOptions, of the loops around the intrinsic.
+  std::string structure = "SSRSRS";
+  int max_innermost_factor = 64;
+};
+/// A reduction that the registered intrinsic (s_tir/tensor_intrin.h) computes a tile of: as it is,
+/// and one design in which the intrinsic computes tiles of its size, with tiles of several levels
+/// around. Whether it does is found by trying: extents must be multiples of the intrinsic's.
+ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
+                                   const IntrinsicTilingOptions& options = {});
+
+/// The tiles of a device: which levels are bound to what, and what is copied where.
+struct DeviceTilingOptions {
+  /// As TilingOptions.
+  std::string structure = "SSSRRSRS";
+  int max_innermost_factor = 64;
+  /// What the loops of the first levels, fused, are bound to; below the last of them is what one
+  /// thread does, and keeps its sums in local memory.
+  std::vector<std::string> thread_axes = {"blockIdx.x", "vthread.x", "threadIdx.x"};
+  /// The level below which the threads of a block copy their inputs to shared memory, together.
+  int read_reuse_level = 4;
+  /// How many elements a thread may copy at once: one of these is sampled for each input.
+  std::vector<std::int64_t> vector_loads = {1, 2, 4};
+};
+/// Reductions whose inputs are used again and again, tiled for a device. One design.
+ScheduleRule device_tiling(const DeviceTilingOptions& options = {});
+
+/// How many threads may share one sum.
+struct CrossThreadOptions {
+  std::vector<std::int64_t> thread_extents = {4, 8, 16, 32, 64, 128, 256, 512};
+};
+/// Long sums on a device: as they are, and with the terms of each divided among threads.
+ScheduleRule cross_thread_reduction(const CrossThreadOptions& options = {});
 
 /// How far loops run in parallel, in vectors and written out.
 struct ParallelizeOptions {

@@ -1,0 +1,17 @@
+// The device that a target's programs run on.
+#pragma once
+
+#include "tenon/driver/target.h"
+#include "tenon/runtime/device.h"
+
+#pragma GCC visibility push(default)
+
+namespace tenon {
+
+/// The first of the target's kind; the host for a target that is a processor's. Throws RuntimeError
+/// that says what is missing if there is none.
+Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
+
+}  // namespace tenon
+
+#pragma GCC visibility pop
