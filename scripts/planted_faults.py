@@ -13,7 +13,11 @@ then those that test the whole (golden, fuzz, ...); the first test that fails en
 first finding. What is found goes at once into a file of JSON lines, one for each fault and way to look, so
 that a run can be interrupted.
 
---only TEXT       only faults with TEXT in their name
+Each program is run without a fault first, once for a commit: tests that fail by themselves see nothing, and
+are left out. Likewise fuzzing, with the same seeds: what it finds without a fault has to be mended first. These
+lines of the file have no fault.
+
+--only TEXT       only faults with TEXT in their name; given more than once, with one of the texts
 --from N          only from the N-th of the list on
 --no-tests        only fuzzing
 --quick           of what tests the whole, only the known texts (golden)
@@ -30,6 +34,7 @@ that a run can be interrupted.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -51,6 +56,8 @@ WHOLE = ["golden", "errors", "fuzz", "topi", "end_to_end"]
 TEST_SECONDS = 900
 TEST_BYTES = 12 << 30
 FUZZ_LIMITS = ["--compile", "--stop-at-first"]
+# Instead of a test's name, where a program ends before it begins one.
+BEFORE_TESTS = "the program"
 
 
 def faults():
@@ -75,20 +82,27 @@ def check(listed):
 
 
 class Results:
-    """The lines of a file, the last one of each fault and way to look; `find` gives that."""
+    """The lines of a file: the last one of each fault and way to look, and of each run without a fault."""
 
     def __init__(self, path):
         self.path = path
         self.last = {}
+        self.unplanted = {}
         if path.exists():
             for line in path.read_text().splitlines():
                 self._take(json.loads(line))
 
     def _take(self, result):
-        self.last[result["fault"], result["way"]] = result
+        if result["fault"] is None:
+            self.unplanted[result["commit"], result["way"], result["what"]] = result
+        else:
+            self.last[result["fault"], result["way"]] = result
 
     def find(self, fault, way):
         return self.last.get((fault["name"], way))
+
+    def find_unplanted(self, commit, way, what):
+        return self.unplanted.get((commit, way, what))
 
     def add(self, result):
         self._take(result)
@@ -186,10 +200,15 @@ class DoesNotBuild(Exception):
     pass
 
 
-def build(target, where, options):
-    status, output = run([*shlex.split(options.ninja), "-C", "build", f"-j{options.jobs}", target], where)
-    if status != 0:
-        raise DoesNotBuild(output[-3000:])
+@contextlib.contextmanager
+def planted(fault, where):
+    path = where / fault["file"]
+    text = path.read_text()
+    path.write_text(text.replace(fault["old"], fault["new"]))
+    try:
+        yield
+    finally:
+        path.write_text(text)
 
 
 def failed_tests(status, output):
@@ -198,76 +217,131 @@ def failed_tests(status, output):
     if failed or status == 0:
         return failed
     begun = re.findall(r"^\[ RUN      \] ([\w./]+)", output, re.MULTILINE)
-    last = begun[-1] if begun else "the program"
+    last = begun[-1] if begun else BEFORE_TESTS
     return [f"{last} (does not end)" if status is None else f"{last} (crashes)"]
 
 
-def run_tests(fault, where, options):
-    """The first program that sees the fault, with its tests that do."""
-    own = [name for name in fault["tests"] if name not in WHOLE]
-    programs = fault["tests"] if options.all_tests else own + (WHOLE[:1] if options.quick else WHOLE)
-    found = {"program": None, "seen_by": [], "asked": programs}
-    for name in programs:
-        build(f"test_{name}", where, options)
-        how = [] if options.all_tests else ["--gtest_fail_fast"]
-        program = where / "build/tests" / f"test_{name}"
-        failed = failed_tests(*run([program, *how], where, TEST_SECONDS, limit_memory))
-        if failed and not found["program"]:
-            found["program"] = name
-        found["seen_by"] += failed
-        if failed and not options.all_tests:
-            break
-    return found
+class Search:
+    """The two ways to look for a fault in a worktree at a commit."""
 
+    def __init__(self, where, commit, options, results):
+        self.where, self.commit, self.options, self.results = where, commit, options, results
 
-def fuzz(fault, where, options):
-    """The first finding, with the time to it."""
-    build("fuzz", where, options)
-    command = [where / "build/fuzz/fuzz", "--seed", str(options.seed), "--seconds", str(options.seconds),
-               "--jobs", str(options.jobs), *FUZZ_LIMITS, *fault.get("fuzz_options", [])]
-    status, output = run(command, where, options.seconds + 600)
-    found = {"seconds": options.seconds, "finding": None, "after": None, "cases": None}
-    if status == 0:
+    # ---- tests ----
+
+    def tests(self, fault):
+        """The first program that sees the fault, with its tests that do."""
+        own = [name for name in fault["tests"] if name not in WHOLE]
+        whole = WHOLE[:1] if self.options.quick else WHOLE
+        programs = fault["tests"] if self.options.all_tests else own + whole
+        found = {"program": None, "seen_by": [], "asked": programs}
+        how = [] if self.options.all_tests else ["--gtest_fail_fast"]
+        for name in programs:
+            alone = self._failing_alone(name)
+            with planted(fault, self.where):
+                failed = self._run_program(name, alone, how)
+            if failed and not found["program"]:
+                found["program"] = name
+            found["seen_by"] += failed
+            if failed and not self.options.all_tests:
+                break
         return found
-    kinds = re.findall(r"^  \d+x (.*); seeds (\d+)", output, re.MULTILINE)
-    cases = re.search(r"^(\d+) cases in ([\d.]+) s", output, re.MULTILINE)
-    found["finding"] = f"{kinds[0][0][:60]} (seed {kinds[0][1]})" if kinds else f"ends with {status}"
-    found["cases"], found["after"] = (int(cases[1]), float(cases[2])) if cases else (0, 0.0)
-    return found
 
+    def _failing_alone(self, name):
+        """The tests of a program that fail without a fault."""
+        known = self.results.find_unplanted(self.commit, "tests", name)
+        if known:
+            return known["fails"]
+        start = time.monotonic()
+        fails = []
+        # What crashes hides the tests behind it: they are run again without it.
+        while failed := self._run_program(name, fails, []):
+            print(f"without a fault, test_{name} fails: {', '.join(failed)}", flush=True)
+            if failed[0].startswith(BEFORE_TESTS):
+                sys.exit("planted_faults.py: it cannot see anything")
+            fails += [test.split()[0] for test in failed]
+            if not any(test.endswith(")") for test in failed):
+                break
+        self._add_unplanted("tests", name, {"fails": fails}, start)
+        return fails
 
-def is_known(fault, way, results, options):
-    found = results.find(fault, way)
-    if found is None:
-        return False
-    return way == "tests" or bool(found["finding"]) or found["seconds"] >= options.seconds
+    def _run_program(self, name, left_out, how):
+        self._build(f"test_{name}")
+        if left_out:
+            how = [*how, f"--gtest_filter=-{':'.join(left_out)}"]
+        program = self.where / "build/tests" / f"test_{name}"
+        return failed_tests(*run([program, *how], self.where, TEST_SECONDS, limit_memory))
 
+    # ---- fuzzing ----
 
-def plant(fault, where, options, commit, results):
-    """Looks for it in the ways that are asked for, and adds what is found to the results."""
-    ways = [] if options.no_tests else [("tests", run_tests)]
-    ways += [] if options.no_fuzz else [("fuzz", fuzz)]
-    if options.resume:
-        ways = [(way, look) for way, look in ways if not is_known(fault, way, results, options)]
-    if not ways:
-        return
-    path = where / fault["file"]
-    text = path.read_text()
-    path.write_text(text.replace(fault["old"], fault["new"]))
-    try:
-        for way, look in ways:
+    def fuzz(self, fault):
+        """The first finding, with the time to it."""
+        own = fault.get("fuzz_options", [])
+        self._check_fuzzing_alone(own)
+        with planted(fault, self.where):
+            return self._fuzz(own)
+
+    def _check_fuzzing_alone(self, own):
+        what = " ".join([*own, f"--seed {self.options.seed}"])
+        known = self.results.find_unplanted(self.commit, "fuzz", what)
+        if not known or (known["seconds"] < self.options.seconds and not known["finding"]):
             start = time.monotonic()
-            found = look(fault, where, options)
-            results.add({"fault": fault["name"], "way": way, "commit": commit, **found,
-                         "took": round(time.monotonic() - start)})
-    finally:
-        path.write_text(text)
+            known = self._fuzz(own)
+            self._add_unplanted("fuzz", what, known, start)
+        if known["finding"]:
+            sys.exit(f"planted_faults.py: fuzz {what} finds something without a fault: {known['finding']}")
+
+    def _fuzz(self, own):
+        options = self.options
+        self._build("fuzz")
+        command = [self.where / "build/fuzz/fuzz", "--seed", str(options.seed), "--seconds",
+                   str(options.seconds), "--jobs", str(options.jobs), *FUZZ_LIMITS, *own]
+        status, output = run(command, self.where, options.seconds + 600)
+        cases = re.search(r"^(\d+) cases in ([\d.]+) s", output, re.MULTILINE)
+        found = {"seconds": options.seconds, "finding": None, "after": None,
+                 "cases": int(cases[1]) if cases else 0}
+        if status == 0:
+            return found
+        kinds = re.findall(r"^  \d+x (.*); seeds (\d+)", output, re.MULTILINE)
+        found["finding"] = f"{kinds[0][0][:60]} (seed {kinds[0][1]})" if kinds else f"ends with {status}"
+        found["after"] = float(cases[2]) if cases else 0.0
+        return found
+
+    # ---- both ----
+
+    def _build(self, target):
+        command = [*shlex.split(self.options.ninja), "-C", "build", f"-j{self.options.jobs}", target]
+        status, output = run(command, self.where)
+        if status != 0:
+            raise DoesNotBuild(output[-3000:])
+
+    def _add_unplanted(self, way, what, found, start):
+        self.results.add({"fault": None, "way": way, "what": what, "commit": self.commit, **found,
+                          "took": round(time.monotonic() - start)})
+
+    def _is_known(self, fault, way):
+        found = self.results.find(fault, way)
+        if found is None:
+            return False
+        return way == "tests" or bool(found["finding"]) or found["seconds"] >= self.options.seconds
+
+    def look(self, fault):
+        """Looks in the ways that are asked for, and adds what is found to the results."""
+        ways = [] if self.options.no_tests else [("tests", self.tests)]
+        ways += [] if self.options.no_fuzz else [("fuzz", self.fuzz)]
+        for way, find in ways:
+            if self.options.resume and self._is_known(fault, way):
+                continue
+            start = time.monotonic()
+            found = find(fault)
+            self.results.add({"fault": fault["name"], "way": way, "commit": self.commit, **found,
+                              "took": round(time.monotonic() - start)})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append")
     parser.add_argument("--from", type=int, default=1, dest="first")
     parser.add_argument("--no-tests", action="store_true")
     parser.add_argument("--quick", action="store_true")
@@ -283,7 +357,8 @@ def main():
     parser.add_argument("--ninja", default="ninja")
     options = parser.parse_args()
 
-    listed = [fault for fault in faults()[options.first - 1:] if options.only in fault["name"]]
+    listed = [fault for fault in faults()[options.first - 1:]
+              if any(text in fault["name"] for text in options.only or [""])]
     results = Results(options.results)
     if options.table:
         print_table(listed, results)
@@ -294,12 +369,12 @@ def main():
     if problems:
         return 1
 
-    commit = make_worktree(options.worktree)
+    search = Search(options.worktree, make_worktree(options.worktree), options, results)
     unbuilt = []
     for number, fault in enumerate(listed, options.first):
         start = time.monotonic()
         try:
-            plant(fault, options.worktree, options, commit, results)
+            search.look(fault)
         except DoesNotBuild as reason:
             unbuilt.append(fault["name"])
             print(f"{number:2} {fault['name']}: does not build\n{reason}", flush=True)
