@@ -128,11 +128,31 @@ std::string ScheduleStep::unroll(const NotedStage& stage) {
 std::string ScheduleStep::parallel(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
   if (data.empty()) return "";
+  if (random_.one_in(4)) return parallel_region(stage, random_.pick(data));
   const te::IterVar axis = random_.one_in(20)  ? leaf(stage)
                            : random_.one_in(2) ? data.front()
                                                : random_.pick(data);
   stage.parallel(axis);
   return "parallel(" + axis.name() + ")";
+}
+
+/// Tasks that start once, around all loops, and share one of them.
+std::string ScheduleStep::parallel_region(const NotedStage& stage, const te::IterVar& axis) {
+  const int launches = random_.one_in(3) ? factor() : 1;
+  const auto [region, shared] = stage.split_by_nparts(axis, launches);
+  std::vector<te::IterVar> order = {region, shared};
+  for (const te::IterVar& leaf : stage.leaf_iter_vars())
+    if (!te::contains(order, leaf)) order.push_back(leaf);
+  stage.reorder(order);
+  stage.pragma(region, "parallel_launch_point", 1).parallel(shared);
+  std::string text = "split_by_nparts(" + axis.name() + ", " + std::to_string(launches) +
+                     "), both parts first, the inner one shared by tasks";
+  for (const char* key : {"parallel_stride_pattern", "parallel_barrier_when_finish"}) {
+    if (!random_.one_in(3)) continue;
+    stage.pragma(shared, key, 1);
+    text += std::string(", ") + key;
+  }
+  return text;
 }
 
 std::string ScheduleStep::pragma(const NotedStage& stage) {

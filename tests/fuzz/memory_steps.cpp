@@ -177,7 +177,8 @@ std::string ScheduleStep::prefetch(const NotedStage& stage) {
          (constant ? std::to_string(*constant) : "n") + ")";
 }
 
-/// The last dimension in blocks and the rest turned round, or all dimensions in one.
+/// The last dimension in blocks and the rest turned round, now and then with a second remainder
+/// that makes it no layout unless it divides.
 std::string ScheduleStep::transform_layout(const NotedStage& stage) {
   if (stage.data().is_output) return "";  // The caller would have to know.
   const int block = random_.between(2, 4);
@@ -200,6 +201,19 @@ std::string ScheduleStep::transform_layout(const NotedStage& stage) {
     return "transform_layout(first dimension, separator, others)";
   }
   const bool pad = random_.one_in(2);
+  if (random_.one_in(4)) {
+    const int outer = block + random_.between(1, 4);
+    stage.transform_layout(
+        [&](std::span<const Var> at) {
+          std::vector<Expr> result = {floordiv(at.back(), block)};
+          result.insert(result.end(), at.begin(), at.end() - 1);
+          result.push_back(floormod(floormod(at.back(), outer), block));
+          return result;
+        },
+        {.pad = pad});
+    return "transform_layout(last // " + std::to_string(block) + ", others, last % " +
+           std::to_string(outer) + " % " + std::to_string(block) + (pad ? "), padded" : ")");
+  }
   stage.transform_layout(
       [&](std::span<const Var> at) {
         std::vector<Expr> result = {floordiv(at.back(), block)};

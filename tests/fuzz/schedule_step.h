@@ -59,6 +59,7 @@ class ScheduleStep {
   std::string fuse_reduction_with_data(const NotedStage& stage);
   std::string unroll(const NotedStage& stage);
   std::string parallel(const NotedStage& stage);
+  std::string parallel_region(const NotedStage& stage, const te::IterVar& axis);
   std::string pragma(const NotedStage& stage);
 
   // ---- memory_steps.cpp
