@@ -14,7 +14,7 @@ first finding. What is found goes at once into a file of JSON lines, one for eac
 that a run can be interrupted.
 
 Each program is run without a fault first, once for a commit: tests that fail by themselves see nothing, and
-are left out. Likewise fuzzing, with the same seeds: what it finds without a fault has to be mended first. These
+are left out. Likewise fuzzing: where it finds something without a fault, it begins behind that seed. These
 lines of the file have no fault.
 
 --only TEXT       only faults with TEXT in their name; given more than once, with one of the texts
@@ -277,25 +277,33 @@ class Search:
     def fuzz(self, fault):
         """The first finding, with the time to it."""
         own = fault.get("fuzz_options", [])
-        self._check_fuzzing_alone(own)
+        first = self._seed_behind_findings(own)
         with planted(fault, self.where):
-            return self._fuzz(own)
+            return self._fuzz(own, first)
 
-    def _check_fuzzing_alone(self, own):
-        what = " ".join([*own, f"--seed {self.options.seed}"])
-        known = self.results.find_unplanted(self.commit, "fuzz", what)
-        if not known or (known["seconds"] < self.options.seconds and not known["finding"]):
-            start = time.monotonic()
-            known = self._fuzz(own)
-            self._add_unplanted("fuzz", what, known, start)
-        if known["finding"]:
-            sys.exit(f"planted_faults.py: fuzz {what} finds something without a fault: {known['finding']}")
+    def _seed_behind_findings(self, own):
+        """The first from which on nothing is found without a fault."""
+        seed = self.options.seed
+        while True:
+            what = " ".join([*own, f"--seed {seed}"])
+            known = self.results.find_unplanted(self.commit, "fuzz", what)
+            if not known or (known["seconds"] < self.options.seconds and not known["finding"]):
+                start = time.monotonic()
+                known = self._fuzz(own, seed)
+                self._add_unplanted("fuzz", what, known, start)
+            if not known["finding"]:
+                return seed
+            print(f"without a fault, fuzz {what} finds: {known['finding']}", flush=True)
+            found_at = re.search(r"\(seed (\d+)\)$", known["finding"])
+            if not found_at:
+                sys.exit("planted_faults.py: it cannot find anything else")
+            seed = int(found_at[1]) + 1
 
-    def _fuzz(self, own):
+    def _fuzz(self, own, seed):
         options = self.options
         self._build("fuzz")
-        command = [self.where / "build/fuzz/fuzz", "--seed", str(options.seed), "--seconds",
-                   str(options.seconds), "--jobs", str(options.jobs), *FUZZ_LIMITS, *own]
+        command = [self.where / "build/fuzz/fuzz", "--seed", str(seed), "--seconds", str(options.seconds),
+                   "--jobs", str(options.jobs), *FUZZ_LIMITS, *own]
         status, output = run(command, self.where, options.seconds + 600)
         cases = re.search(r"^(\d+) cases in ([\d.]+) s", output, re.MULTILINE)
         found = {"seconds": options.seconds, "finding": None, "after": None,
