@@ -210,6 +210,7 @@ void Worker::fork_child() {
   child_ = fork();
   if (child_ < 0) throw std::runtime_error("fuzz: no more processes");
   if (child_ == 0) {
+    setpgid(0, 0);
     close(jobs[1]);
     close(results[0]);
     // What a schedule is warned of is no finding. Sanitizers do not write there.
@@ -226,6 +227,8 @@ void Worker::fork_child() {
 void Worker::end() {
   if (child_ < 0) return;
   if (busy_) {
+    // With the compilers that it started.
+    kill(-child_, SIGKILL);
     kill(child_, SIGKILL);
   } else {
     send(to_child_, Tag::End, "");

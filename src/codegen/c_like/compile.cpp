@@ -37,6 +37,10 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};
+  // The small functions that stand for what C has not, float16 above all, are called thousands of
+  // times in what was written out at length; GCC takes ten times as long to put each in its place.
+  constexpr std::size_t kLongText = std::size_t{1} << 20;
+  if (code.text.size() > kLongText) flags.emplace_back("-fno-inline");
   if (code.target.fast_math)
     flags.insert(flags.end(), {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros"});
   return flags;
