@@ -1,17 +1,23 @@
 #include "tenon/tune/tune.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <set>
 
+#include "tenon/support/progress.h"
 #include "tune/interrupt.h"
-#include "tune/progress.h"
 #include "tune/structural_hash.h"
 #include "tune/task_state.h"
 
 namespace tenon::tune {
 
 namespace {
+
+/// A file that is no terminal: whoever takes the log's lines has no line drawn over them.
+constexpr int kNowhere = -1;
 
 /// The rounds of all tasks under one budget.
 class Tuner {
@@ -22,7 +28,9 @@ class Tuner {
         log_(options.log,
              options.work_dir.empty() ? std::filesystem::path() : options.work_dir / "logs"),
         model_(options.cost_model),
-        progress_(!options.log) {
+        progress_({.what = "trials",
+                   .total = options.max_trials_global,
+                   .file = options.log ? kNowhere : STDERR_FILENO}) {
     if (!options.work_dir.empty()) {
       log_.info("Logging directory: " + (options.work_dir / "logs").string());
       database_ = Database(options.work_dir);
@@ -116,11 +124,11 @@ class Tuner {
             ++measured;
             task.tell((*candidates)[*c], measurement, database_);
             if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
-            progress_.show(++measured_, options_.max_trials_global, task.row().seconds);
+            progress_.set(++measured_, best_text(task.row().seconds));
           }
           return !interrupt_.is_interrupted();
         });
-    progress_.clear();
+    progress_.hide();
     task.end_round();
     report(failures);
     if (measured > 0)
@@ -128,6 +136,12 @@ class Tuner {
     log_.info("[task_scheduler.cc:237] [Updated] " + name_of(n));
     log_.debug("[task_scheduler.cc:318] \n" + table());
     return measured;
+  }
+
+  static std::string best_text(std::optional<double> seconds) {
+    char text[64] = "";
+    if (seconds) std::snprintf(text, sizeof text, "best %.4g us", *seconds * 1e6);
+    return text;
   }
 
   std::vector<Lesson> lessons() const {

@@ -8,8 +8,8 @@
 #include <iomanip>
 #include <iostream>
 
+#include "tenon/support/progress.h"
 #include "tenon/te/bounds_report.h"
-#include "tenon/tooling/progress.h"
 #include "tests/fuzz/affine_program.h"
 
 using namespace tenon;

@@ -3,8 +3,8 @@
 //
 //   build/bench/build_scaling                 all rows
 //   build/bench/build_scaling chain 10000     one of: chain, unrolled, symbolic
+#include <tenon/support/progress.h>
 #include <tenon/tenon.h>
-#include <tenon/tooling/progress.h>
 
 #include <ctime>
 #include <iomanip>

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/tooling/progress.h"
+#include "tenon/support/progress.h"
 
 namespace {
 

@@ -10,9 +10,9 @@
 // figure, and how well predictions ordered what was measured after them (Kendall's tau of the
 // candidates of all rounds but the first, which the model had not seen). Every candidate was
 // compared with the program before scheduling.
+#include <tenon/support/progress.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
-#include <tenon/tooling/progress.h>
 #include <tenon/tune/cost_model.h>
 #include <tenon/tune/database.h>
 #include <tenon/tune/export.h>

@@ -5,8 +5,8 @@
 //   unscheduled_loops --against=other/build/bench/unscheduled_loops   and another build's program
 //   unscheduled_loops --rows=sum                               rows whose name contains a word
 #include <dlfcn.h>
+#include <tenon/support/progress.h>
 #include <tenon/tenon.h>
-#include <tenon/tooling/progress.h>
 
 #include <algorithm>
 #include <chrono>

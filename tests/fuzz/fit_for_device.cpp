@@ -98,8 +98,13 @@ class Fitter {
   using Way = std::string (Fitter::*)(const NotedStage&);
 
   bool attempt(const NotedStage& stage, Way way) {
+    return attempt(stage, [&](const NotedStage& own) { return (this->*way)(own); });
+  }
+
+  template <std::invocable<const NotedStage&> F>
+  bool attempt(const NotedStage& stage, const F& way) {
     try {
-      const std::string done = (this->*way)(stage);
+      const std::string done = way(stage);
       if (done.empty()) return false;
       text_.push_back("s[" + stage.name() + "]." + done);
       return true;
@@ -203,8 +208,10 @@ class Fitter {
       return;
     static const std::vector<const char*> kOwn = {"shared", "shared", "shared.dyn", "local"};
     const char* other = in_launch ? random_.pick(kOwn) : "global";
-    stage.set_scope(other);
-    text_.push_back("s[" + stage.name() + "].set_scope(" + other + ")");
+    attempt(stage, [&](const NotedStage& own) {
+      own.set_scope(other);
+      return "set_scope(" + std::string(other) + ")";
+    });
   }
 
   const NotedSchedule& schedule_;

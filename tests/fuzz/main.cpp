@@ -8,7 +8,7 @@
 #include <iostream>
 #include <thread>
 
-#include "tenon/tooling/progress.h"
+#include "tenon/support/progress.h"
 #include "tests/fuzz/block_case.h"
 #include "tests/fuzz/random_case.h"
 #include "tests/fuzz/tally.h"

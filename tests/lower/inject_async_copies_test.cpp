@@ -181,6 +181,37 @@ TEST(InjectAsyncCopies, TheProgramComputesTheSame) {
   }
 }
 
+/// As `text`, by twice as many threads, of which two each do the same.
+std::string twice(std::string text) {
+  const std::string first = "  attr [IterVar(t: int32";
+  text.insert(text.find(first),
+              "  attr [IterVar(u: int32, (nullptr), \"ThreadIndex\", \"threadIdx.y\")] "
+              "\"thread_extent\" = 2;\n");
+  return text;
+}
+
+TEST(InjectAsyncCopies, ThreadsThatCopyTheSameDoNotRace) {
+  const PrimFunc before = synchronize_threads(test::parse_function(kernel(kByFours)), {});
+  const PrimFunc after = synchronize_threads(copied(twice(kernel(kByFours))), {});
+  ASSERT_GT(count(after, Intrin::ptx_cp_async), 0);
+  EXPECT_EQ(run(after, {.check_uninitialized = true, .check_races = true}), run(before));
+}
+
+/// Elements of A that differ, at one place.
+TEST(InjectAsyncCopies, ThreadsThatCopyOtherValuesToOnePlaceRace) {
+  std::string others = kByFours;
+  const std::string from = "((i + 1)*128)";
+  others.replace(others.rfind(from), from.size(), "(((i + 1)*128) - (u*4))");
+  const PrimFunc func = synchronize_threads(copied(twice(kernel(others))), {});
+  ASSERT_GT(count(func, Intrin::ptx_cp_async), 0);
+  try {
+    run(func, {.check_races = true});
+    ADD_FAILURE() << "no race was found";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("a race"), std::string::npos) << error.what();
+  }
+}
+
 TEST(InjectAsyncCopies, TheInterpreterGivesNoValueToWhatIsBeingCopied) {
   const PrimFunc func =
       without(synchronize_threads(copied(kernel(kByFours)), {}), Intrin::ptx_wait_group);

@@ -193,6 +193,8 @@ class Machine {
   // What the threads of a warp do together (warps.cpp).
   void begin_copy(const Call& n, Thread& t);
   void end_copies(std::size_t groups_left, Thread& t);
+  /// What copies bring that nobody has waited for, by where.
+  std::map<std::pair<const Memory*, std::int64_t>, std::vector<std::byte>> begun_copies_;
   /// Notes what one thread moves by one access; `offsets` are those of lanes of so many bytes.
   void note_warp_access(const void* node, const Buffer& buffer, bool is_write, const Thread& t,
                         std::span<const std::int64_t> offsets, int lane_bytes);

@@ -92,8 +92,14 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   const int to_bytes = to.args[0].dtype().element().bytes();
   const Place target = locate(to, 0, t, true);
   locate(to, bytes / to_bytes - 1, t, true);
-  note_write(target, bytes, true, copy.name, t);
-  target.memory->forget(target.offset, bytes);
+  // What several threads copy alike, the first of them copies.
+  std::vector<std::byte>& begun = begun_copies_[{target.memory, target.offset}];
+  if (begun != copy.bytes) {
+    begun = copy.bytes;
+    const bool changes = !std::equal(begun.begin(), begun.end(), target.address);
+    note_write(target, bytes, changes, copy.name, t);
+    target.memory->forget(target.offset, bytes);
+  }
   copy.memory = storages_.at(&to.args[1].node())->of(t);
   copy.offset = target.offset;
   if (options_.on_warp_access) {
@@ -109,9 +115,14 @@ void Machine::end_copies(std::size_t groups_left, Thread& t) {
   while (t.groups_of_copies.size() > groups_left) {
     for (const Copy& copy : t.groups_of_copies.front()) {
       std::byte* at = copy.memory->data() + copy.offset;
+      begun_copies_.erase({copy.memory.get(), copy.offset});
+      const auto bytes = static_cast<std::int64_t>(copy.bytes.size());
+      if (std::equal(copy.bytes.begin(), copy.bytes.end(), at)) {
+        copy.memory->mark_written(copy.offset, bytes);
+        continue;
+      }
       std::copy(copy.bytes.begin(), copy.bytes.end(), at);
-      note_write({copy.memory.get(), at, copy.offset, true},
-                 static_cast<std::int64_t>(copy.bytes.size()), true, copy.name, t);
+      note_write({copy.memory.get(), at, copy.offset, true}, bytes, true, copy.name, t);
     }
     t.groups_of_copies.pop_front();
   }

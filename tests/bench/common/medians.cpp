@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "tenon/tooling/progress.h"
+#include "tenon/support/progress.h"
 
 namespace tenon::bench {
 

@@ -1,5 +1,5 @@
 // Progress lines: on a terminal, after two seconds, and nowhere else.
-#include "tenon/tooling/progress.h"
+#include "tenon/support/progress.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

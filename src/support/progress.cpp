@@ -1,4 +1,4 @@
-#include "tenon/tooling/progress.h"
+#include "tenon/support/progress.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// What is counted, and where it is drawn.
@@ -61,3 +63,5 @@ class Progress {
 };
 
 }  // namespace tenon
+
+#pragma GCC visibility pop
