@@ -46,12 +46,18 @@ std::vector<std::string> flags_of(const CCode& code) {
   return flags;
 }
 
+constexpr const char* kNoIfConversion = "-fno-tree-loop-if-convert";
+
 /// Compiles the text with these flags, for the target as exactly as the compiler knows it.
 void run_compiler(const CCode& code, const std::vector<std::string>& flags,
                   const std::filesystem::path& result, const std::string& purpose) {
   const TemporaryFolder folder;
   write_file(folder.file("functions.c"), code.text);
   const CCompiler compiler(code.options.c_compiler);
+  std::vector<std::string> own = flags_of(code);
+  // GCC 12's vectors of what stands under a condition are wrong at times: they hold what the
+  // condition keeps from being read.
+  if (compiler.accepts({kNoIfConversion})) own.emplace_back(kNoIfConversion);
   // Without a triple nobody has said for which processor.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,
@@ -59,7 +65,7 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   std::optional<std::string> problem;
   for (const std::vector<std::string>& machine : compiler.flags_for(target)) {
     std::vector<std::string> arguments = machine;
-    for (const std::string& flag : flags_of(code)) arguments.push_back(flag);
+    arguments.insert(arguments.end(), own.begin(), own.end());
     arguments.insert(arguments.end(), {folder.file("functions.c").string(), "-o", result.string()});
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const auto failed = compiler.try_run(arguments, purpose);

@@ -10,7 +10,8 @@ namespace tenon::codegen {
 namespace {
 
 constexpr const char* kHead =
-    R"(// Made by Tenon. C11; with GCC and clang compile it with -fno-strict-aliasing.
+    R"(// Made by Tenon. C11; with GCC and clang compile it with -fno-strict-aliasing,
+// with GCC with -fno-tree-loop-if-convert as well (GCC 12 makes wrong vectors of conditions).
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
