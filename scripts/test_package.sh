@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_package.sh [--keep]: makes the .deb packages and uses them as strangers do, each time in new roots that
-# debootstrap makes in build-packages/roots. In one with a compiler and both packages the project
+# debootstrap makes in build-packages/roots. In one with a compiler and all packages but MPI's the project
 # tests/consumer/installed is built, and its tests run. In another the programs that were built there run
 # again: those whose kernels have all that they need in themselves without any package, the others with the
 # runtime's, without compiler and LLVM. Packages come from where apt takes them on this machine. Needs root,
@@ -76,10 +76,10 @@ apt-config dump | grep -E '^Acquire::(http|https|Check-)' |
 in_root "$with_runtime" apt-get -q update >&2
 "${as_root[@]}" cp -a "$with_runtime" "$with_compiler"
 
-# ---- With a compiler, and both packages -------------------------------------------------------------------
+# ---- With a compiler, and the packages --------------------------------------------------------------------
 
-say "both packages, and the project that uses them"
-"${as_root[@]}" cp build-packages/*.deb "$with_compiler/tmp/"
+say "the packages, and the project that uses them"
+"${as_root[@]}" cp build-packages/libtenon{,-dev,-runtime}_*.deb "$with_compiler/tmp/"
 in_root "$with_compiler" sh -c \
   'apt-get -q -y --no-install-recommends install g++ cmake make pkg-config /tmp/*.deb' >&2
 "${as_root[@]}" cp -r tests/consumer/installed "$with_compiler/root/project"

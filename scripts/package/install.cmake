@@ -1,9 +1,11 @@
 # cmake --install: the libraries, their headers, and what finds them (a CMake package, pkg-config files).
 #
-#   component runtime   libtenon_runtime.so.<version>: all that a program needs that only runs exported code
-#   component dev       headers, the compiler's libraries, libtenon_runtime.so, the CMake package, pkg-config
+#   component runtime    libtenon_runtime.so.<version>: all that a program needs that only runs exported code
+#   component compiler   libtenon.so.<version>, and the program that runs a tuner's candidates
+#   component mpi        what tuning on many machines opens, where it was built with MPI
+#   component dev        headers, libtenon.so, libtenon_runtime.so, the compiler's archives, the CMake package, pkg-config
 #
-# A user's project: find_package(Tenon) and tenon::tenon, or tenon::runtime alone.
+# A user's project: find_package(Tenon) and tenon::tenon, or tenon::runtime alone, or tenon::tenon_static.
 
 include(CMakePackageConfigHelpers)
 
@@ -14,18 +16,21 @@ set_target_properties(tenon_llvm PROPERTIES EXPORT_NAME llvm)
 set_target_properties(tenon_sanitizers PROPERTIES EXPORT_NAME sanitizers)
 
 set(tenon_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
-# Two export sets: the runtime's is usable where neither LLVM nor the compiler's libraries are.
+# Three export sets: the runtime's is usable where the compiler is not, and the compiler's where LLVM's headers are not.
 install(TARGETS tenon_runtime tenon_sanitizers EXPORT TenonRuntimeTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
-install(TARGETS tenon tenon_llvm ${tenon_libraries} EXPORT TenonTargets
+install(TARGETS tenon_shared EXPORT TenonTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler NAMELINK_COMPONENT dev)
+set_target_properties(tenon_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS tenon_static tenon_llvm ${tenon_libraries} EXPORT TenonStaticTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-foreach(set TenonRuntimeTargets TenonTargets)
+foreach(set TenonRuntimeTargets TenonTargets TenonStaticTargets)
   install(EXPORT ${set} NAMESPACE tenon:: DESTINATION ${tenon_package_dir} COMPONENT dev)
 endforeach()
 
-install(TARGETS tenon_measure DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT dev)
+install(TARGETS tenon_measure DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT compiler)
 if(TARGET tenon_mpi)
-  install(TARGETS tenon_mpi DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT dev)
+  install(TARGETS tenon_mpi DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT mpi)
 endif()
 
 # Debian keeps each LLVM in a folder of its own: the one that Tenon was built with is found again.
@@ -54,19 +59,15 @@ list(REVERSE tenon_archives)
 list(TRANSFORM tenon_archives PREPEND -l)
 list(JOIN tenon_archives " " tenon_archives)
 get_target_property(tenon_llvm_file LLVM LOCATION)
-set(tenon_xgboost_file)
-if(TENON_XGBOOST_INCLUDE AND TENON_XGBOOST)
-  set(tenon_xgboost_file ${TENON_XGBOOST})
-endif()
 # From the folder of the .pc files to the prefix, wherever that is installed.
 file(RELATIVE_PATH tenon_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(name tenon tenon-runtime)
+foreach(name tenon tenon-static tenon-runtime)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc
       DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# ---- cpack -G DEB: libtenon-runtime and libtenon-dev -------------------------------------------------------
+# ---- cpack -G DEB: libtenon-runtime, libtenon, libtenon-mpi and libtenon-dev -------------------------------
 
 set(CPACK_PACKAGE_NAME tenon)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -75,22 +76,38 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_CONTACT "The Tenon authors <tenon@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_COMPONENTS_ALL runtime compiler dev)
+if(TARGET tenon_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libtenon-runtime)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME libtenon)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "libtenon-runtime (= ${PROJECT_VERSION})")
+if(TARGET tenon_mpi)
+  set(CPACK_DEBIAN_COMPILER_PACKAGE_SUGGESTS libtenon-mpi)
+endif()
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME libtenon-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "libtenon (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtenon-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtenon-runtime (= ${PROJECT_VERSION}), llvm-${LLVM_VERSION_MAJOR}-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+    "libtenon (= ${PROJECT_VERSION}), libtenon-runtime (= ${PROJECT_VERSION})")
+# Who links the archives links what they stand on.
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "llvm-${LLVM_VERSION_MAJOR}-dev")
 if(tenon_xgboost_file)
-  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libxgboost-dev")
-endif()
-if(TARGET tenon_mpi)
-  set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "openmpi-bin, libboost-mpi-dev")
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS ", libxgboost-dev")
 endif()
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What compiled tensor programs call: parallel loops, memory, devices")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "The compiler's libraries and headers")
+set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler, as a library")
+set(CPACK_COMPONENT_MPI_DESCRIPTION "Tuning on many machines")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "The compiler's headers and archives")
 include(CPack)

@@ -39,7 +39,7 @@ ModularSet modular_set_of(const Expr& e, const Facts::State& state);
 /// The values that are in both; coeff 0, base 1 if there are none.
 ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
-struct Facts::State {
+struct __attribute__((visibility("hidden"))) Facts::State {
   struct OfVar {
     /// Keeps the variable, whose address is the key, alive.
     Expr var;

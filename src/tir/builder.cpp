@@ -8,7 +8,7 @@
 namespace tenon::tir {
 
 /// The scopes that are open, the outermost first.
-struct IRBuilderState {
+struct __attribute__((visibility("hidden"))) IRBuilderState {
   /// A statement, or a wrapper of all that follows it in its scope.
   using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
   struct Scope {

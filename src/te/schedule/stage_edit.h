@@ -12,7 +12,7 @@
 
 namespace tenon::te {
 
-class StageEdit {
+class __attribute__((visibility("hidden"))) StageEdit {
  public:
   /// Throws for a group, which has no loops and no storage, and for a stage that normalize has put
   /// into its readers.
