@@ -130,6 +130,27 @@ TEST(BoundScenarios, ExactlyNoMoreIsNeededThanTheReaderHas) {
   EXPECT_EQ(extent_of(infer_exact_bound(freeze(s)), s[B].axis(0)), "13");
 }
 
+/// What is read lies within the shape. An extern operation takes its inputs from their first
+/// element on, and has no offset.
+TEST(BoundScenarios, BesideAReaderOfAllOthersNeedNothingMore) {
+  const Var n("n");
+  Tensor A = placeholder({64}, "A");
+  Tensor B = elementwise(A, "B");
+  Tensor all = extern_op(
+      {64}, {B},
+      [](std::span<const tir::Buffer>, std::span<const tir::Buffer>) {
+        return tir::make_evaluate(0);
+      },
+      "all");
+  Tensor C = compute(
+      {6}, {"i"}, [&](Var i) { return B(i + n) + all(i); }, "C");
+  Schedule s = create_schedule(C);
+  for (const Bounds& bounds : {infer_bound(s), infer_exact_bound(freeze(s))}) {
+    EXPECT_EQ(print_expr(bounds[s[B].axis(0)].min), "0");
+    EXPECT_EQ(extent_of(bounds, s[B].axis(0)), "64");
+  }
+}
+
 TEST(BoundScenarios, IndicesThatAreHardToSimplifyNeedNoMoreThanThereIs) {
   const std::vector<std::function<Expr(Expr)>> indices = {
       [](const Expr& i) { return tir::min(3 * i, 4 * i) + tir::min(-3 * i, -2 * i); },

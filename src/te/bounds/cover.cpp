@@ -1,5 +1,7 @@
 #include "te/bounds/cover.h"
 
+#include <algorithm>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
@@ -14,9 +16,11 @@ namespace {
 
 /// Nodes of minimum and extent together. The hulls of a hand-written schedule have a dozen.
 constexpr std::size_t kReadable = 48;
+/// Who asks for exact bounds reads more for less memory.
+constexpr std::size_t kExactReadable = 256;
 
-bool is_readable(const Range& range) {
-  return node_count(range.min) + node_count(range.extent) <= kReadable;
+bool is_readable(const Range& range, std::size_t most = kReadable) {
+  return node_count(range.min) + node_count(range.extent) <= most;
 }
 
 enum class End { Min, Max };
@@ -63,11 +67,27 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
   return low ? Interval::of(*low, *high) : Interval::empty();
 }
 
+/// Whether one of the sets is all that is declared. What is needed lies within the shape, so that
+/// nothing is left for the others to add, whatever symbols they have.
+bool has_all(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
+  const Interval all = Interval::from_range(declared);
+  return std::ranges::any_of(sets, [&](const Interval& set) {
+    return set.is_bounded() && can_prove(*set.min() <= *all.min(), facts) &&
+           can_prove(*all.max() <= *set.max(), facts);
+  });
+}
+
+bool is_constant(const Range& range) {
+  return constant_int(range.min) && constant_int(range.extent);
+}
+
 }  // namespace
 
 Range cover(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   const Facts nothing;
   const Range tight = hull(sets, nothing).to_range(declared, nothing);
+  if (is_constant(tight)) return tight;
+  if (has_all(sets, declared, facts)) return declared;
   if (is_readable(tight)) return tight;
   const Range loose = loose_hull(sets, facts).to_range(declared, facts);
   const bool is_better = is_readable(loose) && !can_prove(declared.extent <= loose.extent, facts);
@@ -75,7 +95,9 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
 }
 
 Range exact_cover(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
-  const Range range = cover(sets, declared, facts);
+  if (has_all(sets, declared, facts)) return declared;
+  const Range tight = arith::simplify(hull(sets, facts).to_range(declared, facts), facts);
+  const Range range = is_readable(tight, kExactReadable) ? tight : cover(sets, declared, facts);
   const auto extent = constant_int(range.extent), most = constant_int(declared.extent);
   return extent && most && *extent > *most ? declared : range;
 }

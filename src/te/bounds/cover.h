@@ -18,8 +18,9 @@ using tir::Range;
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
-/// `declared` also where the hull is longer: padding around a tile can reach beyond a tensor that
-/// is hardly larger than the tile. (Known texts show the longer one.)
+/// The hull as it is, however long its text; `declared` also where the hull is longer: padding
+/// around a tile can reach beyond a tensor that is hardly larger than the tile. (Known texts show
+/// the longer one.)
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 
