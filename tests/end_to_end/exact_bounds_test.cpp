@@ -219,6 +219,49 @@ TEST(OvershootTest, AProducerIsComputedForTheStepsThatThereAre) {
   }
 }
 
+/// 6 parts of 4 of 19, of which the loop inside stands around: 0, 4, ..., 16 lie within 17,
+/// whatever it starts at, and 20 is nowhere an element.
+TEST(OvershootTest, IterationsAreIdleWhateverTheLoopsAroundDo) {
+  te::Tensor A = te::placeholder({19}, "A");
+  te::Tensor B = te::compute(
+      {19}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {19}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[C].split_by_nparts(s[C].axis(0), 6);
+  s[C].reorder({inner, outer});
+  s[B].compute_at(s[C], inner);
+  EXPECT_EQ(counts_of(s, "B").allocated, Extents{17});
+  EXPECT_EQ(counts_of(s, "B").used(), 1);
+  EXPECT_EQ(compare_exact(s, {A, C}), "");
+}
+
+/// Of C one element of a row is computed in each iteration. `step * i` is its row, of which there
+/// are `rows`; what it reads ends three behind the last row that it comes to.
+void expect_read_beside_rows(int step, int rows, std::int64_t read) {
+  te::Tensor A = te::placeholder({60}, "A");
+  te::Tensor B = te::compute(
+      {60}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {rows, 60}, {"i", "j"}, [&](Var, Var j) { return B(j) * 2.0f; }, "C");
+  te::Tensor D = te::compute(
+      {10}, {"i"}, [&](Var i) { return C(step * i, step * i + 3); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  const auto [outer, inner] = s[D].split(s[D].axis(0), 7);
+  s[C].compute_at(s[D], inner);
+  EXPECT_EQ(counts_of(s, "B").allocated, Extents{read});
+  EXPECT_EQ(counts_of(s, "B").used(), 1);
+  EXPECT_EQ(compare_exact(s, {A, D}), "");
+}
+
+/// The loops make 14 iterations; in the eleventh C still has a row, beyond it there is none.
+TEST(OvershootTest, WhatGoesAlongWithAnAxisEndsWhereThatDoes) {
+  expect_read_beside_rows(1, 11, 11);
+}
+
+/// Every third row, the last one of 35 is the 33rd: 0 to 33.
+TEST(OvershootTest, AnAxisEndsAtTheLastOfItsSteps) { expect_read_beside_rows(3, 35, 34); }
+
 // ---- rows of fused loops ------------------------------------------------------------------------
 
 /// (12, 6) as one loop, in tiles: 12 elements are two whole rows, 3 half of one, and 10 may lie in
@@ -238,6 +281,22 @@ TEST(FusedTilesTest, AreTheRowsThatTheyTouch) {
     EXPECT_EQ(counts_of(s, "B").used(), 1) << factor;
     EXPECT_EQ(compare_exact(s, {A, C}), "") << factor;
   }
+}
+
+/// Split by 7 and fused again, it is one loop, whose tiles of 8 need 8.
+TEST(FusedTilesTest, WhatIsSplitAndFusedAgainHasNoRows) {
+  te::Tensor A = te::placeholder({20}, "A");
+  te::Tensor B = te::compute(
+      {20}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {20}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [rows, columns] = s[C].split(s[C].axis(0), 7);
+  const auto [outer, inner] = s[C].split(s[C].fuse(rows, columns), 8);
+  s[B].compute_at(s[C], outer);
+  EXPECT_EQ(counts_of(s, "B").allocated, Extents{8});
+  EXPECT_EQ(counts_of(s, "B").used(), 1);
+  EXPECT_EQ(compare_exact(s, {A, C}), "");
 }
 
 // ---- as an option -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // (reader_views.cpp); then, for reports, who needs it (required_boxes.cpp).
 #pragma once
 
+#include "te/bounds/guarded_reach.h"
 #include "te/bounds/required_boxes.h"
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
@@ -31,7 +32,9 @@ struct ReaderView {
 
 /// Known: the regions that known texts show. Exact: without what loops beyond the end of a reader
 /// would read there, without padding beyond a tensor, and of rows that an index picks only those.
-enum class Tightness : std::uint8_t { Known, Exact };
+/// Clamped: that, and what a reader needs in iterations beyond its end is what it needs in the last
+/// one within. Where the size of a region varies, it is largest there else.
+enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
 class BoundInference {
  public:
@@ -45,6 +48,8 @@ class BoundInference {
 
   void run();
 
+  /// Whether the size of a part that is computed at a loop varies from iteration to iteration.
+  bool has_varying_parts();
   /// The spatial axes of scans of which the stages of a step touch more than was taken to be
   /// needed.
   std::vector<IterVar> outgrown_axes();
@@ -53,6 +58,8 @@ class BoundInference {
   std::vector<RequiredBox> required(StageId id);
 
  private:
+  bool is_exact() const { return tightness_ != Tightness::Known; }
+
   // ---- one stage
 
   void infer(StageId id);
@@ -112,9 +119,11 @@ class BoundInference {
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
 
+  /// For exact bounds: the domains of root axes, no larger than what guards let through.
+  void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
   ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place,
                          tir::StorageScope scope, const AxisDomains& domains,
-                         const arith::IntervalMap& relaxed);
+                         const arith::IntervalMap& relaxed, const Reaches& reaches);
 
   // ---- what a stage must provide
 

@@ -63,6 +63,16 @@ void BoundInference::widen_lifted_threads() {
   }
 }
 
+bool BoundInference::has_varying_parts() {
+  return std::ranges::any_of(graph_.ids(), [&](StageId id) {
+    const FrozenStage& stage = graph_.stage(id);
+    return stage.place && stage.op.as<Compute>() &&
+           std::ranges::any_of(stage.op.axis(), [&](const IterVar& axis) {
+             return constant_int(declared(axis).extent) && !constant_int(ranges_.at(axis).extent);
+           });
+  });
+}
+
 std::vector<IterVar> BoundInference::outgrown_axes() {
   std::vector<IterVar> axes;
   for (StageId id : graph_.ids()) {
@@ -184,8 +194,8 @@ void BoundInference::provide(const Operation& op, const std::vector<Needs>& need
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
     const IterVar& axis = op.axis()[i];
-    set_root(axis, tightness_ == Tightness::Exact ? exact_cover(sets, declared(axis), facts_)
-                                                  : cover(sets, declared(axis), facts_));
+    set_root(axis, is_exact() ? exact_cover(sets, declared(axis), facts_)
+                              : cover(sets, declared(axis), facts_));
   }
   for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
 }
@@ -265,6 +275,10 @@ void with_inferred(const StageGraph& graph, Tightness tightness,
   while (true) {
     BoundInference inference(graph, whole_space, tightness);
     inference.run();
+    if (tightness == Tightness::Exact && inference.has_varying_parts()) {
+      tightness = Tightness::Clamped;
+      continue;
+    }
     const std::vector<IterVar> outgrown = inference.outgrown_axes();
     if (outgrown.empty()) return show(inference);
     for (const IterVar& axis : outgrown) whole_space.set(axis, true);

@@ -1,4 +1,5 @@
 // What the readers of a stage need of it, as seen from the loops around it.
+#include <algorithm>
 #include <ranges>
 
 #include "te/bounds/bound_inference.h"
@@ -12,6 +13,7 @@ namespace tenon::te {
 using namespace tir;
 using arith::Interval;
 using arith::IntervalMap;
+using arith::simplify;
 using arith::values_of;
 
 namespace {
@@ -21,23 +23,21 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a->stage == b->stage && a->axis.same_as(b->axis);
 }
 
-/// Whatever the loops around a reader do, it reads only within its own domain. An end alone is cut
-/// only between constants: cut against a loop's variable, an interval could have less than no
-/// elements.
-Interval within(const Interval& set, const Interval& domain, const arith::Facts& facts) {
-  if (arith::can_prove(*set.min() <= *domain.min(), facts) &&
-      arith::can_prove(*set.max() >= *domain.max(), facts))
-    return domain;
-  const auto min = constant_int(*set.min()), max = constant_int(*set.max());
-  const auto first = constant_int(*domain.min()), last = constant_int(*domain.max());
-  if (min && max && first && last) {
-    if (*max < *first || *last < *min) return set;
-    return Interval::of(*min < *first ? *domain.min() : *set.min(),
-                        *max > *last ? *domain.max() : *set.max());
-  }
-  // As long as the whole domain, or longer, wherever it begins.
-  const auto extent = constant_int(arith::simplify(*set.max() - *set.min(), facts));
-  return extent && first && last && *extent >= *last - *first ? domain : set;
+/// a + b with b inside of the minima and maxima of a: where both go with the same loop, the values
+/// of each operand alone say more.
+Expr sum_inside(const Expr& a, const Expr& b) {
+  const Binary* n = a.as<Binary>();
+  if (n && (n->op == BinaryOp::Min || n->op == BinaryOp::Max))
+    return fold(n->op, sum_inside(n->a, b), sum_inside(n->b, b));
+  if (n && n->op == BinaryOp::Add && constant_int(n->b)) return sum_inside(n->a, b + n->b);
+  if (n && n->op == BinaryOp::Sub && constant_int(n->b)) return sum_inside(n->a, b - n->b);
+  return simplify(a + b);
+}
+
+/// An intrinsic computes its whole tile, other statements only what lies within the stage.
+bool is_guarded_by_element(const FrozenStage& stage) {
+  const auto is_tensorized = [](const auto& entry) { return entry.second.tensorize.has_value(); };
+  return stage.op.as<Compute>() && std::ranges::none_of(stage.attributes, is_tensorized);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
   // At root everything is computed once, whatever indices are read later.
-  const bool has_place = tightness_ == Tightness::Exact && graph_.stage(producer).place.has_value();
+  const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
     return has_place && t.op().as<Placeholder>() && output &&
@@ -104,9 +104,51 @@ ReaderView BoundInference::make_view(StageId reader, StageId producer,
     if (is_relaxed(thread, inside, scope)) relaxed_loops.push_back(loop);
   }
   internal_check(!place || !inside, "a stage that is read outside of its loop");
+  const bool is_tight = is_exact() && is_guarded_by_element(stage);
+  const AxisDomains leaves = is_tight ? domains : AxisDomains();
   pass_domains_up(stage.relations, ranges_, domains);
-  return finish_view(stage.op, place, scope, domains,
-                     values_of_loops(reader, relaxed_loops, scope));
+  IntervalMap relaxed = values_of_loops(reader, relaxed_loops, scope);
+  Reaches reaches;
+  if (is_tight) {
+    tighten(stage, leaves, domains);
+    for (const IterVar& axis : stage.op.root_iter_vars())
+      if (const Interval* domain = domains.find(axis))
+        add_reach(*domain, declared(axis), facts_, reaches);
+    for (const AttachPoint& loop : relaxed_loops)
+      trim_idle_iterations(loop.axis.var(), reaches, all_values_, facts_, relaxed);
+  }
+  return finish_view(stage.op, place, scope, domains, relaxed, reaches);
+}
+
+/// Guards keep a stage within its range. Through a fused axis a loop may go in steps of whole rows:
+/// its stretch covers all columns, the index itself but one.
+void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
+                             AxisDomains& domains) const {
+  AxisValues iteration;
+  IntervalMap values;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const Interval& domain = leaves.at(leaf);
+    iteration.set(leaf, domain.is_point() ? *domain.min() : Expr(leaf.var()));
+    if (!domain.is_point()) values.set(leaf.var(), domain);
+  }
+  const AxisValues indices = simple_indices(stage.relations, ranges_, std::move(iteration), facts_);
+  Reaches reaches;
+  for (const IterVar& axis : stage.op.root_iter_vars())
+    if (const Expr* index = indices.find(axis))
+      add_reach(Interval::point(*index), ranges_.at(axis), facts_, reaches);
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (values.find(leaf.var()))
+      trim_idle_iterations(leaf.var(), reaches, all_values_, facts_, values);
+  for (const IterVar& axis : stage.op.root_iter_vars()) {
+    const Interval* domain = domains.find(axis);
+    const Expr* index = indices.find(axis);
+    if (!domain || !domain->is_bounded()) continue;
+    const Interval own = Interval::from_range(ranges_.at(axis));
+    Interval tight = within(*domain, own, facts_);
+    if (index) tight = shorter(tight, values_of(*index, values, facts_), facts_);
+    domains.set(axis,
+                tightness_ == Tightness::Clamped ? clamped(tight, *own.max(), facts_) : tight);
+  }
 }
 
 IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
@@ -142,7 +184,7 @@ Interval BoundInference::leaf_domain(const FrozenStage& stage, const IterVar& le
 
 ReaderView BoundInference::finish_view(const Operation& op, const std::optional<AttachPoint>& place,
                                        StorageScope scope, const AxisDomains& domains,
-                                       const IntervalMap& relaxed) {
+                                       const IntervalMap& relaxed, const Reaches& reaches) {
   ReaderView view{place, scope, {}, {}};
   for (const IterVar& axis : op.root_iter_vars()) {
     const Interval* own = domains.find(axis);
@@ -150,11 +192,15 @@ ReaderView BoundInference::finish_view(const Operation& op, const std::optional<
     Interval domain = Interval::from_range(range);
     if (uses_any(range.min, relaxed) || uses_any(range.extent, relaxed)) {
       const Interval first = values_of(range.min, relaxed, facts_);
-      const Interval last = values_of(range.min + range.extent - 1, relaxed, facts_);
+      const Interval last =
+          is_exact() ? values_of(sum_inside(range.extent, range.min - 1), relaxed, facts_)
+                     : values_of(range.min + range.extent - 1, relaxed, facts_);
       const bool bounded = first.min() && last.max();
       const Interval whole = Interval::from_range(declared(axis));
       domain = bounded ? Interval::of(*first.min(), *last.max()) : whole;
-      if (bounded && tightness_ == Tightness::Exact) domain = within(domain, whole, facts_);
+      if (bounded && is_exact())
+        domain =
+            not_beyond(reaches, Interval::from_range(range), within(domain, whole, facts_), facts_);
     }
     view.domains.set(axis.var(), domain);
     facts_.bind(axis.var(), range, /*replace=*/true);
