@@ -1,6 +1,7 @@
 #include "tenon/runtime/module_seal.h"
 
 #include <array>
+#include <boost/crc.hpp>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -19,14 +20,15 @@ struct Seal {
 static_assert(sizeof(Seal) == 24);
 
 constexpr std::array<char, 16> kMark = {'t', 'e', 'n', 'o', 'n', ' ', 'm', 'o',
-                                        'd', 'u', 'l', 'e', ' ', 's', 'u', 'm'};
+                                        'd', 'u', 'l', 'e', ' ', 'c', 'r', 'c'};
 
-/// FNV-1a. Each step is a bijection of the sum before it, so that two files of one length that
-/// differ in one byte never have the same.
+/// CRC-64 with ECMA-182's polynomial, as in .xz files. Two files of one length that differ within
+/// eight neighbouring bytes never have the same.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const std::byte byte : bytes) sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-  return sum;
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  boost::crc_optimal<64, 0x42F0E1EBA9EA3693, kOnes, kOnes, true, true> sum;
+  sum.process_bytes(bytes.data(), bytes.size());
+  return sum.checksum();
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ ROOMS = {
     "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
     "codegen/c_like": (("codegen", "tir", "runtime"), ()),
     "topi": (("te", "tir"), ()),
-    "runtime": ((), ("tbb/", "oneapi/tbb")),
+    "runtime": ((), ("tbb/", "oneapi/tbb", "boost/crc")),
     "driver": (
         ("te", "s_tir", "arith", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi",
          "runtime"),
