@@ -291,9 +291,10 @@ class Search:
                 start = time.monotonic()
                 known = self._fuzz(own, seed)
                 self._add_unplanted("fuzz", what, known, start)
+                if known["finding"]:
+                    print(f"without a fault, fuzz {what} finds: {known['finding']}", flush=True)
             if not known["finding"]:
                 return seed
-            print(f"without a fault, fuzz {what} finds: {known['finding']}", flush=True)
             found_at = re.search(r"\(seed (\d+)\)$", known["finding"])
             if not found_at:
                 sys.exit("planted_faults.py: it cannot find anything else")
