@@ -126,7 +126,8 @@ def in_words(tests, fuzzing):
     elif not fuzzing["finding"]:
         found = f"nothing in {fuzzing['seconds']} s"
     else:
-        found = f"after {fuzzing['after']:.0f} s, {fuzzing['cases']} cases: {fuzzing['finding']}"
+        finding = fuzzing["finding"].replace("`", "'")
+        found = f"after {fuzzing['after']:.0f} s, {fuzzing['cases']} cases: {finding}"
     return seen, found
 
 
