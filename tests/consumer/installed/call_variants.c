@@ -1,15 +1,17 @@
-/* Of a library for two processors the code runs that the running processor has the features of. The program is
- * linked with --wrap, so that the library's calls of either code come here first. */
+/* Of a library for three processors the code runs that the running processor has the features of.
+ * The program is linked with --wrap, so that the library's calls of each code come here first. */
 #include <stdio.h>
 
 #include "matrices.h"
 #include "tensors.h"
 
 typedef int32_t Packed(const TenonValue*, const int32_t*, int32_t);
-Packed __real_matrices0_product_packed, __real_matrices1_product_packed;
-Packed __wrap_matrices0_product_packed, __wrap_matrices1_product_packed;
+Packed __real_matrices0_product_packed, __real_matrices1_product_packed,
+    __real_matrices2_product_packed;
+Packed __wrap_matrices0_product_packed, __wrap_matrices1_product_packed,
+    __wrap_matrices2_product_packed;
 
-static int calls[2];
+static int calls[3];
 
 int32_t __wrap_matrices0_product_packed(const TenonValue* args, const int32_t* codes, int32_t n) {
   ++calls[0];
@@ -21,13 +23,20 @@ int32_t __wrap_matrices1_product_packed(const TenonValue* args, const int32_t* c
   return __real_matrices1_product_packed(args, codes, n);
 }
 
+int32_t __wrap_matrices2_product_packed(const TenonValue* args, const int32_t* codes, int32_t n) {
+  ++calls[2];
+  return __real_matrices2_product_packed(args, codes, n);
+}
+
 static float a[64][32], b[32][48], c[64][48];
 
 int main(void) {
   int64_t of_a[2] = {64, 32}, of_b[2] = {32, 48}, of_c[2] = {64, 48};
   DLTensor A = tensor_of(a[0], of_a, 2), B = tensor_of(b[0], of_b, 2), C = tensor_of(c[0], of_c, 2);
   /* What the compiler of this program says of the processor. */
-  const int best = __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
+  const int best = !__builtin_cpu_supports("x86-64-v3") ? 0
+                   : !__builtin_cpu_supports("xop")     ? 1
+                                                        : 2;
   int i;
   a[3][5] = 2;
   b[5][7] = 4;
@@ -36,7 +45,7 @@ int main(void) {
       fprintf(stderr, "%s\n", tenon_last_error());
       return 1;
     }
-  printf("%d calls for x86-64, %d for x86-64-v3\n", calls[0], calls[1]);
+  printf("%d calls for x86-64, %d for x86-64-v3, %d for XOP\n", calls[0], calls[1], calls[2]);
   if (c[3][7] != 8) return 2;
-  return calls[best] == 3 && calls[1 - best] == 0 ? 0 : 3;
+  return calls[best] == 3 && calls[0] + calls[1] + calls[2] == 3 ? 0 : 3;
 }
