@@ -154,7 +154,7 @@ class BoundOf {
     return match(
         e.node().value, [&](const IntImm& n) { return of_constant(n, e.dtype()); },
         [&](const VarNode& n) { return of_variable(e, n); },
-        [&](const Cast& n) { return of_cast(self(n.value), e.dtype()); },
+        [&](const Cast& n) { return of_cast(self(n.value), n.value.dtype(), e.dtype()); },
         [&](const Binary& n) { return of_binary(e, n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Ramp& n) {
@@ -168,9 +168,8 @@ class BoundOf {
   }
 
   /// What does not fit wraps, and may then be anything.
-  static Bound of_cast(const Bound& value, DataType type) {
-    const Bound all = Bound::of_type(type);
-    return value.min < all.min || value.max > all.max ? all : value;
+  static Bound of_cast(const Bound& value, DataType from, DataType type) {
+    return may_wrap(value, from, type) ? Bound::of_type(type) : value;
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {
@@ -250,6 +249,13 @@ ConstBound Bound::to_const_bound() const {
 
 Bound intersect(const Bound& a, const Bound& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
+}
+
+bool may_wrap(const Bound& value, DataType from, DataType to) {
+  const Bound all = Bound::of_type(to);
+  if (value.min < all.min || value.max > all.max) return true;
+  // No end of a bound tells the upper half of uint64 from infinity.
+  return value.max == kPlus && from.is_uint() && from.bits == 64 && to.is_int();
 }
 
 Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }

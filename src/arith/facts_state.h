@@ -34,6 +34,9 @@ struct Bound {
 };
 
 Bound intersect(const Bound& a, const Bound& b);
+/// Whether a value within the bound may become another one by a cast of one integer type to
+/// another.
+bool may_wrap(const Bound& value, DataType from, DataType to);
 Bound bound_of(const Expr& e, const Facts::State& state);
 ModularSet modular_set_of(const Expr& e, const Facts::State& state);
 /// The values that are in both; coeff 0, base 1 if there are none.

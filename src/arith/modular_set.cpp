@@ -93,9 +93,7 @@ class ModularSetOf {
   ModularSet of_cast(DataType type, const Cast& n) const {
     const DataType from = n.value.dtype();
     if (!from.is_integral() || !type.is_integral()) return kEverything;
-    const Bound all = Bound::of_type(type), value = bound_of(n.value, state_);
-    if (value.min < all.min || value.max > all.max) return kEverything;
-    return (*this)(n.value);
+    return may_wrap(bound_of(n.value, state_), from, type) ? kEverything : (*this)(n.value);
   }
 
   ModularSet of_binary(const Binary& n) const {

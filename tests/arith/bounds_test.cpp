@@ -1,8 +1,10 @@
 // Constant bounds and modular sets against bounds.tsv.
 #include <gtest/gtest.h>
 
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/evaluate.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {
@@ -40,6 +42,19 @@ TEST(Bounds, OfACastContainWhatItWrapsTo) {
         std::get<std::int64_t>(evaluate(make_cast(Int(32), make_int(UInt(32), value))));
     EXPECT_TRUE(*bound.min <= wrapped && wrapped <= *bound.max) << value << " becomes " << wrapped;
   }
+}
+
+/// From 2^63 on a uint64 becomes negative, and is then below what it is kept above.
+TEST(Bounds, OfUint64AsInt64AreOfEitherSign) {
+  const Var w("w", UInt(64));
+  const Expr wrapped = cast(Int(64), w), zero = make_int(Int(64), 0);
+  EXPECT_EQ(const_bound(wrapped, Facts()), (ConstBound{}));
+  EXPECT_EQ(modular_set(cast(Int(64), w * make_int(UInt(64), 3)), Facts()), (ModularSet{1, 0}));
+  const Expr kept = max(min(wrapped, make_int(Int(64), 15)), zero);
+  EXPECT_NE(print_expr(simplify(kept)).find("max("), std::string::npos);
+  Facts facts;
+  facts.bind(w, Range::from_min_extent(make_int(UInt(64), 0), make_int(UInt(64), 16)));
+  EXPECT_EQ(print_expr(simplify(kept, facts)), "cast(int64, w)");
 }
 
 TEST(Bounds, ModularSetsOfTheTable) {

@@ -19,16 +19,18 @@ struct Products {
   DataType of_a, of_b, sum;
   int rows = 1, steps = 4, stride = 4;
   bool has_pragma = true;
+  std::optional<Buffer> b = std::nullopt;
 
   PrimFunc func() const {
-    const Buffer a = flat("A", of_a, 64), b = flat("B", of_b, 256), s = flat("S", sum, 64);
+    const Buffer a = flat("A", of_a, 64), s = flat("S", sum, 64);
+    const Buffer from = b.value_or(flat("B", of_b, 256));
     const Var k("k");
     std::vector<Stmt> stores;
     for (int row = 0; row < rows; ++row)
       for (int step = 0; step < steps; ++step) {
         const Expr at = make_ramp(row * kLanes, 1, kLanes);
         const Expr x = make_load(a, {k * 4 + row * 16 + step});
-        const Expr y = make_load(b, {make_ramp(k * 16 + step, stride, kLanes)});
+        const Expr y = make_load(from, {make_ramp(k * 16 + step, stride, kLanes)});
         stores.push_back(make_store(s,
                                     make_load(s, {at}) + make_broadcast(make_cast(sum, x), kLanes) *
                                                              make_cast(sum.with_lanes(kLanes), y),
@@ -81,6 +83,29 @@ TEST(CombineProducts, RowsOfSignedBytesShareWhatIsTakenBack) {
   EXPECT_TRUE(body.as<Allocate>());
   // One row has its own, so that nothing is gained.
   EXPECT_EQ(combined(Products{Int(8), Int(8), Int(32)}.func()), 1);
+}
+
+/// The products of three rows in a loop of tiles, with `before` in front of each tile's.
+Stmt tiles(const Buffer& b, const Stmt& before, const Expr& extent = Expr(7)) {
+  const Var tile("tile");
+  Products products{Int(8), Int(8), Int(32), 3};
+  products.b = b;
+  return combine_products({{},
+                           {},
+                           make_stmt(For{tile, 0, extent, ForKind::Serial,
+                                         make_seq({before, products.func().body})})},
+                          {.has_dp4a = true})
+      .body;
+}
+
+TEST(CombineProducts, WhatIsTakenBackIsAddedUpOnceForAllTiles) {
+  const Buffer b = decl_buffer({256}, Int(8), {.name = "B"});
+  const Buffer other = decl_buffer({256}, Int(8), {.name = "O"});
+  const Stmt copied = make_store(other, make_int(Int(8), 1), {Expr(0)});
+  // In front of the loop over tiles, where that runs and leaves B as it is.
+  EXPECT_TRUE(tiles(b, copied).as<Allocate>());
+  EXPECT_TRUE(tiles(b, make_store(b, make_int(Int(8), 1), {Expr(0)})).as<For>());
+  EXPECT_TRUE(tiles(b, copied, Var("n")).as<For>());
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 
 #include <map>
 
+#include "lower/dot_products.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -15,94 +18,11 @@ using namespace tir;
 
 namespace {
 
-/// Numbers that are multiplied: one for all lanes, or every so many elements one.
-struct Factor {
-  Buffer buffer;
-  /// The first element; `stride` is nothing where there is only one.
-  Expr base;
-  std::optional<std::int64_t> stride;
-};
-
-/// target = target + a*b
-struct Sum {
-  Store target;
-  Factor a, b;
-
-  DataType type() const { return target.value.dtype(); }
-  /// Factors that fill the bits of a sum.
-  int neighbours() const { return type().bits / a.buffer->dtype.bits; }
-};
-
-bool is_byte(DataType t) { return t.is_integral() && t.bits == 8; }
-
-bool can_be_multiplied(DataType a, DataType b, DataType sum) {
-  if (!a.is_scalar() || !b.is_scalar() || sum.bits != 32) return false;
-  if (sum.is_float()) return a == BFloat(16) && b == BFloat(16);
-  return sum.is_integral() && is_byte(a) && is_byte(b);
-}
-
-std::optional<Factor> factor_of(const Expr& e) {
-  const Broadcast* repeated = e.as<Broadcast>();
-  const Cast* wide = (repeated ? repeated->value : e).as<Cast>();
-  if (!wide) return std::nullopt;
-  Expr narrow = wide->value;
-  if (const Broadcast* inner = narrow.as<Broadcast>(); inner && !repeated) {
-    repeated = inner;
-    narrow = inner->value;
-  }
-  const Load* load = narrow.as<Load>();
-  if (!load || load->indices.size() != 1 || !load->buffer->dtype.is_scalar()) return std::nullopt;
-  const Expr& index = load->indices[0];
-  if (repeated) {
-    if (!index.dtype().is_scalar()) return std::nullopt;
-    return Factor{load->buffer, index, std::nullopt};
-  }
-  const Ramp* ramp = index.as<Ramp>();
-  const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-  if (!stride) return std::nullopt;
-  return Factor{load->buffer, ramp->base, stride};
-}
-
-/// What is stored to, as a value.
-Expr self_of(const Store& store) { return make_load(store.buffer, store.indices); }
-
-std::optional<Sum> sum_of(const Stmt& s) {
-  const Store* store = s.as<Store>();
-  const Binary* sum = store ? as_binary(store->value, BinaryOp::Add) : nullptr;
-  if (!sum || !store->value.dtype().is_vector()) return std::nullopt;
-  for (const auto& [self, term] : {std::pair(sum->a, sum->b), std::pair(sum->b, sum->a)}) {
-    const Load* load = self.as<Load>();
-    const Binary* product = as_binary(term, BinaryOp::Mul);
-    if (!load || !product || !load->buffer.same_as(store->buffer)) continue;
-    if (!structural_equal(self, self_of(*store))) continue;
-    const std::optional<Factor> a = factor_of(product->a), b = factor_of(product->b);
-    if (!a || !b || (!a->stride && !b->stride)) continue;
-    if (a->buffer->data.same_as(store->buffer->data) ||
-        b->buffer->data.same_as(store->buffer->data))
-      continue;
-    if (can_be_multiplied(a->buffer->dtype, b->buffer->dtype, store->value.dtype()))
-      return Sum{*store, *a, *b};
-  }
-  return std::nullopt;
-}
-
-/// The factors of all sums, those of each side by side.
-Expr neighbours_of(const Factor& factor, const Sum& sum) {
-  const int neighbours = sum.neighbours(), lanes = sum.type().lanes;
-  const Expr one = make_int(factor.base.dtype(), 1);
-  if (factor.stride)
-    return make_load(factor.buffer, {make_ramp(factor.base, one, lanes * neighbours)});
-  const Expr few = make_load(factor.buffer, {make_ramp(factor.base, one, neighbours)});
-  std::vector<Expr> picks;
-  for (int n = 0; n < lanes * neighbours; ++n) picks.push_back(make_int(Int(32), n % neighbours));
-  return make_shuffle({few}, std::move(picks));
-}
-
 // ---- signed bytes -------------------------------------------------------------------------------
 
 /// Instructions take an unsigned and a signed byte. With a + 128 in place of a the sums are too
 /// great by 128 times those of b alone, which are the same for all rows of a tile: they are added
-/// up once for the rows, beside them, and taken back behind the loop.
+/// up once for the rows, in a loop of their own, and taken back behind the loop.
 class Excess {
  public:
   /// Notes that the product is added to its sum.
@@ -132,36 +52,41 @@ class Excess {
   /// Whether it is worth it: more sums than there is excess to be added up.
   bool is_shared() const { return 2 * count_ <= static_cast<int>(order_.size()) && count_ > 0; }
 
-  /// The product added to the sum, and to the excess where the sum is the first of those that share
-  /// it.
-  void add(const Sum& sum, std::vector<Stmt>& result) const {
-    const Member& member = members_.at(place_of(sum));
-    const Expr b = neighbours_of(sum.b, sum);
-    const DataType bytes = UInt(8, b.dtype().lanes);
-    const Expr most = make_broadcast(make_int(UInt(8), 128), bytes.lanes);
-    const auto add_to = [&](const Buffer& buffer, const std::vector<Expr>& at, const Expr& a) {
-      const Expr self = make_load(buffer, at);
-      result.push_back(make_store(buffer, make_call(sum.type(), Intrin::dp4a, {a, b, self}), at));
-    };
-    if (member.is_first) add_to(*buffer_, {place(member.group)}, most);
-    const Expr a = make_call(bytes, Intrin::reinterpret, {neighbours_of(sum.a, sum)});
-    add_to(sum.target.buffer, sum.target.indices, make_call(bytes, Intrin::bitwise_xor, {a, most}));
+  /// The product added to the sum.
+  Stmt added(const Sum& sum) const {
+    const Expr b = neighbours_of(sum.b, sum), most = most_of(b);
+    const Expr a = make_call(most.dtype(), Intrin::reinterpret, {neighbours_of(sum.a, sum)});
+    return add_to(sum.target.buffer, sum.target.indices,
+                  make_call(most.dtype(), Intrin::bitwise_xor, {a, most}), b);
   }
 
-  /// The loop with what comes before and behind it.
-  Stmt around(const Stmt& loop) const {
+  /// The product with 128 added to the excess; nullopt where another sum that shares it does that.
+  std::optional<Stmt> added_to_excess(const Sum& sum) const {
+    const Member& member = members_.at(place_of(sum));
+    if (!member.is_first) return std::nullopt;
+    const Expr b = neighbours_of(sum.b, sum);
+    return add_to(*buffer_, {place(member.group)}, most_of(b), b);
+  }
+
+  const Buffer& buffer() const { return *buffer_; }
+
+  /// What comes before the loop that adds the excess up.
+  std::vector<Stmt> begun() const {
     std::vector<Stmt> all;
-    const DataType type = order_.front().type();
     for (int group = 0; group < count_; ++group)
-      all.push_back(make_store(*buffer_, make_const(type, 0), {place(group)}));
-    all.push_back(loop);
+      all.push_back(make_store(*buffer_, make_const(order_.front().type(), 0), {place(group)}));
+    return all;
+  }
+
+  /// What comes behind the loop of the sums.
+  std::vector<Stmt> taken_back() const {
+    std::vector<Stmt> all;
     for (const Sum& sum : order_) {
       const Expr excess = make_load(*buffer_, {place(members_.at(place_of(sum)).group)});
       all.push_back(
           make_store(sum.target.buffer, self_of(sum.target) - excess, sum.target.indices));
     }
-    return make_stmt(Allocate{(*buffer_)->data, type.element(), (*buffer_)->shape, make_true(),
-                              make_seq(std::move(all))});
+    return all;
   }
 
  private:
@@ -171,6 +96,14 @@ class Excess {
     bool is_first = false;
   };
 
+  static Expr most_of(const Expr& b) {
+    return make_broadcast(make_int(UInt(8), 128), b.dtype().lanes);
+  }
+  static Stmt add_to(const Buffer& buffer, const std::vector<Expr>& at, const Expr& a,
+                     const Expr& b) {
+    const Expr self = make_load(buffer, at);
+    return make_store(buffer, make_call(self.dtype(), Intrin::dp4a, {a, b, self}), at);
+  }
   static std::string place_of(const Sum& sum) { return print_expr(self_of(sum.target)); }
   Expr place(int group) const { return make_ramp(Expr(group * lanes_), Expr(1), lanes_); }
 
@@ -181,50 +114,135 @@ class Excess {
   int lanes_ = 0, count_ = 0;
 };
 
+/// Without the indices that nobody uses any more.
+Stmt without_idle_lets(const Stmt& s) {
+  const Stmt result = map_statements(s, [](const Stmt& child) { return without_idle_lets(child); });
+  const Let* let = result.as<Let>();
+  const bool is_idle =
+      let && effect_of(let->value) == Effect::Pure && !uses_var(let->body, let->var);
+  return is_idle ? let->body : result;
+}
+
 // ---- the pass -----------------------------------------------------------------------------------
 
 class Combiner {
  public:
+  Stmt whole(const Stmt& s) { return placed(stmt(s)); }
+
+ private:
   Stmt stmt(const Stmt& s) {
     if (const Let* let = s.as<Let>(); let && let->value.dtype().is_index())
       set(lets_, let->var, substitute(let->value, lets_));
     if (const Attr* attr = s.as<Attr>(); attr && is_pragma(*attr, PragmaKey::DotProducts))
       return region(*attr);
     if (const Seq* seq = s.as<Seq>(); seq && is_inside_) return combined(*seq);
+    if (only_excess_ && (s.as<Store>() || s.as<Evaluate>())) return make_nop();
     // Of what is not done in every iteration, or more than once, the excess would be another.
     const bool is_once = s.as<Let>() || s.as<Seq>() || s.as<Attr>();
     const bool outer = std::exchange(is_once_, is_once_ && is_once);
-    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    std::vector<Waiting> left = std::exchange(waiting_, {});
+    const Stmt result = map_statements(s, [&](const Stmt& child) {
+      const Stmt made = stmt(child);
+      if (waiting_.empty()) return made;
+      const Stmt behind = placed(made, &s);
+      left.insert(left.end(), waiting_.begin(), waiting_.end());
+      waiting_.clear();
+      return behind;
+    });
+    waiting_ = std::move(left);
     is_once_ = outer;
     return result;
   }
 
- private:
+  /// An excess that is not added up yet: `sums` does it.
+  struct Waiting {
+    Buffer buffer;
+    Stmt sums;
+
+    /// Whether the sums are made of the variable, or of what lies there.
+    bool uses(const Var& var) const {
+      bool reads = false;
+      walk(sums, [&](const Load& load) { reads = reads || load.buffer->data.same_as(var); });
+      return reads || uses_var(sums, var);
+    }
+  };
+
+  /// Whether what is inside of a statement may be added up before it: it is the same in all
+  /// iterations, of which there is one.
+  static bool may_leave(const Waiting& excess, const Stmt& s) {
+    if (const For* loop = s.as<For>())
+      if (loop->kind == ForKind::Parallel || constant_int(loop->extent).value_or(0) < 1 ||
+          excess.uses(loop->var))
+        return false;
+    if (const Let* let = s.as<Let>(); let && excess.uses(let->var)) return false;
+    if (const Allocate* memory = s.as<Allocate>(); memory && excess.uses(memory->data))
+      return false;
+    if (!s.as<For>() && !s.as<Let>() && !s.as<Allocate>() && !s.as<Seq>() && !s.as<Attr>())
+      return false;
+    bool is_written = false;
+    walk(
+        s, [&](const Store& store) { is_written = is_written || excess.uses(store.buffer->data); },
+        // Whoever is given memory may write there.
+        [&](const Evaluate& n) {
+          is_written = is_written || uses_var(n.value, [&](const Expr& var) {
+                         return excess.uses(Var::of(var));
+                       });
+        });
+    return !is_written;
+  }
+
+  /// The statement behind the sums of all that waits, or of what may not leave `around` either.
+  Stmt placed(Stmt s, const Stmt* around = nullptr) {
+    std::vector<Waiting> left;
+    for (const Waiting& excess : waiting_) {
+      if (around && may_leave(excess, *around)) {
+        left.push_back(excess);
+        continue;
+      }
+      s = make_stmt(Allocate{excess.buffer->data, excess.buffer->dtype, excess.buffer->shape,
+                             make_true(), make_seq({excess.sums, s})});
+    }
+    waiting_ = std::move(left);
+    return s;
+  }
+
   Stmt region(const Attr& attr) {
     const bool was_inside = std::exchange(is_inside_, true);
     Attr result = attr;
     const For* loop = attr.body.as<For>();
-    Excess excess;
-    if (loop) {
-      const bool was_once = std::exchange(is_once_, true);
-      Excess* outer_noted = std::exchange(noted_, &excess);
-      const Excess* outer_taken = std::exchange(taken_, nullptr);
-      stmt(loop->body);
-      excess.share();
-      noted_ = nullptr;
-      if (excess.is_shared()) taken_ = &excess;
-      For whole = *loop;
-      whole.body = stmt(loop->body);
-      result.body = make_stmt(std::move(whole));
-      noted_ = outer_noted;
-      taken_ = outer_taken;
-      is_once_ = was_once;
-    } else {
+    if (!loop) {
       result.body = stmt(attr.body);
+      is_inside_ = was_inside;
+      return make_stmt(std::move(result));
     }
+    Excess excess;
+    const bool was_once = std::exchange(is_once_, true);
+    Excess* outer_noted = std::exchange(noted_, &excess);
+    const Excess* outer_taken = std::exchange(taken_, nullptr);
+    const std::vector<Waiting> outer_waiting = waiting_;
+    stmt(loop->body);
+    waiting_ = outer_waiting;
+    excess.share();
+    noted_ = nullptr;
+    if (excess.is_shared()) taken_ = &excess;
+    For own = *loop;
+    own.body = stmt(loop->body);
+    result.body = make_stmt(own);
+    std::vector<Stmt> all{make_stmt(std::move(result))};
+    if (excess.is_shared()) {
+      only_excess_ = true;
+      own.body = without_idle_lets(stmt(loop->body));
+      only_excess_ = false;
+      std::vector<Stmt> sums = excess.begun();
+      sums.push_back(fresh_copy(make_stmt(own), {}));
+      waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
+      for (Stmt& back : excess.taken_back()) all.push_back(std::move(back));
+    }
+    noted_ = outer_noted;
+    taken_ = outer_taken;
+    is_once_ = was_once;
     is_inside_ = was_inside;
-    const Stmt all = make_stmt(std::move(result));
-    return excess.is_shared() ? excess.around(all) : all;
+    return make_seq(std::move(all));
   }
 
   Stmt combined(const Seq& seq) {
@@ -233,7 +251,8 @@ class Combiner {
       const std::optional<Sum> first = sum_of(seq.stmts[n]);
       const auto count = static_cast<std::size_t>(first ? first->neighbours() : 1);
       if (!first || n + count > seq.stmts.size() || !are_neighbours(*first, seq.stmts, n, count)) {
-        result.push_back(stmt(seq.stmts[n++]));
+        const Stmt other = stmt(seq.stmts[n++]);
+        result.push_back(other);
         continue;
       }
       add(*first, result);
@@ -245,7 +264,12 @@ class Combiner {
   void add(const Sum& sum, std::vector<Stmt>& result) {
     const bool is_signed = sum.a.buffer->dtype == Int(8) && sum.b.buffer->dtype == Int(8);
     if (noted_ && is_signed && is_once_) noted_->note(sum);
-    if (taken_ && is_signed && is_once_) return taken_->add(sum, result);
+    if (taken_ && is_signed && is_once_) {
+      if (!only_excess_) return result.push_back(taken_->added(sum));
+      if (std::optional<Stmt> more = taken_->added_to_excess(sum)) result.push_back(*more);
+      return;
+    }
+    if (only_excess_) return;
     const Expr value =
         make_call(sum.type(), Intrin::dp4a,
                   {neighbours_of(sum.a, sum), neighbours_of(sum.b, sum), self_of(sum.target)});
@@ -275,7 +299,8 @@ class Combiner {
     return constant_int(arith::simplify(distance)) == static_cast<std::int64_t>(by);
   }
 
-  bool is_inside_ = false, is_once_ = false;
+  bool is_inside_ = false, is_once_ = false, only_excess_ = false;
+  std::vector<Waiting> waiting_;
   Excess* noted_ = nullptr;
   const Excess* taken_ = nullptr;
   /// What indices are made of.
@@ -287,7 +312,7 @@ class Combiner {
 PrimFunc combine_products(const PrimFunc& func, const PassOptions& options) {
   if (!options.has_dp4a) return func;
   PrimFunc result = func;
-  result.body = Combiner().stmt(func.body);
+  result.body = Combiner().whole(func.body);
   return result;
 }
 
