@@ -28,6 +28,7 @@ NEEDS_NO_WORDS = re.compile(r"=\s*(default|delete)\s*;|^\s*(virtual )?~\w+\(\).*
                             r"operator=\((const )?\w+&&?( \w+)?\).*;")
 ENDS_GROUP = re.compile(r"^\s*(\}|public:|private:|protected:|#|namespace\b)")
 TYPE = re.compile(r"^\s*(?:template\b.*>\s*)?(?:struct|class|enum class|enum|union)\s+(\w+)[^;()]*\{")
+ONLY_NAMED = re.compile(r"^\s*(?:struct|class)\s+\w+;$")
 ALIAS = re.compile(r"^\s*using\s+(\w+)\s*=")
 FUNCTION = re.compile(r"(operator\s*[^\s\w(]+|~?\w+)\s*\(")
 VARIABLE = re.compile(r"(\w+)\s*(?:=.*|\{.*\})?;$")
@@ -53,7 +54,7 @@ def opening_as_documentation(lines):
         if is_example != in_example:
             result.append("/// @verbatim" if is_example else "/// @endverbatim")
             in_example = is_example
-        result.append("///" + text)
+        result.append("///" + text if is_example else with_plain_text("///" + text))
     return result, []
 
 
@@ -155,7 +156,9 @@ def with_groups(lines):
             continue
         end, is_group = group_after(lines, number)
         if is_group:
-            result += ["///@{", *lines[number:end], "///@}"]
+            # A type that is only named is nothing that the comment could be shown at.
+            group = [line for line in lines[number:end] if not ONLY_NAMED.match(line)]
+            result += ["///@{", *(group or lines[number:end]), "///@}"]
             number = end
     return result
 

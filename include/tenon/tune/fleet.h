@@ -27,7 +27,7 @@ namespace tenon::tune {
 /// used by several threads at once.
 class Channel {
  public:
-  struct Message {
+  struct Message {  // What arrived, and the number of who sent it.
     int from;
     std::string text;
   };
