@@ -9,6 +9,7 @@
 
 #include "te/bounds/required_boxes.h"
 #include "te/loop_program.h"
+#include "te/report_arguments.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/float16.h"
 #include "tenon/te/exact_bound.h"
@@ -175,7 +176,7 @@ class Run {
       if (const BufferParam* array = program_.func.buffer_of(param)) {
         values.emplace_back(make_array(array->declared));
       } else {
-        values.emplace_back(size_of(param));
+        values.emplace_back(value_of(param));
       }
     }
     const std::unordered_set<const Load*> own = own_reads(program_.func.body);
@@ -197,6 +198,11 @@ class Run {
   bool is_reduction(const OutputId& output) const {
     const Compute* compute = graph_.stage(output.stage).op.as<Compute>();
     return compute && compute->reduction() != nullptr;
+  }
+
+  HostValue value_of(const Var& scalar) const {
+    if (scalar.dtype().is_int() || scalar.dtype().is_uint()) return size_of(scalar);
+    return 1.0;
   }
 
   std::int64_t size_of(const Var& var) const {
@@ -233,19 +239,6 @@ class Run {
   std::vector<std::vector<std::byte>> arrays_;
   std::int64_t bytes_ = 0;
 };
-
-std::vector<FunctionArgument> arguments_of(const StageGraph& graph,
-                                           const BoundsReportOptions& options) {
-  std::vector<FunctionArgument> arguments;
-  for (const auto& [size, value] : options.sizes) arguments.emplace_back(size);
-  for (const StageId id : graph.ids()) {
-    const FrozenStage& stage = graph.stage(id);
-    const bool is_input = stage.op.as<Placeholder>() && !stage.scan_part(0);
-    if (!is_input && !stage.is_output) continue;
-    for (int k = 0; k < stage.op.num_outputs(); ++k) arguments.emplace_back(stage.op.output(k));
-  }
-  return arguments;
-}
 
 // ---- the rows -----------------------------------------------------------------------------------
 
@@ -297,7 +290,8 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   const StageGraph graph = freeze(schedule, where);
   const Bounds bounds = options.exact ? infer_exact_bound(graph) : infer_bound(graph);
   const auto needed = required_boxes(graph, options.exact);
-  const LoopProgram program = make_loop_program(graph, bounds, arguments_of(graph, options), where);
+  const LoopProgram program =
+      make_loop_program(graph, bounds, report_arguments(graph, bounds, options.sizes), where);
   std::unordered_map<const BufferNode*, std::vector<Range>> allocated;
   walk(program.func.body, [&](const Realize& realize) {
     std::vector<Range>& box = allocated[realize.buffer.get()];

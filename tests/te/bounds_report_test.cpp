@@ -126,6 +126,23 @@ TEST_F(BoundsReportTest, SizesAreGivenForARun) {
   EXPECT_EQ(row_of(with, "Y").counts->points, 5);
 }
 
+/// A float that values are multiplied by has nothing to do with bounds; a factor has a value.
+TEST_F(BoundsReportTest, ScalarsOfBodiesAndFactorsAreArguments) {
+  const Var scale("scale", Float(32)), factor("factor");
+  const Tensor X = placeholder({12}, "X");
+  const Tensor Y = compute(
+      {12}, {"i"}, [&](Var i) { return X(i) * scale; }, "Y");
+  const Tensor Z = compute(
+      {12}, {"i"}, [&](Var i) { return Y(i) + 1.0f; }, "Z");
+  EXPECT_EQ(row_of(bounds_report(create_schedule(Z)), "Y").counts->points, 12);
+  Schedule s = create_schedule(Z);
+  s[Y].compute_at(s[Z], s[Z].split(s[Z].axis(0), factor).outer);
+  EXPECT_EQ(bounds_report(s).not_counted,
+            "`factor` has no value; give it one: {.sizes = {{factor, 64}}}");
+  EXPECT_EQ(row_of(bounds_report(s, {.sizes = {{factor, 4}}}), "Y").counts->allocated,
+            (std::vector<std::int64_t>{4}));
+}
+
 TEST_F(BoundsReportTest, WhatRunsTooLongIsNotCounted) {
   const BoundsReport report = bounds_report(create_schedule(C), {.most_steps = 10});
   EXPECT_NE(report.not_counted.find("gave up after 10"), std::string::npos) << report.not_counted;
