@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kHead =
     R"(// Made by Tenon. C11; with GCC and clang compile it with -fno-strict-aliasing,
-// with GCC with -fno-tree-loop-if-convert as well (GCC 12 makes wrong vectors of conditions).
+// with GCC with -fno-tree-loop-if-convert as well (GCC 12 errs in vectors of conditions).
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
