@@ -33,6 +33,23 @@ TEST(LowerWarpMemory, EveryWarpHasAPartOfSharedMemory) {
   EXPECT_EQ(text.find("warp"), std::string::npos) << text;
 }
 
+TEST(LowerWarpMemory, OfSeveralPhysicalDimensionsIsRefused) {
+  std::string text = kernel("4");
+  for (const auto& [flat, apart] :
+       {std::pair<std::string, std::string>{"[32]), storage", "[8, 4]), storage"},
+        {"float32, [32], []", "float32, [8, 4], []"},
+        {"[t] = A", "[0, t] = A"},
+        {"W[(31 - t)]", "W[0, (31 - t)]"}})
+    text.replace(text.find(flat), flat.size(), apart);
+  try {
+    test::run(lower_warp_memory, text);
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const LowerError& error) {
+    EXPECT_NE(std::string(error.what()).find("`W_1`"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("axis separator"), std::string::npos) << error.what();
+  }
+}
+
 TEST(LowerWarpMemory, TheNumberOfWarpsIsConstant) {
   EXPECT_THROW(test::run(lower_warp_memory, kernel("n")), Error);
 }

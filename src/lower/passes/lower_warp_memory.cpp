@@ -67,7 +67,11 @@ class WarpMemory {
       return found->second;
     };
     const auto indices_of = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-      internal_check(indices.size() == 1, "memory of a warp that is not flat");
+      if (indices.size() != 1)
+        throw LowerError("memory `" + n.data.name() +
+                         "` of a warp has several physical dimensions, and only flat memory can be "
+                         "divided among warps; lay it out without an axis separator, or keep it in "
+                         "scope \"shared\"");
       const std::int64_t scale = n.dtype.lanes;
       const std::int64_t elements = size * scale / buffer->dtype.lanes;
       const Expr offset = warp * make_int(Int(32), elements);
