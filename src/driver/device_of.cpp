@@ -2,10 +2,14 @@
 
 namespace tenon {
 
+Device first_device(const Target& target) {
+  if (target.facts().kind == tir::TargetKind::Cuda) return cuda(0);
+  if (target.facts().kind == tir::TargetKind::OpenCl) return opencl(0);
+  return cpu(0);
+}
+
 Device device_of(const Target& target, SourceLocation where) {
-  Device device = cpu(0);
-  if (target.facts().kind == tir::TargetKind::Cuda) device = cuda(0);
-  if (target.facts().kind == tir::TargetKind::OpenCl) device = opencl(0);
+  const Device device = first_device(target);
   if (std::string missing = device.why_missing(); !missing.empty())
     throw RuntimeError("target `" + target.str() + "`: " + missing, where);
   return device;

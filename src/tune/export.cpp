@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "tenon/driver/device_of.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"
@@ -222,10 +223,7 @@ std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
                          const Target& target) {
   const auto& [name, func] = *mod.functions.begin();
   std::string arrays, call;
-  const tir::TargetKind kind = target.facts().kind;
-  const std::string device = kind == tir::TargetKind::Cuda     ? "cuda(0)"
-                             : kind == tir::TargetKind::OpenCl ? "opencl(0)"
-                                                               : "cpu(0)";
+  const std::string device = first_device(target).str();
   for (const tir::BufferParam& array : func.buffers) {
     std::string shape;
     for (const tir::Expr& extent : array.declared->shape)

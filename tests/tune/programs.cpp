@@ -58,6 +58,24 @@ tir::IRModule product_relu(int size) {
   return s_tir::parse_script(with(text, "SIZE", std::to_string(size)));
 }
 
+tir::IRModule row_sums(int rows, int columns) {
+  const std::string shape = std::to_string(rows) + ", " + std::to_string(columns);
+  return s_tir::parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[()" + shape +
+                             R"(), "float32"], B: T.Buffer[)" + std::to_string(rows) +
+                             R"(, "float32"]) -> None:
+    T.func_attr({"global_symbol": "main", "tir.noalias": True})
+    for i, k in T.grid()" + shape +
+                             R"():
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+)");
+}
+
 tir::IRModule sum_with(int added, int size) {
   const std::string text = std::string(kElementwise) + "            B[vi] = A[vi] + T.float32(" +
                            std::to_string(added) + ")\n";

@@ -18,6 +18,8 @@ inline constexpr bool kIsSanitized = false;
 tir::IRModule product(int size = 128);
 /// With a block `D` that takes the maximum with zero.
 tir::IRModule product_relu(int size = 128);
+/// B = the sums of A's rows, float32.
+tir::IRModule row_sums(int rows, int columns);
 /// B = A + `added`, of so many elements.
 tir::IRModule sum_with(int added, int size = 64);
 /// The same parameters; its block calls extern functions of C: "abort", "pause".
