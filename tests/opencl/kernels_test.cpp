@@ -51,6 +51,25 @@ TEST_F(OpenCl, TilesAreSharedByTheThreadsOfABlock) {
   EXPECT_NE(source.find("barrier(CLK_LOCAL_MEM_FENCE"), std::string::npos) << source;
 }
 
+// Eight threads add up each factor of a sum that seven threads add up, of which three have one.
+TEST_F(OpenCl, AReductionInsideOfOneOfFewerThreadsHasAllOfItsThreads) {
+  te::Tensor A = te::placeholder({3, 16}, "A");
+  te::IterVar j = te::reduce_axis({0, 3}, "j"), k = te::reduce_axis({0, 16}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"},
+      [&](Var i) {
+        return te::sum(A(j, k) + i, {j, k});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  te::Tensor BF = s.rfactor(B, j, 1);
+  auto [outer, seven] = s[B].split(s[B].reduce_axis(0), 7);
+  auto [ko, eight] = s[BF].split(s[BF].reduce_axis(0), 8);
+  s[BF].bind(eight, te::thread_axis("threadIdx.x")).compute_at(s[B], outer);
+  s[B].bind(seven, te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B}, kOnDevice), "");
+}
+
 TEST_F(OpenCl, PiecesOfDynamicSharedMemoryStayApart) {
   te::Tensor A = te::placeholder({60}, "A", Int(8)), B = te::placeholder({60}, "B", Int(32));
   te::Tensor C = te::compute(

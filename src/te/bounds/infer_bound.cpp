@@ -109,13 +109,13 @@ void BoundInference::infer(StageId id) {
     bind_thread(thread, count);
     // As many must have been started by then, where another axis of the tag stands around.
     if (!thread.thread()->is_virtual() && is_divided(stage, axis, thread, stage.scope))
-      for (const AttachPoint& loop : graph_.attach_path(id)) {
-        const IterVar* around = thread_of(graph_.stage(loop.stage), loop.axis);
-        if (!around || around->thread() != thread.thread()) continue;
-        bind_thread(*around, count);
-        // Those that bring nothing to a reduction get its total all the same.
-        if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(*around).extent);
-      }
+      for (const AttachPoint& loop : graph_.attach_path(id))
+        for (const IterVar& around : threads_at(graph_, loop)) {
+          if (around.thread() != thread.thread()) continue;
+          bind_thread(around, count);
+          // Those that bring nothing to a reduction get its total all the same.
+          if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(around).extent);
+        }
   }
   for (const IterVar& thread : stage.env_threads) {
     if (thread.dom()) bind_thread(thread, thread.dom()->extent);

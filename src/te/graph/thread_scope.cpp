@@ -151,10 +151,6 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   return found.at(id);
 }
 
-namespace {
-
-/// The threads of the loop, and of those that stand around it although they are inner loops: of a
-/// reduction that threads make together, each thread runs the loops that are not bound.
 std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop) {
   const FrozenStage& stage = graph.stage(loop.stage);
   std::vector<IterVar> threads;
@@ -164,8 +160,6 @@ std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop
     if (is_reduced_together(stage, leaf)) threads.push_back(*thread_of(stage, leaf));
   return threads;
 }
-
-}  // namespace
 
 StorageScope memory_of(const StageGraph& graph, StageId id) {
   const FrozenStage& stage = graph.stage(id);

@@ -26,6 +26,10 @@ const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
 /// brings its part and receives the total, whatever memory the total is kept in.
 bool is_reduced_together(const StageSpec& stage, const IterVar& leaf);
 
+/// The threads of the loop, and of those that stand around it although they are inner loops: of a
+/// reduction that threads make together, each thread runs the loops that are not bound.
+std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop);
+
 /// Where the stage is kept in the end. Unless the schedule says, that depends on the threads that
 /// stand around: those of a reduction that threads make together among them, of which bounds know
 /// nothing (`scope`).
