@@ -35,4 +35,24 @@ cmake --build "$root/build" >/dev/null
 # More processes than cores are no mistake here: compiling waits for nothing, and running is one at a time.
 options=(--oversubscribe --enable-recovery -n $((ranks + 1)))
 [[ $(id -u) == 0 ]] && options+=(--allow-run-as-root)
-exec mpirun "${options[@]}" "${hosts[@]}" "$program" "$@"
+
+# The first process is the program, the others only measure for it: its status is the script's. Open MPI's
+# mpirun waits for ever for a machine that went away, so it is ended some time after the first process.
+ended=$(mktemp)
+(
+  until [[ -s $ended ]]; do sleep 1; done
+  sleep 20
+  pkill -KILL -P $$ -x mpirun
+) 2>/dev/null &
+watcher=$!
+status=0
+# shellcheck disable=SC2016
+mpirun "${options[@]}" "${hosts[@]}" bash -c '
+  status=0
+  "${@:2}" || status=$?
+  if [[ $OMPI_COMM_WORLD_RANK == 0 ]]; then echo $status >"$1"; fi
+  exit $status' tune.sh "$ended" "$program" "$@" || status=$?
+kill "$watcher" 2>/dev/null || true
+[[ -s $ended ]] && status=$(<"$ended")
+rm -f "$ended"
+exit "$status"

@@ -59,6 +59,7 @@ void FleetLot::hear(Member& from, const Report& report) {
   if (report.ticket < first_ticket_ || n >= slots_.size() || slots_[n].member != from.number)
     return;
   if (report.kind == Report::Kind::Ran) return finish(n, report.measurement);
+  result_.build_cpu_seconds += report.cpu_seconds;
   if (!report.error.empty()) finish(n, {Outcome::BuildFailed, {}, report.error});
   if (report.error.empty()) slots_[n].state = State::Built;
   if (!is_any(State::Waiting) && !is_any(State::Building) && result_.build_seconds == 0)

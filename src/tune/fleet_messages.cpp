@@ -11,7 +11,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureOptions, build_workers, number, repeat
                                    relative_tolerance, absolute_tolerance, seed, worker)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, kind, task, ticket, script, hash, target, options,
                                    is_whole)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, task, ticket, host, processor, error, measurement)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, task, ticket, host, processor, error, cpu_seconds,
+                                   measurement)
 
 std::string to_text(const Order& order) { return json_text(order); }
 std::string to_text(const Report& report) { return json_text(report); }

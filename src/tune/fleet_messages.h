@@ -35,6 +35,8 @@ struct Report {
   std::string host = {}, processor = {};
   /// Of Unable: why. Of Built: why there is no library, or nothing.
   std::string error = {};
+  /// Of Built: the processor's time that it took, linker included.
+  double cpu_seconds = 0;
   /// Of Ran.
   Measurement measurement = {};
 };

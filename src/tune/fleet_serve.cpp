@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <limits.h>
@@ -21,6 +22,18 @@ std::string host_name() {
   char name[HOST_NAME_MAX + 1] = "";
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+/// Of all processors, for this process and those that it started and that have ended.
+double cpu_seconds() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    getrusage(who, &used);
+    for (const timeval& part : {used.ru_utime, used.ru_stime})
+      seconds += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+  }
+  return seconds;
 }
 
 /// One process that measures: its programs, and the candidates that wait to be run.
@@ -71,6 +84,7 @@ class Server {
 
   Report built(const Order& order) {
     Report report{.kind = Report::Kind::Built, .task = order.task, .ticket = order.ticket};
+    const double before = cpu_seconds();
     try {
       const tir::IRModule candidate = s_tir::parse_script(order.script);
       if (structural_hash(candidate) != order.hash)
@@ -81,6 +95,7 @@ class Server {
     } catch (const std::exception& error) {
       report.error = error.what();
     }
+    report.cpu_seconds = cpu_seconds() - before;
     return report;
   }
 

@@ -11,6 +11,10 @@ namespace tenon::tune {
 
 namespace {
 
+/// Seconds in which all must have come to the end: as long as one may be silent before it counts as
+/// gone.
+constexpr double kEndLimit = FleetOptions{}.silence_s;
+
 /// Whether a launcher of MPI programs (Open MPI, MPICH, Slurm) says that there are others.
 bool has_others() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"})
@@ -50,9 +54,10 @@ std::shared_ptr<Fleet> join_ranks(int& argc, char**& argv) {
     return {new Fleet(channel), [channel](Fleet* fleet) {
               const bool is_whole = fleet->is_whole();
               delete fleet;
-              channel->end(is_whole);
+              channel->end(is_whole, kEndLimit);
             }};
-  channel->end(serve(*channel));
+  const bool is_whole = serve(*channel);
+  channel->end(is_whole, kEndLimit);
   std::_Exit(0);
 }
 

@@ -105,7 +105,8 @@ bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const S
   if (lot.build_seconds > 0)
     say(LogLevel::Info, std::to_string(mods.size()) + " compiled in " +
                             seconds_text(lot.build_seconds) + " s on " +
-                            std::to_string(fleet_->workers(fleet_task_)) + " process(es)");
+                            std::to_string(fleet_->workers(fleet_task_)) + " process(es), by " +
+                            seconds_text(lot.build_cpu_seconds / lot.build_seconds) + " core(s)");
   std::erase_if(left, [&](std::size_t n) { return lot.measurements[n].has_value(); });
   if (is_ended || left.empty()) return false;
   if (Conditions::of(target_).processor != conditions_.processor)

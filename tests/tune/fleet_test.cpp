@@ -116,6 +116,7 @@ TEST(Fleet, MeasuresEveryCandidate) {
   }
   EXPECT_EQ(told.size(), 5u);
   EXPECT_GT(lot.build_seconds, 0);
+  EXPECT_GT(lot.build_cpu_seconds, 0);
   EXPECT_TRUE(fleet.is_whole());
 }
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <thread>
 
@@ -28,16 +30,24 @@ class UnderMpirun : public ::testing::Test {
   }
   ~UnderMpirun() override { std::filesystem::remove_all(folder); }
 
-  /// tune_mm as one process that searches and `ranks` that measure.
-  std::optional<codegen::FinishedProcess> tune_mm(int ranks, int trials) const {
-    std::vector<std::string> command = {"mpirun", "--oversubscribe", "--enable-recovery", "-n",
+  /// The program as one process that searches and `ranks` that measure; at most two minutes of it.
+  static std::optional<codegen::FinishedProcess> run(int ranks,
+                                                     const std::vector<std::string>& program) {
+    std::vector<std::string> command = {"timeout",
+                                        "120",
+                                        "mpirun",
+                                        "--oversubscribe",
+                                        "--enable-recovery",
+                                        "-n",
                                         std::to_string(ranks + 1)};
     if (getuid() == 0) command.emplace_back("--allow-run-as-root");
-    for (const std::string& word :
-         {std::string(TENON_BINARY_DIR) + "/tutorials/tune_mm", std::string("--size=32"),
-          "--trials=" + std::to_string(trials), "--work-dir=" + folder.string()})
-      command.push_back(word);
+    command.insert(command.end(), program.begin(), program.end());
     return codegen::run_process(command);
+  }
+
+  std::optional<codegen::FinishedProcess> tune_mm(int ranks, int trials) const {
+    return run(ranks, {std::string(TENON_BINARY_DIR) + "/tutorials/tune_mm", "--size=32",
+                       "--trials=" + std::to_string(trials), "--work-dir=" + folder.string()});
   }
 
   std::filesystem::path folder =
@@ -101,6 +111,42 @@ TEST_F(UnderMpirun, ARankThatIsKilledCostsNothingElse) {
     ++(record.measurement.is_valid() ? measured : failed);
   EXPECT_LE(failed, 1u);
   EXPECT_GE(measured, 16u);
+}
+
+/// What the next test has run by three processes. The last one stops: like one whose machine is
+/// gone, it says nothing, and nobody is told.
+TEST(InsideMpirun, DISABLED_TheLastStopsAndNobodyHasSeenItYet) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const char* file = std::getenv("TENON_TEST_STOPPED");
+  ASSERT_TRUE(rank && file);
+  const std::jthread stops([file, is_last = std::string(rank) == "2"] {
+    if (!is_last) return;
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::ofstream(file) << getpid() << std::endl;
+    raise(SIGSTOP);
+  });
+  int argc = 0;
+  char** argv = nullptr;
+  {
+    const std::shared_ptr<Fleet> fleet = join_ranks(argc, argv);
+    while (std::ifstream(file).peek() == EOF)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(fleet->is_whole());
+  }
+  std::cout << "the first has ended" << std::endl;
+  // So that mpirun ends as well.
+  kill(std::stoi(contents(file)), SIGKILL);
+}
+
+/// MPI's own end waits for all, without a limit.
+TEST_F(UnderMpirun, ARankThatIsSilentAndWasNotMissedYetKeepsNobodyFromEnding) {
+  std::filesystem::create_directories(folder);
+  setenv("TENON_TEST_STOPPED", (folder / "stopped").c_str(), 1);
+  const auto ended = run(2, {std::filesystem::read_symlink("/proc/self/exe").string(),
+                             "--gtest_also_run_disabled_tests", "--gtest_filter=InsideMpirun.*"});
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status, 0) << ended->output;
+  EXPECT_NE(ended->output.find("the first has ended"), std::string::npos) << ended->output;
 }
 
 }  // namespace

@@ -80,6 +80,8 @@ class Fleet {
     std::vector<std::string> notes;
     /// From the first candidate sent to the last one built.
     double build_seconds = 0;
+    /// Of all processors in that time; by build_seconds, how many cores compiled.
+    double build_cpu_seconds = 0;
   };
   /// Candidates are compiled on all processes at once. When all are, they are run: one at a time on
   /// each machine, so that nothing there disturbs them. A process that is lost costs the candidate

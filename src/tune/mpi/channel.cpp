@@ -1,6 +1,7 @@
 #include "tune/mpi/channel.h"
 
 #include <boost/mpi.hpp>
+#include <cstdlib>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -11,10 +12,19 @@ namespace {
 
 namespace mpi = boost::mpi;
 
+/// Processes of one machine pass texts by sockets, unless the user has chosen: into shared memory
+/// senders write themselves, and one that is killed while it does leaves it broken for who reads.
+/// Returns the arguments' number as it is, so that it comes before MPI starts.
+int& without_shared_memory(int& argc) {
+  setenv("OMPI_MCA_btl", "self,tcp", /*overwrite=*/0);
+  return argc;
+}
+
 class BoostChannel : public MpiChannel {
  public:
   BoostChannel(int& argc, char**& argv)
-      : environment_(std::make_unique<mpi::environment>(argc, argv, mpi::threading::serialized,
+      : environment_(std::make_unique<mpi::environment>(without_shared_memory(argc), argv,
+                                                        mpi::threading::serialized,
                                                         /*abort_on_exception=*/false)) {
     if (mpi::environment::thread_level() < mpi::threading::serialized)
       throw std::runtime_error("it serves programs of one thread only");
@@ -49,14 +59,17 @@ class BoostChannel : public MpiChannel {
     return message;
   }
 
-  void end(bool together) override {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    while (!sent_.empty() && (together || std::chrono::steady_clock::now() < limit)) {
+  void end(bool together, double limit_s) override {
+    const Limit limit = Clock::now() + std::chrono::duration<double>(limit_s);
+    const bool all_left = is_soon(limit, [&] {
       forget_sent();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (!together) static_cast<void>(environment_.release());
-    environment_.reset();
+      return sent_.empty();
+    });
+    // Who finalizes waits for all, without a limit; so all first say that they are about to.
+    if (together && all_left && all_are_here(limit))
+      environment_.reset();
+    else
+      static_cast<void>(environment_.release());
   }
 
  private:
@@ -68,6 +81,31 @@ class BoostChannel : public MpiChannel {
     std::string text;
     mpi::request request = {};
   };
+
+  using Clock = std::chrono::steady_clock;
+  using Limit = std::chrono::time_point<Clock, std::chrono::duration<double>>;
+
+  template <class Condition>
+  static bool is_soon(Limit limit, const Condition& condition) {
+    while (!condition()) {
+      if (Clock::now() > limit) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  bool all_are_here(Limit limit) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(world_, &request) != MPI_SUCCESS) return false;
+    int is_done = 0;
+    bool has_failed = false;
+    return is_soon(limit,
+                   [&] {
+                     has_failed = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+                     return has_failed || is_done != 0;
+                   }) &&
+           !has_failed;
+  }
 
   static int length(const std::string& text) { return static_cast<int>(text.size()); }
 

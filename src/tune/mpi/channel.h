@@ -7,9 +7,10 @@ namespace tenon::tune {
 
 class MpiChannel : public Channel {
  public:
-  /// The last call. `together`: all processes make it, and MPI is finalized. Else MPI is left as it
-  /// is, since it would wait for those that are gone; what was sent has a second to leave.
-  virtual void end(bool together) = 0;
+  /// The last call. `together`: all processes are thought to make it. Where all have made it within
+  /// `limit_s`, MPI is finalized; else MPI is left as it is, since it would wait for ever for one
+  /// that died and was not missed yet. What was sent has the same time to leave.
+  virtual void end(bool together, double limit_s) = 0;
 };
 
 /// Starts MPI, which takes its own options out of the arguments. Null: it refuses, and `error` says
