@@ -236,16 +236,22 @@ TEST(OvershootTest, IterationsAreIdleWhateverTheLoopsAroundDo) {
   EXPECT_EQ(compare_exact(s, {A, C}), "");
 }
 
-/// Of C one element of a row is computed in each iteration. `step * i` is its row, of which there
-/// are `rows`; what it reads ends three behind the last row that it comes to.
-void expect_read_beside_rows(int step, int rows, std::int64_t read) {
+/// Of C one element is computed in each of fourteen iterations, of which the last four are beyond
+/// the end of D; there are no more than so many rows of it.
+void expect_read_beside_rows(int rows, const std::function<std::pair<Expr, Expr>(Var)>& element,
+                             std::int64_t read) {
   te::Tensor A = te::placeholder({60}, "A");
   te::Tensor B = te::compute(
       {60}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
   te::Tensor C = te::compute(
       {rows, 60}, {"i", "j"}, [&](Var, Var j) { return B(j) * 2.0f; }, "C");
   te::Tensor D = te::compute(
-      {10}, {"i"}, [&](Var i) { return C(step * i, step * i + 3); }, "D");
+      {10}, {"i"},
+      [&](Var i) {
+        const auto [row, column] = element(i);
+        return C(row, column);
+      },
+      "D");
   te::Schedule s = te::create_schedule(D);
   const auto [outer, inner] = s[D].split(s[D].axis(0), 7);
   s[C].compute_at(s[D], inner);
@@ -256,11 +262,43 @@ void expect_read_beside_rows(int step, int rows, std::int64_t read) {
 
 /// The loops make 14 iterations; in the eleventh C still has a row, beyond it there is none.
 TEST(OvershootTest, WhatGoesAlongWithAnAxisEndsWhereThatDoes) {
-  expect_read_beside_rows(1, 11, 11);
+  expect_read_beside_rows(
+      11, [](Var i) { return std::pair(i + 0, i + 3); }, 11);
 }
 
 /// Every third row, the last one of 35 is the 33rd: 0 to 33.
-TEST(OvershootTest, AnAxisEndsAtTheLastOfItsSteps) { expect_read_beside_rows(3, 35, 34); }
+TEST(OvershootTest, AnAxisEndsAtTheLastOfItsSteps) {
+  expect_read_beside_rows(
+      35, [](Var i) { return std::pair(3 * i, 3 * i + 3); }, 34);
+}
+
+/// Two rows for one column: with the last of 21 rows ends the 11th column.
+TEST(OvershootTest, AnAxisThatGoesInSmallerStepsEndsWithTheOther) {
+  expect_read_beside_rows(
+      21, [](Var i) { return std::pair(2 * i, i + 3); }, 11);
+}
+
+/// The last of 11 rows has the first column that is read.
+TEST(OvershootTest, AnAxisThatGoesBackwardsBeginsWhereTheOtherEnds) {
+  expect_read_beside_rows(
+      11, [](Var i) { return std::pair(i + 0, 20 - i); }, 11);
+}
+
+/// Of C all is computed that lies between two elements, of which neither goes before the other.
+TEST(OvershootTest, WhatLiesBetweenTwoElementsIsNoLongerThanBothReach) {
+  te::Tensor A = te::placeholder({40}, "A");
+  te::Tensor B = te::compute(
+      {40}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {30}, {"i"}, [&](Var i) { return B(i) * 2.0f; }, "C");
+  te::Tensor D = te::compute(
+      {9, 19}, {"i", "j"}, [&](Var i, Var j) { return C(20 - j) + C(i + 1); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  s[C].compute_at(s[D], s[D].fuse(s[D].axis(0), s[D].axis(1)));
+  // From i == 0 to j == 0.
+  EXPECT_EQ(counts_of(s, "B").allocated, Extents{20});
+  EXPECT_EQ(compare_exact(s, {A, D}), "");
+}
 
 // ---- rows of fused loops ------------------------------------------------------------------------
 

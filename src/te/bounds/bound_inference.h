@@ -66,6 +66,8 @@ class BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
+  /// Where sizes vary with loops around, some that are computed of them do not.
+  void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),
                     arith::values_of(arith::Interval::from_range(range), all_values_, facts_));

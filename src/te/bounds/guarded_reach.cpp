@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "tenon/arith/compute.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
@@ -49,6 +50,44 @@ std::int64_t greatest_below(std::int64_t extent, const Expr& e, const Facts& fac
 std::int64_t least_from_zero(const Expr& e, const Facts& facts) {
   const auto [step, base] = arith::modular_set(e, facts);
   return step <= 1 ? 0 : base;
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return *arith::compute(BinaryOp::FloorDiv, a, b);
+}
+
+/// to == (times * from + plus) / by, with by > 0: both go with the same loops, in steps that are
+/// times/by apart. Of 3*i + 1 and 6*i + 5, times is 2 and plus 3.
+struct Ratio {
+  std::int64_t times, plus, by;
+
+  std::int64_t rounded_down(std::int64_t from) const { return floor_div(times * from + plus, by); }
+  std::int64_t rounded_up(std::int64_t from) const { return -floor_div(-times * from - plus, by); }
+};
+
+/// Nullopt also of a constant `to`, which no iteration says more of.
+std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts) {
+  if (const auto plus = distance(from, to, facts); plus && !constant_int(to))
+    return Ratio{.times = 1, .plus = *plus, .by = 1};
+  const std::vector<Var> vars = free_vars(from);
+  const auto a = arith::linear_form(from, vars), b = arith::linear_form(to, vars);
+  if (!a || !b) return std::nullopt;
+  const auto known = [](const Expr& e) -> std::optional<std::int64_t> {
+    constexpr std::int64_t kMost = 1 << 20;
+    const auto number = constant_int(e);
+    return number && std::abs(*number) < kMost ? number : std::nullopt;
+  };
+  const auto base = known(a->base), other_base = known(b->base);
+  std::int64_t times = 0, by = 0;
+  for (std::size_t n = 0; n < vars.size(); ++n) {
+    const auto x = known(a->coefficients[n]), y = known(b->coefficients[n]);
+    if (!x || !y) return std::nullopt;
+    if (by == 0) times = *y, by = *x;
+    if (*x * times != *y * by) return std::nullopt;
+  }
+  if (!base || !other_base || times == 0 || by == 0) return std::nullopt;
+  if (by < 0) times = -times, by = -by;
+  return Ratio{.times = times, .plus = *other_base * by - *base * times, .by = by};
 }
 
 /// How many iterations are tried one by one, where those of a whole stretch are not known to be
@@ -98,18 +137,28 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
 }
 
 Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, const Facts& facts) {
+  // Of longer reaches nothing is asked that could overflow.
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;
   if (!one.is_bounded() || !all.is_bounded()) return all;
   for (const auto& [offsets, extent] : reaches) {
+    if (extent > kLongest) continue;
     const auto min = constant_int(*all.min()), max = constant_int(*all.max());
     if (!min || !max) return all;
-    const auto above = distance(*offsets.min(), *one.max(), facts);
-    const auto below = distance(*offsets.max(), *one.min(), facts);
-    const auto end = above ? greatest_below(extent, *offsets.min(), facts) + *above : *max;
-    const auto begin = below ? least_from_zero(*offsets.max(), facts) + *below : *min;
+    // In no iteration that reads anything are all offsets beyond the end, or all below 0.
+    const std::int64_t last = greatest_below(extent, *offsets.min(), facts);
+    const std::int64_t first = least_from_zero(*offsets.max(), facts);
+    std::int64_t begin = *min, end = *max;
+    if (const auto r = ratio(*offsets.min(), *one.max(), facts); r && r->times > 0)
+      end = std::min(end, r->rounded_down(last));
+    if (const auto r = ratio(*offsets.max(), *one.max(), facts); r && r->times < 0)
+      end = std::min(end, r->rounded_down(first));
+    if (const auto r = ratio(*offsets.max(), *one.min(), facts); r && r->times > 0)
+      begin = std::max(begin, r->rounded_up(first));
+    if (const auto r = ratio(*offsets.min(), *one.min(), facts); r && r->times < 0)
+      begin = std::max(begin, r->rounded_up(last));
     // Else nothing at all is read.
-    if (std::max(begin, *min) <= std::min(end, *max))
-      all = Interval::of(make_int(all.min()->dtype(), std::max(begin, *min)),
-                         make_int(all.max()->dtype(), std::min(end, *max)));
+    if (begin <= end)
+      all = Interval::of(make_int(all.min()->dtype(), begin), make_int(all.max()->dtype(), end));
   }
   return all;
 }

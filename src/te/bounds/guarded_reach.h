@@ -27,10 +27,11 @@ void add_reach(const arith::Interval& indices, const Range& range, const arith::
 void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::IntervalMap& around,
                           const arith::Facts& facts, arith::IntervalMap& values);
 
-/// `all`, what is needed in all iterations, where `one` is needed in one of them: if that keeps its
-/// distance from a reach, it ends where the reach is at an end of its range.
+/// `all`, what is needed in all iterations, where `one` is needed in one of them: if that goes with
+/// a reach, in steps of a constant ratio, it ends where the reach is at an end of its range.
 ///
 ///   one = [4*o + i + 3, 4*o + i + 5], 4*o + i in [0, 10):   all = [3, 14]
+///   one = [2*o + i + 1, 2*o + i + 1], 4*o + 2*i in [0, 10):   all = [1, 5]
 arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
                            const arith::Facts& facts);
 

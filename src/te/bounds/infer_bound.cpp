@@ -6,6 +6,7 @@
 #include "te/bounds/bound_inference.h"
 #include "te/bounds/cover.h"
 #include "te/bounds/lifted_threads.h"
+#include "te/bounds/only_value.h"
 #include "te/bounds/thread_checks.h"
 #include "te/graph/scan_axes.h"
 #include "te/graph/thread_scope.h"
@@ -98,6 +99,7 @@ void BoundInference::infer(StageId id) {
   AxisFlags keeps_extent = find_thread_bound(stage);
   RangeSweep sweep{ranges_, facts_, &keeps_extent};
   pass_ranges_down(stage.relations, sweep);
+  if (tightness_ == Tightness::Clamped) find_constant_extents(stage);
   for (const IterVar& axis : axes_of(stage)) {
     if (const Range* range = ranges_.find(axis)) add_values(axis, *range);
   }
@@ -122,6 +124,15 @@ void BoundInference::infer(StageId id) {
   }
   if (stage.op.as<Compute>() || stage.op.as<TensorCompute>())
     reads_[id.index()] = collect_reads(stage.op);
+}
+
+void BoundInference::find_constant_extents(const FrozenStage& stage) {
+  for (const IterVar& axis : axes_of(stage)) {
+    const Range* range = ranges_.find(axis);
+    if (!range || constant_int(range->extent)) continue;
+    if (const auto only = only_value(range->extent, all_values_))
+      set_root(axis, Range::from_min_extent(range->min, make_int(range->extent.dtype(), *only)));
+  }
 }
 
 void BoundInference::infer_root_ranges(StageId id) {

@@ -7,6 +7,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::te {
 
@@ -23,15 +24,24 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a->stage == b->stage && a->axis.same_as(b->axis);
 }
 
-/// a + b with b inside of the minima and maxima of a: where both go with the same loop, the values
-/// of each operand alone say more.
-Expr sum_inside(const Expr& a, const Expr& b) {
-  const Binary* n = a.as<Binary>();
+/// e + offset with the offset inside of minima and maxima: where both operands go with the same
+/// loop, the values of each alone say more.
+Expr sum_inside(const Expr& e, const Expr& offset) {
+  const Binary* n = e.as<Binary>();
   if (n && (n->op == BinaryOp::Min || n->op == BinaryOp::Max))
-    return fold(n->op, sum_inside(n->a, b), sum_inside(n->b, b));
-  if (n && n->op == BinaryOp::Add && constant_int(n->b)) return sum_inside(n->a, b + n->b);
-  if (n && n->op == BinaryOp::Sub && constant_int(n->b)) return sum_inside(n->a, b - n->b);
-  return simplify(a + b);
+    return fold(n->op, sum_inside(n->a, offset), sum_inside(n->b, offset));
+  if (n && n->op == BinaryOp::Add && constant_int(n->b)) return sum_inside(n->a, offset + n->b);
+  if (n && n->op == BinaryOp::Sub && constant_int(n->b)) return sum_inside(n->a, offset - n->b);
+  return simplify(e + offset);
+}
+
+/// The last value of a range. Of extents such as max(a, b) + 1 - min(a, c), where min(a, c) is what
+/// the range begins at, that is max(a, b), however the simplifier would rather write the minimum.
+Expr last_of(const Range& range) {
+  const Binary* n = range.extent.as<Binary>();
+  const bool ends_in_min = n && n->op == BinaryOp::Sub && structural_equal(n->b, range.min);
+  return ends_in_min ? sum_inside(n->a, make_int(range.min.dtype(), -1))
+                     : sum_inside(range.extent, range.min - 1);
 }
 
 /// An intrinsic computes its whole tile, other statements only what lies within the stage.
@@ -192,9 +202,8 @@ ReaderView BoundInference::finish_view(const Operation& op, const std::optional<
     Interval domain = Interval::from_range(range);
     if (uses_any(range.min, relaxed) || uses_any(range.extent, relaxed)) {
       const Interval first = values_of(range.min, relaxed, facts_);
-      const Interval last =
-          is_exact() ? values_of(sum_inside(range.extent, range.min - 1), relaxed, facts_)
-                     : values_of(range.min + range.extent - 1, relaxed, facts_);
+      const Interval last = is_exact() ? values_of(last_of(range), relaxed, facts_)
+                                       : values_of(range.min + range.extent - 1, relaxed, facts_);
       const bool bounded = first.min() && last.max();
       const Interval whole = Interval::from_range(declared(axis));
       domain = bounded ? Interval::of(*first.min(), *last.max()) : whole;

@@ -1,0 +1,63 @@
+#include "te/bounds/only_value.h"
+
+#include "tenon/tir/evaluate.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::Interval;
+using arith::IntervalMap;
+
+namespace {
+
+constexpr std::int64_t kMostPoints = 4096;
+
+struct Values {
+  Var var;
+  std::int64_t first, last, now;
+};
+
+/// False after the last point.
+bool step(std::vector<Values>& point) {
+  for (Values& values : point) {
+    if (values.now++ < values.last) return true;
+    values.now = values.first;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values) {
+  bool is_arithmetic = true;
+  walk(
+      e, [&](const ProducerLoad&) { is_arithmetic = false; },
+      [&](const Call&) { is_arithmetic = false; });
+  if (!is_arithmetic) return std::nullopt;
+  std::vector<Values> point;
+  std::int64_t points = 1;
+  for (const Var& var : free_vars(e)) {
+    const Interval* all = values.find(var);
+    const bool is_bounded = all && all->is_bounded();
+    // Unknown ends leave nothing between them.
+    const std::int64_t first = is_bounded ? constant_int(*all->min()).value_or(1) : 1;
+    const std::int64_t last = is_bounded ? constant_int(*all->max()).value_or(0) : 0;
+    if (last < first || last - first >= kMostPoints / points) return std::nullopt;
+    points *= last - first + 1;
+    point.push_back({var, first, last, first});
+  }
+  const auto value = [&] {
+    return evaluate_int(e, [&](const Var& var) {
+      for (const Values& known : point)
+        if (known.var.same_as(var)) return known.now;
+      internal_error("a variable that is not free");
+    });
+  };
+  const std::int64_t only = value();
+  while (step(point))
+    if (value() != only) return std::nullopt;
+  return only;
+}
+
+}  // namespace tenon::te
