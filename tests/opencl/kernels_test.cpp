@@ -70,6 +70,19 @@ TEST_F(OpenCl, AReductionInsideOfOneOfFewerThreadsHasAllOfItsThreads) {
   EXPECT_EQ(compare_with_default(s, {A, B}, kOnDevice), "");
 }
 
+// A loop of one iteration bound to the threads that reduce: each of them reads a factor of its own.
+TEST_F(OpenCl, EveryThreadOfAReductionComputesWhatItHasForItself) {
+  te::Tensor A = te::placeholder({8, 8}, "A");
+  te::IterVar k = te::reduce_axis({0, 8}, "k");
+  te::Tensor B = te::compute({8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  te::Tensor BF = s.rfactor(B, k);
+  auto [outer, inner] = s[B].split(s[B].reduce_axis(0), 4);
+  s[B].bind(inner, te::thread_axis("threadIdx.x"));
+  s[BF].compute_at(s[B], outer).bind(s[BF].axis(1), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(compare_with_default(s, {A, B}, kOnDevice), "");
+}
+
 TEST_F(OpenCl, PiecesOfDynamicSharedMemoryStayApart) {
   te::Tensor A = te::placeholder({60}, "A", Int(8)), B = te::placeholder({60}, "B", Int(32));
   te::Tensor C = te::compute(

@@ -29,10 +29,11 @@ LiftedThreads::LiftedThreads(const StageGraph& graph, const AxisRanges& ranges)
 
 std::vector<IterVar> LiftedThreads::around(StageId id) const {
   const FrozenStage& stage = graph_.stage(id);
+  const StorageScope memory = memory_of(graph_, id);
   std::vector<IterVar> threads;
   for (const IterVar& leaf : stage.leaf_iter_vars) {
     const IterVar* thread = thread_of(stage, leaf);
-    if (thread && !is_shared_along(stage.scope, *thread->thread()) && !contains(threads, *thread))
+    if (thread && !is_shared_along(memory, *thread->thread()) && !contains(threads, *thread))
       threads.push_back(*thread);
   }
   for (const IterVar& thread : of_readers(id))

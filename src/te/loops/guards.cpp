@@ -18,7 +18,7 @@ class GuardMaker {
   GuardMaker(StageId id, const LoopNest& nest, const Program& program, const GuardOptions& options)
       : id_(id),
         stage_(program.graph.stage(id)),
-        scope_(program.graph.stage(id).scope),
+        scope_(memory_of(program.graph, id)),
         nest_(nest),
         program_(program),
         options_(options) {}

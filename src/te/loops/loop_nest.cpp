@@ -56,7 +56,7 @@ class NestMaker {
   NestMaker(StageId id, const Program& program, const NestOptions& options)
       : id_(id),
         stage_(program.graph.stage(id)),
-        scope_(program.graph.stage(id).scope),
+        scope_(memory_of(program.graph, id)),
         program_(program),
         options_(options) {}
 
