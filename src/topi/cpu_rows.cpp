@@ -28,12 +28,13 @@ RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const Tar
   if (op.num_outputs() > 1 || terms.value_or(2 * lanes_) < 2 * lanes_) return;
   const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
   const Stage stage = s[reduction];
-  const IterVar all = fused(stage, op.reduce_axis());
-  const int last = reduction.ndim();
-  partial.push_back(s.rfactor(reduction, stage.split(all, vectors * lanes_).inner, last));
-  if (vectors == 1) return;
-  const IterVar lane = stage.split(stage.op().reduce_axis(0), lanes_).inner;
-  partial.push_back(s.rfactor(reduction, lane, last));
+  add_part(s, fused(stage, op.reduce_axis()), vectors * lanes_);
+  if (vectors > 1) add_part(s, stage.op().reduce_axis(0), lanes_);
+  for (int half = lanes_ / 2; half > 1; half /= 2) add_part(s, stage.op().reduce_axis(0), half);
+}
+
+void RowReduction::add_part(const Schedule& s, const IterVar& terms, int results) {
+  partial.push_back(s.rfactor(result, s[result].split(terms, results).inner, result.ndim()));
 }
 
 void RowReduction::arrange(const Schedule& s, const Stage& stage,
@@ -41,13 +42,14 @@ void RowReduction::arrange(const Schedule& s, const Stage& stage,
   for (const Tensor& tensor : partial) {
     const Stage part = s[tensor];
     if (place) part.compute_at(stage, *place).set_scope("local");
-    const IterVar terms = part.op().reduce_axis(0);
-    auto [vector, lane] = part.split(part.op().axis().back(), lanes_);
-    part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
-    if (tensor.op().same_as(partial.front().op()))
+    const IterVar terms = part.op().reduce_axis(0), results = part.op().axis().back();
+    if (tensor.op().same_as(partial.front().op())) {
+      auto [vector, lane] = part.split(results, lanes_);
+      part.reorder({terms, vector, lane}).unroll(vector).vectorize(lane);
       part.pragma(terms, kPartitioned, 1);
-    else
-      part.unroll(terms);
+    } else {
+      part.reorder({terms, results}).unroll(terms).vectorize(results);
+    }
   }
   if (!partial.empty()) s[result].unroll(s[result].op().reduce_axis(0));
 }

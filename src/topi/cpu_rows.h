@@ -9,7 +9,8 @@
 namespace tenon::topi::cpu {
 
 /// The stages that a reduction of each row is made in: vectors of partial results, several of them
-/// since an operation takes longer than to begin the next one; these as one vector; its elements.
+/// since an operation takes longer than to begin the next one; these as one vector; its halves, and
+/// theirs, as vectors; what is left of it.
 struct RowReduction {
   te::Tensor result;
   /// In the order in which they are computed; none where there are few terms or they are tuples.
@@ -23,6 +24,9 @@ struct RowReduction {
                const std::optional<te::IterVar>& place) const;
 
  private:
+  /// Partial results, of which each has every so many-th of the terms.
+  void add_part(const te::Schedule& s, const te::IterVar& terms, int results);
+
   int lanes_;
 };
 

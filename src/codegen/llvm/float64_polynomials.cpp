@@ -25,7 +25,7 @@ class Float64 : RangeReduction {
                                 0x1.6c16c16c151fcp-10, 0x1.11111111100dbp-7, 0x1.5555555555558p-5,
                                 0x1.5555555555557p-3, 0.5});
     p = builder_.CreateFAdd(multiply_add(p, builder_.CreateFMul(r, r), r), number(1));
-    return scaled(p, power.exponent);
+    return scaled(p, power);
   }
 
   /// 2^r = 1 + r P(r) for |r| <= 1 / 2.
@@ -138,9 +138,9 @@ class Float64 : RangeReduction {
 }  // namespace
 
 std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Intrin function,
-                                               llvm::Value* x) {
+                                               llvm::Value* x, bool has_scaling) {
   if (!x->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
-  return function_of<Float64>(builder, function, x);
+  return function_of<Float64>(builder, function, x, has_scaling);
 }
 
 }  // namespace tenon::codegen

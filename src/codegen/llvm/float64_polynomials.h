@@ -21,8 +21,8 @@
 namespace tenon::codegen {
 
 /// For doubles or vectors of them: exp, exp2, exp10, log, log2, log10, tanh and erf; absent for
-/// other functions and for other types.
+/// other functions and for other types. `has_scaling`: see RangeReduction.
 std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, tir::Intrin function,
-                                               llvm::Value* x);
+                                               llvm::Value* x, bool has_scaling);
 
 }  // namespace tenon::codegen

@@ -37,6 +37,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
+  traits.scaling = has_all_widths;
   traits.vector_bits = vector_registers(facts).bits;
   return traits;
 }

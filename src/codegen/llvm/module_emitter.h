@@ -24,6 +24,8 @@ struct TargetTraits {
   /// x86: sums of four products of bytes, and of two of bfloat16, as instructions on vectors.
   bool byte_products = false;
   bool bfloat_products = false;
+  /// x86: products with powers of two, given by their exponents, as an instruction on vectors.
+  bool scaling = false;
   int vector_bits = 128;
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);

@@ -24,7 +24,7 @@ class Float32 : RangeReduction {
     llvm::Value* p =
         horner(r, {0x1.6a2352p-10f, 0x1.123a6cp-7f, 0x1.5558f4p-5f, 0x1.55549p-3f, 0x1.fffffcp-2f});
     p = builder_.CreateFAdd(multiply_add(p, builder_.CreateFMul(r, r), r), number(1));
-    return scaled(p, power.exponent);
+    return scaled(p, power);
   }
 
   /// 2^r = 1 + r P(r) for |r| <= 1 / 2.
@@ -108,10 +108,11 @@ class Float32 : RangeReduction {
 }  // namespace
 
 std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, Intrin function,
-                                               std::span<llvm::Value* const> args) {
+                                               std::span<llvm::Value* const> args,
+                                               bool has_scaling) {
   llvm::Value* x = args[0];
   if (!x->getType()->getScalarType()->isFloatTy()) return std::nullopt;
-  if (const auto value = function_of<Float32>(builder, function, x)) return value;
+  if (const auto value = function_of<Float32>(builder, function, x, has_scaling)) return value;
   switch (function) {
     case Intrin::sin:
       return sine_in_double(builder, x);

@@ -26,8 +26,9 @@ namespace tenon::codegen {
 inline constexpr float kGreatestAngle = 0x1p20f;
 
 /// For floats or vectors of them; absent for functions that have no polynomial here and for other
-/// types.
+/// types. `has_scaling`: see RangeReduction.
 std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, tir::Intrin function,
-                                               std::span<llvm::Value* const> args);
+                                               std::span<llvm::Value* const> args,
+                                               bool has_scaling);
 
 }  // namespace tenon::codegen

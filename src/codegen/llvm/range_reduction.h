@@ -3,8 +3,12 @@
 // follow from the type.
 #pragma once
 
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "codegen/llvm/lane_maths.h"
 #include "tenon/tir/intrin.h"
@@ -13,15 +17,18 @@ namespace tenon::codegen {
 
 class RangeReduction : protected LaneMaths {
  public:
-  /// `floats` is float or double, or a vector of them.
-  RangeReduction(llvm::IRBuilderBase& builder, llvm::Type* floats)
+  /// `floats` is float or double, or a vector of them. `has_scaling`: the processor has AVX-512's
+  /// product with a power of two (vscalef), for vectors of all widths.
+  RangeReduction(llvm::IRBuilderBase& builder, llvm::Type* floats, bool has_scaling = false)
       : LaneMaths(builder, floats),
+        scaling_(has_scaling ? scaling_of(floats) : llvm::Intrinsic::not_intrinsic),
         mantissa_bits_(floats->getScalarType()->getFPMantissaWidth() - 1),
         bias_((std::int64_t{1} << (floats->getScalarSizeInBits() - mantissa_bits_ - 2)) - 1) {}
 
  protected:
   struct Reduced {
     llvm::Value* exponent;  // integers
+    llvm::Value* whole;     // the same as numbers
     llvm::Value* rest;
   };
   struct Parts {
@@ -56,24 +63,25 @@ class RangeReduction : protected LaneMaths {
     llvm::Value* shifted = multiply_add(x, number(per_unit), rounder());
     llvm::Value* whole = builder_.CreateFSub(shifted, rounder());
     llvm::Value* rest = multiply_add(whole, number(-high), x);
-    return {rounded_integer(shifted), multiply_add(whole, number(-low), rest)};
+    return {rounded_integer(shifted), whole, multiply_add(whole, number(-low), rest)};
   }
   /// x = exponent + rest.
   Reduced reduce(llvm::Value* x) {
     llvm::Value* shifted = builder_.CreateFAdd(x, rounder());
-    llvm::Value* rest = builder_.CreateFSub(x, builder_.CreateFSub(shifted, rounder()));
-    return {rounded_integer(shifted), rest};
+    llvm::Value* whole = builder_.CreateFSub(shifted, rounder());
+    return {rounded_integer(shifted), whole, builder_.CreateFSub(x, whole)};
   }
   /// 2^exponent (1 + rest P(rest)).
   llvm::Value* power(const Reduced& reduced, std::initializer_list<double> coefficients) {
     llvm::Value* p = horner(reduced.rest, coefficients);
-    return scaled(multiply_add(p, reduced.rest, number(1)), reduced.exponent);
+    return scaled(multiply_add(p, reduced.rest, number(1)), reduced);
   }
-  /// p * 2^exponent, for exponents that go beyond those of numbers, but not by half: in two
-  /// factors, which are both normal.
-  llvm::Value* scaled(llvm::Value* p, llvm::Value* exponent) {
+  /// p * 2^exponent, rounded once, for exponents that go beyond those of numbers, but not by half:
+  /// in two factors, which are both normal, where no instruction does it.
+  llvm::Value* scaled(llvm::Value* p, const Reduced& power) {
+    if (scaling_ != llvm::Intrinsic::not_intrinsic) return scaled_by_instruction(p, power.whole);
     // A logical shift: few processors have one of signed 64 bits.
-    llvm::Value* both = builder_.CreateAdd(exponent, integer(2 * bias_));
+    llvm::Value* both = builder_.CreateAdd(power.exponent, integer(2 * bias_));
     llvm::Value* half = builder_.CreateLShr(both, integer(1));
     llvm::Value* other = builder_.CreateSub(both, half);
     return builder_.CreateFMul(builder_.CreateFMul(p, power_of_two(half)), power_of_two(other));
@@ -122,10 +130,39 @@ class RangeReduction : protected LaneMaths {
   }
 
  private:
+  static llvm::Intrinsic::ID scaling_of(llvm::Type* floats) {
+    if (!floats->isVectorTy()) return llvm::Intrinsic::not_intrinsic;
+    const bool is_single = floats->getScalarType()->isFloatTy();
+    switch (floats->getPrimitiveSizeInBits().getFixedValue()) {
+      case 128:
+        return is_single ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_128
+                         : llvm::Intrinsic::x86_avx512_mask_scalef_pd_128;
+      case 256:
+        return is_single ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_256
+                         : llvm::Intrinsic::x86_avx512_mask_scalef_pd_256;
+      case 512:
+        return is_single ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512
+                         : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512;
+      default:
+        return llvm::Intrinsic::not_intrinsic;
+    }
+  }
+  llvm::Value* scaled_by_instruction(llvm::Value* p, llvm::Value* exponent) {
+    constexpr int kRoundingOfTheThread = 4;
+    const bool is_widest = floats_->getPrimitiveSizeInBits().getFixedValue() == 512;
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(floats_)->getNumElements();
+    llvm::Value* all_lanes =
+        llvm::ConstantInt::getAllOnesValue(builder_.getIntNTy(std::max(lanes, 8U)));
+    std::vector<llvm::Value*> args{p, exponent, llvm::Constant::getNullValue(floats_), all_lanes};
+    if (is_widest) args.push_back(builder_.getInt32(kRoundingOfTheThread));
+    return builder_.CreateIntrinsic(scaling_, {}, args);
+  }
+
   llvm::Value* power_of_two(llvm::Value* biased) {
     return from_bits(builder_.CreateShl(biased, integer(mantissa_bits_)));
   }
 
+  llvm::Intrinsic::ID scaling_;
   int mantissa_bits_;
   std::int64_t bias_;
 };
@@ -133,8 +170,8 @@ class RangeReduction : protected LaneMaths {
 /// The functions that all types have polynomials for, of a class that has them by their names.
 template <class Functions>
 std::optional<llvm::Value*> function_of(llvm::IRBuilderBase& builder, tir::Intrin function,
-                                        llvm::Value* x) {
-  Functions functions(builder, x->getType());
+                                        llvm::Value* x, bool has_scaling) {
+  Functions functions(builder, x->getType(), has_scaling);
   switch (function) {
     case tir::Intrin::exp:
       return functions.exp(x);
