@@ -74,7 +74,8 @@ TEST_F(OpenCl, AReductionInsideOfOneOfFewerThreadsHasAllOfItsThreads) {
 TEST_F(OpenCl, EveryThreadOfAReductionComputesWhatItHasForItself) {
   te::Tensor A = te::placeholder({8, 8}, "A");
   te::IterVar k = te::reduce_axis({0, 8}, "k");
-  te::Tensor B = te::compute({8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
   te::Schedule s = te::create_schedule(B);
   te::Tensor BF = s.rfactor(B, k);
   auto [outer, inner] = s[B].split(s[B].reduce_axis(0), 4);
