@@ -1,18 +1,17 @@
-// What tuning finds, and what the learned model is good for.
+// What tuning finds, and what the learned model is good for: a line for each thing that it is to
+// show, with the bound that it is held to.
 //
-//   tuning --size=128 --trials=64 --seeds=10
-//   tuning --size=1024 --trials=200 --seeds=1 --models=XGB
-//   tuning --workload=conv2d --trials=200 --seeds=1      3 x 3 on 1 x 64 x 56 x 56, 64 channels out
+//   tuning                                   all of it
+//   tuning --show=hand,default,candidates    some: hand, default, candidates, product, conv2d, models
+//   tuning --show=product --trials=400 --seed=3
+//   tuning --show=models --seeds=10
 //
-// A product of square matrices, or a convolution, on one thread, in the default space. For each
-// model and seed: the best after all trials, as a share of the peak of multiply-adds measured in
-// the same run, the trials until 95% of that best, the best timed again beside the database's
-// figure, and how well predictions ordered what was measured after them (Kendall's tau of the
-// candidates of all rounds but the first, which the model had not seen). Every candidate was
-// compared with the program before scheduling.
+// On one thread. Whatever is compared is timed in turns, in this run, after tuning; every candidate
+// was compared with the program before scheduling. The exit status is 1 where a bound is not kept.
 #include <tenon/support/progress.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
+#include <tenon/topi/schedule.h>
 #include <tenon/tune/cost_model.h>
 #include <tenon/tune/database.h>
 #include <tenon/tune/export.h>
@@ -21,113 +20,342 @@
 #include <tenon/tune/tune.h>
 
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <cstdio>
-#include <cstdlib>
+#include <iostream>
+#include <set>
 
 #include "tenon/tir/expr.h"
+#include "tests/bench/common/medians.h"
+#include "tests/bench/common/peers.h"
+#include "tests/bench/common/tuned_programs.h"
 
 using namespace tenon;
+namespace po = boost::program_options;
 
 namespace {
 
+constexpr const char* kTarget = "llvm --num-cores=1";
+constexpr int kTurns = 15;
+
 struct Options {
-  int size = 128, trials = 64, seeds = 3, per_round = 16;
-  std::string models = "XGB,random", workload = "product";
+  std::string show;
+  int trials, per_round, seeds;
+  std::uint64_t seed;
+  bool is_verbose;
 };
 
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int n = 1; n < argc; ++n) {
-    const std::string argument = argv[n];
-    const std::size_t at = std::min(argument.find('='), argument.size() - 1);
-    const std::string key = argument.substr(0, at), value = argument.substr(at + 1);
-    if (key == "--size")
-      options.size = std::atoi(value.c_str());
-    else if (key == "--trials")
-      options.trials = std::atoi(value.c_str());
-    else if (key == "--seeds")
-      options.seeds = std::atoi(value.c_str());
-    else if (key == "--per-round")
-      options.per_round = std::atoi(value.c_str());
-    else if (key == "--workload")
-      options.workload = value;
-    else if (key == "--models")
-      options.models = value;
-    else {
-      std::fprintf(stderr,
-                   "usage: tuning [--size=128] [--trials=64] [--per-round=16] [--seeds=3] "
-                   "[--models=XGB,random] [--workload=product]\n");
-      std::exit(2);
-    }
-  }
-  return options;
+bool all_bounds_are_kept = true;
+
+/// A figure beside its bound; `is_most`: else the least.
+void show(const char* what, double figure, double bound, bool is_most) {
+  const bool is_kept = is_most ? figure <= bound : figure >= bound;
+  all_bounds_are_kept &= is_kept;
+  std::printf("    %-58s %7.3f  %s %.2f: %s\n", what, figure, is_most ? "at most" : "at least",
+              bound, is_kept ? "kept" : "NOT KEPT");
+  std::fflush(stdout);
 }
 
-tir::IRModule product(int n) {
-  const te::Tensor A = te::placeholder({n, n}, "A"), B = te::placeholder({n, n}, "B");
-  const te::IterVar k = te::reduce_axis({0, n}, "k");
-  const te::Tensor C = te::compute(
-      {n, n}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
-  return {{{"main", te::create_prim_func({A, B, C})}}};
-}
+// ---- programs that are called -------------------------------------------------------------------
 
-tir::IRModule conv2d() {
-  const te::Tensor X = te::placeholder({1, 64, 56, 56}, "X");
-  const te::Tensor W = te::placeholder({64, 64, 3, 3}, "W");
-  const te::Tensor Y = topi::conv2d_nchw(X, W, {.padding = {1, 1, 1, 1}});
-  return {{{"main", te::create_prim_func({X, W, Y})}}};
-}
-
-double timed_again(const tir::IRModule& mod, const Target& target) {
+std::vector<runtime::NDArray> arrays_of(const tir::IRModule& mod) {
   std::vector<runtime::NDArray> arrays;
   for (const tir::BufferParam& array : mod.functions.at("main").buffers) {
     runtime::NDArray::Shape shape;
     for (const Expr& extent : array.declared->shape) shape.push_back(*tir::constant_int(extent));
     arrays.push_back(runtime::NDArray::random(shape, Float(32)));
   }
-  const runtime::Module lib = build(mod, target);
-  return lib["main"]
-      .time_evaluator(cpu(0), {.number = 1, .repeat = 5, .min_repeat_ms = 100})
-      .evaluate(std::vector<runtime::Argument>(arrays.begin(), arrays.end()))
-      .median;
+  return arrays;
 }
 
-struct Row {
-  double best = 0, again = 0, correlation = 0;
-  int trials_to_95 = 0, failed = 0;
+/// Its parameters are A, B and the result.
+std::function<void()> call_of(const runtime::Module& lib,
+                              const std::vector<runtime::NDArray>& arrays) {
+  const runtime::Function function = lib["main"];
+  return [=] { function(arrays[0], arrays[1], arrays[2]); };
+}
+
+std::function<void()> best_call(const tir::IRModule& mod, const tune::Database& database,
+                                const std::vector<runtime::NDArray>& arrays) {
+  return call_of(build(tune::apply_best(mod, database, kTarget).value().mod(), Target(kTarget)),
+                 arrays);
+}
+
+tune::TuneOptions options_of(const Options& options, const tir::IRModule& mod, int trials,
+                             int per_round) {
+  tune::TuneOptions result{
+      .mod = mod,
+      .target = Target(kTarget),
+      .max_trials_global = options.trials > 0 ? options.trials : trials,
+      .num_trials_per_iter = options.per_round > 0 ? options.per_round : per_round,
+      .seed = options.seed,
+      .measure = {.min_repeat_ms = 50}};
+  if (!options.is_verbose) result.log = [](tune::LogLevel, const std::string&) {};
+  return result;
+}
+
+double best_seconds(const tir::IRModule& mod, const tune::Database& database) {
+  return database.best(mod, Target(kTarget)).value().measurement.median();
+}
+
+void show_trace(const tir::IRModule& mod, const tune::Database& database, const Options& options) {
+  if (!options.is_verbose) return;
+  std::cout << tune::apply_best(mod, database, kTarget).value().trace() << std::endl;
+}
+
+/// The best as the tuner times it, in a process of its own, and as a user's program does, in turns:
+/// what others do on the machine now and did then is no difference between the two.
+void show_again(const tir::IRModule& mod, const tune::Database& database,
+                const std::function<void()>& call) {
+  const tir::IRModule best = tune::apply_best(mod, database, kTarget).value().mod();
+  tune::Measurer measurer(mod, Target(kTarget), {.min_repeat_ms = 50});
+  std::vector<double> by_tuner, by_user;
+  for (int turn = 0; turn < 9; ++turn) {
+    by_tuner.push_back(measurer.run(measurer.build({best})).front().median());
+    by_user.push_back(bench::medians_of({{"user", call}}, 3).at("user"));
+  }
+  const double tuner = runtime::Timing::of(by_tuner).median,
+               user = runtime::Timing::of(by_user).median;
+  show("timed by a user / by the tuner, in turns", std::max(user / tuner, tuner / user), 1.1, true);
+  std::printf("    (by a user now / the database's figure: %.2f)\n",
+              user / best_seconds(mod, database));
+}
+
+// ---- what is shown ------------------------------------------------------------------------------
+
+/// The space of the course page: the loop j in two parts.
+std::vector<s_tir::Schedule> hand_written(const tir::IRModule& mod) {
+  std::vector<s_tir::Schedule> result;
+  for (const std::int64_t inner : {1, 2, 4, 8, 16}) {
+    s_tir::Schedule sch(mod);
+    const s_tir::BlockRV C = sch.get_block("C");
+    const auto loops = sch.get_loops(C);
+    const auto factors =
+        sch.sample_perfect_tile(loops[1], {.n = 2, .decision = {{128 / inner, inner}}});
+    const auto parts = sch.split(loops[1], factors);
+    sch.reorder({loops[0], parts[0], loops[2], parts[1]});
+    sch.decompose_reduction(C, loops[2]);
+    result.push_back(std::move(sch));
+  }
+  return result;
+}
+
+void show_hand(const Options& options) {
+  const tir::IRModule mod = bench::product(128);
+  tune::TuneOptions tuning = options_of(options, mod, 64, 64);
+  tuning.space = tune::schedule_fn([&](s_tir::Schedule& sch) {
+    const s_tir::BlockRV C = sch.get_block("C");
+    const auto loops = sch.get_loops(C);
+    const auto parts = sch.split(loops[1], sch.sample_perfect_tile(loops[1], {.n = 2}));
+    sch.reorder({loops[0], parts[0], loops[2], parts[1]});
+    sch.decompose_reduction(C, loops[2]);
+  });
+  const tune::Database database = tune::tune_tir(tuning);
+  const auto arrays = arrays_of(mod);
+  std::vector<bench::Contest> contests = {{"tuned", best_call(mod, database, arrays)}};
+  for (const s_tir::Schedule& sch : hand_written(mod))
+    contests.push_back(
+        {std::to_string(contests.size()), call_of(build(sch.mod(), Target(kTarget)), arrays)});
+  auto seconds = bench::medians_of(contests, kTurns);
+  const double tuned = seconds.at("tuned");
+  seconds.erase("tuned");
+  double least = 1e9, most = 0;
+  for (const auto& [name, own] : seconds) least = std::min(least, own), most = std::max(most, own);
+  std::printf("hand-written space, 128: %zu candidates, best %.1f us of %.1f to %.1f us\n",
+              database.records(mod).size(), tuned * 1e6, least * 1e6, most * 1e6);
+  show("best / best of all five, timed in turns", tuned / least, 1.15, true);
+  show("slowest / fastest of the five", most / least, 3, false);
+}
+
+void show_default(const Options& options) {
+  const tir::IRModule mod = bench::product(128);
+  const tune::Database database = tune::tune_tir(options_of(options, mod, 64, 64));
+  show_trace(mod, database, options);
+  const std::function<void()> call = best_call(mod, database, arrays_of(mod));
+  const double peak = multiply_add_peak(1);
+  const double seconds = bench::medians_of({{"tuned", call}}, kTurns).at("tuned");
+  const double gflops = tune::estimate_flops(mod) / seconds / 1e9;
+  const double again = std::max(peak, multiply_add_peak(1));
+  std::printf("default space, 128, %zu trials: %.1f GFLOPS, peak %.1f\n",
+              database.records(mod).size(), gflops, again);
+  show("share of the peak measured in this run", gflops / again, 0.75, false);
+  show_again(mod, database, call);
+}
+
+void show_contest(const char* what, const tir::IRModule& mod, const tune::Database& database,
+                  const std::vector<bench::Contest>& contests) {
+  const double peak = multiply_add_peak(1);
+  const auto seconds = bench::medians_of(contests, kTurns);
+  const double flops = tune::estimate_flops(mod);
+  std::printf("%s, %zu trials: peak %.1f GFLOPS; ", what, database.records(mod).size(), peak);
+  for (const bench::Contest& contest : contests)
+    std::printf(" %s %.1f", contest.name.c_str(), flops / seconds.at(contest.name) / 1e9);
+  std::printf("\n");
+  const double tuned = seconds.at("tuned");
+  // Of products topi's schedule is asked for, of convolutions oneDNN.
+  const char* const peer = std::string(what).starts_with("conv2d") ? "oneDNN" : "topi";
+  if (seconds.contains(peer))
+    show((std::string("speed beside ") + peer).c_str(), seconds.at(peer) / tuned,
+         std::string(peer) == "topi" ? 0.95 : 0.9, false);
+  show_again(mod, database, contests.front().run);
+}
+
+runtime::Module with_topi(const std::vector<te::Tensor>& arguments) {
+  const te::Schedule s = te::create_schedule(arguments.back());
+  const Target target(kTarget);
+  topi::schedule(s, {arguments.back()}, target.facts());
+  return build(s, {arguments.begin(), arguments.end()}, target);
+}
+
+void show_product(const Options& options, int size) {
+  const tir::IRModule mod = bench::product(size);
+  const tune::Database database = tune::tune_tir(options_of(options, mod, 200, 64));
+  show_trace(mod, database, options);
+  const auto arrays = arrays_of(mod);
+  std::vector<bench::Contest> contests = {
+      {"tuned", best_call(mod, database, arrays)},
+      {"topi", call_of(with_topi(bench::product_tensors(size)), arrays)}};
+  for (const bench::Peer& peer : bench::peers_of({.m = size,
+                                 .n = size,
+                                 .k = size,
+                                 .a = arrays[0].data<float>(),
+                                 .b = arrays[1].data<float>(),
+                                 .c = arrays[2].data<float>()},
+                                                 1))
+    contests.push_back({peer.name, peer.run});
+  show_contest(("product of " + std::to_string(size)).c_str(), mod, database, contests);
+}
+
+void show_convolution(const Options& options) {
+  const bench::Convolution shape{
+      .batch = 1, .in = 64, .height = 56, .width = 56, .out = 64, .kernel = 3, .padding = 1};
+  const tir::IRModule mod = bench::convolution(shape);
+  const tune::Database database = tune::tune_tir(options_of(options, mod, 200, 64));
+  show_trace(mod, database, options);
+  const auto arrays = arrays_of(mod);
+  std::vector<bench::Contest> contests = {
+      {"tuned", best_call(mod, database, arrays)},
+      {"topi", call_of(with_topi(bench::convolution_tensors(shape)), arrays)}};
+  const auto bias = runtime::NDArray::zeros({shape.out}, Float(32));
+  if (const bench::Call onednn =
+          bench::onednn_convolution(shape, arrays[0].data<float>(), arrays[1].data<float>(),
+                                    bias.data<float>(), arrays[2].data<float>()))
+    contests.push_back({"oneDNN", [=] { (void)bias, (*onednn)(); }});
+  show_contest("conv2d 1x64x56x56 to 64, 3x3", mod, database, contests);
+}
+
+/// Of one round: what later rounds try depends on what was measured.
+void show_candidates(const Options& options) {
+  const tir::IRModule mod = bench::product(64);
+  std::set<std::vector<std::string>> seen;
+  for (const int workers : {1, 2, 4}) {
+    tune::TuneOptions tuning = options_of(options, mod, 32, 32);
+    tuning.search.workers = tuning.measure.build_workers = workers;
+    tuning.measure = {.build_workers = workers, .repeat = 1, .min_repeat_ms = 0};
+    std::vector<std::string> traces;
+    const tune::Database database = tune::tune_tir(tuning);
+    for (const tune::Record& record : database.records(mod)) traces.push_back(record.trace.text());
+    seen.insert(traces);
+  }
+  std::printf("one seed, with 1, 2 and 4 workers, %zu candidates\n", seen.begin()->size());
+  show("different lists of candidates", static_cast<double>(seen.size()), 1, true);
+}
+
+// ---- models -------------------------------------------------------------------------------------
+
+struct Search {
+  /// In the order measured.
+  std::vector<double> seconds;
+  /// Of what the model had not seen, with what was measured then: Kendall's tau.
+  double correlation = 0;
+
+  double least() const { return *std::min_element(seconds.begin(), seconds.end()); }
+  /// As many as there are and one more: it is not reached.
+  int trials_to(double limit) const {
+    const auto at =
+        std::find_if(seconds.begin(), seconds.end(), [&](double own) { return own <= limit; });
+    return static_cast<int>(at - seconds.begin()) + 1;
+  }
 };
 
-Row row(const Options& options, const tir::IRModule& mod, std::uint64_t seed,
-        std::shared_ptr<tune::CostModel> model) {
-  const Target target("llvm --num-cores=1");
-  const tune::Database database =
-      tune::tune_tir({.mod = mod,
-                      .target = target,
-                      .max_trials_global = options.trials,
-                      .num_trials_per_iter = options.per_round,
-                      .seed = seed,
-                      .measure = {.min_repeat_ms = 50},
-                      .cost_model = std::move(model),
-                      .log = [](tune::LogLevel, const std::string&) {}});
-  Row result;
-  const std::vector<tune::Record> records = database.records(mod, target);
-  result.best = database.best(mod, target).value().measurement.median();
+Search searched(const Options& options, const tir::IRModule& mod, std::uint64_t seed,
+                std::shared_ptr<tune::CostModel> model) {
+  tune::TuneOptions tuning = options_of(options, mod, 64, 16);
+  tuning.seed = seed;
+  tuning.cost_model = std::move(model);
+  const tune::Database database = tune::tune_tir(tuning);
+  Search result;
   std::vector<double> predicted, speeds;
-  for (std::size_t n = 0; n < records.size(); ++n) {
-    if (!records[n].measurement.is_valid()) {
-      ++result.failed;
-      continue;
-    }
-    const double seconds = records[n].measurement.median();
-    if (result.trials_to_95 == 0 && result.best >= 0.95 * seconds)
-      result.trials_to_95 = static_cast<int>(n + 1);
-    if (n < static_cast<std::size_t>(options.per_round)) continue;
-    predicted.push_back(records[n].predicted.value_or(0));
-    speeds.push_back(1 / seconds);
+  int n = 0;
+  for (const tune::Record& record : database.records(mod)) {
+    const bool is_unseen = n++ >= tuning.num_trials_per_iter;
+    if (!record.measurement.is_valid()) continue;
+    result.seconds.push_back(record.measurement.median());
+    if (!is_unseen) continue;
+    predicted.push_back(record.predicted.value_or(0));
+    speeds.push_back(1 / result.seconds.back());
   }
   result.correlation = tune::rank_correlation(predicted, speeds);
-  result.again = timed_again(tune::apply_best(mod, database, target).value().mod(), target);
   return result;
+}
+
+void show_models(const Options& options) {
+  if (!tune::has_boosted_trees()) {
+    std::printf("models: this build has no XGBoost\n");
+    return;
+  }
+  const tir::IRModule mod = bench::product(128);
+  double correlation = 0, of_random = 0, trials = 0, trials_of_random = 0;
+  std::printf(
+      "models, product of 128: seed, best of XGB and random in us, rank correlation of\n"
+      "both, trials until within 5%% of the better one\n");
+  Progress progress({.what = "searches"});
+  for (int n = 0; n < options.seeds; ++n) {
+    const auto seed = static_cast<std::uint64_t>(n);
+    progress.add();
+    const Search learned = searched(options, mod, seed, tune::boosted_trees({.seed = seed}));
+    progress.add();
+    const Search random = searched(options, mod, seed, tune::random_model(seed));
+    const double limit = std::min(learned.least(), random.least()) / 0.95;
+    progress.hide();
+    std::printf("    %2d  %6.1f %6.1f  %5.2f %5.2f  %3d %3d\n", n, learned.least() * 1e6,
+                random.least() * 1e6, learned.correlation, random.correlation,
+                learned.trials_to(limit), random.trials_to(limit));
+    std::fflush(stdout);
+    correlation += learned.correlation / options.seeds;
+    of_random += random.correlation / options.seeds;
+    trials += double(learned.trials_to(limit)) / options.seeds;
+    trials_of_random += double(random.trials_to(limit)) / options.seeds;
+  }
+  show("mean rank correlation on candidates not seen", correlation, 0.6, false);
+  std::printf("    (of the random model: %.2f)\n", of_random);
+  std::printf("    mean trials: %.1f and %.1f\n", trials, trials_of_random);
+  show("trials with the model / with the random one", trials / trials_of_random, 1, true);
+}
+
+Options parse(int argc, char** argv) {
+  Options options{};
+  po::options_description known("Options");
+  known.add_options()("help", "this text")(
+      "show",
+      po::value(&options.show)->default_value("hand,default,candidates,product,conv2d,models"),
+      "what is shown")("trials", po::value(&options.trials)->default_value(0),
+                       "candidates to measure; 0: as many as each part is held to")(
+      "per-round", po::value(&options.per_round)->default_value(0), "of them at a time")(
+      "seeds", po::value(&options.seeds)->default_value(10), "of the models' searches")(
+      "seed", po::value(&options.seed)->default_value(0), "of the other parts")(
+      "verbose", po::bool_switch(&options.is_verbose), "the log and the best traces");
+  try {
+    po::variables_map values;
+    po::store(po::command_line_parser(argc, argv).options(known).run(), values);
+    po::notify(values);
+    if (!values.contains("help")) return options;
+    std::cout << known;
+    std::exit(0);
+  } catch (const po::error& error) {
+    std::cerr << error.what() << "\n" << known;
+    std::exit(2);
+  }
 }
 
 }  // namespace
@@ -135,27 +363,15 @@ Row row(const Options& options, const tir::IRModule& mod, std::uint64_t seed,
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   runtime::set_num_threads(1);
-  const tir::IRModule mod = options.workload == "conv2d" ? conv2d() : product(options.size);
-  const double flops = tune::estimate_flops(mod);
-  std::printf(
-      "model,seed,gflops,share_of_peak,again_over_database,trials_to_95,correlation,failed\n");
-  Progress progress({.what = "searches"});
-  for (const std::string name : {"XGB", "random"}) {
-    if (options.models.find(name) == std::string::npos) continue;
-    if (name == "XGB" && !tune::has_boosted_trees()) continue;
-    for (int seed = 0; seed < options.seeds; ++seed) {
-      progress.add();
-      const auto own = static_cast<std::uint64_t>(seed);
-      const Row found = row(options, mod, own,
-                            name == "XGB" ? std::shared_ptr(tune::boosted_trees({.seed = own}))
-                                          : std::shared_ptr(tune::random_model(own)));
-      const double gflops = flops / found.best / 1e9;
-      progress.hide();
-      std::printf("%s,%d,%.1f,%.2f,%.2f,%d,%.2f,%d\n", name.c_str(), seed, gflops,
-                  gflops / multiply_add_peak(1), found.again / found.best, found.trials_to_95,
-                  found.correlation, found.failed);
-      std::fflush(stdout);
-    }
-  }
-  return 0;
+  bench::set_onednn_threads(1);
+  const auto is_asked = [&](const std::string& part) {
+    return ("," + options.show + ",").find("," + part + ",") != std::string::npos;
+  };
+  if (is_asked("hand")) show_hand(options);
+  if (is_asked("default")) show_default(options);
+  if (is_asked("candidates")) show_candidates(options);
+  if (is_asked("product")) show_product(options, 1024);
+  if (is_asked("conv2d")) show_convolution(options);
+  if (is_asked("models")) show_models(options);
+  return all_bounds_are_kept ? 0 : 1;
 }

@@ -47,6 +47,18 @@ TEST(TaskTable, WhenTheTaskHasFinished) {
       "Total latency (us): 22.7788\n");
 }
 
+TEST(TaskTable, WhenTheHandWrittenSpaceIsExhausted) {
+  EXPECT_EQ(
+      table_text(
+          {{.name = "main", .flops = kFlops, .trials = 5, .seconds = 316.942e-6, .is_done = true}}),
+      " ID | Name |    FLOP | Weight | Speed (GFLOPS) | Latency (us) | Weighted Latency (us) | Trials | Done \n"
+      "------------------------------------------------------------------------------------------------------\n"
+      "  0 | main | 4194304 |      1 |        13.2337 |     316.9420 |              316.9420 |      5 |    Y \n"
+      "------------------------------------------------------------------------------------------------------\n"
+      "Total trials: 5\n"
+      "Total latency (us): 316.942\n");
+}
+
 TEST(TaskTable, WeightsMultiplyTheLatencyOfTheWhole) {
   const std::string text =
       table_text({{.name = "a", .flops = 1e6, .weight = 3, .trials = 2, .seconds = 1e-6},

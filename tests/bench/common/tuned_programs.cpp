@@ -5,21 +5,35 @@
 
 namespace tenon::bench {
 
-tir::IRModule product(int size) {
+std::vector<te::Tensor> product_tensors(int size) {
   const te::Tensor A = te::placeholder({size, size}, "A"), B = te::placeholder({size, size}, "B");
   const te::IterVar k = te::reduce_axis({0, size}, "k");
   const te::Tensor C = te::compute(
       {size, size}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
-  return {{{"main", te::create_prim_func({A, B, C})}}};
+  return {A, B, C};
 }
 
-tir::IRModule convolution(const Convolution& c) {
+std::vector<te::Tensor> convolution_tensors(const Convolution& c) {
   const te::Tensor X = te::placeholder({c.batch, c.in, c.height, c.width}, "X");
   const te::Tensor W = te::placeholder({c.out, c.in, c.kernel, c.kernel}, "W");
   const te::Tensor Y = topi::conv2d_nchw(
       X, W,
       {.stride = {c.stride, c.stride}, .padding = {c.padding, c.padding, c.padding, c.padding}});
-  return {{{"main", te::create_prim_func({X, W, Y})}}};
+  return {X, W, Y};
+}
+
+namespace {
+
+tir::IRModule block_program(const std::vector<te::Tensor>& parameters) {
+  return {{{"main", te::create_prim_func({parameters.begin(), parameters.end()})}}};
+}
+
+}  // namespace
+
+tir::IRModule product(int size) { return block_program(product_tensors(size)); }
+
+tir::IRModule convolution(const Convolution& shape) {
+  return block_program(convolution_tensors(shape));
 }
 
 }  // namespace tenon::bench

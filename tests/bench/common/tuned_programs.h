@@ -1,15 +1,20 @@
 // Programs that the benchmarks tune, and as what their peers compute them.
 #pragma once
 
+#include <tenon/te/tensor.h>
 #include <tenon/tir/function.h>
 
 #include "tests/bench/common/onednn.h"
 
 namespace tenon::bench {
 
-/// Of square float32 matrices: A, B and C are its parameters.
+/// Of square float32 matrices: A, B and C.
+std::vector<te::Tensor> product_tensors(int size);
+/// Without a bias: the images, the filters and the result.
+std::vector<te::Tensor> convolution_tensors(const Convolution& shape);
+
+/// Their block programs, with these parameters.
 tir::IRModule product(int size);
-/// Without a bias: the images, the filters and the result are its parameters.
 tir::IRModule convolution(const Convolution& shape);
 
 }  // namespace tenon::bench
