@@ -2,15 +2,13 @@
 
 #include <tenon/tenon.h>
 #include <tenon/topi/convolution.h>
+#include <tenon/topi/nn.h>
 
 namespace tenon::bench {
 
 std::vector<te::Tensor> product_tensors(int size) {
   const te::Tensor A = te::placeholder({size, size}, "A"), B = te::placeholder({size, size}, "B");
-  const te::IterVar k = te::reduce_axis({0, size}, "k");
-  const te::Tensor C = te::compute(
-      {size, size}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
-  return {A, B, C};
+  return {A, B, topi::matmul(A, B, {.name = "C"})};
 }
 
 std::vector<te::Tensor> convolution_tensors(const Convolution& c) {
