@@ -126,7 +126,8 @@ class Stage {
   /// something: "auto_unroll_max_step", "unroll_explicit", "import_llvm", "import_c",
   /// "parallel_launch_point", "parallel_stride_pattern", "parallel_barrier_when_finish",
   /// "debug_skip_region", "loop_partition_hint", "tensor_core", "blocks_per_multiprocessor",
-  /// "stream_stores", "dot_products". Any other is printed, means nothing, and is worth a warning.
+  /// "stream_stores", "dot_products", "allow_reciprocals". Any other is printed, means nothing, and
+  /// is worth a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
   /// Precondition: the stage reads the tensor. The offset is the same throughout a call of the

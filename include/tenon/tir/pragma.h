@@ -34,6 +34,9 @@ enum class PragmaKey : std::uint8_t {
   /// Products of neighbours are added up by the processor's instructions for that, where it has
   /// some: sums of bfloat16 then in its order, and subnormal factors may count as zeros.
   DotProducts,
+  /// What is divided by something that a loop does not change may be multiplied by its reciprocal:
+  /// up to two units in the last place from the quotient.
+  AllowReciprocals,
 };
 
 /// "auto_unroll_max_step"

@@ -103,8 +103,9 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
   const bool has_scaling = module_.traits().scaling;
-  if (const auto value = float64_polynomial(builder_, intrin, args[0], has_scaling)) return *value;
-  const auto value = float32_polynomial(builder_, intrin, args, has_scaling);
+  const bool is_double = t->getScalarType()->isDoubleTy();
+  const auto value = is_double ? float64_polynomial(builder_, intrin, args, has_scaling)
+                               : float32_polynomial(builder_, intrin, args, has_scaling);
   if (!value) return library_function(intrin, args);
   const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;
   return is_of_angle ? reduced_or_called(intrin, args[0], *value) : *value;

@@ -255,6 +255,14 @@ void FunctionEmitter::emit(const Assert& n) {
   stmt(n.body);
 }
 
+void FunctionEmitter::allow_reciprocals(const Stmt& body) {
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+  llvm::FastMathFlags flags = builder_.getFastMathFlags();
+  flags.setAllowReciprocal();
+  builder_.setFastMathFlags(flags);
+  stmt(body);
+}
+
 void FunctionEmitter::emit(const Attr& n) {
   switch (n.kind) {
     case AttrKind::ThreadExtent:
@@ -262,6 +270,7 @@ void FunctionEmitter::emit(const Attr& n) {
       refuse_thread_axis(n);
     case AttrKind::Pragma:
       if (is_pragma(n, tir::PragmaKey::StreamStores)) return stream_stores(n.body);
+      if (is_pragma(n, tir::PragmaKey::AllowReciprocals)) return allow_reciprocals(n.body);
       // What launches kernels runs on one thread: so do its parallel loops.
       if (device_id_) return stmt(n.body);
       if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)

@@ -1,5 +1,6 @@
 #include "codegen/llvm/float64_polynomials.h"
 
+#include "codegen/llvm/float64_pairs.h"
 #include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
@@ -138,9 +139,23 @@ class Float64 : RangeReduction {
 }  // namespace
 
 std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Intrin function,
-                                               llvm::Value* x, bool has_scaling) {
+                                               std::span<llvm::Value* const> args,
+                                               bool has_scaling) {
+  llvm::Value* x = args[0];
   if (!x->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
-  return function_of<Float64>(builder, function, x, has_scaling);
+  if (const auto value = function_of<Float64>(builder, function, x, has_scaling)) return value;
+  switch (function) {
+    case Intrin::sin:
+      return sine(builder, x);
+    case Intrin::cos:
+      return cosine(builder, x);
+    case Intrin::tan:
+      return tangent(builder, x);
+    case Intrin::pow:
+      return power(builder, x, args[1], has_scaling);
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace tenon::codegen

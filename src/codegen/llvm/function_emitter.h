@@ -127,6 +127,8 @@ class FunctionEmitter {
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// The body with its stores of vectors past the caches, all of them done where it ends.
   void stream_stores(const tir::Stmt& body);
+  /// The body with products by reciprocals in place of divisions, where LLVM finds that faster.
+  void allow_reciprocals(const tir::Stmt& body);
   /// Lanes at constant places of memory on the stack, as one load that is put in their order; null
   /// where they are none or lie too far apart.
   llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
