@@ -53,7 +53,10 @@ class LibraryModule : public ModuleImpl {
     return text;
   }
 
-  void save(const std::string& file) const override {
+  void save(const std::string& file, const SaveOptions& options) const override {
+    if (options.standalone)
+      throw RuntimeError("a module that was loaded is saved as the file that it was: `" + file +
+                         "` can be saved with the runtime in it where the module is built");
     const std::filesystem::path path = file;
     if (path.extension() != path_.extension())
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +

@@ -26,7 +26,7 @@ std::string ModuleImpl::source(std::string_view) const {
   internal_error("a " + kind() + " module names a kind of source that it does not give");
 }
 
-void ModuleImpl::save(const std::string& path) const {
+void ModuleImpl::save(const std::string& path, const SaveOptions&) const {
   throw RuntimeError("this module (" + kind() + ") cannot be saved as " +
                      std::filesystem::path(path).filename().string());
 }
@@ -108,9 +108,9 @@ std::string Module::get_source(const Name& kind, SourceLocation where) const {
 
 std::vector<Module> Module::imported_modules() const { return impl()->imported_modules(); }
 
-void Module::save(const FilePath& path, SourceLocation where) const {
+void Module::save(const FilePath& path, SaveOptions options, SourceLocation where) const {
   try {
-    impl()->save(path);
+    impl()->save(path, options);
   } catch (const RuntimeError& error) {
     if (error.where()) throw;
     throw RuntimeError(error.what(), where);

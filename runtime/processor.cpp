@@ -4,6 +4,8 @@
 #include <array>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 #include "runtime/processor_check.h"
@@ -14,17 +16,19 @@ namespace tenon::runtime {
 
 namespace {
 
-/// What CPUID gives.
-struct Registers {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-};
-
 struct Feature {
   std::string_view name;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__) || defined(__i386__)
+constexpr Architecture kHere = Architecture::X86;
+
+/// What CPUID gives.
+struct Registers {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
 bool has_bit(unsigned Registers::*which, int bit) {
   Registers r;
   return __get_cpuid_count(7, 1, &r.eax, &r.ebx, &r.ecx, &r.edx) != 0 && (r.*which >> bit & 1) != 0;
@@ -37,20 +41,51 @@ constexpr auto kFeatures = std::to_array<Feature>({
 #undef TENON_FEATURE
 #undef TENON_FEATURE_BIT
 });
+#elif defined(__aarch64__) && defined(__linux__)
+constexpr Architecture kHere = Architecture::AArch64;
+
+bool has_bit(int word, int bit) {
+  return (getauxval(word == 1 ? AT_HWCAP : AT_HWCAP2) >> bit & 1) != 0;
+}
+
+constexpr auto kFeatures = std::to_array<Feature>({
+#define TENON_ARM_FEATURE(name, word, bit) {name, [] { return has_bit(word, bit); }},
+#include "runtime/processor_features.inc"
+#undef TENON_ARM_FEATURE
+});
 #else
+constexpr Architecture kHere = Architecture::Other;
 constexpr std::array<Feature, 0> kFeatures = {};
 #endif
 
+constexpr auto kX86Names = std::to_array<std::string_view>({
+#define TENON_FEATURE(name) name,
+#define TENON_FEATURE_BIT(name, which, bit) name,
+#include "runtime/processor_features.inc"
+#undef TENON_FEATURE
+#undef TENON_FEATURE_BIT
+});
+constexpr auto kArmNames = std::to_array<std::string_view>({
+#define TENON_ARM_FEATURE(name, word, bit) name,
+#include "runtime/processor_features.inc"
+#undef TENON_ARM_FEATURE
+});
+
 }  // namespace
 
-std::span<const std::string_view> processor_features() {
-  static const auto names = [] {
-    std::array<std::string_view, kFeatures.size()> list;
-    std::ranges::transform(kFeatures, list.begin(), &Feature::name);
-    return list;
-  }();
-  return names;
+std::span<const std::string_view> processor_features(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::X86:
+      return kX86Names;
+    case Architecture::AArch64:
+      return kArmNames;
+    case Architecture::Other:
+      break;
+  }
+  return {};
 }
+
+std::span<const std::string_view> processor_features() { return processor_features(kHere); }
 
 bool processor_has(std::string_view feature) {
   const auto row = std::ranges::find(kFeatures, feature, &Feature::name);

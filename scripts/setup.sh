@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]:
+# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]
+#          [--with-aarch64]:
 # installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
 # options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
 # that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
 # Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
-# Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in.
+# Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in; a C
+# compiler for AArch64 and its emulator, for the tests of code that is saved for it.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -17,9 +19,10 @@ for argument in "$@"; do
     --with-docs) packages+=(doxygen graphviz) ;;
     --with-tuning) packages+=(libxgboost-dev libboost-mpi-dev libopenmpi-dev openmpi-bin) ;;
     --with-packages) packages+=(debootstrap dpkg-dev) ;;
+    --with-aarch64) packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
-           "--with-docs, --with-tuning, --with-packages." >&2
+           "--with-docs, --with-tuning, --with-packages, --with-aarch64." >&2
       exit 2
       ;;
   esac

@@ -15,9 +15,29 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 #include "tenon/runtime/c_api.h"
+
+/* Code that is saved with this inside (SaveOptions in tenon/runtime/module.h): of several such files in one
+ * program, the functions of one are taken. */
+#ifdef TENON_IN_SAVED_CODE
+#pragma weak tenon_last_error
+#pragma weak tenon_set_last_error
+#pragma weak tenon_element_differs
+#pragma weak tenon_index_outside
+#pragma weak tenon_processor_has
+#pragma weak tenon_workspace_alloc
+#pragma weak tenon_workspace_free
+#pragma weak tenon_set_num_threads
+#pragma weak tenon_num_threads
+#pragma weak tenon_parallel_for
+#pragma weak tenon_parallel_launch
+#pragma weak tenon_parallel_barrier
+#pragma weak tenon_launch_kernel
+#endif
 
 enum { kMessageBytes = 512, kMaxThreads = 256, kAlignment = 128 };
 
@@ -88,6 +108,11 @@ int32_t tenon_processor_has(const char* feature) {
 #include "runtime/processor_features.inc"
 #undef TENON_FEATURE
 #undef TENON_FEATURE_BIT
+#elif defined(__aarch64__) && defined(__linux__)
+#define TENON_ARM_FEATURE(name, word, bit) \
+  if (strcmp(feature, name) == 0) return (int32_t)(getauxval(word == 1 ? AT_HWCAP : AT_HWCAP2) >> bit & 1);
+#include "runtime/processor_features.inc"
+#undef TENON_ARM_FEATURE
 #endif
   (void)feature;
   return 1;

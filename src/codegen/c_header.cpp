@@ -36,6 +36,15 @@ std::string pass_scalar(DataType type, const std::string& at, const std::string&
   return value + ".i = " + name + code + " = kTenonInt;\n";
 }
 
+/// Code for another processor would end the process with an illegal instruction.
+std::string check_of_processor(const FunctionSpec& function) {
+  if (function.features.empty()) return "";
+  std::string text = "  static const char* const tenon_features[] = {";
+  for (const std::string& feature : function.features) text += '"' + feature + "\", ";
+  return text + "NULL};\n  static int32_t tenon_checked;\n  if (!tenon_check_processor(\"" +
+         function.name + "\", tenon_features, &tenon_checked))\n    return kTenonError;\n";
+}
+
 /// The function as C programs would have it: int32_t scale(const DLTensor* A, DLTensor* B).
 std::string plain_function(const FunctionSpec& function) {
   const std::vector<std::string> names = c_parameter_names(function);
@@ -67,8 +76,8 @@ std::string plain_function(const FunctionSpec& function) {
          (arrays ? "  DLTensor tenon_arrays" + room(arrays) + "  int64_t tenon_strides" +
                        room(dimensions)
                  : "") +
-         body + "  return " + function.symbol + "(tenon_args, tenon_codes, " +
-         std::to_string(names.size()) + ");\n}\n";
+         check_of_processor(function) + body + "  return " + function.symbol +
+         "(tenon_args, tenon_codes, " + std::to_string(names.size()) + ");\n}\n";
 }
 
 }  // namespace
@@ -83,7 +92,8 @@ std::string c_header(const std::string& file_name, const std::vector<FunctionSpe
   std::string text =
       "/* Functions compiled by Tenon. They check no more of their arguments than the number of dimensions:\n"
       " * see TenonPackedFunction for what holds of the rest. Each is declared as it was compiled, f_packed,\n"
-      " * and, unless TENON_PACKED_ONLY is defined, as a function of arrays and numbers. */\n";
+      " * and, unless TENON_PACKED_ONLY is defined, as a function of arrays and numbers, which fails where\n"
+      " * the processor lacks what the code needs: f_packed does not ask, see tenon_processor_has. */\n";
   text +=
       "#ifndef " + guard + "\n#define " + guard + "\n\n#include \"tenon/runtime/pass_array.h\"\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";

@@ -31,7 +31,7 @@ class ArtifactImpl {
   /// Asked only for one of source_kinds().
   virtual std::string source(std::string_view kind) const = 0;
   /// Throws RuntimeError for a suffix that it cannot write.
-  virtual void save(const std::string& path) const = 0;
+  virtual void save(const std::string& path, const runtime::SaveOptions& options) const = 0;
   /// The code in this process; it lives on without the artifact's other handles.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
 };
@@ -49,7 +49,9 @@ class Artifact {
   /// By suffix, of which each code generator has its own; .so, .o, .a and .h are common to those
   /// for CPUs. Throws RuntimeError for other suffixes, or where the C compiler that links is
   /// missing.
-  void save(const FilePath& path) const { impl_->save(path); }
+  void save(const FilePath& path, const runtime::SaveOptions& options = {}) const {
+    impl_->save(path, options);
+  }
 
  private:
   friend runtime::Module load(const Artifact& artifact);

@@ -39,6 +39,15 @@ struct FunctionName {
   }
 };
 
+/// How Module::save writes code.
+struct SaveOptions {
+  /// With what the code calls of the runtime in the file (.so, .o, .a), so that a C program links
+  /// it and nothing else; the header (.h) then includes those of the C library alone. Parallel
+  /// loops run on threads of their own (POSIX), and there are no devices. Needs the system's C
+  /// compiler. Text of the target `c` has what it needs in itself anyway.
+  bool standalone = false;
+};
+
 class Module {
  public:
   explicit Module(std::shared_ptr<ModuleImpl> impl);
@@ -60,8 +69,10 @@ class Module {
                          SourceLocation where = SourceLocation::current()) const;
   std::vector<Module> imported_modules() const;
 
-  /// Writes the module in the form that the suffix names.
-  void save(const FilePath& path, SourceLocation where = SourceLocation::current()) const;
+  /// Writes the module in the form that the suffix names:
+  ///   mod.save("f.so", {.standalone = true});
+  void save(const FilePath& path, SaveOptions options = {},
+            SourceLocation where = SourceLocation::current()) const;
   /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no
   /// module.
   static Module load(const FilePath& path, SourceLocation where = SourceLocation::current());

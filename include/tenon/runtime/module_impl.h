@@ -37,7 +37,7 @@ class ModuleImpl {
   /// Asked only for one of source_kinds().
   virtual std::string source(std::string_view kind) const;
   /// Throws RuntimeError for a suffix that it cannot write.
-  virtual void save(const std::string& path) const;
+  virtual void save(const std::string& path, const SaveOptions& options) const;
   /// What the functions here use: the kernels of a device.
   virtual std::vector<Module> imported_modules() const;
   /// What the functions report their times to; null if they do not.

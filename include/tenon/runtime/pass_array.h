@@ -2,11 +2,39 @@
 #ifndef TENON_RUNTIME_PASS_ARRAY_H_
 #define TENON_RUNTIME_PASS_ARRAY_H_
 
+#include <stdio.h>
+
 #include "tenon/runtime/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Whether this processor has the features, up to a NULL, that the function needs. 0, and the
+ * message as this thread's last error, if it lacks some. `checked`, 0 at first, keeps that it has
+ * them; any thread may write it. */
+static inline int tenon_check_processor(const char* function, const char* const* features,
+                                        int32_t* checked) {
+  char message[512];
+  size_t used;
+  const char* const* feature;
+  int32_t missing = 0;
+  if (__atomic_load_n(checked, __ATOMIC_RELAXED)) return 1;
+  used = (size_t)snprintf(message, sizeof message,
+                          "function `%s` was compiled for a processor with ", function);
+  for (feature = features; *feature; ++feature)
+    if (!tenon_processor_has(*feature) && used < sizeof message)
+      used += (size_t)snprintf(message + used, sizeof message - used, missing++ ? ", %s" : "%s",
+                               *feature);
+  if (missing == 0) {
+    __atomic_store_n(checked, 1, __ATOMIC_RELAXED);
+    return 1;
+  }
+  if (used < sizeof message)
+    snprintf(message + used, sizeof message - used, ", which this one does not have");
+  tenon_set_last_error(message);
+  return 0;
+}
 
 /* An array in the form that packed functions take: with strides, for which there is room, and
  * without an offset. 0, and the message as this thread's last error, if it is NULL or has another

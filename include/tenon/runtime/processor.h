@@ -5,6 +5,7 @@
 //   processor_has("avx512f")
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +15,13 @@
 
 namespace tenon::runtime {
 
-/// The names that can be asked for, LLVM's, in alphabetical order. None on an architecture whose
-/// code is not checked.
+/// Whose features can be asked for, and all others.
+enum class Architecture : std::uint8_t { X86, AArch64, Other };
+
+/// The names that can be asked for where code runs on that architecture, LLVM's, in alphabetical
+/// order. None on one whose code is not checked.
+std::span<const std::string_view> processor_features(Architecture architecture);
+/// On this machine's.
 std::span<const std::string_view> processor_features();
 
 /// Whether this processor, and the system that it runs, have the feature. True for a name that

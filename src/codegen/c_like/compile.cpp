@@ -129,7 +129,7 @@ class CModule : public runtime::ModuleImpl {
   }
   std::vector<std::string> source_kinds() const override { return {"c"}; }
   std::string source(std::string_view kind) const override;
-  void save(const std::string& path) const override;
+  void save(const std::string& path, const runtime::SaveOptions& options) const override;
 
  private:
   std::shared_ptr<const CArtifact> artifact_;
@@ -144,7 +144,7 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
   std::vector<std::string> source_kinds() const override { return {"c"}; }
   std::string source(std::string_view) const override { return code_.text; }
 
-  void save(const std::string& file) const override {
+  void save(const std::string& file, const runtime::SaveOptions&) const override {
     const std::filesystem::path path = file;
     const std::string suffix = path.extension().string();
     if (suffix == ".c") return write_file(path, code_.text);
@@ -192,7 +192,9 @@ const std::vector<runtime::FunctionSpec>& CModule::functions() const {
   return artifact_->functions();
 }
 std::string CModule::source(std::string_view kind) const { return artifact_->source(kind); }
-void CModule::save(const std::string& path) const { artifact_->save(path); }
+void CModule::save(const std::string& path, const runtime::SaveOptions& options) const {
+  artifact_->save(path, options);
+}
 
 /// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
 /// linked together.

@@ -31,7 +31,7 @@ class LlvmArtifact : public ArtifactImpl, public std::enable_shared_from_this<Ll
   const std::vector<runtime::FunctionSpec>& functions() const override { return code_.functions; }
   std::vector<std::string> source_kinds() const override;
   std::string source(std::string_view kind) const override;
-  void save(const std::string& file) const override;
+  void save(const std::string& file, const runtime::SaveOptions& options) const override;
   std::shared_ptr<runtime::ModuleImpl> load() const override;
 
  private:

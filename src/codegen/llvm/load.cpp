@@ -133,7 +133,9 @@ class CompiledModule : public runtime::ModuleImpl {
   }
   std::vector<std::string> source_kinds() const override { return artifact_->source_kinds(); }
   std::string source(std::string_view kind) const override { return artifact_->source(kind); }
-  void save(const std::string& path) const override { artifact_->save(path); }
+  void save(const std::string& path, const runtime::SaveOptions& options) const override {
+    artifact_->save(path, options);
+  }
   std::shared_ptr<runtime::Profiler> profiler() const override {
     const auto& profiling = artifact_->code().options.profiling;
     return profiling ? profiling->profiler : nullptr;

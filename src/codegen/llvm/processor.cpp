@@ -74,7 +74,11 @@ std::vector<std::string> enabled_features(const tir::TargetFacts& target) {
 
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> names = enabled_features(target);
-  const auto known = runtime::processor_features();
+  const llvm::Triple triple = triple_of(target.triple);
+  const auto known =
+      runtime::processor_features(triple.isX86()       ? runtime::Architecture::X86
+                                  : triple.isAArch64() ? runtime::Architecture::AArch64
+                                                       : runtime::Architecture::Other);
   std::erase_if(names, [&](const std::string& name) {
     return std::ranges::find(known, std::string_view(name)) == known.end();
   });

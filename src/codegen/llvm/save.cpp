@@ -2,9 +2,11 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "codegen/llvm/llvm_artifact.h"
+#include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/c_header.h"
 #include "tenon/codegen/files.h"
+#include "tenon/codegen/standalone_runtime.h"
 #include "tenon/runtime/module_seal.h"
 #include "tenon/support/error.h"
 
@@ -12,32 +14,58 @@ namespace tenon::codegen {
 
 namespace {
 
-void save_object(const LlvmCode& code, const std::filesystem::path& path) {
-  if (code.imported_objects.empty()) return write_file(path, code.object);
-  // One object of several: a relocatable link.
-  const TemporaryFolder folder;
-  std::vector<std::string> arguments{"-r", "-nostdlib", "-o",
-                                     std::filesystem::absolute(path).string()};
-  const std::filesystem::path own = folder.file("own.o");
-  write_file(own, code.object);
-  arguments.push_back(own.string());
-  for (std::size_t n = 0; n < code.imported_objects.size(); ++n) {
-    arguments.push_back(folder.file("import" + std::to_string(n) + ".o").string());
-    write_file(arguments.back(), code.imported_objects[n]);
-  }
-  CCompiler(code.options.c_compiler).run(arguments, "to join imported objects");
+/// The flags of the C compiler for another machine than this one; clang's, as others compile for
+/// one machine only.
+std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& compiler) {
+  const llvm::Triple triple = triple_of(code.common.triple);
+  if (triple.getArch() == triple_of("").getArch() || !compiler.is_clang()) return {};
+  return {"--target=" + triple.str()};
 }
 
-void save_archive(const LlvmCode& code, const std::filesystem::path& path) {
-  const TemporaryFolder folder;
-  std::vector<std::string> files{folder.file("functions.o").string()};
-  write_file(files.back(), code.object);
-  for (std::size_t n = 0; n < code.imported_objects.size(); ++n) {
-    files.push_back(folder.file("import" + std::to_string(n) + ".o").string());
-    write_file(files.back(), code.imported_objects[n]);
+/// Objects in a folder of their own, the functions' first.
+class Objects {
+ public:
+  Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
+    write("functions.o", code.object);
+    for (std::size_t n = 0; n < code.imported_objects.size(); ++n)
+      write("import" + std::to_string(n) + ".o", code.imported_objects[n]);
+    if (!options.standalone) return;
+    if (!code.kernels.empty())
+      throw RuntimeError(
+          "code that launches kernels of devices needs tenon::runtime, and cannot be saved as "
+          "standalone");
+    const CCompiler compiler(code.options.c_compiler);
+    files_.push_back(folder_.file("runtime.o").string());
+    compile_standalone_runtime(compiler, machine_flags(code, compiler), files_.back());
   }
+  const std::vector<std::string>& files() const { return files_; }
+
+ private:
+  void write(const std::string& name, const std::string& bytes) {
+    files_.push_back(folder_.file(name).string());
+    write_file(files_.back(), bytes);
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::string> files_;
+};
+
+void save_object(const LlvmCode& code, const std::filesystem::path& path,
+                 const runtime::SaveOptions& options) {
+  if (code.imported_objects.empty() && !options.standalone) return write_file(path, code.object);
+  // One object of several: a relocatable link.
+  const Objects objects(code, options);
+  std::vector<std::string> arguments{"-r", "-nostdlib", "-o",
+                                     std::filesystem::absolute(path).string()};
+  arguments.insert(arguments.end(), objects.files().begin(), objects.files().end());
+  CCompiler(code.options.c_compiler).run(arguments, "to join objects");
+}
+
+void save_archive(const LlvmCode& code, const std::filesystem::path& path,
+                  const runtime::SaveOptions& options) {
+  const Objects objects(code, options);
   std::vector<llvm::NewArchiveMember> members;
-  for (const std::string& file : files) {
+  for (const std::string& file : objects.files()) {
     auto member = llvm::NewArchiveMember::getFile(file, true);
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
@@ -52,41 +80,44 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path) {
     throw RuntimeError("cannot write `" + path.string() + "`: " + llvm::toString(std::move(error)));
 }
 
-void save_shared_library(const LlvmCode& code, const std::filesystem::path& path) {
-  const TemporaryFolder folder;
-  const std::filesystem::path object = folder.file("functions.o");
+void save_shared_library(const LlvmCode& code, const std::filesystem::path& path,
+                         const runtime::SaveOptions& options) {
+  const Objects objects(code, options);
   const std::filesystem::path saved = std::filesystem::absolute(path).lexically_normal();
-  write_file(object, code.object);
   std::vector<std::string> arguments{"-shared", "-o", saved.string(),
-                                     "-Wl,-soname," + saved.filename().string(), object.string()};
-  for (std::size_t n = 0; n < code.imported_objects.size(); ++n) {
-    arguments.push_back(folder.file("import" + std::to_string(n) + ".o").string());
-    write_file(arguments.back(), code.imported_objects[n]);
-  }
+                                     "-Wl,-soname," + saved.filename().string()};
+  arguments.insert(arguments.end(), objects.files().begin(), objects.files().end());
   for (std::string& argument : link_arguments(code.options.link, saved))
     arguments.push_back(std::move(argument));
+  if (options.standalone) arguments.emplace_back("-pthread");
   arguments.emplace_back("-lm");
   CCompiler(code.options.c_compiler)
       .run(arguments, "to link the shared library `" + path.string() + "`");
   runtime::seal_module_file(saved);
 }
 
+std::string header_text(const LlvmCode& code, const std::filesystem::path& path,
+                        const runtime::SaveOptions& options) {
+  const std::string text = c_header(path.filename().string(), code.functions);
+  return options.standalone ? with_runtime_headers(text) : text;
+}
+
 }  // namespace
 
-void LlvmArtifact::save(const std::string& file) const {
+void LlvmArtifact::save(const std::string& file, const runtime::SaveOptions& options) const {
   const std::filesystem::path path = file;
   if (code_.options.profiling)
     throw RuntimeError(
         "cannot save `" + path.string() +
         "`: code that is profiled reports to this process; build it without profile");
   const std::string suffix = path.extension().string();
-  if (suffix == ".o") return save_object(code_, path);
-  if (suffix == ".a") return save_archive(code_, path);
-  if (suffix == ".so") return save_shared_library(code_, path);
+  if (suffix == ".o") return save_object(code_, path, options);
+  if (suffix == ".a") return save_archive(code_, path, options);
+  if (suffix == ".so") return save_shared_library(code_, path, options);
   if (suffix == ".ll") return write_file(path, source("ll"));
   if (suffix == ".s") return write_file(path, source("asm"));
   if (suffix == ".bc") return write_file(path, code_.bitcode);
-  if (suffix == ".h") return write_file(path, c_header(path.filename().string(), code_.functions));
+  if (suffix == ".h") return write_file(path, header_text(code_, path, options));
   throw RuntimeError("cannot save compiled code as `" + path.string() +
                      "`: known suffixes are .so, .o, .a, .ll, .bc, .s and .h");
 }

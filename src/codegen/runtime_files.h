@@ -1,0 +1,17 @@
+// The runtime's C files as texts; the build makes the source of this header.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tenon::codegen {
+
+struct RuntimeFile {
+  /// As an `#include` names it.
+  std::string_view name;
+  std::string_view text;
+};
+
+std::span<const RuntimeFile> runtime_files();
+
+}  // namespace tenon::codegen
