@@ -6,6 +6,7 @@
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/work.h"
@@ -112,6 +113,13 @@ void refuse_long(const tir::PrimFunc& func, const WaysToRun& ways, std::optional
       throw RuntimeError("gave up before the start: too much to do");
 }
 
+/// Loops that are written out: every pass of every way takes seconds, and so does each text.
+void refuse_long_text(const tir::PrimFunc& lowered, const WaysToRun& ways) {
+  constexpr std::size_t kMostNodes = 100'000;
+  if (ways.most_work && tir::node_count(lowered.body) > kMostNodes)
+    throw RuntimeError("gave up before the start: too much to do");
+}
+
 /// Passes make a program longer, arithmetic of bfloat16 by integers ten times, and each of the
 /// programs is run.
 void refuse_long_in_all(const std::vector<Way>& interpreted, const WaysToRun& ways) {
@@ -147,6 +155,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
                                module.functions.at("main"));
     }
     const tir::PrimFunc lowered = interpreted.back().second;
+    refuse_long_text(lowered, ways);
     on_devices = ways_on_devices(lowered);
     const tir::PrimFunc exact = exact_loops(schedule, args, binds);
     if (tir::print_function(exact) != tir::print_function(interpreted.front().second)) {

@@ -90,6 +90,29 @@ TEST(UnrollTest, ExplosionIsRefusedInTime) {
   }
 }
 
+/// 32 statements, of some 60 operators each.
+TEST(UnrollTest, FewButLongStatementsAreCountedByTheirOperators) {
+  te::Tensor A = te::placeholder({64}, "A");
+  te::Tensor B = te::compute(
+      {32}, {"i"},
+      [&](Var i) {
+        Expr sum = A(i);
+        for (int n = 1; n < 12; ++n) sum = sum * 2.0f + A(i + n);
+        return sum;
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].unroll(s[B].axis(0));
+  const auto lower_with = [&](int most) {
+    LowerOptions options;
+    options.passes.unroll.max_statements = most;
+    return lower(s, {A, B}, options);
+  };
+  EXPECT_TRUE(refuses<LowerError>([&] { lower_with(40); }, {"`i`", "32 iterations", "32 statements",
+                                                            "more than 640", "split it"}));
+  lower_with(400);
+}
+
 // ---- arguments ----------------------------------------------------------------------------------
 
 struct AddTest : ::testing::Test {

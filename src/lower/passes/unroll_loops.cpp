@@ -5,6 +5,7 @@
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/pragma.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -107,6 +108,7 @@ class Unroller {
           "unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
           " iterations would make more than " + std::to_string(options_.max_statements) +
           " statements; split it and unroll the inner part, or raise unroll.max_statements");
+    refuse_many_operators(loop, extent, body);
     std::vector<Stmt> result;
     for (std::int64_t n = 0; n < extent; ++n) {
       VarMap iteration;
@@ -118,6 +120,22 @@ class Unroller {
     return make_seq(std::move(result));
   }
 
+  /// Few statements may be long ones: what they cost to compile goes with their operators.
+  void refuse_many_operators(const For& loop, std::int64_t extent, const Stmt& body) const {
+    const std::int64_t most = kOperatorsPerStatement * options_.max_statements;
+    const auto each = static_cast<std::int64_t>(node_count(body));
+    if (extent == 0 || each <= most / extent) return;
+    throw LowerError("unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
+                     " iterations would make " + std::to_string(size_.steps) + " statements of " +
+                     std::to_string(each * extent) + " operators in all, more than " +
+                     std::to_string(most) +
+                     "; split it and unroll the inner part, or raise unroll.max_statements (" +
+                     std::to_string(options_.max_statements) + "), each of which allows for " +
+                     std::to_string(kOperatorsPerStatement));
+  }
+
+  /// A million in all, for which lowering takes some seconds and LLVM minutes.
+  static constexpr std::int64_t kOperatorsPerStatement = 16;
   static constexpr std::int64_t kManySteps = std::int64_t{1} << 31;
 
   PassOptions::Unroll options_;
