@@ -163,6 +163,26 @@ TEST(SplitKernels, WhatStandsOutsideOfAnAxisOfTheBlockRunsOnce) {
               1);
 }
 
+/// Were the new value computed by all threads, they would have to wait for each other in each
+/// iteration before the first one stores it.
+TEST(SplitKernels, ANewValueIsComputedByTheOneThreadThatStoresIt) {
+  const std::string body =
+      threads("b", "blockIdx.x", "32",
+              "allocate(S_1: Pointer(shared float32), float32, [2]), storage_scope = shared {\n"
+              "S: Buffer(S_1, float32, [2], [], scope=\"shared\")[0] = 0f32\n"
+              "S[1] = 0f32\n"
+              "for (k: int32, 0, 8) {\n"
+              "let next: float32 = (S[1] + (S[0]*A[((b*8) + k)]))\n {\n"
+              "S[0] = (S[0] + A[((b*8) + k)])\nS[1] = next\n}\n}\n" +
+                  threads("t", "threadIdx.x", "32", "B[((b*32) + t)] = (S[0] + S[1])\n") + "}\n");
+  expect_same(body, 1);
+  int barriers = 0;
+  walk(split(body).kernels.front().body,
+       [&](const Call& n) { barriers += n.is(Intrin::tvm_storage_sync); });
+  // Before the threads read both.
+  EXPECT_EQ(barriers, 1);
+}
+
 TEST(SplitKernels, SharedMemoryIsFilledInEveryBlockOfAnAxisInside) {
   const std::string shared =
       "allocate(S_1: Pointer(shared float32), float32, [32]), storage_scope = shared {\n";

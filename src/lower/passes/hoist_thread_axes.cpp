@@ -197,7 +197,7 @@ class Kernel {
       return s;
     const std::optional<std::vector<Expr>> conditions = conditions_of(s, at);
     if (conditions && conditions->empty()) return s;
-    const bool is_leaf = s.as<Store>() || s.as<Evaluate>();
+    const bool is_leaf = s.as<Store>() || s.as<Evaluate>() || is_let_of_one_thread(s, at);
     if (conditions && (is_leaf || !waits(s))) {
       if (const Evaluate* n = s.as<Evaluate>())
         if (const Call* call = as_call(n->value, Intrin::tvm_thread_allreduce))
@@ -208,6 +208,18 @@ class Kernel {
       return result;
     }
     return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
+  }
+
+  /// New values and their stores, all by the first thread, which waits for nobody between them.
+  /// Were the values computed by all, the others would have to be through before it stores.
+  bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
+    return s.as<Let>() && (all_ & ~kBlocks & at.entered) == 0 && only_stores(s);
+  }
+
+  static bool only_stores(const Stmt& s) {
+    if (const Let* n = s.as<Let>()) return only_stores(n->body);
+    if (const Seq* n = s.as<Seq>()) return std::ranges::all_of(n->stmts, only_stores);
+    return s.as<Store>() != nullptr;
   }
 
   /// All threads come to a reduction; those without a part bring nothing.
