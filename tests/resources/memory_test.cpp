@@ -186,27 +186,61 @@ void build_run_destroy() {
   module["main"](a, b, c);
 }
 
-std::int64_t growth_over(int cycles) {
+/// Sanitizers have allocators of their own, which find what is lost at the end of the program.
+struct Cycles : ::testing::Test {
+  void SetUp() override {
+    const std::size_t before = bytes_in_use();
+    const auto memory = std::make_unique<std::vector<char>>(1 << 16);
+    if (bytes_in_use() < before + memory->size()) GTEST_SKIP() << "malloc does not count";
+  }
+};
+
+template <class F>
+std::int64_t growth_over(int cycles, F cycle) {
   const std::size_t before = bytes_in_use();
-  for (int n = 0; n < cycles; ++n) build_run_destroy();
+  for (int n = 0; n < cycles; ++n) cycle();
   return static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before);
 }
 
 // What is kept for later (the threads' own lists of free memory, LLVM's tables) grows in steps,
 // ever more rarely: so there are stretches that leave nothing at all. What each cycle loses is lost
 // in every one of them.
-TEST(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) {
-  std::vector<std::int64_t> growth;
-  do {
-    growth.push_back(growth_over(10));
-  } while (growth.back() != 0 && growth.size() < 60);
-  EXPECT_EQ(growth.back(), 0) << "after ten cycles, " << growth.size() << " times";
+template <class F>
+std::int64_t least_growth_of_ten(int stretches, F cycle) {
+  std::int64_t least = growth_over(10, cycle);
+  for (int n = 1; n < stretches && least > 0; ++n) least = std::min(least, growth_over(10, cycle));
+  return least;
 }
 
-/// --gtest_also_run_disabled_tests: minutes. What is kept for later is not much.
-TEST(Cycles, DISABLED_TenThousand) { EXPECT_LT(growth_over(10'000), 256 << 10); }
+TEST_F(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) {
+  EXPECT_LE(least_growth_of_ten(60, build_run_destroy), 0);
+}
 
-TEST(Cycles, OfSchedulesThatAreLoweredLeaveNothingBehind) {
+/// As sharp is that measure: the least that malloc hands out, once in each cycle.
+TEST_F(Cycles, TheLeastThatIsLostInEachIsSeen) {
+  std::vector<std::unique_ptr<char>> lost;
+  lost.reserve(1000);
+  const auto cycle = [&] {
+    build_run_destroy();
+    lost.push_back(std::make_unique<char>());
+  };
+  EXPECT_GE(least_growth_of_ten(20, cycle), 10 * 16);
+}
+
+/// A function of one store, so that as many take less than a minute.
+TEST_F(Cycles, TenThousandKeepNoMoreThanTheFirst) {
+  te::Tensor A = te::placeholder({1}, "A");
+  te::Tensor B = te::compute(
+      {1}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const te::Schedule s = te::create_schedule(B);
+  const auto a = runtime::NDArray::zeros({1}, Float(32));
+  const auto b = runtime::NDArray::zeros({1}, Float(32));
+  const auto cycle = [&] { build(s, {A, B}, Target("llvm"), {.opt_level = 0})["main"](a, b); };
+  growth_over(1'000, cycle);
+  EXPECT_LT(growth_over(9'000, cycle), 9'000);  // Not a byte for each.
+}
+
+TEST_F(Cycles, OfSchedulesThatAreLoweredLeaveNothingBehind) {
   const auto lower_once = [] { EXPECT_FALSE(Tiled().text().empty()); };
   for (int n = 0; n < 20; ++n) lower_once();
   const std::size_t before = bytes_in_use();

@@ -39,7 +39,8 @@ struct PassOptions {
     int auto_max_depth = 8;
     int auto_max_extent = 0;
     bool explicit_unroll = true;
-    /// A LowerError that names the axis, past so many copies of statements.
+    /// A LowerError that names the axis, past so many copies of statements, or 16 operators for
+    /// each.
     int max_statements = 1 << 16;
   } unroll = {};
   /// Which loops are divided into a part without guards and the rest.
