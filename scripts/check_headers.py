@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks what the public headers cost and export.
 
-What a program pays for including one is counted in lines, not in seconds, which are noisy: lines of ours
-after preprocessing, which may become fewer, and standard headers that cost more than all of ours.
+What a program pays for including one is not counted in seconds, which are noisy. It is counted in lines of
+ours after preprocessing, which may become fewer; in standard headers that cost more than all of ours; and in
+the memory that GCC says it takes, to which its time is in proportion, as a multiple of what it takes for the
+standard headers that programs have anyway.
 """
 
 import os
@@ -20,6 +22,10 @@ COSTS = {
         582, ("filesystem", "chrono", "ranges", "iostream", "functional", "unordered_map",
              "algorithm", "variant")),
 }
+# header: the multiple
+MEMORY = {"tenon/tenon.h": 2.2, "tenon/runtime/module.h": 0.95}
+STANDARD = ("array", "cstdint", "functional", "map", "memory", "optional", "ostream", "source_location",
+            "span", "string", "string_view", "variant", "vector")
 MARKER = re.compile(r'# \d+ "([^"]*)"')
 PUSH, POP = "#pragma GCC visibility push(default)", "#pragma GCC visibility pop"
 
@@ -41,6 +47,16 @@ def cost(compiler, header):
     return lines, headers
 
 
+def memory(compiler, headers):
+    """Megabytes that the compiler takes; None of one that does not say it as GCC does."""
+    done = subprocess.run(
+        [compiler, "-std=c++20", "-fsyntax-only", "-ftime-report", "-I", "include", "-x", "c++", "-"],
+        input="".join(f"#include <{header}>\n" for header in headers), capture_output=True, text=True,
+        check=True)
+    total = re.search(r"^ *TOTAL .* (\d+)M$", done.stderr, re.M)
+    return int(total[1]) if total else None
+
+
 def main():
     os.chdir(sources.ROOT)
     problems = []
@@ -50,6 +66,12 @@ def main():
         if lines > limit:
             problems.append(f"{header} brings {lines} lines of ours, at most {limit}")
         problems += [f"{header} brings <{name}>" for name in forbidden if name in headers]
+    standard = memory(compiler, STANDARD)
+    for header, limit in MEMORY.items():
+        taken = memory(compiler, (header,))
+        if standard and taken and taken > limit * standard:
+            problems.append(f"{header} takes {taken} MB to compile, the standard headers {standard}: more "
+                            f"than {limit} times as much")
     for folder, _, names in os.walk("include/tenon"):
         for name in names:
             text = open(os.path.join(folder, name), encoding="utf-8").read()
