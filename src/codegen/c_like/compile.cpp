@@ -2,6 +2,7 @@
 #include "tenon/runtime/module_impl.h"
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/c_like/text_emitter.h"
 #include "tenon/codegen/c_compiler.h"
@@ -46,7 +47,11 @@ std::vector<std::string> flags_of(const CCode& code) {
   return flags;
 }
 
-constexpr const char* kNoIfConversion = "-fno-tree-loop-if-convert";
+/// Without these, GCC 12 errs at times: its vectors of what stands under a condition hold what the
+/// condition keeps from being read; and below a stack pointer that is no multiple of 16, in the red
+/// zone of x86-64, it puts vectors that it takes for aligned.
+constexpr std::array<const char*, 2> kAgainstErrors = {"-fno-tree-loop-if-convert",
+                                                       "-mno-red-zone"};
 
 /// Compiles the text with these flags, for the target as exactly as the compiler knows it.
 void run_compiler(const CCode& code, const std::vector<std::string>& flags,
@@ -55,9 +60,8 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   write_file(folder.file("functions.c"), code.text);
   const CCompiler compiler(code.options.c_compiler);
   std::vector<std::string> own = flags_of(code);
-  // GCC 12's vectors of what stands under a condition are wrong at times: they hold what the
-  // condition keeps from being read.
-  if (compiler.accepts({kNoIfConversion})) own.emplace_back(kNoIfConversion);
+  for (const char* flag : kAgainstErrors)
+    if (compiler.accepts({flag})) own.emplace_back(flag);
   // Without a triple nobody has said for which processor.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,

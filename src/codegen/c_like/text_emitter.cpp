@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kHead =
     R"(// Made by Tenon. C11; with GCC and clang compile it with -fno-strict-aliasing,
-// with GCC with -fno-tree-loop-if-convert as well (GCC 12 errs in vectors of conditions).
+// with GCC with -fno-tree-loop-if-convert as well (GCC 12 errs in vectors of conditions) and, for
+// x86-64, with -mno-red-zone (where it takes vectors for aligned that are not).
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
