@@ -68,5 +68,22 @@ TEST(IntrinsicProgress, AResetDoesNotMindTheOrder) {
   EXPECT_EQ(testing::compare_with_default(sums.s, {sums.A, sums.T}, {.compile = true}), "");
 }
 
+/// Extents of int64, and an intrinsic whose own are int32.
+TEST(IntrinsicProgress, OfAReductionThatCountsIn64Bits) {
+  const Expr rows = make_const(Int(64), 12), columns = make_const(Int(64), 16);
+  te::Tensor A = te::placeholder({rows, columns}, "A"), x = te::placeholder({columns}, "x");
+  const te::IterVar k =
+      te::reduce_axis(Range::from_min_extent(make_const(Int(64), 0), columns), "k");
+  te::Tensor y = te::compute(
+      {rows}, {"i"}, [&](Var i) { return te::sum(A(i, k) * x(k), {k}); }, "y");
+  te::Tensor a = te::placeholder({4}, "a"), b = te::placeholder({4}, "b");
+  const te::IterVar l = te::reduce_axis({0, 4}, "l");
+  te::Tensor c = te::compute(
+      {1}, {"i"}, [&](Var) { return te::sum(a(l) * b(l), {l}); }, "c");
+  te::Schedule s = te::create_schedule(y);
+  s[y].tensorize(s[y].split(s[y].reduce_axis(0), 4).inner, testing::loop_intrinsic(c));
+  EXPECT_EQ(testing::compare_with_default(s, {A, x, y}), "");
+}
+
 }  // namespace
 }  // namespace tenon
