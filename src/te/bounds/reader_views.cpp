@@ -66,8 +66,7 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
                                   Needs& needs) {
   const ReaderView& view = view_of(reader, producer);
   // While one iteration around the producer runs, the reader's axes take only the values that are
-  // needed in it. They stay bound so: the next one who asks binds them anew, and what is inferred
-  // names loops alone, which are either as they were or themselves.
+  // needed in it.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
   // At root everything is computed once, whatever indices are read later.
@@ -79,6 +78,9 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   };
   add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, is_input,
             needs);
+  for (const NeededAxis& needed : view.axes) {
+    facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
+  }
 }
 
 const ReaderView& BoundInference::view_of(StageId reader, StageId producer) {
