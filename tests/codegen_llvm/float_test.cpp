@@ -287,6 +287,8 @@ TEST_P(EveryFunction, is_that_of_the_c_library) {
                                               : 1e-14;
       for (int n = 0; n < 64; ++n) {
         const double wanted = GetParam().truth(exact.data<double>()[n]);
+        // Infinities have no difference: what is nearly 1 is 1 as a float16, and atanh(1) is one.
+        if (got.data<double>()[n] == wanted) continue;
         EXPECT_NEAR(got.data<double>()[n], wanted, tolerance * (1 + std::fabs(wanted)))
             << t.str() << " x " << lanes;
       }
