@@ -7,16 +7,11 @@
 #include "tenon/support/error.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/run_on_device.h"
 
 namespace tenon::testing {
 
 namespace {
-
-bool has_threads(const tir::PrimFunc& func) {
-  bool found = false;
-  tir::walk(func.body, [&](const tir::Attr& n) { found |= n.kind == tir::AttrKind::ThreadExtent; });
-  return found;
-}
 
 void check(const std::vector<tir::Violation>& violations, const tir::PrimFunc& func) {
   if (violations.empty()) return;
