@@ -260,6 +260,10 @@ std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (type.is_bool()) return "";
   std::vector<Expr> at(static_cast<std::size_t>(input.ndim()), Expr(0));
   const te::IterVar axis = leaf(stage);
+  // Of a size that may be 0 there is no first element.
+  const std::vector<Expr> shape = input.shape();
+  if (!std::ranges::all_of(shape, [](const Expr& n) { return constant_int(n).value_or(0) > 0; }))
+    return "";
   const Expr first = input(at);
   // Inputs are never 0.
   stage.set_store_predicate(first != make_const(type, 0) || axis.var() < 0);
