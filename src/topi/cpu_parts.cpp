@@ -93,17 +93,13 @@ void vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
   split_into_vectors(stage, axis, lanes);
 }
 
-void vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
-                      const TargetFacts& target) {
+IterVar vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
+                         const TargetFacts& target) {
   constexpr int kMuch = 32;
   const IterVar vectors = split_into_vectors(stage, axis, lanes_of(out.dtype(), target));
   if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
     stage.pragma(vectors, "stream_stores", 1);
-  bool divides = false;
-  tir::walk(stage.op().body().front(), [&](const tir::Binary& n) {
-    divides = divides || (n.op == tir::BinaryOp::Div && n.a.dtype().is_floating());
-  });
-  if (divides) stage.pragma(vectors, "allow_reciprocals", 1);
+  return vectors;
 }
 
 std::vector<IterVar> reduce_by_steps(const Stage& sums, int at_once) {

@@ -45,10 +45,10 @@ inline constexpr int kElementsOfATask = 1 << 13;
 
 /// Elements along the loop by vectors.
 void vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
-/// The same of a result, which passes by the caches where it is much larger than they are; what it
-/// is divided by for many elements, by its reciprocal.
-void vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
-                      const tir::TargetFacts& target);
+/// The same of a result, which passes by the caches where it is much larger than they are. Returns
+/// the loop over vectors.
+te::IterVar vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
+                             const tir::TargetFacts& target);
 
 /// Steps of the stage's reduction, so many in a row: {over groups of them, of a group}.
 std::vector<te::IterVar> reduce_by_steps(const te::Stage& sums, int at_once);

@@ -146,6 +146,20 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
+/// Divides floating-point numbers by a value that an element of its row shares with the others.
+bool divides_by_value_of_row(const Operation& op) {
+  const tir::Var last = op.axis().back().var();
+  bool divides = false;
+  tir::walk(op.body().front(), [&](const tir::Binary& n) {
+    if (n.op != tir::BinaryOp::Div || !n.a.dtype().is_floating()) return;
+    const auto* divisor = n.b.as<tir::ProducerLoad>();
+    divides =
+        divides || (divisor && std::none_of(divisor->indices.begin(), divisor->indices.end(),
+                                            [&](const Expr& e) { return tir::uses_var(e, last); }));
+  });
+  return divides;
+}
+
 void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
                    const TargetFacts& target) {
   std::vector<RowReduction> reductions;
@@ -172,7 +186,10 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
     row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row),
                          terms_of(out.op()));
   }
-  if (!is_reduction) vectorize_result(stage, axes.back(), out, target);
+  if (!is_reduction) {
+    const IterVar vectors = vectorize_result(stage, axes.back(), out, target);
+    if (divides_by_value_of_row(out.op())) stage.pragma(vectors, "allow_reciprocals", 1);
+  }
   for (const RowReduction& reduction : reductions) {
     const bool is_own = is_reduction && reduction.result.op().same_as(out.op());
     if (row && !is_own) s[reduction.result].compute_at(stage, *row);

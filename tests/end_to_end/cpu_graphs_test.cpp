@@ -4,6 +4,7 @@
 
 #include "tenon/driver/target.h"
 #include "tenon/te/relation.h"
+#include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
@@ -71,6 +72,19 @@ TEST(CpuRows, Norms) {
   const Tensor B = layer_norm(A, Gamma, Beta), C = rms_norm(A, Gamma);
   EXPECT_EQ(checked(cpu::schedule_rows, B, {A, Gamma, Beta, B}), "");
   EXPECT_EQ(checked(cpu::schedule_rows, C, {A, Gamma, C}), "");
+}
+
+TEST(CpuRows, OnlyWhatIsOfARowIsAReciprocal) {
+  const auto allows_reciprocals = [](const Tensor& out, const std::vector<LowerArgument>& args) {
+    const te::Schedule s = chosen(out, Target("llvm").facts(), SourceLocation::current());
+    return tir::print_module(lower(s, args)).find("allow_reciprocals") != std::string::npos;
+  };
+  const Tensor A = te::placeholder({8, 64}, "A"), B = te::placeholder({8, 64}, "B");
+  const Tensor soft = softmax(A), quotients = divide(A, B);
+  EXPECT_TRUE(allows_reciprocals(soft, {A, soft}));
+  EXPECT_FALSE(allows_reciprocals(quotients, {A, B, quotients}));
+  const Tensor soft_quotients = divide(softmax(A), B);
+  EXPECT_FALSE(allows_reciprocals(soft_quotients, {A, B, soft_quotients}));
 }
 
 TEST(CpuRows, RefusesWhatReducesNothing) {
