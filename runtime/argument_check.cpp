@@ -7,6 +7,7 @@
 
 #include "runtime/argument_text.h"
 #include "runtime/element.h"
+#include "runtime/known_arrays.h"
 #include "runtime/layout.h"
 #include "runtime/text.h"
 
@@ -374,6 +375,7 @@ class CallCheck {
 
 CheckedArguments::CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args)
     : values(args.size()), codes(args.size()), tensors(args.size()), strides(checker.dimensions_) {
+  if (take_known_arrays(checker.known_arrays_, args, *this)) return;
   CallCheck(checker, args, *this).run();
 }
 

@@ -8,20 +8,6 @@
 
 namespace tenon::runtime {
 
-namespace {
-
-std::optional<std::int64_t> constant_elements(const std::vector<Size>& shape) {
-  std::vector<std::int64_t> extents;
-  for (const Size& size : shape) {
-    const auto* extent = std::get_if<std::int64_t>(&size);
-    if (!extent) return std::nullopt;
-    extents.push_back(*extent);
-  }
-  return count_elements(extents);
-}
-
-}  // namespace
-
 ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
   for (const ParamSpec& param : spec_.params) {
     Param numbered;
@@ -29,7 +15,8 @@ ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
       numbered.dtype = to_dlpack(array->dtype);
       dimensions_ += array->shape.size();
       for (const Size& size : array->shape) numbered.shape.push_back(number(size));
-      numbered.elements = constant_elements(array->shape);
+      if (const auto extents = constant_extents(array->shape))
+        numbered.elements = count_elements(*extents);
       if (array->strides)
         for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
     }
@@ -40,6 +27,10 @@ ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
     if (scalar != nullptr && scalar->dtype.is_integral())
       params_[i].symbol = find_symbol(spec_.params[i].name);
   }
+  for (const ParamSpec& param : spec_.params)
+    if (std::optional<KnownArray> known = known_array(param))
+      known_arrays_.push_back(*std::move(known));
+  if (known_arrays_.size() != params_.size()) known_arrays_.clear();
 }
 
 int ArgumentChecker::find_symbol(const std::string& name) const {

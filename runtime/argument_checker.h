@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/known_arrays.h"
 #include "tenon/runtime/dlpack.h"
 #include "tenon/runtime/spec.h"
 
@@ -45,6 +46,8 @@ class ArgumentChecker {
   std::vector<Symbol> symbols_;
   /// Of all arrays together.
   std::size_t dimensions_ = 0;
+  /// All parameters; empty if one of them is something else.
+  std::vector<KnownArray> known_arrays_;
 };
 
 }  // namespace tenon::runtime

@@ -8,34 +8,16 @@
 
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/module_impl.h"
+#include "tests/runtime/declared.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {
 namespace {
 
-ArraySpec floats(std::vector<Size> shape, Access access = Access::Read) {
-  return {.dtype = Float(32), .shape = std::move(shape), .access = access};
-}
-
-Function make(
-    std::string name, std::vector<ParamSpec> params,
-    Function::PackedCall call = [](auto...) -> std::int32_t {
-      ADD_FAILURE() << "the function ran";
-      return 0;
-    }) {
-  return Function({.name = name, .symbol = name, .params = std::move(params)}, std::move(call));
-}
-
-std::int32_t succeed(const TenonValue*, const std::int32_t*, std::int32_t) { return kTenonOk; }
-
 Function matmul() {
   return make("matmul", {{"A", floats({1024, 1024})},
                          {"B", floats({1024, 512})},
                          {"C", floats({1024, 512}, Access::Write)}});
-}
-
-NDArray array(NDArray::Shape shape, DataType dtype = Float(32)) {
-  return NDArray::zeros(std::move(shape), dtype);
 }
 
 class WrongMatmul : public testing::Test {
