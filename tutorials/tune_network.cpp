@@ -1,6 +1,6 @@
 // tune_network: a network of three layers, tuned as a whole.
 //
-//   tune_network [--size=256] [--trials=192] [--work-dir=FOLDER]
+//   tune_network [--size=256] [--trials=192] [--work-dir=FOLDER] [--page=PAGE.html]
 //
 // The first two layers are equal and become one task of weight 2; time goes to the task of which
 // the network gains most. At the end the tuned pieces run one after the other, and what they
@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   const tune::Database database = tune::tune_tasks(parts.tasks, options);
 
   std::vector<runtime::Module> libs;
+  std::vector<TunedProgram> programs;
   double before = 0, after = 0;
   for (const tune::Task& task : parts.tasks) {
     const auto sch = tune::apply_best(task.mod, database, options.target);
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     libs.push_back(build(sch->mod(), options.target));
+    programs.push_back({.name = task.name, .before = task.mod, .best = sch->mod()});
     const std::vector<runtime::NDArray> arrays = random_arrays(task.mod);
     const std::vector<runtime::Argument> call(arrays.begin(), arrays.end());
     const auto time = [&](const runtime::Module& lib) {
@@ -78,6 +80,8 @@ int main(int argc, char** argv) {
     after += time(libs.back());
     std::cout << "task `" << task.name << "`, weight " << task.weight << "\n";
   }
+
+  write_page(programs, arguments);
 
   // The whole as it was, beside the pieces.
   const std::vector<runtime::NDArray> own = random_arrays(whole);

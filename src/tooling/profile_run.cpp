@@ -17,6 +17,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+Profile profile_calls(const runtime::Module& module, const std::string& name,
+                      std::span<const runtime::Argument> call, SourceLocation where) {
+  const runtime::Function function = module[name];
+  const auto first = std::chrono::steady_clock::now();
+  function.call(call);
+  if (seconds_since(first) < kSeconds) {
+    reset_profile(module, where);
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      function.call(call);
+    } while (seconds_since(start) < kSeconds);
+  }
+  return profile_of(module, where);
+}
+
 }  // namespace
 
 Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
@@ -24,17 +39,14 @@ Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const std::vector<CallArgument>& call, SourceLocation where) {
   options.profile = true;
   const runtime::Module module = build(schedule, args, target, options, where);
-  const runtime::Function function = module[options.name];
-  const auto first = std::chrono::steady_clock::now();
-  function.call(as_call(call));
-  if (seconds_since(first) < kSeconds) {
-    reset_profile(module, where);
-    const auto start = std::chrono::steady_clock::now();
-    do {
-      function.call(as_call(call));
-    } while (seconds_since(start) < kSeconds);
-  }
-  return profile_of(module, where);
+  return profile_calls(module, options.name, as_call(call), where);
+}
+
+Profile profile_run(const tir::IRModule& program, const Target& target, BuildOptions options,
+                    std::span<const runtime::Argument> call, SourceLocation where) {
+  options.profile = true;
+  const runtime::Module module = build(program, target, options, where);
+  return profile_calls(module, program.functions.begin()->first, call, where);
 }
 
 void ProfilePrinter::add(const std::string& name, const Profile& profile) {

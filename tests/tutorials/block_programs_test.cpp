@@ -93,10 +93,12 @@ TEST(TuneTe, TunesAProgramThatHasNoSchedule) {
 
 TEST(TuneNetwork, ComputesTheSameInTunedPieces) {
   // Another size than the 16 of the last layer, which would be equal to the others.
-  const Outcome run = run_tutorial("tune_network", "--size=32 --trials=4");
+  const std::string page = testing::TempDir() + "tune_network.html";
+  const Outcome run = run_tutorial("tune_network", "--size=32 --trials=4 --page=" + page);
   EXPECT_EQ(run.status, 0) << run.err << run.out;
   EXPECT_NE(run.out.find("weight 2"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("and the same numbers"), std::string::npos) << run.out;
+  EXPECT_TRUE(contents(page).starts_with("<!doctype html>"));
 }
 
 TEST(CreatePrimFunc, GivesTheProgramOfTheBuilder) {

@@ -45,6 +45,12 @@ TEST(Page, WithAProfileHasTimes) {
   EXPECT_NE(run.out.find("\"share\":0."), std::string::npos);
 }
 
+TEST(Page, OfBlockProgramsWithAProfileHasTimes) {
+  const Outcome run = run_tutorial("mm_relu", "--emit=html --profile");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("\"share\":0."), std::string::npos);
+}
+
 TEST(Drawing, IsAPictureWhereGraphvizIs) {
   const Outcome run = run_tutorial("10_reorder", "--emit=svg");
   if (run.err.find("not installed") != std::string::npos) GTEST_SKIP() << run.err;

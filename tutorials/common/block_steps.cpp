@@ -1,8 +1,12 @@
 #include "tutorials/common/block_steps.h"
 
+#include <tenon/tooling/profile_run.h>
+
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
+
+#include "tutorials/common/random_arrays.h"
 
 using namespace tenon;
 namespace po = boost::program_options;
@@ -13,7 +17,9 @@ BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::m
   known.add_options()("help", "this text")  //
       ("emit", po::value(&emit)->default_value(emit),
        "script: the steps as scripts; html: a page with the loops and the code of each")(
-          "target", po::value(&target)->default_value(target), "whose code the page shows");
+          "target", po::value(&target)->default_value(target), "whose code the page shows")(
+          "profile", po::bool_switch(&is_profiled_),
+          "runs the steps on random arrays: where their time goes, on the page or as tables");
   try {
     po::variables_map values;
     po::store(po::command_line_parser(argc, argv).options(known).run(), values);
@@ -25,6 +31,8 @@ BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::m
     if (emit != "script" && emit != "html")
       throw po::error("--emit is script or html, not `" + emit + "`");
     target_ = Target(target);
+    if (is_profiled_ && target_.facts().kind != tir::TargetKind::Llvm)
+      throw po::error("--profile is for --target=llvm, not `" + target + "`");
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n" << known;
     std::exit(2);
@@ -33,11 +41,18 @@ BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::m
 }
 
 void BlockSteps::show(const std::string& title, const tir::IRModule& mod) {
-  if (is_page_) {
-    views_.push_back(view_loops(mod, target_, {.name = title}));
-  } else {
-    std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
+  std::optional<Profile> profile;
+  if (is_profiled_) {
+    const std::vector<runtime::NDArray> arrays = random_arrays(mod);
+    const std::vector<runtime::Argument> call(arrays.begin(), arrays.end());
+    profile = profile_run(mod, target_, {.name = title}, call);
   }
+  if (is_page_) {
+    views_.push_back(view_loops(mod, target_, {.name = title}, profile));
+    return;
+  }
+  std::cout << "===== " << title << '\n' << s_tir::print_script(mod) << '\n';
+  if (profile) std::cout << "profile " << title << ":\n" << *profile << std::endl;
 }
 
 int BlockSteps::print_page() const {

@@ -1,5 +1,6 @@
 // The steps of a tutorial on block programs: printed as scripts one after the other, or, with
-// --emit=html, together as a page for browsers that has their loops and machine code.
+// --emit=html, together as a page for browsers that has their loops and machine code, with
+// --profile each stage's time too.
 //
 //   BlockSteps steps(argc, argv, "mm_relu");
 //   steps.show("original", mod);
@@ -25,6 +26,6 @@ class BlockSteps {
  private:
   std::string title_;
   tenon::Target target_ = tenon::Target("llvm");
-  bool is_page_ = false;
+  bool is_page_ = false, is_profiled_ = false;
   std::vector<tenon::LoopView> views_;
 };

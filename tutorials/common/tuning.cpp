@@ -62,15 +62,15 @@ TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments de
   return own;
 }
 
-std::vector<runtime::NDArray> random_arrays(const tir::IRModule& mod) {
-  std::vector<runtime::NDArray> result;
-  for (const tir::BufferParam& array : mod.functions.begin()->second.buffers) {
-    runtime::NDArray::Shape shape;
-    for (const Expr& extent : array.declared->shape)
-      shape.push_back(tir::constant_int(extent).value());
-    result.push_back(runtime::NDArray::random(shape, array.declared->dtype));
+void write_page(const std::vector<TunedProgram>& programs, const TuningArguments& arguments) {
+  if (arguments.page.empty()) return;
+  std::vector<LoopView> views;
+  for (const TunedProgram& program : programs) {
+    const std::string prefix = programs.size() > 1 ? program.name + ", " : "";
+    views.push_back(view_loops(program.before, arguments.target(), {.name = prefix + "before"}));
+    views.push_back(view_loops(program.best, arguments.target(), {.name = prefix + "best"}));
   }
-  return result;
+  std::ofstream(arguments.page) << loop_page("tuned", views);
 }
 
 int show_best(const tir::IRModule& mod, const tune::Database& database,
@@ -100,10 +100,7 @@ int show_best(const tir::IRModule& mod, const tune::Database& database,
   std::printf("; the database has %.3f ms\n\n", record->measurement.median() * 1e3);
   std::fflush(stdout);
   if (!arguments.report.empty()) std::ofstream(arguments.report) << tune::report(database);
-  if (!arguments.page.empty())
-    std::ofstream(arguments.page) << loop_page(
-        "tuned", {view_loops(mod, arguments.target(), {.name = "before"}),
-                  view_loops(sch->mod(), arguments.target(), {.name = "best"})});
+  write_page({{.name = "tuned", .before = mod, .best = sch->mod()}}, arguments);
   if (!arguments.save.empty())
     std::ofstream(arguments.save) << tune::program_text(mod, record->trace, arguments.target());
   return 0;

@@ -9,6 +9,8 @@
 #include <tenon/tune/tasks.h>
 #include <tenon/tune/tune.h>
 
+#include "tutorials/common/random_arrays.h"
+
 /// --size, --trials, --threads, --target, --work-dir, --seed, --report, --page, --save
 struct TuningArguments {
   int size = 128;
@@ -42,5 +44,10 @@ TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments de
 int show_best(const tenon::tir::IRModule& mod, const tenon::tune::Database& database,
               const TuningArguments& arguments);
 
-/// Random arrays for the parameters of the module's only function.
-std::vector<tenon::runtime::NDArray> random_arrays(const tenon::tir::IRModule& mod);
+/// A program and the best one found for it.
+struct TunedProgram {
+  std::string name;
+  tenon::tir::IRModule before, best;
+};
+/// Where --page asks for it, the page of their loops and machine code.
+void write_page(const std::vector<TunedProgram>& programs, const TuningArguments& arguments);

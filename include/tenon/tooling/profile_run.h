@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ namespace tenon {
 Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const Target& target, BuildOptions options,
                     const std::vector<CallArgument>& call,
+                    SourceLocation where = SourceLocation::current());
+/// The same of a module of one function, such as a block program.
+Profile profile_run(const tir::IRModule& program, const Target& target, BuildOptions options,
+                    std::span<const runtime::Argument> call,
                     SourceLocation where = SourceLocation::current());
 
 /// The table of each, an object of all in JSON, or a trace of all (driver/profile.h).
