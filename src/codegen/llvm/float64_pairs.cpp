@@ -1,6 +1,6 @@
 #include "codegen/llvm/float64_pairs.h"
 
-#include "codegen/llvm/range_reduction.h"
+#include "codegen/llvm/angles_and_powers.h"
 
 namespace tenon::codegen {
 
@@ -15,80 +15,16 @@ constexpr double kTwoOverLog2 = 0x1.71547652b82fep1, kTwoOverLog2Low = 0x1.777d0
 constexpr double kThird = 0x1.5555555555555p-2, kThirdLow = 0x1.5555555555555p-56;
 constexpr double kLog2 = 0x1.62e42fefa39efp-1;
 
-class Float64Pairs : RangeReduction {
+/// high + low, low being less than half of a unit in the last place of high.
+struct Pair {
+  llvm::Value *high, *low;
+};
+
+class Float64Pairs final : public AnglesAndPowers<Pair> {
  public:
-  using RangeReduction::RangeReduction;
-
-  llvm::Value* sine(llvm::Value* x) {
-    const Angle angle = reduced(x);
-    llvm::Value* value =
-        builder_.CreateSelect(is_set(angle.quarter, 1), cosine_of(angle.rest), sine_of(angle.rest));
-    value = negated_where(is_set(angle.quarter, 2), value);
-    // A rest of zero is positive, whatever sign the zero had.
-    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, number(0)), x, value);
-  }
-
-  llvm::Value* cosine(llvm::Value* x) {
-    const Angle angle = reduced(x);
-    llvm::Value* value =
-        builder_.CreateSelect(is_set(angle.quarter, 1), sine_of(angle.rest), cosine_of(angle.rest));
-    llvm::Value* next = builder_.CreateAdd(angle.quarter, integer(1));
-    return negated_where(is_set(next, 2), value);
-  }
-
-  llvm::Value* tangent(llvm::Value* x) {
-    const Angle angle = reduced(x);
-    llvm::Value* sine = sine_of(angle.rest);
-    llvm::Value* cosine = cosine_of(angle.rest);
-    llvm::Value* odd = is_set(angle.quarter, 1);
-    llvm::Value* above = builder_.CreateSelect(odd, negated(cosine), sine);
-    llvm::Value* value = builder_.CreateFDiv(above, builder_.CreateSelect(odd, sine, cosine));
-    return builder_.CreateSelect(builder_.CreateFCmpOEQ(x, number(0)), x, value);
-  }
-
-  /// 2^(y log2 |x|), with the sign of odd powers.
-  llvm::Value* power(llvm::Value* x, llvm::Value* y) {
-    llvm::Value* one = number(1);
-    llvm::Value* magnitude = fabs(x);
-    // Whatever is not 1 is 0 or infinity to the power of 2^66.
-    llvm::Value* value = exp2(times(clamped(y, -0x1p66, 0x1p66), log2(magnitude)));
-    value = of_special_base(magnitude, y, value);
-
-    const Parity parity = parity_of(fabs(y));
-    llvm::Value* is_minus = builder_.CreateICmpSLT(bits(x), integer(0));
-    value = negated_where(builder_.CreateAnd(is_minus, parity.is_odd), value);
-    llvm::Value* is_finite_negative = builder_.CreateAnd(builder_.CreateFCmpOLT(x, number(0)),
-                                                         builder_.CreateFCmpOGT(x, infinity(true)));
-    value = builder_.CreateSelect(
-        builder_.CreateAnd(is_finite_negative, builder_.CreateNot(parity.is_integer)),
-        not_a_number(), value);
-    llvm::Value* is_certain =
-        builder_.CreateOr(builder_.CreateFCmpOEQ(y, number(0)), builder_.CreateFCmpOEQ(x, one));
-    return builder_.CreateSelect(is_certain, one, value);
-  }
+  using AnglesAndPowers::AnglesAndPowers;
 
  private:
-  /// high + low, low being less than half of a unit in the last place of high.
-  struct Pair {
-    llvm::Value *high, *low;
-  };
-  /// x = quarter * pi / 2 + rest.
-  struct Angle {
-    llvm::Value* quarter;  // in the last two bits
-    Pair rest;
-  };
-  struct Parity {
-    llvm::Value *is_integer, *is_odd;
-  };
-
-  llvm::Value* negated(llvm::Value* x) { return builder_.CreateFNeg(x); }
-  llvm::Value* is_set(llvm::Value* bits, std::int64_t bit) {
-    return builder_.CreateICmpNE(builder_.CreateAnd(bits, integer(bit)), integer(0));
-  }
-  llvm::Value* negated_where(llvm::Value* condition, llvm::Value* x) {
-    return builder_.CreateSelect(condition, negated(x), x);
-  }
-
   // ---- pairs ------------------------------------------------------------------------------------
 
   /// a + b; |a| is not less than |b|, or is 0.
@@ -118,28 +54,25 @@ class Float64Pairs : RangeReduction {
     return {high, multiply_add(lower_a, lower_b, low)};
   }
   /// a * b to twice the digits.
-  Pair times(llvm::Value* a, const Pair& b) {
+  Pair times(llvm::Value* a, Pair b) override {
     const Pair all = product(a, b.high);
     return {all.high, multiply_add(a, b.low, all.low)};
   }
-  Pair times(const Pair& a, const Pair& b) {
+  Pair times(Pair a, Pair b) {
     const Pair all = times(a.high, b);
     return {all.high, multiply_add(a.low, b.high, all.low)};
   }
 
   // ---- angles -----------------------------------------------------------------------------------
 
-  Angle reduced(llvm::Value* x) {
-    llvm::Value* shifted = multiply_add(x, number(0x1.45f306dc9c883p-1), rounder());
-    llvm::Value* quarters = negated(builder_.CreateFSub(shifted, rounder()));
-    const auto part = [&](int k) { return builder_.CreateFMul(quarters, number(kHalfPi[k])); };
-    const Pair first = sum(multiply_add(quarters, number(kHalfPi[0]), x), part(1));
+  Pair rest_of(llvm::Value* x, llvm::Value* quarters) override {
+    const auto part = [&](int k) { return builder_.CreateFMul(quarters, number(-kHalfPi[k])); };
+    const Pair first = sum(multiply_add(quarters, number(-kHalfPi[0]), x), part(1));
     const Pair second = sum(first.high, builder_.CreateFAdd(first.low, part(2)));
-    llvm::Value* rest = multiply_add(quarters, number(kHalfPi[3]), second.low);
-    return {bits(shifted), ordered_sum(second.high, rest)};
+    return ordered_sum(second.high, multiply_add(quarters, number(-kHalfPi[3]), second.low));
   }
   /// r + r^3 P(r^2) for |r| <= pi / 4, and the derivative times the low part.
-  llvm::Value* sine_of(const Pair& rest) {
+  llvm::Value* sine_of(Pair rest) override {
     llvm::Value *r = rest.high, *square = builder_.CreateFMul(r, r);
     llvm::Value* p =
         horner(square, {0x1.5d8fa328f22a7p-33, -0x1.ae5e59f5ba81ep-26, 0x1.71de35671290dp-19,
@@ -148,7 +81,7 @@ class Float64Pairs : RangeReduction {
     return builder_.CreateFAdd(r, multiply_add(p, builder_.CreateFMul(square, r), low));
   }
   /// 1 - r^2 / 2 + r^4 P(r^2) for |r| <= pi / 4, and the derivative times the low part.
-  llvm::Value* cosine_of(const Pair& rest) {
+  llvm::Value* cosine_of(Pair rest) override {
     llvm::Value *r = rest.high, *square = builder_.CreateFMul(r, r);
     llvm::Value* p =
         horner(square, {-0x1.8fa465f93d9f5p-37, 0x1.1ee9d752a9dcep-29, -0x1.27e4f7ea37c11p-22,
@@ -161,9 +94,9 @@ class Float64Pairs : RangeReduction {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// Of what is positive and finite: the exponent and log2(1 + f) = 2 / log(2) atanh(s), where
+  /// The exponent and log2(1 + f) = 2 / log(2) atanh(s), where
   /// s = f / (2 + f) and atanh(s) = s (1 + s^2 / 3 + s^4 P(s^2)).
-  Pair log2(llvm::Value* x) {
+  Pair log2(llvm::Value* x) override {
     const Parts parts = split(x);
     const Pair below = ordered_sum(number(2), parts.f);
     Pair s{builder_.CreateFDiv(parts.f, below.high), nullptr};
@@ -186,12 +119,11 @@ class Float64Pairs : RangeReduction {
     series.low = builder_.CreateFAdd(series.low, terms.low);
 
     const Pair logarithm = times(times(s, series), {number(kTwoOverLog2), number(kTwoOverLog2Low)});
-    Pair result = ordered_sum(parts.exponent, logarithm.high);
-    result.low = builder_.CreateFAdd(result.low, logarithm.low);
-    return result;
+    const Pair result = ordered_sum(parts.exponent, logarithm.high);
+    return {logarithm_at_the_ends(x, result.high), builder_.CreateFAdd(result.low, logarithm.low)};
   }
   /// 2^(n + r) = 2^n (1 + r P(r)) for |r| <= 1 / 2, and the derivative at 0 times the low part.
-  llvm::Value* exp2(const Pair& x) {
+  llvm::Value* exp2(Pair x) override {
     llvm::Value* high = clamped(x.high, -1080, 1030);
     llvm::Value* low =
         builder_.CreateSelect(builder_.CreateFCmpOEQ(high, x.high), x.low, number(0));
@@ -205,47 +137,21 @@ class Float64Pairs : RangeReduction {
     p = multiply_add(p, rest.high, builder_.CreateFMul(rest.low, number(kLog2)));
     return scaled(builder_.CreateFAdd(number(1), p), power);
   }
-  /// Powers of 0, 1, infinity and NaN, and with the exponent NaN; otherwise `value`.
-  llvm::Value* of_special_base(llvm::Value* magnitude, llvm::Value* y, llvm::Value* value) {
-    llvm::Value* one = number(1);
-    llvm::Value* grows = builder_.CreateFCmpOGT(y, number(0));
-    llvm::Value* is_zero = builder_.CreateFCmpOEQ(magnitude, number(0));
-    llvm::Value* is_infinite = builder_.CreateFCmpOEQ(magnitude, infinity());
-    value =
-        builder_.CreateSelect(is_zero, builder_.CreateSelect(grows, number(0), infinity()), value);
-    value = builder_.CreateSelect(is_infinite, builder_.CreateSelect(grows, infinity(), number(0)),
-                                  value);
-    value = builder_.CreateSelect(builder_.CreateFCmpOEQ(magnitude, one), one, value);
-    return builder_.CreateSelect(builder_.CreateFCmpUNO(magnitude, y), not_a_number(), value);
-  }
-  /// Below 2^52 the sum with that has the nearest integer in its last bits; from 2^53 on all are
-  /// even.
-  Parity parity_of(llvm::Value* magnitude) {
-    llvm::Value* limit = number(0x1p52);
-    llvm::Value* shifted = builder_.CreateFAdd(magnitude, limit);
-    llvm::Value* rounded = builder_.CreateFSub(shifted, limit);
-    llvm::Value* is_small = builder_.CreateFCmpOLT(magnitude, limit);
-    llvm::Value* is_integer = builder_.CreateOr(builder_.CreateFCmpOGE(magnitude, limit),
-                                                builder_.CreateFCmpOEQ(rounded, magnitude));
-    llvm::Value* last = builder_.CreateSelect(is_small, bits(shifted), bits(magnitude));
-    llvm::Value* is_odd =
-        builder_.CreateAnd(builder_.CreateFCmpOLT(magnitude, number(0x1p53)), is_set(last, 1));
-    return {is_integer, builder_.CreateAnd(is_integer, is_odd)};
-  }
 };
 
 }  // namespace
 
-llvm::Value* sine(llvm::IRBuilderBase& builder, llvm::Value* x) {
+llvm::Value* sine_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x) {
   return Float64Pairs(builder, x->getType()).sine(x);
 }
-llvm::Value* cosine(llvm::IRBuilderBase& builder, llvm::Value* x) {
+llvm::Value* cosine_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x) {
   return Float64Pairs(builder, x->getType()).cosine(x);
 }
-llvm::Value* tangent(llvm::IRBuilderBase& builder, llvm::Value* x) {
+llvm::Value* tangent_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x) {
   return Float64Pairs(builder, x->getType()).tangent(x);
 }
-llvm::Value* power(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y, bool has_scaling) {
+llvm::Value* power_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y,
+                            bool has_scaling) {
   return Float64Pairs(builder, x->getType(), has_scaling).power(x, y);
 }
 

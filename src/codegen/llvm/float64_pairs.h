@@ -8,10 +8,11 @@
 namespace tenon::codegen {
 
 // For doubles or vectors of them, of magnitudes below kGreatestAngle; NaN for NaN.
-llvm::Value* sine(llvm::IRBuilderBase& builder, llvm::Value* x);
-llvm::Value* cosine(llvm::IRBuilderBase& builder, llvm::Value* x);
-llvm::Value* tangent(llvm::IRBuilderBase& builder, llvm::Value* x);
+llvm::Value* sine_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x);
+llvm::Value* cosine_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x);
+llvm::Value* tangent_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x);
 /// For any doubles; the special values are those of C's pow. `has_scaling`: see RangeReduction.
-llvm::Value* power(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y, bool has_scaling);
+llvm::Value* power_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y,
+                            bool has_scaling);
 
 }  // namespace tenon::codegen

@@ -99,7 +99,6 @@ class Float64 : RangeReduction {
     llvm::Value *half_square, *rest;
   };
 
-  llvm::Value* negated(llvm::Value* x) { return builder_.CreateFNeg(x); }
   /// log((1 + s) / (1 - s)) = 2 s + s R(s^2), with s = f / (2 + f), which makes 2 s = f - f^2 / 2 +
   /// s f^2 / 2.
   Logarithm logarithm_of(llvm::Value* f) {
@@ -146,13 +145,13 @@ std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Int
   if (const auto value = function_of<Float64>(builder, function, x, has_scaling)) return value;
   switch (function) {
     case Intrin::sin:
-      return sine(builder, x);
+      return sine_in_pairs(builder, x);
     case Intrin::cos:
-      return cosine(builder, x);
+      return cosine_in_pairs(builder, x);
     case Intrin::tan:
-      return tangent(builder, x);
+      return tangent_in_pairs(builder, x);
     case Intrin::pow:
-      return power(builder, x, args[1], has_scaling);
+      return power_in_pairs(builder, x, args[1], has_scaling);
     default:
       return std::nullopt;
   }

@@ -32,6 +32,7 @@ class LaneMaths {
   llvm::Value* bits(llvm::Value* x) { return builder_.CreateBitCast(x, ints_); }
   llvm::Value* from_bits(llvm::Value* x) { return builder_.CreateBitCast(x, floats_); }
 
+  llvm::Value* negated(llvm::Value* x) { return builder_.CreateFNeg(x); }
   llvm::Value* fabs(llvm::Value* x) {
     return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   }
