@@ -1,11 +1,10 @@
 #include "codegen/llvm/float64_polynomials.h"
 
 #include "codegen/llvm/float64_pairs.h"
+#include "codegen/llvm/polynomial_table.h"
 #include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
-
-using tir::Intrin;
 
 namespace {
 
@@ -93,6 +92,13 @@ class Float64 : RangeReduction {
     return signed_as(x, choose_below(magnitude, 1, near_zero, elsewhere));
   }
 
+  llvm::Value* sin(llvm::Value* x) { return sine_in_pairs(builder_, x); }
+  llvm::Value* cos(llvm::Value* x) { return cosine_in_pairs(builder_, x); }
+  llvm::Value* tan(llvm::Value* x) { return tangent_in_pairs(builder_, x); }
+  llvm::Value* pow(llvm::Value* x, llvm::Value* y) {
+    return power_in_pairs(builder_, x, y, has_scaling());
+  }
+
  private:
   /// log(1 + f) = f - half_square + rest.
   struct Logarithm {
@@ -137,24 +143,11 @@ class Float64 : RangeReduction {
 
 }  // namespace
 
-std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, Intrin function,
+std::optional<llvm::Value*> float64_polynomial(llvm::IRBuilderBase& builder, tir::Intrin function,
                                                std::span<llvm::Value* const> args,
                                                bool has_scaling) {
-  llvm::Value* x = args[0];
-  if (!x->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
-  if (const auto value = function_of<Float64>(builder, function, x, has_scaling)) return value;
-  switch (function) {
-    case Intrin::sin:
-      return sine_in_pairs(builder, x);
-    case Intrin::cos:
-      return cosine_in_pairs(builder, x);
-    case Intrin::tan:
-      return tangent_in_pairs(builder, x);
-    case Intrin::pow:
-      return power_in_pairs(builder, x, args[1], has_scaling);
-    default:
-      return std::nullopt;
-  }
+  if (!args[0]->getType()->getScalarType()->isDoubleTy()) return std::nullopt;
+  return function_of<Float64>(builder, function, args, has_scaling);
 }
 
 }  // namespace tenon::codegen

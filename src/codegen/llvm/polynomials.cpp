@@ -1,11 +1,10 @@
 #include "codegen/llvm/polynomials.h"
 
+#include "codegen/llvm/polynomial_table.h"
 #include "codegen/llvm/polynomials_in_double.h"
 #include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
-
-using tir::Intrin;
 
 namespace {
 
@@ -95,6 +94,11 @@ class Float32 : RangeReduction {
     return signed_as(x, choose_below(magnitude, 0.921875f, near_zero, elsewhere));
   }
 
+  llvm::Value* sin(llvm::Value* x) { return sine_in_double(builder_, x); }
+  llvm::Value* cos(llvm::Value* x) { return cosine_in_double(builder_, x); }
+  llvm::Value* tan(llvm::Value* x) { return tangent_in_double(builder_, x); }
+  llvm::Value* pow(llvm::Value* x, llvm::Value* y) { return power_in_double(builder_, x, y); }
+
  private:
   /// log(1 + f) = f - f^2 / 2 + f^3 P(f): the last term.
   llvm::Value* cubic_part(llvm::Value* f, llvm::Value* square) {
@@ -107,24 +111,11 @@ class Float32 : RangeReduction {
 
 }  // namespace
 
-std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, Intrin function,
+std::optional<llvm::Value*> float32_polynomial(llvm::IRBuilderBase& builder, tir::Intrin function,
                                                std::span<llvm::Value* const> args,
                                                bool has_scaling) {
-  llvm::Value* x = args[0];
-  if (!x->getType()->getScalarType()->isFloatTy()) return std::nullopt;
-  if (const auto value = function_of<Float32>(builder, function, x, has_scaling)) return value;
-  switch (function) {
-    case Intrin::sin:
-      return sine_in_double(builder, x);
-    case Intrin::cos:
-      return cosine_in_double(builder, x);
-    case Intrin::tan:
-      return tangent_in_double(builder, x);
-    case Intrin::pow:
-      return power_in_double(builder, x, args[1]);
-    default:
-      return std::nullopt;
-  }
+  if (!args[0]->getType()->getScalarType()->isFloatTy()) return std::nullopt;
+  return function_of<Float32>(builder, function, args, has_scaling);
 }
 
 }  // namespace tenon::codegen

@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "codegen/llvm/lane_maths.h"
-#include "tenon/tir/intrin.h"
 
 namespace tenon::codegen {
 
@@ -35,6 +33,8 @@ class RangeReduction : protected LaneMaths {
     llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
     llvm::Value* exponent;
   };
+
+  bool has_scaling() const { return scaling_ != llvm::Intrinsic::not_intrinsic; }
 
   llvm::Value* signed_as(llvm::Value* x, llvm::Value* magnitude) {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, x);
@@ -79,7 +79,7 @@ class RangeReduction : protected LaneMaths {
   /// p * 2^exponent, rounded once, for exponents that go beyond those of numbers, but not by half:
   /// in two factors, which are both normal, where no instruction does it.
   llvm::Value* scaled(llvm::Value* p, const Reduced& power) {
-    if (scaling_ != llvm::Intrinsic::not_intrinsic) return scaled_by_instruction(p, power.whole);
+    if (has_scaling()) return scaled_by_instruction(p, power.whole);
     // A logical shift: few processors have one of signed 64 bits.
     llvm::Value* both = builder_.CreateAdd(power.exponent, integer(2 * bias_));
     llvm::Value* half = builder_.CreateLShr(both, integer(1));
@@ -166,32 +166,5 @@ class RangeReduction : protected LaneMaths {
   int mantissa_bits_;
   std::int64_t bias_;
 };
-
-/// The functions that all types have polynomials for, of a class that has them by their names.
-template <class Functions>
-std::optional<llvm::Value*> function_of(llvm::IRBuilderBase& builder, tir::Intrin function,
-                                        llvm::Value* x, bool has_scaling) {
-  Functions functions(builder, x->getType(), has_scaling);
-  switch (function) {
-    case tir::Intrin::exp:
-      return functions.exp(x);
-    case tir::Intrin::exp2:
-      return functions.exp2(x);
-    case tir::Intrin::exp10:
-      return functions.exp10(x);
-    case tir::Intrin::log:
-      return functions.log(x);
-    case tir::Intrin::log2:
-      return functions.log2(x);
-    case tir::Intrin::log10:
-      return functions.log10(x);
-    case tir::Intrin::tanh:
-      return functions.tanh(x);
-    case tir::Intrin::erf:
-      return functions.erf(x);
-    default:
-      return std::nullopt;
-  }
-}
 
 }  // namespace tenon::codegen
