@@ -17,19 +17,7 @@ using namespace tir;
 using namespace testing;
 using runtime::NDArray;
 
-struct Function {
-  const char* name;
-  Expr (*here)(const Operand&);
-  long double (*exact)(long double);
-  /// In units in the last place of the result; what the header says.
-  double error;
-  /// Where most of the function happens.
-  double least, greatest;
-};
-
-std::ostream& operator<<(std::ostream& out, const Function& f) { return out << f.name; }
-
-const Function kFunctions[] = {
+const KnownFunction<long double> kFunctions[] = {
     {"exp", tir::exp, std::exp, 1.0, -746, 710},
     {"exp2", tir::exp2, std::exp2, 1.2, -1076, 1025},
     {"exp10", tir::exp10, [](long double x) { return std::pow(10.0L, x); }, 1.4, -325, 309},
@@ -44,7 +32,7 @@ constexpr int kCount = 1 << 18;
 
 /// Doubles all over their range and where the function is neither 0 nor 1; denormals, the ends of
 /// ranges, infinities and NaN among them.
-NDArray inputs_of(const Function& f) {
+NDArray inputs_of(const KnownFunction<long double>& f) {
   std::mt19937_64 random(7);
   std::vector<double> values(kCount);
   std::uniform_real_distribution<double> near(f.least, f.greatest);
@@ -91,7 +79,7 @@ NDArray inputs_of(const Function& f) {
   return array_of(values);
 }
 
-class Float64Polynomial : public ::testing::TestWithParam<Function> {
+class Float64Polynomial : public ::testing::TestWithParam<KnownFunction<long double>> {
  protected:
   NDArray run(int lanes, const TargetFacts& target) {
     return map(
@@ -102,12 +90,8 @@ class Float64Polynomial : public ::testing::TestWithParam<Function> {
 
 TEST_P(Float64Polynomial, IsAsNearAsItsHeaderSays) {
   for (const TargetFacts& target : {host_target(), plain_target()}) {
-    const NDArray output = run(8, target);
-    for (std::int64_t n = 0; n < kCount; ++n) {
-      const double x = input_.data<double>()[n], y = output.data<double>()[n];
-      ASSERT_LE(error_of(y, GetParam().exact(x)), GetParam().error)
-          << GetParam().name << "(" << x << ") = " << y << " on " << target.cpu;
-    }
+    SCOPED_TRACE(target.cpu);
+    expect_near<double>(GetParam(), input_, run(8, target), GetParam().error);
   }
 }
 

@@ -79,21 +79,43 @@ runtime::NDArray array_of(const std::vector<T>& values) {
   return runtime::NDArray::from(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// B[i] = f(A[i]) over all of A, so many elements at a time.
+/// f(A[i], B[i], ...) of the inputs, for all of their elements, so many at a time.
+inline runtime::NDArray map_all(const std::vector<runtime::NDArray>& inputs, DataType result,
+                                const std::function<tir::Expr(const std::vector<tir::Expr>&)>& f,
+                                int lanes, const tir::TargetFacts& target) {
+  const std::int64_t elements = inputs[0].num_elements();
+  const tir::Expr count = tir::make_int(Int(32), elements);
+  Kernel k;
+  std::vector<tir::Buffer> from;
+  for (const runtime::NDArray& input : inputs) from.push_back(k.array({count}, input.dtype()));
+  const tir::Buffer to = k.array({count}, result);
+  tir::IRBuilder ib;
+  ib.for_range(0, tir::make_int(Int(32), elements / lanes), "i", [&](tir::Var i) {
+    const tir::Expr at = lanes == 1 ? tir::Expr(i) : tir::make_ramp(i * lanes, 1, lanes);
+    std::vector<tir::Expr> values;
+    for (const tir::Buffer& buffer : from) values.push_back(tir::make_load(buffer, {at}));
+    ib.emit(tir::make_store(to, f(values), {at}));
+  });
+  const runtime::NDArray output = runtime::NDArray::zeros(inputs[0].shape(), result);
+  std::vector<runtime::Argument> args(inputs.begin(), inputs.end());
+  args.emplace_back(output);
+  k.compile(ib.get(), target).call(args);
+  return output;
+}
+/// B[i] = f(A[i]).
 inline runtime::NDArray map(const runtime::NDArray& input, DataType result,
                             const std::function<tir::Expr(const tir::Expr&)>& f, int lanes = 1,
                             const tir::TargetFacts& target = host_target()) {
-  const tir::Expr count = tir::make_int(Int(32), input.num_elements());
-  Kernel k;
-  const tir::Buffer a = k.array({count}, input.dtype()), b = k.array({count}, result);
-  tir::IRBuilder ib;
-  ib.for_range(0, tir::make_int(Int(32), input.num_elements() / lanes), "i", [&](tir::Var i) {
-    const tir::Expr at = lanes == 1 ? tir::Expr(i) : tir::make_ramp(i * lanes, 1, lanes);
-    ib.emit(tir::make_store(b, f(tir::make_load(a, {at})), {at}));
-  });
-  const runtime::NDArray output = runtime::NDArray::zeros(input.shape(), result);
-  k.compile(ib.get(), target)(input, output);
-  return output;
+  return map_all(
+      {input}, result, [&](const std::vector<tir::Expr>& x) { return f(x[0]); }, lanes, target);
+}
+/// C[i] = f(A[i], B[i]).
+inline runtime::NDArray map(const runtime::NDArray& a, const runtime::NDArray& b, DataType result,
+                            const std::function<tir::Expr(const tir::Expr&, const tir::Expr&)>& f,
+                            int lanes = 1, const tir::TargetFacts& target = host_target()) {
+  return map_all(
+      {a, b}, result, [&](const std::vector<tir::Expr>& x) { return f(x[0], x[1]); }, lanes,
+      target);
 }
 
 }  // namespace tenon::codegen::testing

@@ -14,17 +14,7 @@ using namespace tir;
 using namespace testing;
 using runtime::NDArray;
 
-struct Function {
-  const char* name;
-  Expr (*here)(const Operand&);
-  double (*exact)(double);
-  /// In units in the last place of the result; what the header says.
-  double error;
-};
-
-std::ostream& operator<<(std::ostream& out, const Function& f) { return out << f.name; }
-
-const Function kFunctions[] = {
+const KnownFunction<double> kFunctions[] = {
     {"exp", tir::exp, [](double x) { return std::exp(x); }, 1.01},
     {"exp2", tir::exp2, [](double x) { return std::exp2(x); }, 1.25},
     {"exp10", tir::exp10, [](double x) { return std::pow(10.0, x); }, 1.45},
@@ -54,7 +44,7 @@ NDArray many_floats() {
   return array_of(values);
 }
 
-class Polynomial : public ::testing::TestWithParam<Function> {
+class Polynomial : public ::testing::TestWithParam<KnownFunction<double>> {
  protected:
   NDArray run(int lanes, const TargetFacts& target) {
     return map(
@@ -65,12 +55,8 @@ class Polynomial : public ::testing::TestWithParam<Function> {
 
 TEST_P(Polynomial, IsAsNearAsItsHeaderSays) {
   for (const TargetFacts& target : {host_target(), plain_target()}) {
-    const NDArray output = run(8, target);
-    for (std::int64_t n = 0; n < input_.num_elements(); ++n) {
-      const float x = input_.data<float>()[n], y = output.data<float>()[n];
-      ASSERT_LE(error_of(y, GetParam().exact(x)), GetParam().error)
-          << GetParam().name << "(" << x << ") = " << y << " on " << target.cpu;
-    }
+    SCOPED_TRACE(target.cpu);
+    expect_near<float>(GetParam(), input_, run(8, target), GetParam().error);
   }
 }
 
@@ -91,18 +77,16 @@ TEST_P(Polynomial, IsNotTakenApartByFastMath) {
   for (int n = 0; n < 16; ++n) values.push_back(0.37F * static_cast<float>(n) + 0.05F);
   TargetFacts facts = host_target();
   facts.fast_math = true;
-  const NDArray output = NDArray::zeros({16}, Float(32));
-  k.compile(body, facts)(array_of(values), output);
-  for (std::size_t n = 0; n < values.size(); ++n)
-    EXPECT_LE(error_of(output.data<float>()[n], GetParam().exact(values[n])), GetParam().error)
-        << GetParam().name << "(" << values[n] << ")";
+  const NDArray input = array_of(values), output = NDArray::zeros({16}, Float(32));
+  k.compile(body, facts)(input, output);
+  expect_near<float>(GetParam(), input, output, GetParam().error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Float32, Polynomial, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Polynomials, VectorsNeedNoCallsOfLibraries) {
-  for (const Function& f : kFunctions) {
+  for (const KnownFunction<double>& f : kFunctions) {
     // Large angles are the library's.
     if (f.here == tir::sin || f.here == tir::cos || f.here == tir::tan) continue;
     Kernel k;
@@ -121,29 +105,10 @@ TEST(Polynomials, AnglesThatAreReducedAreRoundedOnce) {
     values.push_back(n % 3 == 0 ? -magnitude : magnitude);
   }
   const NDArray input = array_of(values);
-  for (const Function& f : kFunctions) {
+  for (const KnownFunction<double>& f : kFunctions) {
     if (f.here != tir::sin && f.here != tir::cos && f.here != tir::tan) continue;
-    const NDArray output = map(input, Float(32), f.here, 8);
-    for (std::size_t n = 0; n < values.size(); ++n)
-      ASSERT_LE(error_of(output.data<float>()[n], f.exact(values[n])), 0.51)
-          << f.name << "(" << values[n] << ")";
+    expect_near<float>(f, input, map(input, Float(32), f.here, 8), 0.51);
   }
-}
-
-/// x to the power of y, for pairs from two lists, eight at a time or one.
-NDArray powers(const std::vector<float>& xs, const std::vector<float>& ys, int lanes) {
-  const Expr count = make_int(Int(32), static_cast<std::int64_t>(xs.size()));
-  Kernel k;
-  const Buffer x = k.array({count}, Float(32)), y = k.array({count}, Float(32)),
-               z = k.array({count}, Float(32));
-  IRBuilder ib;
-  ib.for_range(0, make_int(Int(32), static_cast<std::int64_t>(xs.size()) / lanes), "i", [&](Var i) {
-    const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
-    ib.emit(make_store(z, pow(make_load(x, {at}), make_load(y, {at})), {at}));
-  });
-  const NDArray output = NDArray::zeros({static_cast<std::int64_t>(xs.size())}, Float(32));
-  k.compile(ib.get())(array_of(xs), array_of(ys), output);
-  return output;
 }
 
 TEST(Polynomials, PowersAreRoundedOnceAndHaveTheSpecialValuesOfC) {
@@ -163,7 +128,10 @@ TEST(Polynomials, PowersAreRoundedOnceAndHaveTheSpecialValuesOfC) {
     const double exponent = (static_cast<double>(n % 977) / 977 - 0.5) * 290;
     xs.push_back(std::abs(x)), ys.push_back(static_cast<float>(exponent / logarithm));
   }
-  const NDArray one = powers(xs, ys, 1), eight = powers(xs, ys, 8);
+  const auto powers = [&](int lanes) {
+    return map(array_of(xs), array_of(ys), Float(32), tir::pow, lanes);
+  };
+  const NDArray one = powers(1), eight = powers(8);
   for (std::size_t n = 0; n < xs.size(); ++n) {
     const float here = eight.data<float>()[n], alone = one.data<float>()[n];
     ASSERT_LE(error_of(here, std::pow(static_cast<double>(xs[n]), static_cast<double>(ys[n]))),

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <ostream>
 
 #include "tenon/runtime/ndarray.h"
+#include "tenon/tir/ops.h"
 
 namespace tenon::codegen::testing {
 
@@ -27,6 +29,33 @@ double error_of(T got, Exact exact) {
   std::frexp(exact, &exponent);
   const int last = std::max(exponent, Limits::min_exponent) - Limits::digits;
   return static_cast<double>(std::abs(got - exact) / std::ldexp(Exact(1), last));
+}
+
+/// A function beside the same one of a wider type, whose errors do not count.
+template <class Exact>
+struct KnownFunction {
+  const char* name;
+  tir::Expr (*here)(const tir::Operand&);
+  Exact (*exact)(Exact);
+  /// In units in the last place of the result; what the header says.
+  double error;
+  /// Where most of the function happens.
+  double least = -INFINITY, greatest = INFINITY;
+};
+
+template <class Exact>
+std::ostream& operator<<(std::ostream& out, const KnownFunction<Exact>& f) {
+  return out << f.name;
+}
+
+/// Errors of no more than `error`.
+template <class T, class Exact>
+void expect_near(const KnownFunction<Exact>& f, const runtime::NDArray& input,
+                 const runtime::NDArray& output, double error) {
+  for (std::int64_t n = 0; n < input.num_elements(); ++n) {
+    const T x = input.data<T>()[n], y = output.data<T>()[n];
+    ASSERT_LE(error_of(y, f.exact(x)), error) << f.name << "(" << x << ") = " << y;
+  }
 }
 
 /// What a function gives for values one by one and for several at once.
