@@ -6,6 +6,7 @@
 
 #include "differential.h"
 #include "tenon/tir/ops.h"
+#include "units_in_last_place.h"
 
 namespace tenon::codegen {
 namespace {
@@ -207,6 +208,42 @@ TEST(Float, division_by_a_constant_stays_a_division) {
   const NDArray got =
       map(input, Float(32), [](const Expr& x) { return x / make_float(Float(32), 3); });
   for (int n = 0; n < 4096; ++n) ASSERT_EQ(got.data<float>()[n], input.data<float>()[n] / 3.0f);
+}
+
+/// A[i] / D[lane], whose divisors are read in the loop, which does not change them.
+NDArray quotients(const NDArray& input, float divisor, bool allows_reciprocals, int lanes,
+                  const TargetFacts& target) {
+  const Expr count = make_int(Int(32), input.num_elements());
+  Kernel k;
+  const Buffer a = k.array({count}, Float(32)), d = k.array({lanes}, Float(32)),
+               c = k.array({count}, Float(32));
+  IRBuilder ib;
+  if (allows_reciprocals) ib.scope_attr("allow_reciprocals", 1);
+  ib.for_range(0, floordiv(count, lanes), "i", [&](Var i) {
+    const Expr first = make_int(Int(32), 0);
+    const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
+    const Expr lane = lanes == 1 ? first : make_ramp(first, 1, lanes);
+    ib.emit(make_store(c, make_load(a, {at}) / make_load(d, {lane}), {at}));
+  });
+  const NDArray output = NDArray::zeros(input.shape(), Float(32));
+  k.compile(ib.get(), target)(input, NDArray::full({lanes}, Float(32), divisor), output);
+  return output;
+}
+
+TEST(Float, divisions_are_products_with_the_reciprocal_where_a_pragma_allows_it) {
+  const float divisor = 3;
+  const NDArray input = NDArray::random({4096}, Float(32));
+  for (const TargetFacts& target : {host_target(), plain_target()})
+    for (int lanes : {1, 8}) {
+      const NDArray exact = quotients(input, divisor, false, lanes, target);
+      const NDArray product = quotients(input, divisor, true, lanes, target);
+      for (int n = 0; n < 4096; ++n) {
+        const float x = input.data<float>()[n], y = product.data<float>()[n];
+        ASSERT_EQ(exact.data<float>()[n], x / divisor) << x;
+        ASSERT_EQ(y, x * (1 / divisor)) << x;
+        ASSERT_LE(error_of(y, static_cast<double>(x) / divisor), 2) << x;
+      }
+    }
 }
 
 TEST(Float, minimum_and_maximum_are_those_of_the_interpreter) {
