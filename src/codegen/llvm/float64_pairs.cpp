@@ -122,18 +122,14 @@ class Float64Pairs final : public AnglesAndPowers<Pair> {
     const Pair result = ordered_sum(parts.exponent, logarithm.high);
     return {logarithm_at_the_ends(x, result.high), builder_.CreateFAdd(result.low, logarithm.low)};
   }
-  /// 2^(n + r) = 2^n (1 + r P(r)) for |r| <= 1 / 2, and the derivative at 0 times the low part.
+  /// 2^(n + r) = 2^n (1 + r P(r)), and the derivative at 0 times the low part.
   llvm::Value* exp2(Pair x) override {
     llvm::Value* high = clamped(x.high, -1080, 1030);
     llvm::Value* low =
         builder_.CreateSelect(builder_.CreateFCmpOEQ(high, x.high), x.low, number(0));
-    Reduced power = RangeReduction::reduce(high);
+    const Reduced power = reduce(high);
     const Pair rest = ordered_sum(power.rest, low);
-    llvm::Value* p =
-        horner(rest.high, {0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24,
-                           0x1.62bfd466d9b7p-20, 0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13,
-                           0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7, 0x1.c6b08d704a0cbp-5,
-                           0x1.ebfbdff82c598p-3, 0x1.62e42fefa39efp-1});
+    llvm::Value* p = horner(rest.high, kFloat64Exp2);
     p = multiply_add(p, rest.high, builder_.CreateFMul(rest.low, number(kLog2)));
     return scaled(builder_.CreateFAdd(number(1), p), power);
   }

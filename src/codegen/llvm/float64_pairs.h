@@ -5,7 +5,15 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <initializer_list>
+
 namespace tenon::codegen {
+
+/// 2^r = 1 + r P(r) for |r| <= 1 / 2: the coefficients of P, also where there are no pairs.
+inline constexpr std::initializer_list<double> kFloat64Exp2 = {
+    0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24, 0x1.62bfd466d9b7p-20,
+    0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13, 0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7,
+    0x1.c6b08d704a0cbp-5,  0x1.ebfbdff82c598p-3,  0x1.62e42fefa39efp-1};
 
 // For doubles or vectors of them, of magnitudes below kGreatestAngle; NaN for NaN.
 llvm::Value* sine_in_pairs(llvm::IRBuilderBase& builder, llvm::Value* x);
