@@ -7,6 +7,7 @@
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
+#include "tenon/topi/nn.h"
 #include "topi/cpu_arrange.h"
 #include "topi/cpu_parts.h"
 
@@ -146,20 +147,6 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
-/// Divides floating-point numbers by a value that an element of its row shares with the others.
-bool divides_by_value_of_row(const Operation& op) {
-  const tir::Var last = op.axis().back().var();
-  bool divides = false;
-  tir::walk(op.body().front(), [&](const tir::Binary& n) {
-    if (n.op != tir::BinaryOp::Div || !n.a.dtype().is_floating()) return;
-    const auto* divisor = n.b.as<tir::ProducerLoad>();
-    divides =
-        divides || (divisor && std::none_of(divisor->indices.begin(), divisor->indices.end(),
-                                            [&](const Expr& e) { return tir::uses_var(e, last); }));
-  });
-  return divides;
-}
-
 void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
                    const TargetFacts& target) {
   std::vector<RowReduction> reductions;
@@ -188,7 +175,8 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   }
   if (!is_reduction) {
     const IterVar vectors = vectorize_result(stage, axes.back(), out, target);
-    if (divides_by_value_of_row(out.op())) stage.pragma(vectors, "allow_reciprocals", 1);
+    // The sums of softmax are at least 1: their reciprocals are neither infinite nor subnormal.
+    if (out.op().tag() == kSoftmaxOutput) stage.pragma(vectors, "allow_reciprocals", 1);
   }
   for (const RowReduction& reduction : reductions) {
     const bool is_own = is_reduction && reduction.result.op().same_as(out.op());
