@@ -24,5 +24,6 @@ cmake --build --preset "$preset"
 
 # The libraries that come compiled are not instrumented: what happens inside them is not for us to report.
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=7 ${TSAN_OPTIONS:-}"
+export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp print_suppressions=0 ${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
 ctest --preset "$preset" --parallel "$(nproc)"
