@@ -201,7 +201,7 @@ std::string ScheduleStep::transform_layout(const NotedStage& stage) {
     return "transform_layout(first dimension, separator, others)";
   }
   const bool pad = random_.one_in(2);
-  if (random_.one_in(4)) {
+  if (random_.one_in(3)) {
     const int outer = block + random_.between(1, 4);
     stage.transform_layout(
         [&](std::span<const Var> at) {

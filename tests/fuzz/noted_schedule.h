@@ -88,6 +88,8 @@ class NotedSchedule {
                                   int factor_axis = 0) const;
   NotedStage create_group(const std::vector<te::Tensor>& outputs,
                           const std::vector<te::Tensor>& inputs, bool include_inputs) const;
+  /// Of several primitives that are used together.
+  void note_together(std::string_view what) const { notes_->feature("together", what); }
   NotedSchedule normalize() const;
   NotedSchedule copy() const;
 

@@ -35,8 +35,10 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"register tile", 2, &ScheduleStep::register_tile},
       {"producer at reader", 4, &ScheduleStep::producer_at_reader, On::Producers},
       {"storage_align", 2, &ScheduleStep::storage_align, On::Producers},
+      {"producer at a stretch", 3, &ScheduleStep::producer_at_stretch, On::Producers},
+      {"layout at reader", 3, &ScheduleStep::layout_at_reader, On::Producers},
       {"prefetch", 2, &ScheduleStep::prefetch},
-      {"transform_layout", 2, &ScheduleStep::transform_layout, On::Producers},
+      {"transform_layout", 4, &ScheduleStep::transform_layout, On::Producers},
       {"set_scope", 2, &ScheduleStep::set_scope, On::Producers},
       {"double_buffer", 2, &ScheduleStep::double_buffer, On::Producers},
       {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
@@ -49,6 +51,8 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, On::Computed, true},
       {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, On::Computed, true},
       {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
+      {"caches of two scopes", 4, &ScheduleStep::caches_of_two_scopes, On::Computed, true},
+      {"shared from shared", 4, &ScheduleStep::shared_from_shared, On::Producers, true},
       {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Scans, true},
   };
   return all;

@@ -92,6 +92,17 @@ class ScheduleStep {
   std::string reduction_over_threads(const NotedStage& stage);
   std::string threads_of_scan(const NotedStage& stage);
 
+  /// The loops inside of the first thread of a launch; virtual threads start none.
+  static std::vector<te::IterVar> loops_in_launch(const NotedStage& stage);
+
+  // ---- compound_steps.cpp
+  std::string producer_at_stretch(const NotedStage& stage);
+  std::string layout_at_reader(const NotedStage& stage);
+  std::optional<te::IterVar> place_in_launch(const NotedStage& stage, std::string& text);
+  std::string share_work(const NotedStage& stage);
+  std::string caches_of_two_scopes(const NotedStage& stage);
+  std::string shared_from_shared(const NotedStage& stage);
+
   NotedSchedule schedule_;
   const ScheduleOptions& options_;
   const std::vector<te::IterVar>& threads_;

@@ -4,10 +4,7 @@
 
 namespace tenon::fuzz {
 
-namespace {
-
-/// The loops inside of the first thread of a launch; virtual threads start none.
-std::vector<te::IterVar> loops_in_launch(const NotedStage& stage) {
+std::vector<te::IterVar> ScheduleStep::loops_in_launch(const NotedStage& stage) {
   std::vector<te::IterVar> loops;
   for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
     const te::ThreadMark* mark = stage.data().thread_mark_of(leaf);
@@ -15,8 +12,6 @@ std::vector<te::IterVar> loops_in_launch(const NotedStage& stage) {
   }
   return loops;
 }
-
-}  // namespace
 
 std::string ScheduleStep::virtual_threads(const NotedStage& stage) {
   const std::vector<te::IterVar> data = leaves(stage, tir::IterKind::DataParallel);
