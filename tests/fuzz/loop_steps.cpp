@@ -155,6 +155,16 @@ std::string ScheduleStep::parallel_region(const NotedStage& stage, const te::Ite
   return text;
 }
 
+/// For the conditions that the body itself has, which a loop is split at only if asked. Mostly of a
+/// reduction, where an iteration that runs twice counts twice.
+std::string ScheduleStep::partition_hint(const NotedStage& stage) {
+  const std::vector<te::IterVar> reduced = leaves(stage, tir::IterKind::Reduce);
+  const te::IterVar axis =
+      reduced.empty() || random_.one_in(3) ? leaf(stage) : random_.pick(reduced);
+  stage.pragma(axis, "loop_partition_hint", 1);
+  return "pragma(" + axis.name() + ", loop_partition_hint, 1)";
+}
+
 std::string ScheduleStep::pragma(const NotedStage& stage) {
   const te::IterVar axis = leaf(stage);
   static const std::vector<std::pair<const char*, int>> kPragmas = {

@@ -1,7 +1,8 @@
 // What makes a random program, one operation after the other: sizes and indices and values
-// (random_values.cpp), reductions (random_reductions.cpp), graphs that are known by name
-// (random_graphs.cpp), operations that are no computes and tensors without elements
-// (random_others.cpp), and the choice among them (random_program.cpp). What is chosen is noted.
+// (random_values.cpp), reads behind conditions (random_guards.cpp), reductions
+// (random_reductions.cpp), graphs that are known by name (random_graphs.cpp), operations that are
+// no computes and tensors without elements (random_others.cpp), and the choice among them
+// (random_program.cpp). What is chosen is noted.
 #pragma once
 
 #include "tests/fuzz/exact_value.h"
@@ -49,6 +50,12 @@ class ProgramMaker {
     int points = 1;
   };
 
+  /// An index that is one where the conditions hold.
+  struct Guarded {
+    Expr index;
+    std::vector<Expr> conditions;
+  };
+
   // ---- random_values.cpp
   Size random_size();
   void note_extent(const Size& size);
@@ -62,6 +69,10 @@ class ProgramMaker {
   /// A large multiple of the axis, that its type just holds, around the extent.
   Expr wrapped_multiple(const Size& extent, const Axis& axis);
   Expr index_of_axis(const Size& extent, const Axis& axis);
+  /// The lesser or the greater of two multiples, counted from the beginning or from the end.
+  std::optional<Expr> extreme_of_two(const Size& extent, const Axes& axes);
+  /// One of two multiples, as it is or divided.
+  std::optional<Expr> choice_of_two(const Size& extent, const Axes& axes);
   /// An index that is read from a tensor of integers.
   std::optional<Expr> looked_up_index(const Size& extent, const Axes& axes);
   /// One that can be read as the type.
@@ -71,6 +82,14 @@ class ProgramMaker {
   ExactValue element(const Axes& axes, DataType type);
   /// For what jumps, such as where the greatest is.
   ExactValue exact_element(const Axes& axes, DataType type);
+
+  // ---- random_guards.cpp
+  Guarded padded_index(const Size& extent, const Axis& axis);
+  ExactValue guarded(const std::vector<Expr>& conditions, const ExactValue& inside);
+  static ExactValue load(const KnownTensor& from, const std::vector<Expr>& at, DataType type);
+  std::optional<ExactValue> padded_read(const Axes& axes, DataType type);
+  std::optional<ExactValue> both_neighbours(const Axes& axes, DataType type);
+  const Axis& random_axis(const Axes& axes);
 
   // ---- random_reductions.cpp
   Reduction random_reduction(const Shape& shape);

@@ -110,11 +110,62 @@ Expr ProgramMaker::index_of_axis(const Size& extent, const Axis& axis) {
   return noted("a remainder", floormod(i, value(extent)));
 }
 
+namespace {
+
+/// How often the axis can be stepped over in steps of that length, at most three, within so many
+/// elements; 0 where not once.
+int longest_step(int extent, const Axis& axis) {
+  if (axis.extent.times_n > 0) return 0;
+  return axis.extent.plus <= 1 ? 3 : std::min(3, (extent - 1) / (axis.extent.plus - 1));
+}
+
+}  // namespace
+
+std::optional<Expr> ProgramMaker::extreme_of_two(const Size& extent, const Axes& axes) {
+  const Axis &a = random_.pick(axes), &b = random_.pick(axes);
+  const int most = std::min(longest_step(extent.least(), a), longest_step(extent.least(), b));
+  if (most == 0 || a.index.dtype() != b.index.dtype()) return std::nullopt;
+  const bool is_least = random_.one_in(2), is_backwards = random_.one_in(2);
+  const int factor = random_.between(1, most) * (is_backwards ? -1 : 1);
+  const Expr x = a.index * factor, y = b.index * factor;
+  const Expr one = is_least ? min(x, y) : max(x, y);
+  return noted("an extreme of multiples",
+               is_backwards ? one + cast(one.dtype(), value(extent) - 1) : one);
+}
+
+std::optional<Expr> ProgramMaker::choice_of_two(const Size& extent, const Axes& axes) {
+  const Axis &a = random_.pick(axes), &b = random_.pick(axes);
+  if (a.extent.times_n + b.extent.times_n > 0 || a.index.dtype() != b.index.dtype())
+    return std::nullopt;
+  const int factor_of_a = 1 << random_.between(0, 2), factor_of_b = random_.between(1, 4);
+  const int offset_of_a = random_.one_in(2) ? 0 : random_.between(0, 3);
+  const int offset_of_b = random_.between(0, 3);
+  const Expr x = a.index * factor_of_a + offset_of_a, y = b.index * factor_of_b + offset_of_b;
+  const int most = std::max((a.extent.plus - 1) * factor_of_a + offset_of_a,
+                            (b.extent.plus - 1) * factor_of_b + offset_of_b);
+  const Axis& asked = random_.pick(axes);
+  const Expr condition = random_.one_in(2)   ? floormod(asked.index, 2) == 0
+                         : random_.one_in(2) ? asked.index < random_.between(1, 8)
+                                             : a.index < b.index;
+  const Expr one = random_.one_in(2) ? select(condition, x, y) : if_then_else(condition, x, y);
+  const int divisor = 1 << random_.between(1, 2);
+  if (divisor <= extent.least() && random_.one_in(2))
+    return noted("a choice of multiples, remainder", floormod(one, divisor));
+  if (most < extent.least() && random_.one_in(2)) return noted("a choice of multiples", one);
+  if (most / divisor < extent.least())
+    return noted("a choice of multiples, divided", floordiv(one, divisor));
+  return noted("a choice of multiples, remainder", floormod(one, cast(one.dtype(), value(extent))));
+}
+
 Expr ProgramMaker::index(const Size& extent, const Axes& axes) {
   if (axes.empty() || random_.one_in(12))
     return noted("constant", Expr(random_.between(0, extent.least() - 1)));
   if (axes.size() > 1 && random_.one_in(4))
     if (std::optional<Expr> sum = sum_of_two_axes(extent, axes)) return *sum;
+  if (axes.size() > 1 && random_.one_in(8))
+    if (std::optional<Expr> one = extreme_of_two(extent, axes)) return *one;
+  if (random_.one_in(8))
+    if (std::optional<Expr> one = choice_of_two(extent, axes)) return *one;
   return index_of_axis(extent, random_.pick(axes));
 }
 
@@ -137,6 +188,8 @@ const KnownTensor& ProgramMaker::random_tensor(DataType type) {
 }
 
 ExactValue ProgramMaker::read(const Axes& axes, DataType type) {
+  if (random_.one_in(10))
+    if (const std::optional<ExactValue> e = padded_read(axes, type)) return *e;
   const KnownTensor& from = random_tensor(type);
   std::vector<Expr> at;
   for (std::size_t d = 0; d < from.shape.size(); ++d) {
@@ -146,18 +199,12 @@ ExactValue ProgramMaker::read(const Axes& axes, DataType type) {
     else
       at.push_back(same && !random_.one_in(4) ? axes[d].index : index(from.shape[d], axes));
   }
-  auto load = [&] {
-    const ExactValue e{from.tensor(at), from.magnitude};
-    if (type.is_bool() && !from.tensor.dtype().is_bool())
-      return ExactValue{from.tensor(at) > make_const(from.tensor.dtype(), 0), magnitude_of(1)};
-    return exact_cast(type, e);
-  };
   if (!axes.empty() && !at.empty() && axes[0].extent.fits(from.shape[0]) && random_.one_in(5)) {
     at[0] = noted("a neighbour, guarded", axes[0].index - 1);
-    const ExactValue e = load();
+    const ExactValue e = load(from, at, type);
     return {if_then_else(axes[0].index >= 1, e.value, make_const(type, 0)), e.magnitude};
   }
-  return load();
+  return load(from, at, type);
 }
 
 Expr ProgramMaker::comparison(const Axes& axes) {
@@ -179,6 +226,9 @@ Expr ProgramMaker::comparison(const Axes& axes) {
 ExactValue ProgramMaker::element(const Axes& axes, DataType type) {
   ExactValue e = type.is_bool() && random_.one_in(2) ? ExactValue{comparison(axes), magnitude_of(1)}
                                                      : read(axes, type);
+  if (random_.one_in(program_.size ? 3 : 16))
+    if (const std::optional<ExactValue> both = both_neighbours(axes, type))
+      e = combine(ExactOperation::Add, e, *both);
   const int more = random_.between(0, 2);
   for (int n = 0; n < more; ++n) {
     const ExactValue other = read(axes, type);

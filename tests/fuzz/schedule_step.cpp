@@ -24,6 +24,7 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"reduction fused with data", 3, &ScheduleStep::fuse_reduction_with_data, On::Reductions},
       {"unroll", 3, &ScheduleStep::unroll, On::Loops},
       {"parallel", 3, &ScheduleStep::parallel, On::Loops},
+      {"partition hint", 2, &ScheduleStep::partition_hint, On::Loops},
       {"pragma", 2, &ScheduleStep::pragma, On::Loops},
       {"compute_at", 6, &ScheduleStep::compute_at, On::Producers},
       {"compute_inline", 2, &ScheduleStep::compute_inline, On::Producers},

@@ -60,6 +60,7 @@ class ScheduleStep {
   std::string unroll(const NotedStage& stage);
   std::string parallel(const NotedStage& stage);
   std::string parallel_region(const NotedStage& stage, const te::IterVar& axis);
+  std::string partition_hint(const NotedStage& stage);
   std::string pragma(const NotedStage& stage);
 
   // ---- memory_steps.cpp
