@@ -112,6 +112,8 @@ class ProgramMaker {
   void note_scan(const char* kind, DataType type, const Size& rows, int first);
   bool add_scan(const std::string& name);
   bool add_scan_of_two(const std::string& name);
+  void add_readers_of_states(const std::string& name, const std::vector<te::Tensor>& states,
+                             int steps, int columns, Magnitude magnitude);
   bool add_softmax(const std::string& name);
   bool add_layer_norm(const std::string& name);
   bool add_row_sum(const std::string& name);

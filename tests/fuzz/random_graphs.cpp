@@ -26,10 +26,12 @@ const KnownTensor* ProgramMaker::random_matrix(bool floating) {
 }
 
 bool ProgramMaker::add_graph(const std::string& name) {
-  switch (random_.between(0, 10)) {
+  switch (random_.between(0, 12)) {
     case 0:
       return add_scan(name);
     case 1:
+    case 11:
+    case 12:
       return add_scan_of_two(name);
     case 2:
     case 3:
@@ -86,13 +88,13 @@ bool ProgramMaker::add_scan(const std::string& name) {
   return true;
 }
 
-/// Two states that step together, of which a reader takes different parts.
+/// Two states that step together, of which readers take different parts.
 bool ProgramMaker::add_scan_of_two(const std::string& name) {
   const KnownTensor* from = random_matrix(false);
   if (!from || from->shape[0].least() < 3 || from->shape[1].times_n != 0) return false;
   const DataType type = from->tensor.dtype();
-  const Magnitude magnitude = sum_of(from->magnitude, 32);
-  if (type.is_floating()) return false;
+  const Magnitude magnitude = sum_of(from->magnitude, 40);
+  if (!is_held(type, magnitude) || !magnitude.exact) return false;
   const te::Tensor X = from->tensor;
   const Shape shape = from->shape;
   note_scan("scan of two states", type, shape[0], 1);
@@ -111,28 +113,52 @@ bool ProgramMaker::add_scan_of_two(const std::string& name) {
       1, wide, [&](Var, Var i) { return X(0, i); }, ".a0");
   const te::Tensor b0 = step(
       1, narrow, [&](Var, Var i) { return X(1, i); }, ".b0");
+  // Of floats, what grows by one element a step, so that it stays exact.
+  const bool is_whole = !type.is_floating();
   const te::Tensor a1 = step(
       steps, wide,
       [&](Var t, Var i) {
-        return a(t - 1, shifted ? max(i - 1, 0) : Expr(i)) + X(t, i) + b(t - 1, min(i, narrow - 1));
+        const Expr own = a(t - 1, shifted ? max(i - 1, 0) : Expr(i));
+        const Expr other = b(t - 1, min(i, narrow - 1));
+        return is_whole ? own + X(t, i) + other : max(own, other) + X(t, i);
       },
       ".a1");
   const te::Tensor b1 = step(
-      steps, narrow, [&](Var t, Var i) { return a(t - 1, i) - b(t - 1, i) * 2; }, ".b1");
+      steps, narrow,
+      [&](Var t, Var i) {
+        const Expr own = b(t - 1, i), other = a(t - 1, i);
+        return is_whole ? other - own * 2 : min(other, own) - X(t, i);
+      },
+      ".b1");
   const std::vector<te::Tensor> all = te::scan({a0, b0}, {a1, b1}, {a, b}, {X}, name);
   add_output(all[0], shape, magnitude);
   add_output(all[1], {shape[0], {narrow}}, magnitude);
-  if (random_.one_in(3)) return true;
-  // The last steps of one, the first of the other.
-  const int depth = random_.between(1, shape[0].least() - 1);
-  add_compute(name + ".out", {{depth}, {narrow}}, [&](const Axes& at) {
-    const Expr late = at[0].index + (shape[0].least() - depth);
-    const bool swapped = random_.one_in(2);
-    return ExactValue{all[0](swapped ? at[0].index : late, at[1].index) +
-                          all[1](swapped ? late : at[0].index, at[1].index),
-                      magnitude};
-  });
+  if (!random_.one_in(4)) add_readers_of_states(name, all, shape[0].least(), narrow, magnitude);
   return true;
+}
+
+/// The last steps of one state and the first of another, or the last of one alone.
+void ProgramMaker::add_readers_of_states(const std::string& name,
+                                         const std::vector<te::Tensor>& states, int steps,
+                                         int columns, Magnitude magnitude) {
+  const int depth = random_.between(1, steps - 1);
+  const std::size_t late = random_.one_in(3) ? 0 : 1;
+  const bool is_alone = random_.one_in(3);
+  const DataType type = states[0].dtype();
+  const Magnitude both = sum_of(magnitude, 1);
+  const Magnitude known = type.is_floating() ? both : magnitude_of_any(type);
+  program_.notes.feature("states of a scan",
+                         is_alone    ? late == 0 ? "the first alone" : "the second alone"
+                         : late == 0 ? "later steps of the first"
+                                     : "later steps of the second");
+  add_compute(name + ".out", {{depth}, {columns}}, [&](const Axes& at) {
+    const Expr first = at[0].index, last = at[0].index + (steps - depth);
+    const Expr one = states[late](last, at[1].index);
+    if (is_alone) return ExactValue{one, known};
+    const Expr other = states[1 - late](first, at[1].index);
+    return ExactValue{type.is_floating() && !is_held(type, both) ? max(one, other) : one + other,
+                      known};
+  });
 }
 
 bool ProgramMaker::add_softmax(const std::string& name) {
