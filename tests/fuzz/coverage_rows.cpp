@@ -97,6 +97,7 @@ Rows rows_of_operations() {
                   {"scan of two states"},
                   {"extern"},
                   {"extern of two outputs"},
+                  {"extern that sums"},
                   {"region"}});
 }
 

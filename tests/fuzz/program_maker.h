@@ -123,6 +123,7 @@ class ProgramMaker {
 
   // ---- random_others.cpp
   bool add_extern(const std::string& name);
+  bool add_extern_sums(const std::string& name);
   bool add_region(const std::string& name);
   bool add_nothing(const std::string& name);
   void add_rows_of_any_number();

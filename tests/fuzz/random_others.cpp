@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/common/loop_intrinsics.h"
 #include "tests/fuzz/program_maker.h"
 
@@ -49,6 +51,43 @@ bool ProgramMaker::add_extern(const std::string& name) {
   std::vector<std::vector<Expr>> shapes(has_two ? 2 : 1, shape);
   for (const te::Tensor& output : te::extern_multi(shapes, {from.tensor}, body, name))
     add_output(output, from.shape, from.magnitude);
+  return true;
+}
+
+/// Mixtures of a matrix's rows, by statements whose loops begin where the first rows, which are
+/// only copied, end; columns as one vector.
+bool ProgramMaker::add_extern_sums(const std::string& name) {
+  const KnownTensor* from = random_matrix(false);
+  if (!from || from->shape[0].times_n + from->shape[1].times_n > 0) return false;
+  const DataType type = from->tensor.dtype();
+  const int summed = from->shape[0].plus, columns = from->shape[1].plus;
+  const int begin = random_.between(0, std::min(3, summed)), rows = begin + random_.between(1, 13);
+  constexpr int kWeights = 5;
+  const Magnitude sum = sum_of(product_of(from->magnitude, magnitude_of(kWeights)), summed);
+  if (!is_held(type, sum) || !from->magnitude.exact || columns > 64) return false;
+  const auto kind = columns > 1 ? tir::ForKind::Vectorized : tir::ForKind::Serial;
+  const te::ExternBody body = [&](Buffers ins, Buffers outs) -> te::ExternResult {
+    tir::IRBuilder ib;
+    const tir::BufferRef in = ib.buffer_ptr(ins[0]), out = ib.buffer_ptr(outs[0]);
+    const auto for_columns = [&](const std::function<void(Var)>& each) {
+      ib.for_range(0, columns, "j", each, {.kind = kind});
+    };
+    ib.for_range(0, begin, "first", [&](Var i) {
+      for_columns([&](Var j) { out[{i, j}] = Expr(in[{i, j}]); });
+    });
+    ib.for_range(begin, rows, "i", [&](Var i) {
+      for_columns([&](Var j) { out[{i, j}] = make_const(type, 0); });
+      ib.for_range(0, summed, "k", [&](Var k) {
+        const Expr weight = cast(type, floormod(i * 3 + k, kWeights));
+        for_columns([&](Var j) { out[{i, j}] = Expr(out[{i, j}]) + Expr(in[{k, j}]) * weight; });
+      });
+    });
+    return ib.get();
+  };
+  program_.notes.operation("extern that sums", type);
+  const Shape shape = {{rows}, {columns}};
+  add_output(te::extern_op(extents(shape), {from->tensor}, body, name), shape,
+             type.is_floating() ? sum : magnitude_of_any(type));
   return true;
 }
 
