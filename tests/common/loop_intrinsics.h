@@ -15,8 +15,9 @@ namespace tenon::testing {
 struct LoopIntrinsicOptions {
   /// Which pieces of code it has.
   bool body = true, reset = true, update = true;
-  /// Compact buffers; rows that may lie apart; any strides at all.
-  enum class Strides : std::uint8_t { None, OfRows, Any };
+  /// Compact buffers; rows that may lie apart; any strides at all; those of compact memory, which
+  /// other memory is refused for.
+  enum class Strides : std::uint8_t { None, OfRows, Any, Declared };
   Strides strides = Strides::OfRows;
   int offset_factor = 1;
   std::string name = "loops";
@@ -99,7 +100,9 @@ class LoopCode {
 inline tir::Buffer loop_buffer(const te::Tensor& tensor, const LoopIntrinsicOptions& options) {
   using Strides = LoopIntrinsicOptions::Strides;
   std::vector<Expr> strides;
-  for (int d = 0; options.strides != Strides::None && d < tensor.ndim(); ++d) {
+  if (options.strides == Strides::Declared) strides = tir::compact_strides(tensor.shape());
+  const bool are_free = options.strides == Strides::OfRows || options.strides == Strides::Any;
+  for (int d = 0; are_free && d < tensor.ndim(); ++d) {
     const bool is_one = options.strides == Strides::OfRows && d + 1 == tensor.ndim();
     strides.push_back(is_one ? Expr(1) : Expr(te::var("stride")));
   }

@@ -50,8 +50,9 @@ void move_inside(const Stage& stage, const std::vector<te::IterVar>& inside) {
 /// others, and has an intrinsic compute them. Says what was done; "" where nothing could be.
 /// `frozen` is the stage's schedule; a stage is anything with te::Stage's methods.
 template <class Stage>
-std::string tensorize_by_chance(const te::StageGraph& frozen, const Stage& stage,
-                                const Between& between) {
+std::string tensorize_by_chance(
+    const te::StageGraph& frozen, const Stage& stage, const Between& between,
+    LoopIntrinsicOptions::Strides strides = LoopIntrinsicOptions::Strides::Any) {
   const std::optional<te::StageId> id = frozen.find(stage.op());
   if (!id) return "";
   const te::Bounds bounds = te::infer_bound(frozen);
@@ -75,7 +76,7 @@ std::string tensorize_by_chance(const te::StageGraph& frozen, const Stage& stage
   const auto part =
       declared_part(frozen.stage(*id).op, extents, [&](int n) { return between(1, n) == 1; });
   if (!part) return "";
-  LoopIntrinsicOptions options{.strides = LoopIntrinsicOptions::Strides::Any};
+  LoopIntrinsicOptions options{.strides = strides};
   const int missing = between(0, 3);
   options.reset = missing != 0;
   options.body = missing != 1;

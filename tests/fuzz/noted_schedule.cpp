@@ -150,6 +150,11 @@ NotedStage NotedStage::tensorize(const IterVar& axis, const te::TensorIntrin& in
   note("tensorize", !code.body    ? "reset and update"
                     : code.update ? "body, reset and update"
                                   : "body alone");
+  const auto says_strides = [](const tir::Buffer& buffer) {
+    return buffer.strides().size() > 1 && tir::constant_int(buffer.strides().front());
+  };
+  if (std::ranges::any_of(intrin.node().buffers, says_strides))
+    note("tensorize", "strides declared");
   stage_.tensorize(axis, intrin);
   return *this;
 }

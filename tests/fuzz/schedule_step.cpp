@@ -35,9 +35,9 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"rfactor of strands", 3, &ScheduleStep::strands, On::Reductions},
       {"register tile", 2, &ScheduleStep::register_tile},
       {"producer at reader", 4, &ScheduleStep::producer_at_reader, On::Producers},
-      {"storage_align", 2, &ScheduleStep::storage_align, On::Producers},
       {"producer at a stretch", 3, &ScheduleStep::producer_at_stretch, On::Producers},
       {"layout at reader", 3, &ScheduleStep::layout_at_reader, On::Producers},
+      {"storage_align", 2, &ScheduleStep::storage_align, On::Producers},
       {"prefetch", 2, &ScheduleStep::prefetch},
       {"transform_layout", 4, &ScheduleStep::transform_layout, On::Producers},
       {"set_scope", 2, &ScheduleStep::set_scope, On::Producers},
@@ -51,9 +51,9 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"bind", 8, &ScheduleStep::bind, On::Loops, true},
       {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, On::Computed, true},
       {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, On::Computed, true},
-      {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
       {"caches of two scopes", 4, &ScheduleStep::caches_of_two_scopes, On::Computed, true},
       {"shared from shared", 4, &ScheduleStep::shared_from_shared, On::Producers, true},
+      {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
       {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Scans, true},
   };
   return all;
@@ -111,7 +111,12 @@ void ScheduleStep::tensorize(Attempt& attempt) {
   attempt.kind = kind_of(stage.plain());
   const te::StageGraph frozen = te::freeze(schedule_.plain());
   const testing::Between between = [&](int lo, int hi) { return random_.between(lo, hi); };
-  attempt.text = named(stage, testing::tensorize_by_chance(frozen, stage, between));
+  // Now and then one whose buffers say their strides, so that memory of others is refused.
+  using Strides = testing::LoopIntrinsicOptions::Strides;
+  const bool says_strides = random_.one_in(4);
+  const std::string done = testing::tensorize_by_chance(
+      frozen, stage, between, says_strides ? Strides::Declared : Strides::Any);
+  attempt.text = named(stage, done.empty() || !says_strides ? done : done + ", strides declared");
 }
 
 std::vector<NotedStage> ScheduleStep::computed_stages() const {

@@ -92,7 +92,6 @@ class ScheduleStep {
   std::string cooperative_fetch(const NotedStage& stage);
   std::string reduction_over_threads(const NotedStage& stage);
   std::string threads_of_scan(const NotedStage& stage);
-
   /// The loops inside of the first thread of a launch; virtual threads start none.
   static std::vector<te::IterVar> loops_in_launch(const NotedStage& stage);
 
