@@ -38,6 +38,8 @@ struct Options {
   bool stop_at_first = false;
   /// Instead of the case's own.
   std::optional<Target> target;
+  /// Only cases whose description has this text are run.
+  std::string only;
   /// Where the tables of coverage are written; none: nowhere.
   std::string coverage_json;
 };
@@ -52,7 +54,8 @@ constexpr const char* kKnown =
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
     "65 threads share, on OpenCL's device or the one of --target), --proofs (runs nothing: how many "
     "accesses and loops are proved, with both kinds of bounds; with --describe, those that are not), --shrink-seconds N (for a finding; 60), --stop-at-first (a finding ends it, and is not shrunk), --refusals (count why schedules "
-    "are refused), --coverage-table (how often each primitive with its options was met on each kind "
+    "are refused), --only TEXT (of the cases, runs those whose description has it, such as the name of "
+    "a primitive), --coverage-table (how often each primitive with its options was met on each kind "
     "of operation, and accepted, and what else programs were made of), --coverage-json FILE (the "
     "same), --describe (print every case)";
 
@@ -83,6 +86,8 @@ std::optional<Options> parse(std::span<char*> args) {
       *found->second = true;
     } else if (const auto number = numbers.find(arg); number != numbers.end() && has_value) {
       *number->second = std::stoi(args[++n]);
+    } else if (arg == "--only" && has_value) {
+      options.only = args[++n];
     } else if (arg == "--coverage-json" && has_value) {
       options.coverage_json = args[++n];
     } else if (arg == "--target" && has_value) {
@@ -144,6 +149,7 @@ Outcome run_case(const Options& options, const Job& job, const Reporter& reporte
   outcome.attempts = c.attempts;
   outcome.tried = c.tried;
   outcome.notes = c.notes;
+  if (outcome.description.find(options.only) == std::string::npos) return outcome;
   auto enter = [&](const char* next) {
     outcome.phases[phase] += cpu_seconds() - phase_start;
     phase = next;
