@@ -73,14 +73,17 @@ std::string ScheduleStep::share_work(const NotedStage& stage) {
   return "by " + number_of(count) + " threads";
 }
 
-/// What a thread needs of one input, and what all of them need of another, at the same loop.
+/// What a thread needs of one input, and what all of them need of another, at the same loop. Inside
+/// of the threads, where these are not the same.
 std::string ScheduleStep::caches_of_two_scopes(const NotedStage& stage) {
   std::vector<te::Tensor> inputs = stage.op().inputs();
   if (inputs.size() < 2) return "";
   random_.shuffle(inputs);
   std::string text;
-  const std::optional<te::IterVar> at = place_in_launch(stage, text);
+  std::optional<te::IterVar> at = place_in_launch(stage, text);
   if (!at) return "";
+  for (const te::IterVar& leaf : loops_in_launch(stage))
+    if (stage.data().thread_mark_of(leaf) && random_.one_in(2)) at = leaf;
   const std::string shared = random_.one_in(4) ? "shared.dyn" : "shared";
   const te::Tensor own = schedule_.cache_read(inputs[0], "local", {stage.op()});
   const te::Tensor all = schedule_.cache_read(inputs[1], shared, {stage.op()});
@@ -91,13 +94,21 @@ std::string ScheduleStep::caches_of_two_scopes(const NotedStage& stage) {
          ", " + shared + ", " + share_work(schedule_[all]) + ") at " + at->name();
 }
 
-/// What a block needs of a stage, and before that of what the stage reads.
-std::string ScheduleStep::shared_from_shared(const NotedStage& stage) {
-  const std::vector<NotedStage> near = readers(stage);
-  const std::vector<te::Tensor> inputs = stage.op().inputs();
-  if (near.empty() || inputs.empty() || !stage.op().as<te::Compute>()) return "";
-  const NotedStage reader = random_.pick(near);
+/// What a block needs of a stage, or of one that the stage is then copied from, and before that of
+/// what is read for it.
+std::string ScheduleStep::shared_from_shared(const NotedStage& chosen) {
+  std::vector<NotedStage> near = readers(chosen);
+  NotedStage stage = chosen;
   std::string text;
+  if (near.empty() || random_.one_in(2)) {
+    if (!loops_in_launch(chosen).empty()) return "";
+    stage = schedule_[schedule_.cache_write(outputs_of(chosen), "shared").front()];
+    near = {chosen};
+    text = "cache_write(shared), ";
+  }
+  const std::vector<te::Tensor> inputs = stage.op().inputs();
+  if (inputs.empty()) return "";
+  const NotedStage reader = random_.pick(near);
   const std::optional<te::IterVar> at = place_in_launch(reader, text);
   if (!at) return "";
   const te::Tensor read = random_.pick(inputs);

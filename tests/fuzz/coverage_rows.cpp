@@ -99,7 +99,8 @@ Rows rows_of_operations() {
                   {"extern"},
                   {"extern of two outputs"},
                   {"extern that sums"},
-                  {"region"}});
+                  {"region"},
+                  {"region of pairs of rows"}});
 }
 
 Rows rows_of_features() {

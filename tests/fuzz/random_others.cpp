@@ -61,9 +61,11 @@ bool ProgramMaker::add_extern_sums(const std::string& name) {
   if (!from || from->shape[0].times_n + from->shape[1].times_n > 0) return false;
   const DataType type = from->tensor.dtype();
   const int summed = from->shape[0].plus, columns = from->shape[1].plus;
-  const int begin = random_.between(0, std::min(3, summed)), rows = begin + random_.between(1, 13);
+  const int begin = random_.between(0, std::min(3, summed)), rows = begin + random_.between(1, 17);
+  // Some rows again, where there are few.
+  const int terms = random_.one_in(2) ? summed : random_.between(8, 17);
   constexpr int kWeights = 5;
-  const Magnitude sum = sum_of(product_of(from->magnitude, magnitude_of(kWeights)), summed);
+  const Magnitude sum = sum_of(product_of(from->magnitude, magnitude_of(kWeights)), terms);
   if (!is_held(type, sum) || !from->magnitude.exact || columns > 64) return false;
   const auto kind = columns > 1 ? tir::ForKind::Vectorized : tir::ForKind::Serial;
   const te::ExternBody body = [&](Buffers ins, Buffers outs) -> te::ExternResult {
@@ -77,9 +79,10 @@ bool ProgramMaker::add_extern_sums(const std::string& name) {
     });
     ib.for_range(begin, rows, "i", [&](Var i) {
       for_columns([&](Var j) { out[{i, j}] = make_const(type, 0); });
-      ib.for_range(0, summed, "k", [&](Var k) {
+      ib.for_range(0, terms, "k", [&](Var k) {
+        const Expr row = terms > summed ? floormod(k, summed) : Expr(k);
         const Expr weight = cast(type, floormod(i * 3 + k, kWeights));
-        for_columns([&](Var j) { out[{i, j}] = Expr(out[{i, j}]) + Expr(in[{k, j}]) * weight; });
+        for_columns([&](Var j) { out[{i, j}] = Expr(out[{i, j}]) + Expr(in[{row, j}]) * weight; });
       });
     });
     return ib.get();
@@ -91,26 +94,39 @@ bool ProgramMaker::add_extern_sums(const std::string& name) {
   return true;
 }
 
-/// Rows, each by one call of an intrinsic, whose code is loops.
+/// Rows, or pairs of them that lie side by side, each by one call of an intrinsic, whose code is
+/// loops.
 bool ProgramMaker::add_region(const std::string& name) {
   const KnownTensor* from = random_matrix(false);
   if (!from || from->shape[1].times_n > 0) return false;
   const KnownTensor matrix = *from;
   const DataType type = matrix.tensor.dtype();
   const Expr width = value(matrix.shape[1]);
-  const te::Tensor a = te::placeholder({width}, "a", type);
+  const Size& height = matrix.shape[0];
+  const bool in_pairs = height.times_n == 0 && height.plus >= 2 && random_.one_in(2);
+  const int count = in_pairs ? 2 : 1;
+  const std::vector<Expr> tile = in_pairs ? std::vector<Expr>{2, width} : std::vector<Expr>{width};
+  const te::Tensor a = te::placeholder(tile, "a", type);
   const te::Tensor part = te::compute(
-      {width}, [&](std::span<const Var> at) { return a(width - 1 - at[0]); }, "part");
-  const te::TensorIntrin backwards = testing::loop_intrinsic(part);
+      tile,
+      [&](std::span<const Var> at) {
+        const Expr column = width - 1 - at.back();
+        return in_pairs ? a(at[0], column) : a(column);
+      },
+      "part");
+  using Strides = testing::LoopIntrinsicOptions::Strides;
+  const te::TensorIntrin backwards =
+      testing::loop_intrinsic(part, {.strides = in_pairs ? Strides::Declared : Strides::OfRows});
+  const Shape shape = in_pairs ? Shape{{height.plus / 2}, {2}, matrix.shape[1]} : matrix.shape;
   const te::Tensor rows = te::tensor_compute(
-      extents(matrix.shape), {"row"},
+      extents(shape), {"row"},
       [&](Var row) {
         return backwards({matrix.tensor.region(
-            {Range::from_min_extent(row, 1), Range::from_min_extent(0, width)})});
+            {Range::from_min_extent(row * count, count), Range::from_min_extent(0, width)})});
       },
       name);
-  program_.notes.operation("region", type);
-  add_output(rows, matrix.shape, matrix.magnitude);
+  program_.notes.operation(in_pairs ? "region of pairs of rows" : "region", type);
+  add_output(rows, shape, matrix.magnitude);
   return true;
 }
 

@@ -81,7 +81,8 @@ void ProgramMaker::add_output(const te::Tensor& t, const Shape& shape, Magnitude
 
 void ProgramMaker::add_stage(const std::string& name) {
   if (random_.one_in(4) && add_graph(name)) return;
-  if (random_.one_in(12) && (random_.one_in(2) ? add_extern(name) : add_extern_sums(name))) return;
+  if (random_.one_in(12) && add_extern(name)) return;
+  if (random_.one_in(12) && add_extern_sums(name)) return;
   if (random_.one_in(16) && add_region(name)) return;
   if (random_.one_in(24) && add_nothing(name)) return;
   const DataType type = random_.one_in(4) ? random_.pick(kTypes()) : type_;

@@ -51,8 +51,8 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"bind", 8, &ScheduleStep::bind, On::Loops, true},
       {"blocks and threads", 8, &ScheduleStep::blocks_and_threads, On::Computed, true},
       {"cooperative fetch", 6, &ScheduleStep::cooperative_fetch, On::Computed, true},
-      {"caches of two scopes", 4, &ScheduleStep::caches_of_two_scopes, On::Computed, true},
-      {"shared from shared", 4, &ScheduleStep::shared_from_shared, On::Producers, true},
+      {"caches of two scopes", 6, &ScheduleStep::caches_of_two_scopes, On::Computed, true},
+      {"shared from shared", 6, &ScheduleStep::shared_from_shared, On::Computed, true},
       {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
       {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Scans, true},
   };
@@ -62,7 +62,9 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
 const ScheduleStep::Primitive& ScheduleStep::pick_primitive() {
   int sum = 0;
   auto weight = [&](const Primitive& p) {
-    return p.needs_threads && !options_.with_threads ? 0 : p.weight;
+    if (p.needs_threads && !options_.with_threads) return 0;
+    // Where a loop of a size is to be split, only the size decides.
+    return options_.size && p.apply == &ScheduleStep::partition_hint ? 6 * p.weight : p.weight;
   };
   for (const Primitive& p : primitives()) sum += weight(p);
   int place = random_.between(1, sum);
@@ -113,7 +115,7 @@ void ScheduleStep::tensorize(Attempt& attempt) {
   const testing::Between between = [&](int lo, int hi) { return random_.between(lo, hi); };
   // Now and then one whose buffers say their strides, so that memory of others is refused.
   using Strides = testing::LoopIntrinsicOptions::Strides;
-  const bool says_strides = random_.one_in(4);
+  const bool says_strides = random_.one_in(3);
   const std::string done = testing::tensorize_by_chance(
       frozen, stage, between, says_strides ? Strides::Declared : Strides::Any);
   attempt.text = named(stage, done.empty() || !says_strides ? done : done + ", strides declared");

@@ -101,7 +101,7 @@ class ScheduleStep {
   std::optional<te::IterVar> place_in_launch(const NotedStage& stage, std::string& text);
   std::string share_work(const NotedStage& stage);
   std::string caches_of_two_scopes(const NotedStage& stage);
-  std::string shared_from_shared(const NotedStage& stage);
+  std::string shared_from_shared(const NotedStage& chosen);
 
   NotedSchedule schedule_;
   const ScheduleOptions& options_;
