@@ -54,7 +54,7 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"caches of two scopes", 6, &ScheduleStep::caches_of_two_scopes, On::Computed, true},
       {"shared from shared", 6, &ScheduleStep::shared_from_shared, On::Computed, true},
       {"reduction over threads", 6, &ScheduleStep::reduction_over_threads, On::Reductions, true},
-      {"threads of a scan", 2, &ScheduleStep::threads_of_scan, On::Scans, true},
+      {"threads of a scan", 6, &ScheduleStep::threads_of_scan, On::Scans, true},
   };
   return all;
 }
