@@ -1,5 +1,9 @@
 #include "tenon/tir/fresh_copy.h"
 
+#include <algorithm>
+
+#include "tenon/tir/compare.h"
+
 namespace tenon::tir {
 
 namespace {
@@ -10,7 +14,7 @@ class Copier {
 
   void replace(const Buffer& old, const Buffer& made) {
     set(replaced_, old->data, made->data);
-    buffers_.insert_or_assign(old.get(), made);
+    given_.insert_or_assign(old.get(), made);
   }
 
   Stmt stmt(const Stmt& s) {
@@ -147,21 +151,40 @@ class Copier {
 
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
+  /// The same one where nothing of it is replaced. Its sizes may be those of an iteration although
+  /// the memory, which is large enough for all of them, is not.
   Buffer buffer(const Buffer& b) {
-    auto found = replaced_.find(&b->data.node());
-    if (found == replaced_.end()) return b;
-    auto known = buffers_.find(b.get());
-    if (known != buffers_.end() && known->second->data.same_as(found->second)) return known->second;
+    const auto data = replaced_.find(&b->data.node());
+    if (data != replaced_.end()) {
+      const auto given = given_.find(b.get());
+      if (given != given_.end() && given->second->data.same_as(data->second)) return given->second;
+    } else if (!has_replaced(b->shape) && !has_replaced(b->strides) &&
+               expr(b->elem_offset).same_as(b->elem_offset)) {
+      return b;
+    }
     BufferNode node = *b.get();
-    node.data = Var::of(found->second);
+    if (data != replaced_.end()) node.data = Var::of(data->second);
     for (Expr& extent : node.shape) extent = expr(extent);
     for (Expr& stride : node.strides) stride = expr(stride);
     node.elem_offset = expr(node.elem_offset);
-    return buffers_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
+    const auto known = copies_.find(b.get());
+    if (known != copies_.end() && have_same_parts(*known->second.get(), node)) return known->second;
+    return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
+  }
+
+  bool has_replaced(const std::vector<Expr>& sizes) {
+    return std::ranges::any_of(sizes, [&](const Expr& e) { return !expr(e).same_as(e); });
+  }
+
+  static bool have_same_parts(const BufferNode& a, const BufferNode& b) {
+    const auto same = [](const Expr& x, const Expr& y) { return structural_equal(x, y); };
+    return a.data.same_as(b.data) && std::ranges::equal(a.shape, b.shape, same) &&
+           std::ranges::equal(a.strides, b.strides, same) && same(a.elem_offset, b.elem_offset);
   }
 
   VarMap replaced_;
-  std::unordered_map<const BufferNode*, Buffer> buffers_;
+  /// Buffers that take others' places, and those made here.
+  std::unordered_map<const BufferNode*, Buffer> given_, copies_;
   bool redefine_;
 };
 

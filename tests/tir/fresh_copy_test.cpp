@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/builder.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::tir {
@@ -72,6 +73,23 @@ TEST(FreshCopy, ReplacesVariablesInTheShapesOfWhatItReplaces) {
   const Buffer given = decl_buffer({m, 4}, Float(32), {.name = "given"});
   const Stmt other = fresh_copy(store, {}, {{array, given}});
   EXPECT_TRUE(other.as<Store>()->buffer.same_as(given));
+}
+
+TEST(FreshCopy, ReplacesVariablesInTheSizesOfMemoryThatStays) {
+  const Var i("i"), j("j");
+  const Buffer array = decl_buffer({i + 1, 4}, Float(32), {.name = "array"});
+  const Stmt both = make_seq(
+      {make_store(array, 1.0f, {Expr(0), Expr(0)}), make_store(array, 2.0f, {Expr(0), Expr(1)})});
+  VarMap values;
+  set(values, i, j);
+  const Stmt copy = replace_vars(both, values);
+  const Buffer first = copy.as<Seq>()->stmts[0].as<Store>()->buffer;
+  EXPECT_TRUE(first->data.same_as(array->data));
+  EXPECT_EQ(print_expr(first->shape[0]), "(j + 1)");
+  EXPECT_TRUE(copy.as<Seq>()->stmts[1].as<Store>()->buffer.same_as(first));
+  EXPECT_TRUE(replace_vars(make_store(array, 1.0f, {Expr(0), Expr(0)}), {})
+                  .as<Store>()
+                  ->buffer.same_as(array));
 }
 
 }  // namespace

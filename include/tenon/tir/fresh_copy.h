@@ -12,10 +12,10 @@
 namespace tenon::tir {
 
 /// The statement with its loops, lets, allocations, realized buffers and views redefined, and the
-/// free variables of `replaced` replaced, in shapes and strides too. A buffer whose data pointer is
-/// redefined or replaced becomes another buffer: that of `buffers` (in pairs of the old and the new
-/// one), or a copy. Thread axes keep their variables: the same axis means the same thread wherever
-/// it stands.
+/// free variables of `replaced` replaced, in shapes and strides too. A buffer whose data pointer or
+/// sizes are redefined or replaced becomes another buffer: that of `buffers` (in pairs of the old
+/// and the new one), or a copy. Thread axes keep their variables: the same axis means the same
+/// thread wherever it stands.
 Stmt fresh_copy(const Stmt& s, VarMap replaced = {},
                 const std::vector<std::pair<Buffer, Buffer>>& buffers = {});
 

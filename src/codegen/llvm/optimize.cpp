@@ -79,7 +79,8 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
   passes.addPass(DSEPass());
   passes.addPass(move_out_of_loops());
   passes.addPass(SimplifyCFGPass());
-  if (unrolls) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level)));
+  // Peeling a loop again that unrolling has peeled breaks its phis: llvm_faults.md has it.
+  if (unrolls) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;
@@ -91,7 +92,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               CodeOrigin origin) {
   if (opt_level <= 0) return;
   // What becomes a vector is decided before, where it is checked: vectorize_plain_loops. Both of
-  // LLVM's vectorizers have computed wrong numbers here; README.md has the programs.
+  // LLVM's vectorizers have computed wrong numbers here; llvm_faults.md has the programs.
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.LoopVectorization = false;
