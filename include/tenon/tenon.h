@@ -7,6 +7,11 @@
 //   te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
 //   te::Schedule s = te::create_schedule({B});
 //   std::cout << lower(s, {A, B}, {.simple_mode = true});
+//
+// What only those need who look into programs is left to headers of their own, as it costs a
+// compiler as much as all that is here: the kinds of expressions (tir/expr.h), statements
+// (tir/stmt.h) and operations (te/operation_kind.h), the steps of traces (s_tir/trace_steps.h), and
+// times of stages (driver/profile.h).
 #pragma once
 
 // Programs have been given these by this header since its first version.
@@ -18,7 +23,6 @@
 #include "tenon/driver/explain.h"
 #include "tenon/driver/kernel_library.h"
 #include "tenon/driver/lower.h"
-#include "tenon/driver/profile.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/function.h"
@@ -39,7 +43,6 @@
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/operation.h"
-#include "tenon/te/operation_kind.h"
 #include "tenon/te/post_dfs_order.h"
 #include "tenon/te/prim_func.h"
 #include "tenon/te/reduce.h"
@@ -48,10 +51,9 @@
 #include "tenon/te/tag_scope.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/builder.h"
-#include "tenon/tir/expr.h"
+#include "tenon/tir/make.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
-#include "tenon/tir/stmt.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "tenon/s_tir/trace.h"
+#include "tenon/s_tir/trace_steps.h"
 #include "tenon/tir/block.h"
 
 namespace tenon::s_tir {

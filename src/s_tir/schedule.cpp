@@ -7,6 +7,18 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
+// ---- factors ------------------------------------------------------------------------------------
+
+std::variant<std::monostate, std::int64_t, ExprRV> Factor::value() const {
+  if (kind_ == Kind::Number) return number_;
+  if (kind_ == Kind::Sampled) return ExprRV(static_cast<int>(number_));
+  return std::monostate();
+}
+
+Factors::Factors(std::initializer_list<Factor> factors) : vector(factors) {}
+Factors::Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}
+Factors::Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}
+
 // ---- loops --------------------------------------------------------------------------------------
 
 std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,

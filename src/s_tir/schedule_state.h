@@ -5,6 +5,7 @@
 
 #include "tenon/s_tir/program.h"
 #include "tenon/s_tir/schedule.h"
+#include "tenon/s_tir/trace_steps.h"
 
 namespace tenon::s_tir {
 

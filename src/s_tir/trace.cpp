@@ -20,6 +20,14 @@ TraceValue& TraceValue::operator=(TraceValue&& other) noexcept = default;
 TraceValue::~TraceValue() = default;
 bool operator==(const TraceValue& a, const TraceValue& b) { return a.value == b.value; }
 
+Trace::Trace() = default;
+Trace::Trace(const Trace& other) = default;
+Trace::Trace(Trace&& other) noexcept = default;
+Trace& Trace::operator=(const Trace& other) = default;
+Trace& Trace::operator=(Trace&& other) noexcept = default;
+Trace::~Trace() = default;
+bool operator==(const Trace& a, const Trace& b) { return a.steps == b.steps; }
+
 namespace {
 
 char letter(RV::Kind kind) {

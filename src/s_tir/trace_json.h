@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "tenon/s_tir/trace.h"
+#include "tenon/s_tir/trace_steps.h"
 
 namespace tenon::s_tir {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "tenon/s_tir/trace.h"
+#include "tenon/s_tir/trace_steps.h"
 
 namespace tenon::s_tir {
 

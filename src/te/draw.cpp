@@ -5,6 +5,7 @@
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/error.h"
+#include "tenon/te/axis_map.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/print.h"

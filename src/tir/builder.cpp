@@ -162,6 +162,14 @@ const ElementRef& ElementRef::operator=(const ElementRef& value) const {
   return *this = Operand(static_cast<Expr>(value), value.where_);
 }
 
+BufferRef::BufferRef(const Shared<IRBuilderState>& builder, Buffer buffer, std::vector<Expr> shape,
+                     std::optional<int> scope, const SourceLocation& where)
+    : builder_(builder.pointer()),
+      buffer_(std::move(buffer)),
+      shape_(std::move(shape)),
+      scope_(scope),
+      where_(where) {}
+
 ElementRef BufferRef::operator[](const Operand& index) const {
   Expr flat = checked_index(buffer_, index);
   if (buffer_->rank() == 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/s_tir/trace_steps.h"
 #include "tune/structural_hash.h"
 
 namespace tenon::tune {

@@ -6,6 +6,7 @@
 
 #include "tenon/driver/device_of.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/s_tir/trace_steps.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tenon/s_tir/trace_steps.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "tenon/tune/rules.h"

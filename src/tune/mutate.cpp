@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "tenon/s_tir/trace_steps.h"
+
 namespace tenon::tune {
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/s_tir/trace_steps.h"
 #include "tests/s_tir/golden_cases.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/written_call.h"

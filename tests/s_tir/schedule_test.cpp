@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tenon/s_tir/script.h"
+#include "tenon/s_tir/trace_steps.h"
 #include "tests/s_tir/golden_cases.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/refusal.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tenon/s_tir/trace_steps.h"
 #include "tenon/support/error.h"
 
 namespace tenon::s_tir {

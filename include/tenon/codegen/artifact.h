@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tenon/runtime/module.h"
+#include "tenon/support/shared.h"
 
 #pragma GCC visibility push(default)
 
@@ -39,7 +40,7 @@ class ArtifactImpl {
 /// A cheap handle of an immutable thing.
 class Artifact {
  public:
-  explicit Artifact(std::shared_ptr<const ArtifactImpl> impl) : impl_(std::move(impl)) {}
+  explicit Artifact(Shared<const ArtifactImpl> impl) : impl_(std::move(impl)) {}
 
   const std::vector<runtime::FunctionSpec>& functions() const { return impl_->functions(); }
   std::vector<std::string> source_kinds() const { return impl_->source_kinds(); }
@@ -55,7 +56,7 @@ class Artifact {
 
  private:
   friend runtime::Module load(const Artifact& artifact);
-  std::shared_ptr<const ArtifactImpl> impl_;
+  Shared<const ArtifactImpl> impl_;
 };
 
 /// The functions, ready to be called. Throws RuntimeError naming the extern functions that are

@@ -1,5 +1,7 @@
-// How long the stages of a program take while it runs, and how long the compiler took.
+// How long the stages of a program take while it runs, and how long the compiler took. tenon.h does
+// not bring it.
 //
+//   #include <tenon/driver/profile.h>
 //   runtime::Module mod = build(s, {A, B, C}, Target("llvm"), {.name = "matmul", .profile = true});
 //   mod["matmul"](a, b, c);
 //   Profile profile = profile_of(mod);

@@ -145,7 +145,7 @@ class FuncBuilder {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;
+  Shared<State> state_;
 };
 
 }  // namespace tenon::s_tir

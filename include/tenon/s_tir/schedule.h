@@ -12,7 +12,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "tenon/s_tir/index_map.h"
 #include "tenon/s_tir/options.h"
@@ -39,19 +43,21 @@ class Factor {
  public:
   Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
-  Factor(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT
-  Factor(ExprRV value) : value_(value) {}  // NOLINT(google-explicit-constructor)
-  const std::variant<std::monostate, std::int64_t, ExprRV>& value() const { return value_; }
+  Factor(T value) : kind_(Kind::Number), number_(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Factor(ExprRV value) : kind_(Kind::Sampled), number_(value.number()) {}              // NOLINT
+  std::variant<std::monostate, std::int64_t, ExprRV> value() const;
 
  private:
-  std::variant<std::monostate, std::int64_t, ExprRV> value_;
+  enum class Kind : unsigned char { Rest, Number, Sampled };
+  Kind kind_ = Kind::Rest;
+  std::int64_t number_ = 0;
 };
 /// The factors of a split, as they stand in a call or as they were sampled.
 class Factors : public std::vector<Factor> {
  public:
-  Factors(std::initializer_list<Factor> factors) : vector(factors) {}
-  Factors(std::vector<Factor> factors) : vector(std::move(factors)) {}                     // NOLINT
-  Factors(const std::vector<ExprRV>& sampled) : vector(sampled.begin(), sampled.end()) {}  // NOLINT
+  Factors(std::initializer_list<Factor> factors);
+  Factors(std::vector<Factor> factors);         // NOLINT(google-explicit-constructor)
+  Factors(const std::vector<ExprRV>& sampled);  // NOLINT(google-explicit-constructor)
 };
 
 /// A block or a loop.
@@ -200,7 +206,7 @@ class Schedule {
   const State& state() const { return *state_; }
   /// To change: a copy of its own if others share it.
   State& own();
-  std::shared_ptr<State> state_;
+  Shared<State> state_;
 };
 
 }  // namespace tenon::s_tir

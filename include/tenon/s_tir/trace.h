@@ -11,10 +11,8 @@
 #pragma once
 
 #include <iosfwd>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "tenon/support/error.h"
@@ -64,73 +62,8 @@ class ExprRV {
   int number_;
 };
 
-/// An argument, an attribute or a decision. `std::monostate` is None.
-struct TraceValue {
-  using List = std::vector<TraceValue>;
-  using Variant = std::variant<std::monostate, bool, std::int64_t, double, std::string, RV, List>;
-
-  TraceValue();
-  TraceValue(Variant v);  // NOLINT(google-explicit-constructor)
-  // In the source file: inlined, GCC 12 takes the parts of the variant for uninitialized.
-  TraceValue(const TraceValue& other);
-  TraceValue(TraceValue&& other) noexcept;
-  TraceValue& operator=(const TraceValue& other);
-  TraceValue& operator=(TraceValue&& other) noexcept;
-  ~TraceValue();
-
-  Variant value;
-
-  /// Whether both are written alike.
-  friend bool operator==(const TraceValue& a, const TraceValue& b);
-};
-
-/// The primitives that traces have.
-enum class InstructionKind : unsigned char {
-  GetBlock,
-  GetLoops,
-  GetChildBlocks,
-  GetProducers,
-  GetConsumers,
-  SamplePerfectTile,
-  SampleCategorical,
-  SampleComputeLocation,
-  Fuse,
-  Split,
-  Reorder,
-  Parallel,
-  Vectorize,
-  Unroll,
-  Bind,
-  CacheRead,
-  CacheWrite,
-  ComputeAt,
-  ReverseComputeAt,
-  ComputeInline,
-  ReverseComputeInline,
-  DecomposeReduction,
-  MergeReduction,
-  RFactor,
-  StorageAlign,
-  SetScope,
-  Blockize,
-  Tensorize,
-  TransformLayout,
-  Annotate,
-  Unannotate,
-  EnterPostproc,
-};
-
-/// One step. Arguments stand in the order of the table (instruction.h); a list of loops or factors
-/// is one argument.
-struct Instruction {
-  InstructionKind kind;
-  std::vector<TraceValue> arguments;
-  std::vector<RV> outputs;
-  /// Of instructions that sample: what was drawn.
-  std::optional<TraceValue> decision;
-
-  friend bool operator==(const Instruction&, const Instruction&) = default;
-};
+/// One step; trace_steps.h has what is in it.
+struct Instruction;
 
 /// How traces are written. V09: bare lines. V17: a function with a header, and the arguments that
 /// came since (`index` of compute_at, `disable_predication` of split).
@@ -139,6 +72,14 @@ enum class TraceStyle : unsigned char { V09, V17 };
 /// The steps of a schedule.
 struct Trace {
   std::vector<Instruction> steps;
+
+  Trace();
+  // In the source file, where Instruction is complete.
+  Trace(const Trace& other);
+  Trace(Trace&& other) noexcept;
+  Trace& operator=(const Trace& other);
+  Trace& operator=(Trace&& other) noexcept;
+  ~Trace();
 
   /// Without the instructions of which no later step uses what they give, and that change nothing.
   /// What stands behind enter_postproc goes as well if `remove_postproc`.
@@ -149,7 +90,7 @@ struct Trace {
   /// [[[kind, inputs, attributes, outputs], ...], [[position, decision], ...]]
   std::string json() const;
 
-  friend bool operator==(const Trace&, const Trace&) = default;
+  friend bool operator==(const Trace& a, const Trace& b);
 };
 
 /// In the bare form.

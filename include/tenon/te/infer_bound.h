@@ -14,7 +14,6 @@
 
 #include <iosfwd>
 
-#include "tenon/te/axis_map.h"
 #include "tenon/te/schedule.h"
 
 #pragma GCC visibility push(default)
@@ -22,6 +21,8 @@
 namespace tenon::te {
 
 class StageGraph;
+template <class T>
+class AxisMap;
 using StageId = DenseId<struct FrozenStage>;
 
 class Bounds {
@@ -38,22 +39,24 @@ class Bounds {
   const Range& at(const IterVar& axis) const { return (*this)[axis]; }
   /// Null if the axis is none of the schedule's.
   const Range* find(const IterVar& axis) const;
-  const AxisMap<Range>& ranges() const { return ranges_; }
+  const AxisMap<Range>& ranges() const;
   /// All axes: by stage, producers first; in a stage its operation's axes, then those that
   /// relations made, then the threads bound to it.
-  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Entry>& entries() const;
   /// The frozen schedule, where the bounds are of a schedule; null where they are of a graph that
   /// the caller has.
-  const StageGraph* graph() const { return graph_.get(); }
+  const StageGraph* graph() const;
+
+  struct Data;
+  explicit Bounds(Shared<const Data> data) : data_(std::move(data)) {}
+  // Moving copies, so that a handle is never empty.
+  Bounds(const Bounds&) = default;
+  Bounds& operator=(const Bounds&) = default;
+  /// For the room that made them (src/te/bounds/bounds_data.h).
+  const Data& data() const { return *data_; }
 
  private:
-  friend class BoundInference;
-  friend Bounds infer_bound(const Schedule& schedule, SourceLocation where);
-  friend std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
-  AxisMap<Range> ranges_;
-  std::vector<Entry> entries_;
-  std::vector<std::string> stage_names_;
-  std::shared_ptr<const StageGraph> graph_;
+  Shared<const Data> data_;
 };
 
 Bounds infer_bound(const StageGraph& graph);

@@ -36,19 +36,7 @@ struct TensorIntrinBody {
   std::optional<Stmt> update = std::nullopt;
 };
 
-/// What a TensorIntrin refers to.
-struct TensorIntrinNode {
-  std::string name;
-  /// What the intrinsic computes, on placeholders of its own.
-  Operation op;
-  /// The operation's inputs, and one buffer for each, then for each output.
-  std::vector<Tensor> inputs;
-  std::vector<tir::Buffer> buffers;
-  std::vector<Var> scalar_params;
-  TensorIntrinBody body;
-  SourceLocation where;
-};
-
+struct TensorIntrinNode;
 class TensorIntrinCall;
 
 /// What a call of an intrinsic gives besides regions.
@@ -59,13 +47,14 @@ struct TensorIntrinCallOptions {
 
 class TensorIntrin {
  public:
-  explicit TensorIntrin(std::shared_ptr<const TensorIntrinNode> node) : node_(std::move(node)) {}
+  explicit TensorIntrin(Shared<const TensorIntrinNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   TensorIntrin(const TensorIntrin&) = default;
   TensorIntrin& operator=(const TensorIntrin&) = default;
+  /// operation_kind.h has what is in it.
   const TensorIntrinNode& node() const { return *node_; }
-  const std::shared_ptr<const TensorIntrinNode>& shared() const { return node_; }
-  const std::string& name() const { return node_->name; }
+  std::shared_ptr<const TensorIntrinNode> shared() const;
+  const std::string& name() const;
   /// Whether both are one intrinsic.
   bool same_as(const TensorIntrin& other) const { return node_ == other.node_; }
 
@@ -75,15 +64,14 @@ class TensorIntrin {
                               SourceLocation where = SourceLocation::current()) const;
 
  private:
-  std::shared_ptr<const TensorIntrinNode> node_;
+  Shared<const TensorIntrinNode> node_;
 };
 
 /// An intrinsic applied to regions, for tensor_compute.
 class TensorIntrinCall {
  public:
   TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
-                   TensorIntrinCallOptions options)
-      : intrin(std::move(intrin)), inputs(std::move(inputs)), options(std::move(options)) {}
+                   TensorIntrinCallOptions options);
   TensorIntrin intrin;
   std::vector<TensorRegion> inputs;
   TensorIntrinCallOptions options;

@@ -37,7 +37,7 @@ using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCom
 class Operation {
  public:
   /// Of a node; the operation of a tensor.
-  explicit Operation(std::shared_ptr<const OperationNode> node) : node_(std::move(node)) {}
+  explicit Operation(Shared<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
   // Moving copies, so that a handle is never empty.
   Operation(const Operation&) = default;
@@ -77,7 +77,7 @@ class Operation {
   bool same_as(const Operation& other) const { return node_ == other.node_; }
 
  private:
-  std::shared_ptr<const OperationNode> node_;
+  Shared<const OperationNode> node_;
 };
 
 /// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=,
@@ -199,9 +199,8 @@ struct ComputeOptions {
 class AxisNames : public std::vector<std::string> {
  public:
   AxisNames() = default;
-  AxisNames(std::initializer_list<Name> names)
-      : std::vector<std::string>(names.begin(), names.end()) {}
-  AxisNames(std::vector<std::string> names) : std::vector<std::string>(std::move(names)) {}
+  AxisNames(std::initializer_list<Name> names);
+  AxisNames(std::vector<std::string> names);
 };
 
 /// TypeError: a body of another arity, names of another number, a reduction that is not the whole

@@ -6,14 +6,12 @@
 #pragma once
 
 #include "tenon/support/match.h"
-#include "tenon/te/operation.h"
+#include "tenon/te/intrin.h"
 #include "tenon/tir/stmt.h"
 
 #pragma GCC visibility push(default)
 
 namespace tenon::te {
-
-struct TensorIntrinNode;
 
 // ---- the kinds ----------------------------------------------------------------------------------
 
@@ -101,6 +99,19 @@ struct TensorNode : tir::Producer {
 
   Operation op;
   int index;
+};
+
+/// What a TensorIntrin refers to.
+struct TensorIntrinNode {
+  std::string name;
+  /// What the intrinsic computes, on placeholders of its own.
+  Operation op;
+  /// The operation's inputs, and one buffer for each, then for each output.
+  std::vector<Tensor> inputs;
+  std::vector<tir::Buffer> buffers;
+  std::vector<Var> scalar_params;
+  TensorIntrinBody body;
+  SourceLocation where;
 };
 
 /// Fills the derived parts; the kind has been checked by its maker.

@@ -66,13 +66,13 @@ class Schedule {
   std::string print_loops(SourceLocation where = SourceLocation::current()) const;
 
   const ScheduleData& data() const { return *data_; }
-  explicit Schedule(std::shared_ptr<ScheduleData> data) : data_(std::move(data)) {}
+  explicit Schedule(Shared<ScheduleData> data) : data_(std::move(data)) {}
   // Moving copies, so that a handle is never empty.
   Schedule(const Schedule&) = default;
   Schedule& operator=(const Schedule&) = default;
 
  private:
-  std::shared_ptr<ScheduleData> data_;
+  Shared<ScheduleData> data_;
 };
 
 Schedule create_schedule(const Operation& output, SourceLocation where = SourceLocation::current());

@@ -84,7 +84,7 @@ class Stage {
   const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
-  bool is_group() const { return std::holds_alternative<GroupNumber>(target_); }
+  bool is_group() const { return is_group_; }
   /// The group that it belongs to.
   std::optional<Stage> group() const;
   std::string name() const;
@@ -168,11 +168,14 @@ class Stage {
  private:
   friend class Schedule;
   friend class StageEdit;
-  using Target = std::variant<StageNumber, GroupNumber>;
-  Stage(std::shared_ptr<ScheduleData> schedule, Target target)
-      : schedule_(std::move(schedule)), target_(target) {}
-  std::shared_ptr<ScheduleData> schedule_;
-  Target target_;
+  Stage(Shared<ScheduleData> schedule, StageNumber stage)
+      : schedule_(std::move(schedule)), number_(stage.index()), is_group_(false) {}
+  Stage(Shared<ScheduleData> schedule, GroupNumber group)
+      : schedule_(std::move(schedule)), number_(group.index()), is_group_(true) {}
+  std::variant<StageNumber, GroupNumber> target() const;
+  Shared<ScheduleData> schedule_;
+  std::size_t number_;
+  bool is_group_;
 };
 
 /// Marks the border between physical dimensions in a transform_layout.

@@ -12,10 +12,9 @@
 // scope is open.
 #pragma once
 
-#include <memory>
-
 #include "tenon/support/error.h"
 #include "tenon/support/name.h"
+#include "tenon/support/shared.h"
 
 #pragma GCC visibility push(default)
 
@@ -29,7 +28,7 @@ class TagScope {
   TagScope& operator=(const TagScope&) = delete;
 
  private:
-  std::shared_ptr<const std::string> tag_;
+  Shared<const std::string> tag_;
 };
 
 }  // namespace tenon::te

@@ -44,7 +44,7 @@ struct TensorRegion;
 /// the same.
 class Tensor {
  public:
-  explicit Tensor(std::shared_ptr<const TensorNode> node) : node_(std::move(node)) {}
+  explicit Tensor(Shared<const TensorNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
@@ -92,7 +92,7 @@ class Tensor {
 
  private:
   Expr read(std::initializer_list<const Operand*> indices, const SourceLocation& where) const;
-  std::shared_ptr<const TensorNode> node_;
+  Shared<const TensorNode> node_;
 };
 
 /// A box of a tensor.
@@ -104,9 +104,9 @@ struct TensorRegion {
 /// One tensor or a list of them, as an argument.
 class TensorList {
  public:
-  TensorList(const Tensor& tensor) : tensors_{tensor} {}
-  TensorList(std::initializer_list<Tensor> tensors) : tensors_(tensors) {}
-  TensorList(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {}
+  TensorList(const Tensor& tensor);
+  TensorList(std::initializer_list<Tensor> tensors);
+  TensorList(std::vector<Tensor> tensors);
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
  private:

@@ -34,7 +34,7 @@ class ElementRef {
  private:
   friend class BufferRef;
   ElementRef(const class BufferRef& of, std::vector<Expr> indices, const SourceLocation& where);
-  std::shared_ptr<const class BufferRef> of_;
+  Shared<const class BufferRef> of_;
   std::vector<Expr> indices_;
   SourceLocation where_;
 };
@@ -51,13 +51,8 @@ class BufferRef {
  private:
   friend class IRBuilder;
   friend class ElementRef;
-  BufferRef(std::weak_ptr<IRBuilderState> builder, Buffer buffer, std::vector<Expr> shape,
-            std::optional<int> scope, const SourceLocation& where)
-      : builder_(std::move(builder)),
-        buffer_(std::move(buffer)),
-        shape_(std::move(shape)),
-        scope_(scope),
-        where_(where) {}
+  BufferRef(const Shared<IRBuilderState>& builder, Buffer buffer, std::vector<Expr> shape,
+            std::optional<int> scope, const SourceLocation& where);
   std::weak_ptr<IRBuilderState> builder_;
   Buffer buffer_;
   /// What a list indexes. Of allocated memory, which is flat, the shape that was asked for.
@@ -110,7 +105,7 @@ class IRBuilder {
   Stmt get(SourceLocation where = SourceLocation::current());
 
  private:
-  std::shared_ptr<IRBuilderState> state_;
+  Shared<IRBuilderState> state_;
 };
 
 }  // namespace tenon::tir

@@ -16,6 +16,7 @@
 
 #include "tenon/tir/handles.h"
 #include "tenon/tir/intrin.h"
+#include "tenon/tir/make.h"
 
 #pragma GCC visibility push(default)
 
@@ -176,46 +177,16 @@ const T* Expr::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-// ---- plain construction: types are checked (TypeError), nothing is folded -----------------------
-
-Expr make_int(DataType type,
-              std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
-Expr make_float(DataType type, double value);
-Expr make_cast(DataType type, Expr value);
-Expr make_binary(BinaryOp op, Expr a, Expr b);
-Expr make_not(Expr a);
-Expr make_select(Expr condition, Expr if_true, Expr if_false);
-Expr make_ramp(Expr base, Expr stride, int lanes);
-Expr make_broadcast(Expr value, int lanes);
-Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices);
-Expr make_let(Var var, Expr value, Expr body);
-Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args);
-Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure = false);
+/// Nothing is folded; see make.h, which has the other kinds.
 Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee,
                std::vector<Expr> args);
-/// The element type of the load follows the buffer and the lanes of the last index.
-Expr make_load(Buffer buffer, std::vector<Expr> indices);
-Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
-Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);
 
 // ---- questions ----------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op);
 std::string_view to_string(BinaryOp op);
-
-/// The value of a constant integer (scalar, or a broadcast of one).
-std::optional<std::int64_t> constant_int(const Expr& e);
-bool is_constant_int(const Expr& e, std::int64_t value);
-inline bool is_zero(const Expr& e) { return is_constant_int(e, 0); }
-inline bool is_one(const Expr& e) { return is_constant_int(e, 1); }
-inline bool is_true(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 1); }
-inline bool is_false(const Expr& e) { return e.dtype().is_bool() && is_constant_int(e, 0); }
-bool is_constant(const Expr& e);  // IntImm, FloatImm, or a broadcast of one
 const Binary* as_binary(const Expr& e, BinaryOp op);
 const Call* as_call(const Expr& e, Intrin intrin);
-
-Expr make_true(int lanes = 1);
-Expr make_false(int lanes = 1);
 
 inline bool Call::is(Intrin intrin) const {
   const Intrin* own = std::get_if<Intrin>(&callee);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tenon/support/name.h"
+#include "tenon/support/shared.h"
 #include "tenon/tir/type.h"
 
 #pragma GCC visibility push(default)
@@ -66,7 +67,7 @@ class Expr {
       : Expr(from_floating(static_cast<double>(value), where)) {}
   /// The variable of an iteration axis.
   Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
-  explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+  explicit Expr(Shared<const ExprNode> node) : node_(std::move(node)) {}
   Expr(const Expr&) = default;
   Expr& operator=(const Expr&) = default;
   Expr(Expr&& other) noexcept : node_(std::move(other.node_)) { other.leave(); }
@@ -93,15 +94,13 @@ class Expr {
   Expr astype(DataType type, SourceLocation where = SourceLocation::current()) const;
 
  protected:
-  std::shared_ptr<const ExprNode> node_;
+  Shared<const ExprNode> node_;
 
  private:
   static Expr from_literal(const IntegerLiteral& value);
   static Expr from_floating(double value, const SourceLocation& where);
   /// Refers to kMovedFrom, without owning it: nothing is counted.
-  void leave() {
-    node_ = std::shared_ptr<const ExprNode>(std::shared_ptr<const void>(), &kMovedFrom);
-  }
+  void leave() { node_ = Shared<const ExprNode>::of_static(kMovedFrom); }
 };
 
 /// A half-open range [min, min + extent).
@@ -159,13 +158,13 @@ class IterVar {
   const IterVarNode* get() const { return node_.get(); }
 
  private:
-  std::shared_ptr<const IterVarNode> node_;
+  Shared<const IterVarNode> node_;
 };
 
 /// Memory, and how elements lie in it: a handle. See buffer.h.
 class Buffer {
  public:
-  explicit Buffer(std::shared_ptr<const BufferNode> node) : node_(std::move(node)) {}
+  explicit Buffer(Shared<const BufferNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Buffer(const Buffer&) = default;
   Buffer& operator=(const Buffer&) = default;
@@ -199,13 +198,13 @@ class Buffer {
   Expr offset_of(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
  private:
-  std::shared_ptr<const BufferNode> node_;
+  Shared<const BufferNode> node_;
 };
 
 /// A statement: a handle, never empty.
 class Stmt {
  public:
-  explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
+  explicit Stmt(Shared<const StmtNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Stmt(const Stmt&) = default;
   Stmt& operator=(const Stmt&) = default;
@@ -218,7 +217,7 @@ class Stmt {
   bool same_as(const Stmt& other) const { return node_ == other.node_; }
 
  private:
-  std::shared_ptr<const StmtNode> node_;
+  Shared<const StmtNode> node_;
 };
 
 /// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor

@@ -144,14 +144,6 @@ const T* Stmt::as() const {
 
 /// Any kind of statement from its parts: make_stmt(For{i, 0, n, ForKind::Serial, body}).
 Stmt make_stmt(StmtNode::Value value);
-/// Flattens nested sequences and drops no-ops; none left gives a no-op, one gives itself.
-Stmt make_seq(std::vector<Stmt> stmts);
-Stmt make_evaluate(Expr value);
-/// Evaluate(0).
-Stmt make_nop();
-bool is_nop(const Stmt& s);
-/// Checks rank and element type; a scalar value stored through a vector index is broadcast.
-Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices);
 
 /// "thread_extent", "pragma_<key>", ... as printed.
 std::string attr_text(const Attr& attr);

@@ -3,6 +3,7 @@
 // (reader_views.cpp); then, for reports, who needs it (required_boxes.cpp).
 #pragma once
 
+#include "te/bounds/bounds_data.h"
 #include "te/bounds/guarded_reach.h"
 #include "te/bounds/required_boxes.h"
 #include "te/bounds/required_region.h"
@@ -53,7 +54,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
   /// The spatial axes of scans of which the stages of a step touch more than was taken to be
   /// needed.
   std::vector<IterVar> outgrown_axes();
-  Bounds bounds();
+  Bounds::Data bounds();
   /// Per output of the stage. Precondition: run() is over.
   std::vector<RequiredBox> required(StageId id);
 
@@ -159,7 +160,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
   /// 1 x 10, a region that begins at floormod(f, 10) is written so, and its terms stand behind
   /// plain ones of the same scale.
   void forget_fused_ranges();
-  void add(Bounds& bounds, StageId id, const IterVar& axis);
+  void add(Bounds::Data& bounds, StageId id, const IterVar& axis);
 
   const StageGraph& graph_;
   const AxisFlags& whole_space_;

@@ -5,23 +5,27 @@
 #include <set>
 #include <sstream>
 
-#include "tenon/te/infer_bound.h"
+#include "te/bounds/bounds_data.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
 
-const Range* Bounds::find(const IterVar& axis) const { return ranges_.find(axis); }
+const AxisMap<Range>& Bounds::ranges() const { return data_->ranges; }
+const std::vector<Bounds::Entry>& Bounds::entries() const { return data_->entries; }
+const StageGraph* Bounds::graph() const { return data_->graph.get(); }
+
+const Range* Bounds::find(const IterVar& axis) const { return ranges().find(axis); }
 
 const Range& Bounds::operator[](const IterVar& axis) const {
-  if (const Range* range = ranges_.find(axis)) return *range;
+  if (const Range* range = find(axis)) return *range;
   throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");
 }
 
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
   std::size_t stage_width = 5, axis_width = 4;
-  for (const std::string& name : bounds.stage_names_)
+  for (const std::string& name : bounds.data().stage_names)
     stage_width = std::max(stage_width, name.size());
-  for (const Bounds::Entry& entry : bounds.entries_)
+  for (const Bounds::Entry& entry : bounds.entries())
     axis_width = std::max(axis_width, entry.axis.name().size());
   // An axis that began at 0 already, and its like that does for certain, are one to the reader.
   std::set<std::array<std::string, 3>> printed;
@@ -31,10 +35,10 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
         << std::setw(static_cast<int>(axis_width) + 2) << axis << range << '\n';
   };
   row("stage", "axis", "range");
-  for (const Bounds::Entry& entry : bounds.entries_) {
+  for (const Bounds::Entry& entry : bounds.entries()) {
     const std::string range =
         "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
-    row(bounds.stage_names_[entry.stage.index()], entry.axis.name(), range);
+    row(bounds.data().stage_names[entry.stage.index()], entry.axis.name(), range);
   }
   return out;
 }

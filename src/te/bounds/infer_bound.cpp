@@ -82,11 +82,11 @@ std::vector<IterVar> BoundInference::outgrown_axes() {
   return axes;
 }
 
-Bounds BoundInference::bounds() {
+Bounds::Data BoundInference::bounds() {
   forget_fused_ranges();
-  Bounds bounds;
+  Bounds::Data bounds;
   for (StageId id : graph_.ids()) {
-    bounds.stage_names_.push_back(name_of(graph_.stage(id)));
+    bounds.stage_names.push_back(name_of(graph_.stage(id)));
     for (const IterVar& axis : axes_of(graph_.stage(id))) add(bounds, id, axis);
   }
   return bounds;
@@ -269,13 +269,13 @@ void BoundInference::forget_fused_ranges() {
       if (const Fuse* fuse = std::get_if<Fuse>(&relation)) facts_.bind_bound(fuse->fused.var(), {});
 }
 
-void BoundInference::add(Bounds& bounds, StageId id, const IterVar& axis) {
+void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) {
   const Range* range = ranges_.find(axis);
-  if (!range || bounds.ranges_.contains(axis)) return;
+  if (!range || bounds.ranges.contains(axis)) return;
   const Range simple =
       constant_int(range->min) && constant_int(range->extent) ? *range : simplify(*range, facts_);
-  bounds.ranges_.set(axis, simple);
-  bounds.entries_.push_back({id, axis, simple});
+  bounds.ranges.set(axis, simple);
+  bounds.entries.push_back({id, axis, simple});
 }
 
 void with_inferred(const StageGraph& graph, Tightness tightness,
@@ -298,10 +298,12 @@ void with_inferred(const StageGraph& graph, Tightness tightness,
 
 namespace {
 
-Bounds infer(const StageGraph& graph, Tightness tightness) {
-  Bounds bounds;
-  with_inferred(graph, tightness, [&](BoundInference& inference) { bounds = inference.bounds(); });
-  return bounds;
+Bounds infer(const StageGraph& graph, Tightness tightness,
+             std::shared_ptr<const StageGraph> kept = nullptr) {
+  auto bounds = std::make_shared<Bounds::Data>();
+  with_inferred(graph, tightness, [&](BoundInference& inference) { *bounds = inference.bounds(); });
+  bounds->graph = std::move(kept);
+  return Bounds(std::move(bounds));
 }
 
 }  // namespace
@@ -311,9 +313,7 @@ Bounds infer_exact_bound(const StageGraph& graph) { return infer(graph, Tightnes
 
 Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
   auto graph = std::make_shared<const StageGraph>(freeze(schedule, where));
-  Bounds bounds = infer_bound(*graph);
-  bounds.graph_ = std::move(graph);
-  return bounds;
+  return infer(*graph, Tightness::Known, graph);
 }
 
 }  // namespace tenon::te

@@ -102,6 +102,13 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
                        std::move(options.scalar_params), std::move(code), where}));
 }
 
+std::shared_ptr<const TensorIntrinNode> TensorIntrin::shared() const { return node_.pointer(); }
+const std::string& TensorIntrin::name() const { return node_->name; }
+
+TensorIntrinCall::TensorIntrinCall(TensorIntrin intrin, std::vector<TensorRegion> inputs,
+                                   TensorIntrinCallOptions options)
+    : intrin(std::move(intrin)), inputs(std::move(inputs)), options(std::move(options)) {}
+
 TensorIntrinCall TensorIntrin::operator()(std::vector<TensorRegion> inputs,
                                           TensorIntrinCallOptions options,
                                           SourceLocation where) const {

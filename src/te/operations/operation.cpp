@@ -221,6 +221,10 @@ std::string attrs_text(const std::map<std::string, std::string>& attrs) {
 
 }  // namespace
 
+AxisNames::AxisNames(std::initializer_list<Name> names)
+    : std::vector<std::string>(names.begin(), names.end()) {}
+AxisNames::AxisNames(std::vector<std::string> names) : std::vector<std::string>(std::move(names)) {}
+
 std::ostream& operator<<(std::ostream& out, const Operation& op) {
   const std::string& name = op.name();
   match(

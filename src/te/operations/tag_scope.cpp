@@ -20,7 +20,7 @@ TagScope::TagScope(const Name& tag, SourceLocation where)
             "` is open, and tags do not nest; end that scope first, or give operations a "
             "`.tag` of their own",
         where);
-  open_tag = tag_;
+  open_tag = tag_.pointer();
 }
 
 std::string declared_tag(std::string own) {

@@ -38,6 +38,10 @@ Expr checked_read(const Tensor& tensor, std::vector<Expr> indices, const SourceL
 
 }  // namespace
 
+TensorList::TensorList(const Tensor& tensor) : tensors_{tensor} {}
+TensorList::TensorList(std::initializer_list<Tensor> tensors) : tensors_(tensors) {}
+TensorList::TensorList(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {}
+
 Tensor Tensor::of(const tir::ProducerLoad& load) {
   auto node = std::dynamic_pointer_cast<const TensorNode>(load.producer);
   internal_check(node != nullptr, "a read of something that is no te::Tensor");
@@ -52,7 +56,7 @@ int Tensor::value_index() const { return node_->index; }
 bool Tensor::same_as(const Tensor& other) const {
   return node_->op.same_as(other.node_->op) && node_->index == other.node_->index;
 }
-tir::ProducerRef Tensor::producer() const { return node_; }
+tir::ProducerRef Tensor::producer() const { return node_.pointer(); }
 
 Expr Tensor::read(std::initializer_list<const Operand*> indices,
                   const SourceLocation& where) const {

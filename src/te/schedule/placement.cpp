@@ -162,23 +162,24 @@ void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, s
 }  // namespace
 
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
-  const PlaceEdit self = edit_place(*schedule_, target_, "compute_at", where);
+  const Target own = target();
+  const PlaceEdit self = edit_place(*schedule_, own, "compute_at", where);
   self.check_may_move();
   if (parent.schedule_ != schedule_) self.fail("the other stage is of another schedule");
   if (parent.is_group()) self.fail("a group has no loops to be computed at; use a stage of it");
-  check_has_no_output(*schedule_, target_, self);
-  const StageNumber outer = std::get<StageNumber>(parent.target_);
+  check_has_no_output(*schedule_, own, self);
+  const StageNumber outer = std::get<StageNumber>(parent.target());
   const StageData& target = schedule_->stage(outer);
   if (self.group() && !in_group(*schedule_, target.group, *self.group()))
     self.fail("it belongs to group `" + schedule_->group(*self.group()).name + "`, " +
               describe(target) + " does not; it can only be computed at loops inside of its group");
   for (StageNumber around : chain_of(*schedule_, outer))
-    if (is_or_is_in(*schedule_, around, target_))
+    if (is_or_is_in(*schedule_, around, own))
       self.fail(around == outer ? "it cannot be computed at a loop of itself"
                                 : describe(target) + " is itself computed inside of it");
   const StageEdit at_loop(*schedule_, outer, "compute_at " + self.name() + ", at a loop", where);
   const IterVar loop = at_loop.leaf(given);
-  if (const StageNumber* stage = std::get_if<StageNumber>(&target_))
+  if (const StageNumber* stage = std::get_if<StageNumber>(&own))
     check_holds_readers(*schedule_, *stage, outer, self);
   self.move_to(AttachAt{outer, loop});
   return *this;
@@ -195,7 +196,7 @@ Stage Stage::compute_inline(SourceLocation where) const {
 }
 
 Stage Stage::compute_root(SourceLocation where) const {
-  const PlaceEdit self = edit_place(*schedule_, target_, "compute_root", where);
+  const PlaceEdit self = edit_place(*schedule_, target(), "compute_root", where);
   self.check_may_move();
   self.move_to(AttachRoot{});
   return *this;
