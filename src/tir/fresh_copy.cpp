@@ -10,7 +10,8 @@ namespace {
 
 class Copier {
  public:
-  Copier(VarMap replaced, bool redefine) : replaced_(std::move(replaced)), redefine_(redefine) {}
+  Copier(VarMap replaced, bool redefine)
+      : replaced_(std::move(replaced)), around_views_(replaced_), redefine_(redefine) {}
 
   void replace(const Buffer& old, const Buffer& made) {
     set(replaced_, old->data, made->data);
@@ -80,6 +81,12 @@ class Copier {
  private:
   Var define(const Var& var) {
     if (!redefine_) return var;
+    Var fresh = define_in_view(var);
+    set(around_views_, var, fresh);
+    return fresh;
+  }
+  Var define_in_view(const Var& var) {
+    if (!redefine_) return var;
     Var fresh = var.fresh();
     set(replaced_, var, fresh);
     return fresh;
@@ -97,10 +104,10 @@ class Copier {
 
   /// A view: variables that are its sizes, strides or offset have the values that it gives them.
   Buffer defined_view(const Buffer& view) {
-    define(view->data);
+    define_in_view(view->data);
     for (const std::vector<Expr>& sizes : {view->shape, view->strides, {view->elem_offset}})
       for (const Expr& size : sizes)
-        if (size.as<VarNode>()) define(Var::of(size));
+        if (size.as<VarNode>()) define_in_view(Var::of(size));
     return buffer(view);
   }
 
@@ -126,7 +133,7 @@ class Copier {
     std::vector<Expr> values;
     for (const Expr& value : realize.values) values.push_back(expr(value));
     Expr predicate = expr(realize.predicate);
-    const VarMap outside = replaced_;
+    const VarMap outside = replaced_, around_views = around_views_;
     Block copy = *realize.block;
     for (IterVar& axis : copy.iters) {
       std::optional<Range> dom;
@@ -146,34 +153,43 @@ class Copier {
     if (copy.init) copy.init = stmt(*copy.init);
     copy.body = stmt(copy.body);
     replaced_ = outside;
+    around_views_ = around_views;
     return make_block(std::move(values), std::move(predicate), std::move(copy));
   }
 
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// The same one where nothing of it is replaced. Its sizes may be those of an iteration although
-  /// the memory, which is large enough for all of them, is not.
+  /// The same one where nothing of it is replaced.
   Buffer buffer(const Buffer& b) {
     const auto data = replaced_.find(&b->data.node());
-    if (data != replaced_.end()) {
-      const auto given = given_.find(b.get());
-      if (given != given_.end() && given->second->data.same_as(data->second)) return given->second;
-    } else if (!has_replaced(b->shape) && !has_replaced(b->strides) &&
-               expr(b->elem_offset).same_as(b->elem_offset)) {
+    if (data == replaced_.end()) return of_same_memory(b);
+    const Var made = Var::of(data->second);
+    for (const auto* buffers : {&given_, &copies_})
+      if (const auto known = buffers->find(b.get()); known != buffers->end())
+        if (known->second->data.same_as(made)) return known->second;
+    BufferNode node = with_sizes(*b.get(), replaced_);
+    node.data = made;
+    return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
+  }
+
+  /// Of memory that stays, the sizes may be those of an iteration, where it is large enough for all
+  /// of them. What a view calls its sizes is nothing to it.
+  Buffer of_same_memory(const Buffer& b) {
+    const auto stays = [&](const Expr& e) { return substitute(e, around_views_).same_as(e); };
+    if (std::ranges::all_of(b->shape, stays) && std::ranges::all_of(b->strides, stays) &&
+        stays(b->elem_offset))
       return b;
-    }
-    BufferNode node = *b.get();
-    if (data != replaced_.end()) node.data = Var::of(data->second);
-    for (Expr& extent : node.shape) extent = expr(extent);
-    for (Expr& stride : node.strides) stride = expr(stride);
-    node.elem_offset = expr(node.elem_offset);
+    BufferNode node = with_sizes(*b.get(), around_views_);
     const auto known = copies_.find(b.get());
     if (known != copies_.end() && have_same_parts(*known->second.get(), node)) return known->second;
     return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  bool has_replaced(const std::vector<Expr>& sizes) {
-    return std::ranges::any_of(sizes, [&](const Expr& e) { return !expr(e).same_as(e); });
+  static BufferNode with_sizes(BufferNode node, const VarMap& values) {
+    for (Expr& extent : node.shape) extent = substitute(extent, values);
+    for (Expr& stride : node.strides) stride = substitute(stride, values);
+    node.elem_offset = substitute(node.elem_offset, values);
+    return node;
   }
 
   static bool have_same_parts(const BufferNode& a, const BufferNode& b) {
@@ -183,6 +199,8 @@ class Copier {
   }
 
   VarMap replaced_;
+  /// The same without what views define.
+  VarMap around_views_;
   /// Buffers that take others' places, and those made here.
   std::unordered_map<const BufferNode*, Buffer> given_, copies_;
   bool redefine_;
