@@ -13,7 +13,12 @@ namespace tenon {
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+// Of a larger one it does not forget what has been there when an error is thrown.
+constexpr std::size_t kStackBytes = std::size_t{48} << 20;
+#else
 constexpr std::size_t kStackBytes = std::size_t{512} << 20;
+#endif
 
 /// Enough for all calls between two questions whether the stack is low.
 constexpr std::size_t kReserve = std::size_t{256} << 10;
