@@ -32,8 +32,8 @@ std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size
 std::optional<KnownArray> known_array(const ParamSpec& param);
 
 /// Whether the arguments are these arrays, in memory that may be written where it is. They are then
-/// put into `result`, which otherwise stays as it is: ArgumentChecker takes what is unusual or says
-/// what is wrong.
+/// put into `result`, which otherwise stays as it is: CallCheck takes what is unusual or says what
+/// is wrong.
 bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
                        CheckedArguments& result);
 

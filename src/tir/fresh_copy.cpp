@@ -175,7 +175,9 @@ class Copier {
   /// Of memory that stays, the sizes may be those of an iteration, where it is large enough for all
   /// of them. What a view calls its sizes is nothing to it.
   Buffer of_same_memory(const Buffer& b) {
-    const auto stays = [&](const Expr& e) { return substitute(e, around_views_).same_as(e); };
+    const auto stays = [&](const Expr& e) {
+      return e.as<IntImm>() || substitute(e, around_views_).same_as(e);
+    };
     if (std::ranges::all_of(b->shape, stays) && std::ranges::all_of(b->strides, stays) &&
         stays(b->elem_offset))
       return b;

@@ -1,10 +1,10 @@
 // The tutorials of block programs.
 #include <gtest/gtest.h>
-#include <set>
 
-#include <regex>
-
+#include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "run_tutorial.h"
@@ -94,6 +94,7 @@ TEST(TuneTe, TunesAProgramThatHasNoSchedule) {
 TEST(TuneNetwork, ComputesTheSameInTunedPieces) {
   // Another size than the 16 of the last layer, which would be equal to the others.
   const std::string page = testing::TempDir() + "tune_network.html";
+  std::filesystem::remove(page);
   const Outcome run = run_tutorial("tune_network", "--size=32 --trials=4 --page=" + page);
   EXPECT_EQ(run.status, 0) << run.err << run.out;
   EXPECT_NE(run.out.find("weight 2"), std::string::npos) << run.out;
