@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "tenon/driver/profile.h"
+#include "tests/common/sanitized.h"
 
 namespace tenon {
 namespace {
@@ -76,9 +77,8 @@ TEST(ProfileTimes, AProfiledRunOfMicrosecondStagesTakesLittleLonger) {
   const runtime::Module profiled = build(s, {A, last}, Target("llvm"), {.profile = true});
   const runtime::NDArray a = random(kCount);
   runtime::NDArray b = empty(kCount);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the runtime's functions are instrumented, the stages are not";
-#endif
+  if (testing::kIsSanitized)
+    GTEST_SKIP() << "the runtime's functions are instrumented, the stages are not";
   double ratio = 10;
   for (int attempt = 0; attempt < kAttempts && ratio > 1.1; ++attempt)
     ratio = std::min(ratio, seconds_of(profiled, {a, b}) / seconds_of(plain, {a, b}));

@@ -4,15 +4,12 @@
 #include <string>
 
 #include "tenon/tir/function.h"
+#include "tests/common/sanitized.h"
 
 namespace tenon::tune {
 
 /// Sanitizers take signals over, and more memory than any limit leaves.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kIsSanitized = true;
-#else
-inline constexpr bool kIsSanitized = false;
-#endif
+using testing::kIsSanitized;
 
 /// C = A B of size x size float32, as the course page has it; a block `C` in function `main`.
 tir::IRModule product(int size = 128);

@@ -31,6 +31,11 @@ struct Extern;
 struct TensorCompute;
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
+/// Defined where it is used: who asks for a kind without operation_kind.h hears it from the
+/// compiler.
+template <class T>
+concept Defined = sizeof(T) > 0;
+
 // ---- the handle ---------------------------------------------------------------------------------
 
 /// What computes tensors, or stands for an input: a handle.
@@ -69,7 +74,7 @@ class Operation {
 
   const OperationKind& kind() const;
   /// The kind if it is T, else null.
-  template <class T>
+  template <Defined T>
   const T* as() const;
   const OperationNode* get() const { return node_.get(); }
   /// Whether no other handle refers to the operation.

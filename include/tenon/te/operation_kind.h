@@ -60,7 +60,7 @@ struct TensorCompute {
   std::vector<Expr> scalar_inputs;
 };
 
-template <class T>
+template <Defined T>
 const T* Operation::as() const {
   return std::get_if<T>(&kind());
 }

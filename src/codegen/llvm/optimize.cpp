@@ -56,6 +56,20 @@ auto move_out_of_loops() {
       /*UseMemorySSA=*/true);
 }
 
+/// GVN where that is worth its time. It splits edges one at a time, and numbers all blocks of the
+/// function anew after each, whatever its options: 561 copies of an iteration with conditions took
+/// half a minute. In functions of more blocks than kMostBlocks, which unrolling has made, what is
+/// known on every way is replaced and no more.
+struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
+  static constexpr std::size_t kMostBlocks = 2000;
+
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    if (function.size() > kMostBlocks)
+      return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
+    return llvm::GVNPass().run(function, analyses);
+  }
+};
+
 /// The passes that our own IR needs, each once or twice. LLVM's pipeline for C++ repeats itself and
 /// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
 /// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
@@ -74,7 +88,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
   if (unrolls) loops.addPass(LoopFullUnrollPass(opt_level));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(GVNPass());
+  passes.addPass(ReplaceRedundant());
   passes.addPass(InstCombinePass());
   passes.addPass(DSEPass());
   passes.addPass(move_out_of_loops());

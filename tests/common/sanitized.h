@@ -1,0 +1,13 @@
+// Whether a sanitizer watches: signals are then its own, memory and time are not those of what
+// ships.
+#pragma once
+
+namespace tenon::testing {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+
+}  // namespace tenon::testing
