@@ -104,15 +104,30 @@ class BodyReader {
     const Expr flat = substitute(index, lets_);
     if (body_.owns(buffer)) return true;
     if (!flat.dtype().is_vector()) {
-      body_.accesses.push_back({buffer, flat, 1, is_store});
+      add_access({buffer, flat, 1, is_store});
       return true;
     }
     const Ramp* ramp = flat.as<Ramp>();
     const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
     if (!stride || *stride < 1) return false;
-    body_.accesses.push_back(
-        {buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store, *stride});
+    add_access({buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store, *stride});
     return true;
+  }
+
+  /// Once each: bodies that were unrolled read and store few positions often, and whoever asks
+  /// compares all with all.
+  void add_access(Access access) {
+    const auto [begin, end] = accesses_by_first_.equal_range(access.first.node().hash);
+    for (auto it = begin; it != end; ++it) {
+      const Access& known = body_.accesses[it->second];
+      if (known.buffer->data.same_as(access.buffer->data) && known.is_store == access.is_store &&
+          known.count == access.count && known.stride == access.stride &&
+          known.buffer->dtype == access.buffer->dtype &&
+          structural_equal(known.first, access.first))
+        return;
+    }
+    accesses_by_first_.emplace(access.first.node().hash, body_.accesses.size());
+    body_.accesses.push_back(std::move(access));
   }
 
   void add_sum(const Store& n) {
@@ -134,6 +149,8 @@ class BodyReader {
   }
 
   VectorBody body_;
+  /// Positions in the accesses, by the hash of where they begin.
+  std::unordered_multimap<std::size_t, std::size_t> accesses_by_first_;
   /// Positions in the sums, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
   /// The loops around the current place.

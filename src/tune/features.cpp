@@ -18,6 +18,8 @@ using namespace tir;
 
 constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFacts = 10,
                       kIntensities = 10, kOutput = 2;
+/// Of a store's facts about loops, the one that says how often it runs.
+constexpr std::size_t kIterations = 11;
 constexpr double kLineBytes = 64;
 
 /// A loop around a store, or threads that it runs on.
@@ -291,6 +293,8 @@ class Reader {
 std::size_t feature_count() {
   return kOperations + kLoopFacts + kBuffers * kBufferFacts + kIntensities + kOutput;
 }
+
+float iterations_of(const std::vector<float>& row) { return row[kOperations + kIterations]; }
 
 Features features_of(const IRModule& candidate) {
   Reader reader;

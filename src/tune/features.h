@@ -16,6 +16,9 @@ namespace tenon::tune {
 using Features = std::vector<std::vector<float>>;
 std::size_t feature_count();
 
+/// Of a store: how often it runs, as an amount.
+float iterations_of(const std::vector<float>& row);
+
 /// LowerError for a program that cannot be lowered.
 Features features_of(const tir::IRModule& candidate);
 

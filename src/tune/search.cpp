@@ -131,17 +131,21 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
     collect(children);
     population = std::move(children);
   }
-  sort_by_prediction(unmeasured);
   // A few of those that the model would not take, so that it learns what it does not know.
+  choose(unmeasured, count, options_.epsilon);
+  return unmeasured;
+}
+
+void Search::choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const {
+  sort_by_prediction(candidates);
   Random random = Random::stream(seed_, {kExplore, round_});
   const auto exploring =
-      static_cast<std::size_t>(std::ceil(options_.epsilon * static_cast<double>(count)));
+      static_cast<std::size_t>(std::ceil(at_random * static_cast<double>(count)));
   std::size_t chosen = count > exploring ? count - exploring : 0;
-  for (; chosen < std::min(count, unmeasured.size()); ++chosen)
-    std::swap(unmeasured[chosen], unmeasured[chosen + random.below(unmeasured.size() - chosen)]);
-  if (unmeasured.size() > count)
-    unmeasured.erase(unmeasured.begin() + static_cast<std::ptrdiff_t>(count), unmeasured.end());
-  return unmeasured;
+  for (; chosen < std::min(count, candidates.size()); ++chosen)
+    std::swap(candidates[chosen], candidates[chosen + random.below(candidates.size() - chosen)]);
+  if (candidates.size() > count)
+    candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end());
 }
 
 std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel& model) {
@@ -151,9 +155,10 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
         std::max<std::size_t>(static_cast<std::size_t>(options_.population), 2 * count);
     result = drawn(size);
     std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
-    if (result.size() > count)
-      result.erase(result.begin() + static_cast<std::ptrdiff_t>(count), result.end());
     if (!result.empty()) predict(result, model);
+    // A model that has measured nothing knows little, and learns most from what is spread.
+    constexpr double kAtRandom = 0.5;
+    if (result.size() > count) choose(result, count, kAtRandom);
   } else {
     result = evolved(count, model);
   }

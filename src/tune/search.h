@@ -2,7 +2,8 @@
 //
 // A round starts from the best that were measured and from programs drawn anew, changes decisions
 // of what the model likes for some generations, and gives the unmeasured ones that it likes most.
-// The first round, before anything is known, is drawn only.
+// The first round, before anything is known, is drawn only: half of it is what the model guesses to
+// be fast, the rest is spread.
 #pragma once
 
 #include <unordered_map>
@@ -47,6 +48,8 @@ class Search {
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
   void predict(std::vector<Candidate>& candidates, CostModel& model) const;
   std::vector<Candidate> evolved(std::size_t count, CostModel& model);
+  /// Leaves so many: the likeliest, and a share of them at random.
+  void choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const;
 
   const CandidateMaker& maker_;
   std::vector<s_tir::Trace> designs_;

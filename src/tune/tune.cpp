@@ -74,7 +74,7 @@ class Tuner {
   void choose_model() {
     if (model_) return;
     if (has_boosted_trees()) {
-      model_ = boosted_trees({.seed = options_.seed});
+      model_ = boosted_trees({.target = options_.target, .seed = options_.seed});
     } else {
       model_ = random_model(options_.seed);
       log_.info("Cost model: random (this build has no XGBoost)");

@@ -9,6 +9,7 @@
 #include "tenon/tune/report.h"
 #include "tests/tune/programs.h"
 #include "tune/features.h"
+#include "tune/work.h"
 
 namespace tenon::tune {
 namespace {
@@ -44,6 +45,38 @@ TEST(Features, TellTilesAndKindsOfLoopsApart) {
   EXPECT_EQ(features_of(tiled(8, true)), features_of(tiled(8, true)));
 }
 
+constexpr tir::VectorRegisters kWide{.bits = 512, .count = 32, .for_sums = 24},
+    kNarrow{.bits = 256, .count = 16, .for_sums = 12};
+
+TEST(WorkOf, AMapCountsRegisters) {
+  // 64 floats are 4 registers of 512 bits, and 8 of 256.
+  for (const auto& [registers, expected] : {std::pair(kWide, 4.0), {kNarrow, 8.0}}) {
+    const Work work = work_of(sum_with(1, 64), registers);
+    EXPECT_EQ(work.loads, expected);
+    EXPECT_EQ(work.operations, expected);
+    EXPECT_EQ(work.stores, expected);
+    EXPECT_EQ(work.gathered, 0);
+    EXPECT_EQ(work.waits, 0);
+  }
+}
+
+TEST(WorkOf, WhatStandsStillInALoopIsReadOutsideOfIt) {
+  // In B[k, j] the row's number stands still in the loop of 64: A[i, k] is read once for all of it.
+  s_tir::Schedule sch(product(64));
+  const auto loops = sch.get_loops(sch.get_block("C"));
+  sch.reorder({loops[0], loops[2], loops[1]});
+  sch.vectorize(sch.split(loops[1], {std::nullopt, 16})[1]);
+  sch.decompose_reduction(sch.get_block("C"), loops[2]);
+  EXPECT_EQ(work_of(sch.mod(), kWide).broadcasts, 64 * 64);
+}
+
+TEST(WorkOf, SumsWaitForEachOther) {
+  // Rows may be added up side by side, but a row's sum waits for each of its 64 elements.
+  const Work work = work_of(row_sums(1, 64), kWide);
+  EXPECT_EQ(work.waits + work.memory_waits, 64);
+  EXPECT_GE(work.cycles, 4 * 64);
+}
+
 TEST(RandomModel, GuessesTheSameWithTheSameSeed) {
   const std::vector<tir::IRModule> mods(5, product(16));
   EXPECT_EQ(random_model(3)->predict(mods), random_model(3)->predict(mods));
@@ -55,6 +88,9 @@ TEST(BoostedTrees, OrderWhatTheyHaveNotSeen) {
     EXPECT_THROW(boosted_trees(), RuntimeError);
     GTEST_SKIP() << "this build has no XGBoost";
   }
+  // A first guess needs no lessons.
+  const std::vector<double> guesses = boosted_trees()->predict({tiled(1, false), tiled(16, true)});
+  EXPECT_LT(guesses[0], guesses[1]);
   // A made-up machine, on which wide tiles and vectors are fast.
   const auto speed = [](std::int64_t factor, bool is_vector) {
     return static_cast<double>(factor) / 64 * (is_vector ? 1 : 0.4);

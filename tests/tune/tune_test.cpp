@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -104,6 +105,39 @@ TEST(Page, TheHandWrittenSpaceGivesTheKnownLines) {
   // At the beginning, after each round, at the end.
   EXPECT_EQ(count(run.log, "[task_scheduler.cc:318] \n ID | Name |"), 7);
   EXPECT_EQ(count(run.log, "|      5 |    Y \n"), 1);
+}
+
+/// Likes what was drawn last.
+class LikesTheLast : public CostModel {
+ public:
+  std::size_t asked = 0;
+
+  std::string name() const override { return "last"; }
+  std::vector<std::string> learn(const std::vector<Lesson>&) override { return {}; }
+  std::vector<double> predict(const std::vector<tir::IRModule>& candidates) override {
+    asked = candidates.size();
+    std::vector<double> result;
+    for (std::size_t n = 0; n < asked; ++n) result.push_back(static_cast<double>(n));
+    return result;
+  }
+};
+
+TEST(FirstRound, IsHalfOfWhatTheModelLikesMost) {
+  constexpr int kTrials = 8;
+  const auto model = std::make_shared<LikesTheLast>();
+  TuneOptions options = quick(product(16));
+  options.space = post_order_apply();
+  options.max_trials_global = options.num_trials_per_iter = kTrials;
+  options.cost_model = model;
+  options.log = [](LogLevel, const std::string&) {};
+  const Database database = tune_tir(options);
+  const std::vector<Record> records = database.records(options.mod);
+  ASSERT_EQ(records.size(), static_cast<std::size_t>(kTrials));
+  ASSERT_GT(model->asked, static_cast<std::size_t>(2 * kTrials));
+  const auto liked = std::count_if(records.begin(), records.end(), [&](const Record& record) {
+    return *record.predicted >= static_cast<double>(model->asked - kTrials / 2);
+  });
+  EXPECT_EQ(liked, kTrials / 2);
 }
 
 TEST(Page, ABudgetThatIsUsedUpEndsWithoutAnotherPick) {

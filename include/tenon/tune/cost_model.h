@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
 #pragma GCC visibility push(default)
@@ -35,19 +36,22 @@ class CostModel {
 /// Guesses at random: the control that a real model must beat. The same seed guesses the same.
 std::unique_ptr<CostModel> random_model(std::uint64_t seed = 0);
 
-/// How many trees, how deep, and how much each counts.
+/// What the candidates are for; how many trees, how deep, and how much each counts.
 struct BoostedTreesOptions {
+  Target target = Target("llvm");
   std::uint64_t seed = 0;
-  int max_depth = 10;
-  double eta = 0.2;
-  int rounds = 200;
+  int max_depth = 3;
+  double eta = 0.1;
+  int rounds = 100;
   /// Threads that extract features; 0: physical cores.
   int workers = 0;
 };
 /// Whether this build of Tenon has XGBoost.
 bool has_boosted_trees();
 /// Gradient-boosted regression trees (Chen and Guestrin, KDD 2016) on features of the lowered
-/// program. RuntimeError where this build has no XGBoost.
+/// program. For processors they begin with a guess of the time, from the instructions that a
+/// candidate becomes, and learn by how much it is wrong; so they order candidates before anything
+/// was measured. RuntimeError where this build has no XGBoost.
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune

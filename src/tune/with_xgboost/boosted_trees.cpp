@@ -12,6 +12,7 @@
 #include "tune/features.h"
 #include "tune/parallel_for.h"
 #include "tune/structural_hash.h"
+#include "tune/work.h"
 
 namespace tenon::tune {
 
@@ -21,29 +22,33 @@ void check(int status) {
   if (status != 0) throw RuntimeError(std::string("XGBoost: ") + XGBGetLastError());
 }
 
-/// The rows of several programs, one below the other.
+/// What the model sees of a program, and what it takes its time for before it has learnt anything.
+struct Known {
+  std::vector<float> row;
+  /// Cycles; 1 where there is no guess.
+  double guess = 1;
+};
+
+/// A row for each program.
 class Matrix {
  public:
-  explicit Matrix(const std::vector<const Features*>& programs) {
+  explicit Matrix(const std::vector<const Known*>& programs) : rows_(programs.size()) {
     std::vector<float> values;
-    for (std::size_t n = 0; n < programs.size(); ++n)
-      for (const std::vector<float>& row : *programs[n]) {
-        values.insert(values.end(), row.begin(), row.end());
-        program_of_row_.push_back(n);
-      }
-    check(XGDMatrixCreateFromMat(values.data(), program_of_row_.size(), feature_count(),
-                                 std::nanf(""), &handle_));
+    for (const Known* program : programs)
+      values.insert(values.end(), program->row.begin(), program->row.end());
+    check(XGDMatrixCreateFromMat(values.data(), rows_, programs.front()->row.size(), std::nanf(""),
+                                 &handle_));
   }
   ~Matrix() { XGDMatrixFree(handle_); }
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
 
   DMatrixHandle get() const { return handle_; }
-  const std::vector<std::size_t>& program_of_row() const { return program_of_row_; }
+  std::size_t rows() const { return rows_; }
 
  private:
   DMatrixHandle handle_ = nullptr;
-  std::vector<std::size_t> program_of_row_;
+  std::size_t rows_;
 };
 
 class Booster {
@@ -57,6 +62,8 @@ class Booster {
         {"base_score", "0"},
         {"gamma", "0.001"},
         {"min_child_weight", "0"},
+        // Each tree sees half of the programs: there are few, and their times are noisy.
+        {"subsample", "0.5"},
         {"max_depth", std::to_string(options.max_depth)},
         {"eta", std::to_string(options.eta)},
         {"seed", std::to_string(options.seed % 1000000007)},
@@ -86,17 +93,11 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// A program's prediction is the sum over its stores.
-std::vector<double> summed(const Matrix& matrix, const std::vector<float>& rows,
-                           std::size_t programs) {
-  std::vector<double> result(programs, 0);
-  for (std::size_t n = 0; n < rows.size(); ++n)
-    result[matrix.program_of_row()[n]] += static_cast<double>(rows[n]);
-  return result;
-}
+/// Trees add up logarithms of speeds. What failed is as slow as the slowest that is told apart.
+double logarithm(double speed) { return std::log2(std::max(speed, 1e-3)); }
 
-/// Slow programs are not worth much: what matters is the order of the fast ones.
-double weight_of(double speed) { return std::max(speed, 1e-3); }
+/// Slow programs are worth less: what matters most is the order of the fast ones.
+double weight_of(double speed) { return std::sqrt(std::max(speed, 1e-3)); }
 
 double deviation(const std::vector<double>& predicted, const std::vector<double>& speeds) {
   double sum = 0;
@@ -135,82 +136,112 @@ class BoostedTrees : public CostModel {
       speeds.push_back(lesson.speed);
     }
     if (mods.empty()) return {};
-    const Matrix matrix(features(mods));
-    if (matrix.program_of_row().empty()) return {};
+    const std::vector<const Known*> programs = known(mods);
+    const Matrix matrix(programs);
     booster_ = std::make_unique<Booster>(matrix, options_);
-    return train(matrix, speeds);
+    return train(matrix, programs, speeds);
   }
 
   std::vector<double> predict(const std::vector<tir::IRModule>& candidates) override {
-    if (!booster_ || candidates.empty()) return std::vector<double>(candidates.size(), 0);
-    const Matrix matrix(features(candidates));
-    if (matrix.program_of_row().empty()) return std::vector<double>(candidates.size(), 0);
-    return summed(matrix, booster_->predict(matrix), candidates.size());
+    if (candidates.empty()) return {};
+    const std::vector<const Known*> programs = known(candidates);
+    const std::vector<float> margins =
+        booster_ ? booster_->predict(Matrix(programs)) : std::vector<float>(candidates.size(), 0);
+    return speeds_of(programs, margins);
   }
 
  private:
   /// Lines for the log: one for every 25 rounds.
-  std::vector<std::string> train(const Matrix& matrix, const std::vector<double>& speeds) {
-    constexpr int kLogged = 25, kPatience = 50;
-    const std::size_t rows = matrix.program_of_row().size();
-    std::vector<float> gradients(rows), curvatures(rows);
-    std::vector<float> own(rows, 0);
+  std::vector<std::string> train(const Matrix& matrix, const std::vector<const Known*>& programs,
+                                 const std::vector<double>& speeds) {
+    constexpr int kLogged = 25;
+    // How wrong the guess is; the mean of that is no tree's work.
+    std::vector<double> wrong, weights;
+    for (std::size_t n = 0; n < speeds.size(); ++n) {
+      wrong.push_back(logarithm(speeds[n]) + std::log2(programs[n]->guess));
+      weights.push_back(weight_of(speeds[n]));
+    }
+    offset_ = std::inner_product(wrong.begin(), wrong.end(), weights.begin(), 0.0) /
+              std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<float> own(matrix.rows(), 0), gradients(own), curvatures(own);
     std::vector<std::string> lines;
-    double least = 1e30;
-    int since = 0;
-    for (int round = 0; round < options_.rounds && since < kPatience; ++round) {
-      const std::vector<double> before = summed(matrix, own, speeds.size());
-      for (std::size_t n = 0; n < rows; ++n) {
-        const std::size_t program = matrix.program_of_row()[n];
-        const double weight = weight_of(speeds[program]);
-        gradients[n] = static_cast<float>((before[program] - speeds[program]) * weight);
-        curvatures[n] = static_cast<float>(weight);
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (std::size_t n = 0; n < own.size(); ++n) {
+        gradients[n] =
+            static_cast<float>((static_cast<double>(own[n]) + offset_ - wrong[n]) * weights[n]);
+        curvatures[n] = static_cast<float>(weights[n]);
       }
       booster_->step(matrix, gradients, curvatures);
       own = booster_->predict(matrix);
-      const std::vector<double> predicted = summed(matrix, own, speeds.size());
-      const double now = deviation(predicted, speeds);
-      since = now < least ? 0 : since + 1;
-      least = std::min(least, now);
-      if (round % kLogged == 0) lines.push_back(line(matrix, round, own, predicted, speeds));
+      if (round % kLogged == 0) lines.push_back(line(round, speeds_of(programs, own), speeds));
     }
     return lines;
   }
 
-  std::string line(const Matrix& matrix, int round, const std::vector<float>& own,
-                   const std::vector<double>& predicted, const std::vector<double>& speeds) const {
-    double squares = 0;
-    for (std::size_t n = 0; n < own.size(); ++n) {
-      const double off = static_cast<double>(own[n]) - speeds[matrix.program_of_row()[n]];
-      squares += off * off;
+  std::vector<double> speeds_of(const std::vector<const Known*>& programs,
+                                const std::vector<float>& margins) const {
+    std::vector<double> result;
+    for (std::size_t n = 0; n < programs.size(); ++n)
+      result.push_back(std::exp2(static_cast<double>(margins[n]) + offset_) / programs[n]->guess);
+    return result;
+  }
+
+  std::string line(int round, const std::vector<double>& predicted,
+                   const std::vector<double>& speeds) const {
+    std::vector<double> own, real;
+    for (std::size_t n = 0; n < speeds.size(); ++n) {
+      own.push_back(logarithm(predicted[n]));
+      real.push_back(logarithm(speeds[n]));
     }
-    const double of_rows = std::sqrt(squares / static_cast<double>(own.size()));
+    const double of_logarithms = deviation(own, real);
     char text[160];
     std::snprintf(text, sizeof text,
                   "%s iter %3d: tr-p-rmse: %.6f\ttr-a-peak@32: %.6f\ttr-rmse: %.6f\ttr-rmse: %.6f",
                   name().c_str(), round, deviation(predicted, speeds),
-                  average_peak(predicted, speeds), of_rows, of_rows);
+                  average_peak(predicted, speeds), of_logarithms, of_logarithms);
     return text;
   }
 
   /// Of each program; kept, as the measured ones come again in every round.
-  std::vector<const Features*> features(const std::vector<tir::IRModule>& mods) {
+  std::vector<const Known*> known(const std::vector<tir::IRModule>& mods) {
     std::vector<std::uint64_t> hashes(mods.size());
-    std::vector<Features> made(mods.size());
+    std::vector<Known> made(mods.size());
     parallel_for(mods.size(), options_.workers, [&](std::size_t n) {
       hashes[n] = structural_hash(mods[n]);
-      if (!known_.contains(hashes[n])) made[n] = features_of(mods[n]);
+      if (!known_.contains(hashes[n])) made[n] = look_at(mods[n]);
     });
-    std::vector<const Features*> result;
+    std::vector<const Known*> result;
     for (std::size_t n = 0; n < mods.size(); ++n)
       result.push_back(&known_.try_emplace(hashes[n], std::move(made[n])).first->second);
     return result;
   }
 
+  Known look_at(const tir::IRModule& mod) const {
+    Known result;
+    const Features stores = features_of(mod);
+    const tir::TargetFacts& target = options_.target.facts();
+    if (target.kind == tir::TargetKind::Llvm || target.kind == tir::TargetKind::C) {
+      const Work work = work_of(mod, target.vector_registers);
+      for (const double amount : work.amounts())
+        result.row.push_back(static_cast<float>(std::log2(1 + amount)));
+      result.guess = std::max(work.cycles, 1.0);
+    }
+    // Of the store that runs most often: most of a program's time is one's.
+    std::vector<float> row(feature_count(), 0);
+    const auto busiest = std::max_element(
+        stores.begin(), stores.end(),
+        [](const auto& a, const auto& b) { return iterations_of(a) < iterations_of(b); });
+    if (busiest != stores.end()) row = *busiest;
+    result.row.insert(result.row.end(), row.begin(), row.end());
+    return result;
+  }
+
   BoostedTreesOptions options_;
   /// Looked up only.
-  std::unordered_map<std::uint64_t, Features> known_;
+  std::unordered_map<std::uint64_t, Known> known_;
   std::unique_ptr<Booster> booster_;
+  /// The logarithm of what guesses are multiplied by to be the best time's share.
+  double offset_ = 0;
 };
 
 }  // namespace
