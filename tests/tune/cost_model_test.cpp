@@ -88,8 +88,13 @@ TEST(BoostedTrees, OrderWhatTheyHaveNotSeen) {
     EXPECT_THROW(boosted_trees(), RuntimeError);
     GTEST_SKIP() << "this build has no XGBoost";
   }
-  // A first guess needs no lessons.
-  const std::vector<double> guesses = boosted_trees()->predict({tiled(1, false), tiled(16, true)});
+  // A first guess needs no lessons: elements of a column are read and stored one by one.
+  s_tir::Schedule slow(product(64));
+  const auto loops = slow.get_loops(slow.get_block("C"));
+  const auto rows = slow.split(loops[0], {std::nullopt, 16});
+  slow.reorder({rows[0], loops[1], loops[2], rows[1]});
+  slow.vectorize(rows[1]);
+  const std::vector<double> guesses = boosted_trees()->predict({slow.mod(), tiled(16, true)});
   EXPECT_LT(guesses[0], guesses[1]);
   // A made-up machine, on which wide tiles and vectors are fast.
   const auto speed = [](std::int64_t factor, bool is_vector) {
