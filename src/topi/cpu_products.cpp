@@ -140,12 +140,16 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 constexpr int kBandsOfACore = 4;
 
 /// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
-/// less often the panels come from memory; but the bands are shared out among the cores.
+/// less often the panels come from memory; but the bands are shared out among the cores. Bands are
+/// of one length, as far as that goes: what is left over in the last one is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, int cores) {
   constexpr std::int64_t kLeast = 8, kMost = 32;
   if (!extents.rows) return 2 * kLeast;
-  return static_cast<int>(
-      std::clamp(*extents.rows / tile.rows / cores / kBandsOfACore, kLeast, kMost));
+  const std::int64_t tiles = std::max<std::int64_t>((*extents.rows + tile.rows - 1) / tile.rows, 1);
+  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
+  // One band is shared out by panels of B.
+  const std::int64_t bands = tiles <= 2 * kLeast ? 1 : (tiles + longest - 1) / longest;
+  return static_cast<int>((tiles + bands - 1) / bands);
 }
 
 class MatmulSchedule {

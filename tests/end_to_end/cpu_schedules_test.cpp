@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tenon/driver/target.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
@@ -127,6 +128,25 @@ TEST(CpuMatmul, TakesExtentsOfZero) {
 TEST(CpuMatmul, TakesManyBands) {
   // More than the bands that a core takes, of tiles of 8 rows at least.
   EXPECT_EQ(check_product(4 * 8 * 8 + 3, 19, 3), "");
+}
+
+TEST(CpuMatmul, BandsShareTheTilesOutEvenly) {
+  // Iterations of the loops over tiles of 8 rows: an empty one still runs through the reduction.
+  for (const auto& [rows, tiles] : {std::pair(100, 13), {1000, 125}, {2048, 256}}) {
+    const Tensor A = matrix("A", false, rows, 4), B = matrix("B", false, 4, 64);
+    const Tensor C = matmul(A, B);
+    TargetFacts target = Target("llvm").facts();
+    target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+    target.cores = 1;
+    const tir::IRModule mod =
+        lower(cpu::schedule_matmul(C, target), {A, B, C}, {.simple_mode = true});
+    std::int64_t iterations = 1;
+    walk(mod.functions.at("main").body, [&](const tir::For& loop) {
+      if (loop.var.name().starts_with("ax0.outer"))
+        iterations *= tir::constant_int(loop.extent).value_or(0);
+    });
+    EXPECT_EQ(iterations, tiles) << rows << " rows";
+  }
 }
 
 TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
