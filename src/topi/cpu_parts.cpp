@@ -78,25 +78,16 @@ IterVar share_out_rows(const Stage& stage, const std::vector<IterVar>& rows,
   return row;
 }
 
-namespace {
-
-/// Returns the loop over vectors.
-IterVar split_into_vectors(const Stage& stage, const IterVar& axis, int lanes) {
+IterVar vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
   auto [vectors, lane] = stage.split(axis, lanes);
   stage.vectorize(lane).pragma(vectors, kPartitioned, 1);
   return vectors;
 }
 
-}  // namespace
-
-void vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
-  split_into_vectors(stage, axis, lanes);
-}
-
 IterVar vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
                          const TargetFacts& target) {
   constexpr int kMuch = 32;
-  const IterVar vectors = split_into_vectors(stage, axis, lanes_of(out.dtype(), target));
+  const IterVar vectors = vectorize_loop(stage, axis, lanes_of(out.dtype(), target));
   if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
     stage.pragma(vectors, "stream_stores", 1);
   return vectors;

@@ -43,8 +43,8 @@ te::IterVar share_out_rows(const te::Stage& stage, const std::vector<te::IterVar
 /// Elements that a task is to have.
 inline constexpr int kElementsOfATask = 1 << 13;
 
-/// Elements along the loop by vectors.
-void vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
+/// Elements along the loop by vectors. Returns the loop over vectors.
+te::IterVar vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
 /// The same of a result, which passes by the caches where it is much larger than they are. Returns
 /// the loop over vectors.
 te::IterVar vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,

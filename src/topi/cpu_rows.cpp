@@ -147,6 +147,25 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
+/// While something is computed for a row, memory has time for the next one. What of it is as long
+/// as half of the first cache would drive out what this row needs; less than a kibibyte comes by
+/// itself.
+void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
+                       const TargetFacts& target) {
+  constexpr double kLeast = 1024;
+  const std::optional<double> own = count_of({member.op().output(0).shape().back()});
+  for (const Tensor& tensor : member.op().inputs()) {
+    if (!tensor.op().as<te::Placeholder>() || tensor.ndim() < 2) continue;
+    const std::optional<double> elements = count_of({tensor.shape().back()}),
+                                all = count_of(tensor.shape());
+    if (!elements || elements != own || !all) continue;
+    const int size = tensor.dtype().bytes();
+    if (*elements * size < kLeast || *elements * size > target.caches.l1 / 2.0) continue;
+    if (*all * size > target.caches.l2)
+      member.prefetch(tensor, vectors, static_cast<int>(*elements) / lanes);
+  }
+}
+
 void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
                    const TargetFacts& target) {
   std::vector<RowReduction> reductions;
@@ -186,8 +205,11 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   for (const Operation& op : kept) {
     const Stage member = s[op];
     if (row) member.compute_at(stage, *row);
-    if (member.op().axis().size() > group.rows())
-      vectorize_loop(member, member.op().axis().back(), lanes_of(op.output(0).dtype(), target));
+    if (member.op().axis().size() > group.rows()) {
+      const int lanes = lanes_of(op.output(0).dtype(), target);
+      const IterVar vectors = vectorize_loop(member, member.op().axis().back(), lanes);
+      prefetch_next_row(member, vectors, lanes, target);
+    }
   }
 }
 

@@ -88,6 +88,22 @@ TEST(CpuRows, ReciprocalsAreThoseOfSoftmaxOnly) {
   EXPECT_FALSE(allows_reciprocals(shares, {A, shares}));
 }
 
+TEST(CpuRows, TheNextRowOfALargeMatrixIsPrefetchedWithPowers) {
+  TargetFacts target = Target("llvm").facts();
+  target.caches = {.l1 = 32 << 10, .l2 = 1 << 20};
+  const auto prefetches = [&](int rows, int columns) {
+    const Tensor A = te::placeholder({rows, columns}, "A"), B = softmax(A);
+    const te::Schedule s = chosen(B, target, SourceLocation::current());
+    const std::string text = tir::print_module(lower(s, {A, B}, {.simple_mode = true}));
+    // The element of the next row: as far on as a row is long.
+    return text.find("+ " + std::to_string(columns) + ")], dtype=handle)") != std::string::npos;
+  };
+  EXPECT_TRUE(prefetches(1024, 1024));
+  EXPECT_FALSE(prefetches(128, 1024));    // fits the second cache
+  EXPECT_FALSE(prefetches(1 << 16, 64));  // 256 bytes come by themselves
+  EXPECT_FALSE(prefetches(64, 1 << 16));  // a row fills the first cache many times
+}
+
 TEST(CpuRows, RefusesWhatReducesNothing) {
   const Tensor A = te::placeholder({4, 4}, "A");
   try {
