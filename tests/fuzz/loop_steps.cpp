@@ -183,6 +183,10 @@ std::string ScheduleStep::pragma(const NotedStage& stage) {
     stage.pragma(axis, "import_c", "int tenon_fuzz_unused(void) { return 1; }");
     return "pragma(" + axis.name() + ", import_c)";
   }
+  if (options_.is_inexact && random_.one_in(4)) {
+    stage.pragma(axis, "allow_reciprocals", 1);
+    return "pragma(" + axis.name() + ", allow_reciprocals, 1)";
+  }
   const auto& [key, number] = random_.pick(kPragmas);
   stage.pragma(axis, key, number);
   return "pragma(" + axis.name() + ", " + key + ", " + std::to_string(number) + ")";

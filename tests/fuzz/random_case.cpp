@@ -159,6 +159,7 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
                                                          .for_device = for_device,
                                                          .size = program.size,
                                                          .least_size = program.least_size,
+                                                         .is_inexact = program.tolerance > 0,
                                                          .inputs = program.inputs});
   const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
   const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);

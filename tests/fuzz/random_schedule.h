@@ -33,6 +33,8 @@ struct ScheduleOptions {
   std::optional<Var> size = {};
   /// Nothing is split by a size that may be 0.
   int least_size = 1;
+  /// Results are compared with a tolerance, so that quotients may be products.
+  bool is_inexact = false;
   std::vector<te::Tensor> inputs = {};
 };
 
