@@ -9,6 +9,7 @@
 #include "tenon/tir/parse.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/refusal.h"
+#include "tests/common/sanitized.h"
 
 namespace tenon::testing {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 using runtime::NDArray;
 using te::Expr;
 
-constexpr int kTerms = 100'000;
+constexpr int kTerms = kIsThreadSanitized ? 1'000 : 100'000;
+constexpr int kLevels = kIsThreadSanitized ? 500 : 5'000;
 
 /// a + 1 + 1 + ..., written one after the other.
 template <class T>
@@ -96,7 +98,7 @@ TEST(DeepExpressionTest, Runs) {
       {4}, {"i"},
       [&](Var i) {
         Expr e = A(i);
-        for (int n = 0; n < 5000; ++n) e = (e ^ n) + A(i);
+        for (int n = 0; n < kLevels; ++n) e = (e ^ n) + A(i);
         return e;
       },
       "B");
@@ -104,7 +106,7 @@ TEST(DeepExpressionTest, Runs) {
   NDArray a = NDArray::full({4}, Int(32), 3), b = NDArray::zeros({4}, Int(32));
   mod["main"](a, b);
   std::int32_t expected = 3;
-  for (int n = 0; n < 5000; ++n) expected = (expected ^ n) + 3;
+  for (int n = 0; n < kLevels; ++n) expected = (expected ^ n) + 3;
   EXPECT_EQ(b.data<std::int32_t>()[3], expected);
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tenon/codegen/artifact.h"
+#include "tests/common/sanitized.h"
 
 namespace {
 
@@ -102,6 +103,7 @@ TEST(RefusedMemory, WhileAProgramIsMadeAndScheduled) {
 }
 
 TEST(RefusedMemory, WhileItIsLowered) {
+  if (testing::kIsThreadSanitized) GTEST_SKIP() << "the sanitizer has what it needs of memory";
   const Tiled p;
   const std::string before = p.text();
   EXPECT_GT(refuse_each([&] { p.text(); }), 1000);
@@ -125,6 +127,7 @@ TEST(RefusedMemory, WhilePrimitivesChangeACopyOfTheSchedule) {
 
 // LLVM itself ends the process when it gets no memory, so that C stands for what is compiled.
 TEST(RefusedMemory, WhileItIsWrittenAsC) {
+  if (testing::kIsThreadSanitized) GTEST_SKIP() << "the sanitizer has what it needs of memory";
   const Tiled p;
   const Target target("c");
   const auto source = [&] { return compile(p.s, p.args(), target).source("c"); };

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/common/sanitized.h"
+
 namespace tenon {
 namespace {
 
@@ -159,6 +161,7 @@ TEST(ParallelLoops, ABodyThatFailsStopsTheCallAndHarmsNoOther) {
 }
 
 TEST(Fork, AChildCallsAndBuildsWhatItsParentDid) {
+  if (testing::kIsThreadSanitized) GTEST_SKIP() << "no threads after a fork";
   const RowSums p;
   const runtime::Module module = build(p.s, p.args());
   runtime::set_num_threads(4);
