@@ -220,8 +220,23 @@ class GraphBuilder {
     const std::optional<AttachPoint>& place = graph_.stage(id).place;
     if (!place) return std::nullopt;
     for (StageId reader : graph_.readers(id))
-      if (reader != place->stage && !passes(graph_.attach_path(reader), *place)) return reader;
+      if (reader != place->stage &&
+          (!passes(graph_.attach_path(reader), *place) || is_before_steps(reader, place->stage)))
+        return reader;
     return std::nullopt;
+  }
+
+  /// The initial steps of a scan stand before its loops, also where they are said to be computed at
+  /// one; with them what is computed in their own loops.
+  bool is_before_steps(StageId id, StageId scan) const {
+    const auto is_initial = [&](StageId stage) {
+      return std::ranges::any_of(graph_.stage(stage).scan_parts, [&](const auto& part) {
+        return part && part->role == ScanPart::Role::Initial && part->state.stage == scan;
+      });
+    };
+    return is_initial(id) ||
+           std::ranges::any_of(graph_.attach_path(id),
+                               [&](const AttachPoint& at) { return is_initial(at.stage); });
   }
 
   std::string why_outside(StageId id, StageId reader) const {
@@ -321,7 +336,8 @@ class GraphBuilder {
     const std::vector<IterVar>& own = graph_.stage(id).leaf_iter_vars;
     for (std::size_t n = own.size(); n-- > 0;) loops.push_back({id, own[n]});
     const std::vector<AttachPoint>& path = graph_.attach_path(id);
-    loops.insert(loops.end(), path.begin(), path.end());
+    for (const AttachPoint& at : path)
+      if (!is_before_steps(id, at.stage)) loops.push_back(at);
     return loops;
   }
 
