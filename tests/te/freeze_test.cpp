@@ -201,5 +201,30 @@ TEST(LongChains, AreAStepOfAScan) {
   EXPECT_TRUE(s[last].group().has_value());
 }
 
+/// The fuzzer's seed 521664 was an internal error.
+TEST(FreezeTest, WhatAScanBeginsWithIsComputedBeforeItsLoops) {
+  const Tensor A = placeholder({9, 4}, "A");
+  const Tensor state = placeholder({9, 4}, "state");
+  const Tensor first = compute(
+      {1, 4}, {"t", "i"}, [&](Var t, Var i) { return A(t, i); }, "first");
+  const Tensor next = compute(
+      {9, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + A(t, i); }, "next");
+  const Tensor S = scan(first, next, state, {A}, "S");
+  const Schedule s = create_schedule(S);
+  const Tensor copy = s.cache_read(A, "local", {first, next});
+  s[first].compute_at(s[S], S.op().scan_axis());
+  freeze(s);
+  s[copy].compute_at(s[S], S.op().scan_axis());
+  try {
+    freeze(s);
+    FAIL() << "not refused";
+  } catch (const ScheduleError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("compute_at of stage `A.local`"), std::string::npos) << text;
+    EXPECT_NE(text.find("stage `first` reads it outside"), std::string::npos) << text;
+    EXPECT_NE(text.find("it could be computed at root only"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -229,24 +229,6 @@ TEST_F(MisuseTest, AttachedWhereAReaderCannotSeeIt) {
   refuses([&] { freeze(s); }, {"compute_at of stage `B`", "stage `C` reads it outside"});
 }
 
-/// The fuzzer's seed 521664 was an internal error.
-TEST_F(MisuseTest, WhatAScanBeginsWithIsComputedBeforeItsLoops) {
-  A = placeholder({9, 4}, "A");
-  const Tensor state = placeholder({9, 4}, "state");
-  const Tensor first = compute(
-      {1, 4}, {"t", "i"}, [&](Var t, Var i) { return A(t, i); }, "first");
-  const Tensor next = compute(
-      {9, 4}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + A(t, i); }, "next");
-  const Tensor S = scan(first, next, state, {A}, "S");
-  s = create_schedule(S);
-  const Tensor copy = s.cache_read(A, "local", {first, next});
-  s[first].compute_at(s[S], S.op().scan_axis());
-  freeze(s);
-  s[copy].compute_at(s[S], S.op().scan_axis());
-  refuses([&] { freeze(s); }, {"compute_at of stage `A.local`", "stage `first` reads it outside",
-                               "it could be computed at root only"});
-}
-
 TEST_F(MisuseTest, AttachedToWhatIsInlined) {
   s[C].compute_at(s[D], s[D].axis(0));
   Tensor E = compute(
