@@ -81,6 +81,7 @@ class Counter {
 
   /// Memory that is no larger than all registers; sums are kept in such.
   void keep_in_registers(const Allocate& memory) {
+    if (registers_.bits == 0) return;
     double bits = memory.dtype.bits * memory.dtype.lanes;
     for (const Expr& extent : memory.extents) {
       const auto constant = constant_int(extent);
