@@ -92,11 +92,13 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
 
 /// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans
 /// zero is taken in two halves. In place of a half that would be zero alone stand all values of the
-/// type, as in the known tables.
+/// type, as in the known tables. No divisor (of a loop without iterations), or 0 alone where there
+/// is nothing below it, says nothing.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
+  if (b.min > b.max || (type.is_uint() && b.max <= 0)) return Bound::of_type(type);
   if (b.min > 0 || b.max < 0) return at_corners(a, b, op);
-  if (type.is_uint() && b.max > 0) return at_corners(a, Bound{1, b.max}, op);
+  if (type.is_uint()) return at_corners(a, Bound{1, b.max}, op);
   const Bound below = b.min < 0 ? Bound{b.min, -1} : Bound::of_type(type);
   const Bound above = b.max > 0 ? Bound{1, b.max} : Bound::of_type(type);
   return hull(at_corners(a, below, op), at_corners(a, above, op));

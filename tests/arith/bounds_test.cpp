@@ -102,6 +102,19 @@ TEST(Bounds, ContainEveryQuotientAndRemainder) {
   }
 }
 
+/// Of a loop without iterations, and of an unsigned 0.
+TEST(Bounds, OfAQuotientWithoutADivisorAreThoseOfItsType) {
+  const Var a("a"), none("none"), w("w", UInt(8)), zero("zero", UInt(8));
+  Facts facts;
+  facts.bind(a, Range(0, 8));
+  facts.bind(none, Range::from_min_extent(0, 0));
+  facts.bind(zero, Range::from_min_extent(make_int(UInt(8), 0), make_int(UInt(8), 1)));
+  for (const BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::TruncDiv}) {
+    EXPECT_EQ(const_bound(make_binary(op, a, none), facts), const_bound(Var("any"), Facts()));
+    EXPECT_EQ(const_bound(make_binary(op, w, zero), facts), (ConstBound{0, 255}));
+  }
+}
+
 // ---- facts --------------------------------------------------------------------------------------
 
 TEST(Facts, EndWithTheirScope) {

@@ -340,31 +340,6 @@ TEST(FusedTilesTest, WhatIsSplitAndFusedAgainHasNoRows) {
 // ---- as an option -------------------------------------------------------------------------------
 
 /// 7 tiles of 3 cover 21 of 20 elements: exact bounds keep 20.
-/// The memory's second dimension is as long as an iteration needs, whatever that loop becomes.
-TEST(VectorizedTilesTest, HaveSizesOfTheIterationThatComputesThem) {
-  const te::Tensor A = te::placeholder({6, 4, 6}, "A", Int(32));
-  const te::Tensor B = te::compute(
-      {6, 4, 6}, {"i", "j", "l"}, [&](Var i, Var j, Var l) { return A(i, j, l) + 1; }, "B");
-  const te::IterVar k = te::reduce_axis({0, 6}, "k");
-  const te::Tensor C = te::compute(
-      {},
-      [&](std::span<const Var>) {
-        return te::sum(B(k, floordiv(k, 3), 5 - k) * B(k, floormod(k, 2), floordiv(k, 4)), {k});
-      },
-      "C");
-  const te::Schedule s = te::create_schedule(C);
-  const te::Tensor parts = s.rfactor(C, s[C].split(k, 4).outer, 0);
-  const te::IterVar part = s[parts].op().axis()[0];
-  s[parts].vectorize(part);
-  s[B].transform_layout([](Var i, Var j, Var l) -> std::vector<Expr> {
-    return {i, te::axis_separator(), j, l};
-  });
-  s[B].compute_at(s[parts], part);
-  EXPECT_EQ(compare_with_default(
-                s, {A, C}, {.build = {.bounds = Bounds::Exact, .passes = {.disable_cse = true}}}),
-            "");
-}
-
 TEST(ExactOptionTest, LowerAndBuildTakeIt) {
   te::Tensor A = te::placeholder({40}, "A");
   te::Tensor P = te::compute(

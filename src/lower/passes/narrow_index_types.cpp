@@ -1,6 +1,8 @@
 #include "lower/passes/narrow_index_types.h"
 
 #include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "tenon/arith/facts.h"
 #include "tenon/tir/walk.h"
@@ -70,7 +72,7 @@ class Narrower {
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
-      return make_stmt(Store{store->buffer, as(store->value.dtype(), expr(store->value)),
+      return make_stmt(Store{buffer(store->buffer), as(store->value.dtype(), expr(store->value)),
                              indices(store->indices)});
     if (const For* loop = s.as<For>()) {
       const Var var = renamed(loop->var);
@@ -111,6 +113,26 @@ class Narrower {
     return make_stmt(std::move(result));
   }
 
+  /// Its sizes may be those of an iteration, as those of its allocation are.
+  Buffer buffer(const Buffer& b) {
+    const auto [known, is_new] = buffers_.try_emplace(b.get(), b);
+    if (!is_new) return known->second;
+    const bool outer = std::exchange(in_index_, false);
+    BufferNode node = *b.get();
+    bool is_same = true;
+    const auto renew = [&](Expr& e) {
+      const Expr narrow = expr(e);
+      is_same = is_same && narrow.same_as(e);
+      e = narrow;
+    };
+    for (Expr& extent : node.shape) renew(extent);
+    for (Expr& stride : node.strides) renew(stride);
+    renew(node.elem_offset);
+    in_index_ = outer;
+    return is_same ? b
+                   : buffers_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
+  }
+
   std::vector<Expr> indices(const std::vector<Expr>& list) {
     const bool outer = in_index_;
     in_index_ = true;
@@ -136,7 +158,7 @@ class Narrower {
     if (const Load* load = e.as<Load>()) {
       const bool outer = fits_;
       fits_ = true;
-      const Expr result = make_load(load->buffer, indices(load->indices));
+      const Expr result = make_load(buffer(load->buffer), indices(load->indices));
       fits_ = outer;
       return result;
     }
@@ -167,6 +189,8 @@ class Narrower {
 
   const Survey& survey_;
   VarMap narrowed_;
+  /// Look-up only.
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;
 };
