@@ -21,6 +21,7 @@
 #include "lower/passes/lower_blocks.h"
 #include "lower/passes/lower_intrinsics.h"
 #include "lower/passes/narrow_index_types.h"
+#include "lower/passes/order_sums.h"
 #include "lower/passes/pack_stores.h"
 #include "lower/passes/part_lane_buffers.h"
 #include "lower/passes/partition_loops.h"
@@ -169,6 +170,9 @@ constexpr std::array kHost = {
         keeps_sums},
     Pass{"localize-sums", localize_sums, Form::Lowered, Form::Lowered,
          "after loops were jammed, which sets sums side by side that then stay in place together",
+         keeps_sums},
+    Pass{"order-sums", order_sums, Form::Lowered, Form::Lowered,
+         "after it is settled which sums are in registers; while loads are whole expressions",
          keeps_sums},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
