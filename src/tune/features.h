@@ -19,7 +19,7 @@ std::size_t feature_count();
 /// Of a store: how often it runs, as an amount.
 float iterations_of(const std::vector<float>& row);
 
-/// LowerError for a program that cannot be lowered.
-Features features_of(const tir::IRModule& candidate);
+/// Of loops without blocks (loops_of).
+Features features_of(const tir::IRModule& loops);
 
 }  // namespace tenon::tune

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/lower/fast_math_passes.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
@@ -19,8 +21,16 @@ using namespace tir;
 // Of today's processors: what is done in a cycle, and cycles until a result is there.
 constexpr double kOperationsPerCycle = 2, kReadsPerCycle = 2, kStoresPerCycle = 1,
                  kIndicesPerCycle = 4, kSumLatency = 4, kMemoryLatency = 9, kCallCycles = 20;
+/// Most of them take registers of 512 bits by halves, or need both of their units for one.
+constexpr int kWholeBits = 256;
 /// Code generators write out innermost loops of so few iterations.
 constexpr double kUnrolledLater = 16;
+
+/// A value that is kept from the store that needs it first to the one that needs it last.
+struct Known {
+  Expr value;
+  std::size_t first, last, uses = 1;
+};
 
 /// What is done once in each iteration of a loop, without the loops inside.
 struct Piece {
@@ -28,7 +38,9 @@ struct Piece {
   double times = 1;
   Work work = {};
   /// What it has computed, by hash.
-  std::unordered_multimap<std::size_t, Expr> known = {};
+  std::unordered_multimap<std::size_t, Known> known = {};
+  /// Stores so far, the current one included.
+  std::size_t stores = 0;
   /// By element: sums that wait for each other.
   std::unordered_map<std::size_t, double> chains = {}, memory_chains = {};
 };
@@ -100,6 +112,7 @@ class Counter {
 
   void store(const Store& s) {
     total.statements += 1;
+    here().stores += 1;
     value(s.value);
     value(s.indices[0]);
     const bool is_register = in_registers_.contains(&s.buffer->data.node());
@@ -170,11 +183,48 @@ class Counter {
   /// Notes that the piece computes it.
   static bool is_new(const Expr& e, Piece& piece) {
     const auto [begin, end] = piece.known.equal_range(e.node().hash);
-    if (std::any_of(begin, end,
-                    [&](const auto& entry) { return structural_equal(entry.second, e); }))
-      return false;
-    piece.known.emplace(e.node().hash, e);
-    return true;
+    const auto known = std::find_if(
+        begin, end, [&](const auto& entry) { return structural_equal(entry.second.value, e); });
+    if (known == end) {
+      piece.known.emplace(e.node().hash, Known{e, piece.stores, piece.stores});
+      return true;
+    }
+    known->second.last = piece.stores;
+    known->second.uses += 1;
+    return false;
+  }
+
+  /// Code generators keep what was read until its last use. Beyond the registers it goes to the
+  /// stack, first what is needed last, and comes back for each further use.
+  void add_spills(const Piece& piece, Work& own) const {
+    if (registers_.count == 0) return;
+    std::vector<const Known*> kept;
+    for (const auto& [hash, known] : piece.known)
+      if (known.last > known.first && known.value.as<Load>()) kept.push_back(&known);
+    std::sort(kept.begin(), kept.end(), [](const Known* a, const Known* b) {
+      return std::pair(a->first, a->last) < std::pair(b->first, b->last);
+    });
+    constexpr double kOthers = 2;
+    const double free = registers_.count - kOthers - static_cast<double>(piece.chains.size());
+    const auto room = static_cast<std::size_t>(std::max(free, 1.0));
+    // Sums that find none are stored and read by each addition.
+    if (free < 1) {
+      own.spills += 1 - free;
+      own.stores += 1 - free;
+      own.loads += 1 - free;
+    }
+    std::multimap<std::size_t, const Known*> live;
+    for (const Known* known : kept) {
+      live.erase(live.begin(), live.upper_bound(known->first));
+      live.emplace(known->last, known);
+      if (live.size() <= room) continue;
+      const auto furthest = std::prev(live.end());
+      const double registers = registers_for(furthest->second->value.dtype());
+      own.spills += registers;
+      own.stores += registers;
+      own.loads += registers * static_cast<double>(furthest->second->uses - 1);
+      live.erase(furthest);
+    }
   }
 
   /// Of the innermost loop in which the value changes.
@@ -195,14 +245,17 @@ class Counter {
       for (const auto& [element, length] : chains) most = std::max(most, length);
       return most;
     };
-    const Work& own = piece.work;
+    Work own = piece.work;
+    add_spills(piece, own);
     const double waits = longest(piece.chains), memory_waits = longest(piece.memory_chains);
     // What runs side by side costs as much as what takes longest.
-    const double cycles = std::max({own.operations / kOperationsPerCycle,
-                                    (own.loads + own.broadcasts + own.gathered) / kReadsPerCycle,
-                                    own.stores / kStoresPerCycle, own.indices / kIndicesPerCycle,
-                                    waits * kSumLatency, memory_waits * kMemoryLatency}) +
-                          own.calls * kCallCycles + own.iterations + own.guards;
+    const double parts = registers_.bits > kWholeBits ? 2 : 1;
+    const double cycles =
+        std::max({parts * own.operations / kOperationsPerCycle,
+                  (parts * own.loads + own.broadcasts + own.gathered) / kReadsPerCycle,
+                  parts * own.stores / kStoresPerCycle, own.indices / kIndicesPerCycle,
+                  waits * kSumLatency, memory_waits * kMemoryLatency}) +
+        own.calls * kCallCycles + own.iterations + own.guards;
     for (const auto& [sum, once] : {std::pair(&total.operations, own.operations),
                                     {&total.loads, own.loads},
                                     {&total.broadcasts, own.broadcasts},
@@ -212,6 +265,7 @@ class Counter {
                                     {&total.indices, own.indices},
                                     {&total.iterations, own.iterations},
                                     {&total.guards, own.guards},
+                                    {&total.spills, own.spills},
                                     {&total.waits, waits},
                                     {&total.memory_waits, memory_waits},
                                     {&total.cycles, cycles}})
@@ -230,18 +284,21 @@ class Counter {
 }  // namespace
 
 std::vector<double> Work::amounts() const {
-  return {operations, loads,  broadcasts, gathered,     stores, calls,      indices,
-          iterations, guards, waits,      memory_waits, cycles, statements, sums};
+  return {operations, loads,  broadcasts, gathered,     stores, calls,      indices, iterations,
+          guards,     spills, waits,      memory_waits, cycles, statements, sums};
 }
 
-Work work_of(const IRModule& candidate, const VectorRegisters& registers) {
+Work work_of(const IRModule& loops, const TargetFacts& target) {
   lowering::PipelineOptions options;
   options.passes.verify = false;
-  options.passes.vector_registers = registers;
-  Counter counter(registers);
-  for (const auto& [name, func] : candidate.functions)
-    counter.add(lowering::run_passes(lowering::host_passes(), lowering::run_pipeline(func, options),
-                                     options));
+  options.passes.vector_registers = target.vector_registers;
+  Counter counter(target.vector_registers);
+  for (const auto& [name, func] : loops.functions) {
+    PrimFunc body = lowering::run_pipeline(func, options);
+    if (target.fast_math)
+      body = lowering::run_passes(lowering::fast_math_passes(), std::move(body), options);
+    counter.add(lowering::run_passes(lowering::host_passes(), std::move(body), options));
+  }
   return counter.total;
 }
 

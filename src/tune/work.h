@@ -28,9 +28,11 @@ struct Work {
   /// On indices, but for what grows by a constant in a loop.
   double indices = 0;
   double iterations = 0, guards = 0;
+  /// What was read and finds no register until its last use; loads and stores have its ways too.
+  double spills = 0;
   /// Sums that wait for the one before, in registers and in memory.
   double waits = 0, memory_waits = 0;
-  /// Of the processor, for all of that, as if caches held everything.
+  /// Of the processor, for all of that, as if the first cache held everything (traffic.h).
   double cycles = 0;
   /// In the text.
   double statements = 0;
@@ -41,7 +43,8 @@ struct Work {
   std::vector<double> amounts() const;
 };
 
-/// On a processor with these registers. LowerError for a program that cannot be lowered.
-Work work_of(const tir::IRModule& candidate, const tir::VectorRegisters& registers);
+/// Of loops without blocks (loops_of), on a processor with these registers. LowerError for a
+/// program that cannot be lowered.
+Work work_of(const tir::IRModule& loops, const tir::TargetFacts& target);
 
 }  // namespace tenon::tune

@@ -8,7 +8,9 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/tune/report.h"
 #include "tests/tune/programs.h"
+#include "tune/accesses.h"
 #include "tune/features.h"
+#include "tune/traffic.h"
 #include "tune/work.h"
 
 namespace tenon::tune {
@@ -25,14 +27,14 @@ tir::IRModule tiled(std::int64_t factor, bool is_vector) {
 }
 
 TEST(Features, AreARowForEachStore) {
-  const Features rows = features_of(product_relu(16));
+  const Features rows = features_of(loops_of(product_relu(16)));
   // The init, the update and the maximum.
   ASSERT_EQ(rows.size(), 3u);
   for (const std::vector<float>& row : rows) EXPECT_EQ(row.size(), feature_count());
 }
 
 TEST(Features, CountOperationsOfAllIterations) {
-  const Features rows = features_of(product(16));
+  const Features rows = features_of(loops_of(product(16)));
   ASSERT_EQ(rows.size(), 2u);
   // The first two numbers of the update: additions and multiplications, log2(1 + 16^3).
   EXPECT_FLOAT_EQ(rows[1][0], std::log2(1.0f + 16 * 16 * 16));
@@ -40,9 +42,9 @@ TEST(Features, CountOperationsOfAllIterations) {
 }
 
 TEST(Features, TellTilesAndKindsOfLoopsApart) {
-  EXPECT_NE(features_of(tiled(4, false)), features_of(tiled(8, false)));
-  EXPECT_NE(features_of(tiled(8, false)), features_of(tiled(8, true)));
-  EXPECT_EQ(features_of(tiled(8, true)), features_of(tiled(8, true)));
+  EXPECT_NE(features_of(loops_of(tiled(4, false))), features_of(loops_of(tiled(8, false))));
+  EXPECT_NE(features_of(loops_of(tiled(8, false))), features_of(loops_of(tiled(8, true))));
+  EXPECT_EQ(features_of(loops_of(tiled(8, true))), features_of(loops_of(tiled(8, true))));
 }
 
 constexpr tir::VectorRegisters kWide{.bits = 512, .count = 32, .for_sums = 24},
@@ -51,7 +53,7 @@ constexpr tir::VectorRegisters kWide{.bits = 512, .count = 32, .for_sums = 24},
 TEST(WorkOf, AMapCountsRegisters) {
   // 64 floats are 4 registers of 512 bits, and 8 of 256.
   for (const auto& [registers, expected] : {std::pair(kWide, 4.0), {kNarrow, 8.0}}) {
-    const Work work = work_of(sum_with(1, 64), registers);
+    const Work work = work_of(loops_of(sum_with(1, 64)), {.vector_registers = registers});
     EXPECT_EQ(work.loads, expected);
     EXPECT_EQ(work.operations, expected);
     EXPECT_EQ(work.stores, expected);
@@ -67,14 +69,48 @@ TEST(WorkOf, WhatStandsStillInALoopIsReadOutsideOfIt) {
   sch.reorder({loops[0], loops[2], loops[1]});
   sch.vectorize(sch.split(loops[1], {std::nullopt, 16})[1]);
   sch.decompose_reduction(sch.get_block("C"), loops[2]);
-  EXPECT_EQ(work_of(sch.mod(), kWide).broadcasts, 64 * 64);
+  EXPECT_EQ(work_of(loops_of(sch.mod()), {.vector_registers = kWide}).broadcasts, 64 * 64);
 }
 
 TEST(WorkOf, SumsWaitForEachOther) {
   // Rows may be added up side by side, but a row's sum waits for each of its 64 elements.
-  const Work work = work_of(row_sums(1, 64), kWide);
+  const Work work = work_of(loops_of(row_sums(1, 64)), {.vector_registers = kWide});
   EXPECT_EQ(work.waits + work.memory_waits, 64);
   EXPECT_GE(work.cycles, 4 * 64);
+}
+
+/// Small caches of 8 ways: the first keeps 64 lines.
+constexpr tir::CacheBytes kCaches{.l1 = 4096, .l2 = 1 << 20};
+
+TEST(TrafficOf, WhatTheFirstCacheHoldsIsFetchedOnce) {
+  // Three arrays of 16 x 16 floats are 16 lines each; the init touches one of them.
+  EXPECT_EQ(traffic_of(loops_of(product(16)), kCaches).into_l1, 16 + 3 * 16);
+}
+
+TEST(TrafficOf, WhatDoesNotFitIsFetchedForEachIterationOutside) {
+  // 64 x 64 floats are 256 lines, and the second factor does not fit: of each row of the results
+  // it is fetched anew, while rows of the first factor and of the results are fetched once.
+  s_tir::Schedule sch(product(64));
+  const auto loops = sch.get_loops(sch.get_block("C"));
+  sch.reorder({loops[0], loops[2], loops[1]});
+  sch.decompose_reduction(sch.get_block("C"), loops[2]);
+  EXPECT_EQ(traffic_of(loops_of(sch.mod()), kCaches).into_l1, 256 + 256 + 256 + 64 * 256);
+  EXPECT_EQ(traffic_of(loops_of(sch.mod()), kCaches).into_l2, 256 + 3 * 256);
+}
+
+TEST(TrafficOf, RowsThatFallOntoTheSameSetsTakeMoreRoom) {
+  // A tile of 32 rows of a line each. Where rows are 4 KiB apart all of them are in one set, and
+  // the next row of results finds none of them; 128 bytes more, and it finds them all.
+  const auto tile = [](std::int64_t width) {
+    s_tir::Schedule sch(product(width));
+    const auto loops = sch.get_loops(sch.get_block("C"));
+    const auto columns = sch.split(loops[1], {std::nullopt, 16});
+    const auto terms = sch.split(loops[2], {std::nullopt, 32});
+    sch.reorder({columns[0], terms[0], loops[0], terms[1], columns[1]});
+    return traffic_of(loops_of(sch.mod()), {.l1 = 1 << 14, .l2 = 1 << 20}).into_l1 /
+           static_cast<double>(width * width * width);
+  };
+  EXPECT_GT(tile(1024), 2 * tile(1056));
 }
 
 TEST(RandomModel, GuessesTheSameWithTheSameSeed) {

@@ -9,9 +9,11 @@
 #include "tenon/support/error.h"
 #include "tenon/tune/cost_model.h"
 #include "tenon/tune/measure.h"
+#include "tune/accesses.h"
 #include "tune/features.h"
 #include "tune/parallel_for.h"
 #include "tune/structural_hash.h"
+#include "tune/traffic.h"
 #include "tune/work.h"
 
 namespace tenon::tune {
@@ -120,6 +122,16 @@ double average_peak(const std::vector<double>& predicted, const std::vector<doub
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
 }
 
+/// Memory works while the processor does, if not always. What is read once and kept in a register
+/// is no traffic, however often the loops say that it is read.
+double cycles_of(const Work& work, const Traffic& traffic) {
+  constexpr double kCyclesOfALine = 2, kShareThatWaits = 0.25;
+  const double most = work.loads + work.broadcasts + work.gathered + work.stores;
+  const double memory =
+      kCyclesOfALine * (std::min(traffic.into_l1, most) + std::min(traffic.into_l2, most));
+  return std::max(work.cycles, memory) + kShareThatWaits * std::min(work.cycles, memory);
+}
+
 class BoostedTrees : public CostModel {
  public:
   explicit BoostedTrees(const BoostedTreesOptions& options) : options_(options) {
@@ -218,13 +230,17 @@ class BoostedTrees : public CostModel {
 
   Known look_at(const tir::IRModule& mod) const {
     Known result;
-    const Features stores = features_of(mod);
+    const tir::IRModule loops = loops_of(mod);
+    const Features stores = features_of(loops);
     const tir::TargetFacts& target = options_.target.facts();
     if (target.kind == tir::TargetKind::Llvm || target.kind == tir::TargetKind::C) {
-      const Work work = work_of(mod, target.vector_registers);
-      for (const double amount : work.amounts())
+      const Work work = work_of(loops, target);
+      const Traffic traffic = traffic_of(loops, target.caches);
+      std::vector<double> amounts = work.amounts();
+      amounts.insert(amounts.end(), {traffic.into_l1, traffic.into_l2});
+      for (const double amount : amounts)
         result.row.push_back(static_cast<float>(std::log2(1 + amount)));
-      result.guess = std::max(work.cycles, 1.0);
+      result.guess = std::max(cycles_of(work, traffic), 1.0);
     }
     // Of the store that runs most often: most of a program's time is one's.
     std::vector<float> row(feature_count(), 0);
