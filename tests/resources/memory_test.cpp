@@ -7,9 +7,9 @@
 
 #include <cstdlib>
 #include <new>
-#include <sstream>
 
 #include "tenon/codegen/artifact.h"
+#include "tenon/tir/print.h"
 #include "tests/common/sanitized.h"
 
 namespace {
@@ -91,19 +91,20 @@ struct Tiled {
     s[twice].compute_at(s[C], io);
   }
   std::vector<LowerArgument> args() const { return {A, B, C}; }
-  std::string text() const {
-    std::ostringstream out;
-    out << lower(s, args());
-    return out.str();
-  }
+  /// (A stream that gets no memory says so by a flag.)
+  std::string text() const { return tir::print_module(lower(s, args())); }
 };
+
+/// Sanitizers follow stacks by thread, so that the passes have one of their own there
+/// (support/deep_stack.cpp), which is given all that it asks for.
+constexpr const char* kOnAnotherStack = "instrumented passes run in another thread";
 
 TEST(RefusedMemory, WhileAProgramIsMadeAndScheduled) {
   EXPECT_GT(refuse_each([] { const Tiled p; }), 100);
 }
 
 TEST(RefusedMemory, WhileItIsLowered) {
-  if (testing::kIsThreadSanitized) GTEST_SKIP() << "the sanitizer has what it needs of memory";
+  if (testing::kIsSanitized) GTEST_SKIP() << kOnAnotherStack;
   const Tiled p;
   const std::string before = p.text();
   EXPECT_GT(refuse_each([&] { p.text(); }), 1000);
@@ -127,7 +128,7 @@ TEST(RefusedMemory, WhilePrimitivesChangeACopyOfTheSchedule) {
 
 // LLVM itself ends the process when it gets no memory, so that C stands for what is compiled.
 TEST(RefusedMemory, WhileItIsWrittenAsC) {
-  if (testing::kIsThreadSanitized) GTEST_SKIP() << "the sanitizer has what it needs of memory";
+  if (testing::kIsSanitized) GTEST_SKIP() << kOnAnotherStack;
   const Tiled p;
   const Target target("c");
   const auto source = [&] { return compile(p.s, p.args(), target).source("c"); };
