@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""fuzz_tables.py FILE ...: the tables of `fuzz --coverage-json`, of several runs added up, as text for a page.
+
+A cell is how often it was met, and how often accepted where that is less; "." was not met. Behind each table
+stand the rows that no run met, and the rows of which nothing was accepted.
+"""
+
+import collections
+import json
+import sys
+
+
+def added(paths):
+    """{table: {(what, option): {column: [met, accepted]}}}, in the order of the files' rows."""
+    tables = {}
+    for path in paths:
+        with open(path) as file:
+            for name, rows in json.load(file).items():
+                table = tables.setdefault(name, {})
+                for row in rows:
+                    cells = table.setdefault((row["what"], row["option"]),
+                                             collections.defaultdict(lambda: [0, 0]))
+                    for column, count in row["cells"].items():
+                        cells[column][0] += count["met"]
+                        cells[column][1] += count["accepted"]
+    return tables
+
+
+def text_of(met, accepted):
+    return "." if met == 0 else str(met) if met == accepted else f"{met}/{accepted}"
+
+
+def print_table(name, table):
+    columns = list(next(iter(table.values())))
+    print(f"### {name[0].upper() + name[1:]}\n\n```")
+    names = [what + (f" {option}" if option else "") for what, option in table]
+    lines = [["", *columns]] + [[row, *(text_of(*cells[column]) for column in columns)]
+                                for row, cells in zip(names, table.values())]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(columns) + 1)]
+    for line in lines:
+        print((line[0].ljust(widths[0]) + "".join(
+            "  " + cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))).rstrip())
+    print("```\n")
+    sums = [[sum(cell[n] for cell in cells.values()) for n in (0, 1)] for cells in table.values()]
+    not_met = [row for row, (met, _) in zip(names, sums) if not met]
+    refused = [row for row, (met, accepted) in zip(names, sums) if met and not accepted]
+    print(f"Not met: {', '.join(not_met) or 'none'}. Never accepted: {', '.join(refused) or 'none'}.\n")
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    for name, table in added(sys.argv[1:]).items():
+        print_table(name, table)
+
+
+if __name__ == "__main__":
+    main()
