@@ -30,6 +30,7 @@
 #include "lower/passes/renormalize_splits.h"
 #include "lower/passes/rewrite_storage.h"
 #include "lower/passes/rewrite_unsafe_selects.h"
+#include "lower/passes/scalarize_elements.h"
 #include "lower/passes/simplify.h"
 #include "lower/passes/split_wide_vectors.h"
 #include "lower/passes/trim_loops.h"
@@ -138,10 +139,14 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
+    Pass{
+        "scalarize-elements", scalarize_elements, Form::Lowered, Form::Lowered,
+        "after the text, which shows memory of vectors; before all that looks at what memory holds",
+        widens_vectors},
     Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
-         "first, while the stores of a tile stand as the schedule has put them"},
+         "early, while the stores of a tile stand as the schedule has put them"},
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
-         "early, so that the loops it makes are loops of vectors like any other", widens_vectors},
+         "soon, so that the loops it makes are loops of vectors like any other", widens_vectors},
     Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
          "before loops are vectorised, to which the stores of an unrolled loop look scattered",
          widens_vectors},
