@@ -4,6 +4,16 @@
 
 namespace tenon::fuzz {
 
+namespace {
+
+/// Of padded memory, in elements: the interpreter notes of each who has written it, for which a
+/// case must not take a machine's whole memory.
+constexpr std::int64_t kMostAligned = 1 << 22;
+/// Sizes that only the call knows are about as long.
+constexpr std::int64_t kLikelySize = 64;
+
+}  // namespace
+
 std::string ScheduleStep::compute_at(const NotedStage& stage) {
   const std::vector<NotedStage> near = readers(stage);
   const std::vector<NotedStage> any = computed_stages();
@@ -157,8 +167,16 @@ std::string ScheduleStep::producer_at_reader(const NotedStage& stage) {
 
 std::string ScheduleStep::storage_align(const NotedStage& stage) {
   if (stage.op().axis().empty()) return "";
-  const te::IterVar axis = random_.pick(stage.op().axis());
-  const int by = random_.one_in(20) ? 1 << random_.between(12, 16) : random_.between(1, 8);
+  const std::vector<te::IterVar>& axes = stage.op().axis();
+  const int chosen = random_.between(0, static_cast<int>(axes.size()) - 1);
+  const te::IterVar& axis = axes[static_cast<std::size_t>(chosen)];
+  const bool is_far = random_.one_in(20);
+  int by = is_far ? 1 << random_.between(12, 16) : random_.between(1, 8);
+  std::int64_t elements = by;
+  for (int n = 0; n <= chosen && elements <= kMostAligned; ++n)
+    elements *=
+        tir::constant_int(axes[static_cast<std::size_t>(n)].dom()->extent).value_or(kLikelySize);
+  if (elements > kMostAligned) by = 8;
   const int offset = random_.between(0, by - 1);
   stage.storage_align(axis, by, offset);
   return "storage_align(" + axis.name() + ", " + std::to_string(by) + ", " +

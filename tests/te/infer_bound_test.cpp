@@ -47,6 +47,16 @@ TEST(InferBound, AProducerIsNeededForOneTileOfItsReader) {
   EXPECT_EQ(min_of(bounds, s[A1].axis(0)), "(i0.outer*8)");
 }
 
+TEST(InferBound, OfAFusedAxisThatNoReaderNeedsAStretchIsEmpty) {
+  Tensor P = elementwise(placeholder({1, 12}, "A"), "P"), N = elementwise(P, "N");
+  Tensor R = compute(
+      {1, 0}, [&](Var i, Var j) { return N(i, j * 4); }, "R");
+  Schedule s = create_schedule(R);
+  auto [stretch, inside] = s[N].split_by_nparts(s[N].fuse({s[N].axis(0), s[N].axis(1)}), 5);
+  s[P].compute_at(s[N], stretch);
+  EXPECT_LE(tir::constant_int(infer_bound(s)[inside].extent), 0);
+}
+
 TEST(InferBound, AProducerIsNeededForOneTwoDimensionalTile) {
   Var m("m"), l("l");
   Tensor A1 = elementwise(placeholder({m, l}, "A"), "A1"), A2 = elementwise(A1, "A2");

@@ -22,7 +22,9 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
 namespace {
 
 bool surely_divides(const Expr& divisor, const Expr& value) {
-  return is_zero(simplify(floormod(value, divisor)));
+  // A stretch of an empty stage has no iterations, and divides nothing.
+  const Expr by = simplify(divisor);
+  return !is_zero(by) && is_zero(simplify(floormod(value, by)));
 }
 
 Interval moved(const Expr& offset, const Expr& min, const Expr& max) {
