@@ -127,6 +127,17 @@ TEST(Evaluate, SharedMemoryIsOneAndLocalIsPerThread) {
   EXPECT_EQ(run(func, counting(8), 8), std::vector<float>(8, 9.0f));
 }
 
+TEST(Evaluate, EveryVirtualThreadOfAWarpHasMemoryOfItsOwn) {
+  const PrimFunc func = function(R"(
+    attr [IterVar(v: int32, (nullptr), "ThreadIndex", "vthread")] "virtual_thread" = 2;
+    attr [IterVar(t: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 4;
+    allocate(w: Pointer(warp float32), float32, [4]), storage_scope = warp {
+      w_1: Buffer(w, float32, [4], [], scope="warp")[t] = A[((v*4) + t)]
+      B[((v*4) + t)] = w_1[(3 - t)]
+    })");
+  EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{4, 3, 2, 1, 8, 7, 6, 5}));
+}
+
 TEST(Evaluate, Float16RoundsToNearestEven) {
   // Between 2048 and 4096 a float16 counts in twos: 2049 is halfway, and goes to the even 2048;
   // 2051 to 2052.

@@ -12,11 +12,13 @@ namespace evaluation {
 
 namespace {
 
+/// Virtual threads are copies of a warp, each with memory of its own.
 std::int64_t warp_of(const Thread& thread) {
   constexpr std::int64_t kMostThreads = 1 << 16;
   std::int64_t warp = 0;
   for (const auto& [tag, value] : thread.coordinates)
-    if (tag.is_thread() && tag.dim != 0) warp = warp * kMostThreads + value + 1;
+    if (tag.is_virtual() || (tag.is_thread() && tag.dim != 0))
+      warp = warp * kMostThreads + value + 1;
   return warp;
 }
 
