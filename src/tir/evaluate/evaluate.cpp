@@ -10,20 +10,6 @@ namespace tenon::tir {
 
 namespace evaluation {
 
-namespace {
-
-/// Virtual threads are copies of a warp, each with memory of its own.
-std::int64_t warp_of(const Thread& thread) {
-  constexpr std::int64_t kMostThreads = 1 << 16;
-  std::int64_t warp = 0;
-  for (const auto& [tag, value] : thread.coordinates)
-    if (tag.is_virtual() || (tag.is_thread() && tag.dim != 0))
-      warp = warp * kMostThreads + value + 1;
-  return warp;
-}
-
-}  // namespace
-
 Sharing sharing_of(StorageScope scope) {
   switch (scope) {
     case StorageScope::Local:
@@ -47,7 +33,7 @@ std::int64_t Storage::copy_of(const Thread& thread) const {
     case Sharing::Thread:
       return thread.id;
     case Sharing::Warp:
-      return warp_of(thread);
+      return row_along_x(thread);
     case Sharing::Fragment:
       return warp_along_x(thread);
     case Sharing::Block:

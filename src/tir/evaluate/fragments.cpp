@@ -8,20 +8,28 @@
 
 namespace tenon::tir::evaluation {
 
-/// Which warp a thread belongs to. Where no loop is bound to threadIdx.x yet, each thread stands
-/// for a whole one.
-std::int64_t warp_along_x(const Thread& thread) {
-  constexpr std::int64_t kMostThreads = 1 << 12;
-  std::int64_t parts = 0;
+namespace {
+
+constexpr std::int64_t kMostThreads = 1 << 12;
+
+}  // namespace
+
+std::int64_t row_along_x(const Thread& thread) {
+  std::int64_t row = 0;
   std::array<std::int64_t, 3> place{};
   for (const auto& [tag, value] : thread.coordinates) {
-    if (tag.is_virtual()) parts = parts * kMostThreads + value + 1;
-    if (!tag.is_thread()) continue;
-    const auto dim = static_cast<std::size_t>(tag.dim.value_or(0));
-    place[dim] = dim == 0 ? value / kWarpSize : value;
+    // Virtual threads are copies of a row, each with memory of its own.
+    if (tag.is_virtual()) row = row * kMostThreads + value + 1;
+    if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }
-  for (const std::int64_t n : place) parts = parts * kMostThreads + n;
-  return parts;
+  return (row * kMostThreads + place[1]) * kMostThreads + place[2];
+}
+
+std::int64_t warp_along_x(const Thread& thread) {
+  std::int64_t x = 0;
+  for (const auto& [tag, value] : thread.coordinates)
+    if (tag.is_thread() && tag.dim.value_or(0) == 0) x = value;
+  return row_along_x(thread) * kMostThreads + x / kWarpSize;
 }
 
 /// A tile in a fragment's memory.

@@ -55,6 +55,10 @@ struct Thread {
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
+/// A number for the threads that differ in threadIdx.x alone, which share memory of warps.
+std::int64_t row_along_x(const Thread& thread);
+/// A number for each warp of such a row. Where no loop is bound to threadIdx.x yet, each thread
+/// stands for a whole one.
 std::int64_t warp_along_x(const Thread& thread);
 
 /// What a data pointer points to.
