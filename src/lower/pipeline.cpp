@@ -146,7 +146,7 @@ constexpr std::array kHost = {
     Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
          "early, while the stores of a tile stand as the schedule has put them"},
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
-         "soon, so that the loops it makes are loops of vectors like any other", widens_vectors},
+         "early, so that the loops it makes are loops of vectors like any other", widens_vectors},
     Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
          "before loops are vectorised, to which the stores of an unrolled loop look scattered",
          widens_vectors},

@@ -18,17 +18,17 @@ namespace {
 class Candidates {
  public:
   explicit Candidates(const Stmt& body) {
-    walk(
-        body, [&](const Allocate& n) { consider(n); },
-        [&](const Store& n) { access(n.buffer, n.indices); },
-        [&](const Load& n) { access(n.buffer, n.indices); });
-    // Whoever names the memory itself may take it for what it was allocated as.
     detail::walk_stmt(
         body,
         [&](const Expr& e) {
+          // Whoever names the memory itself may take it for what it was allocated as.
           if (e.as<VarNode>()) found_.erase(&e.node());
+          if (const Load* n = e.as<Load>()) access(n->buffer, n->indices);
         },
-        [](const Stmt&) {});
+        [&](const Stmt& s) {
+          if (const Allocate* n = s.as<Allocate>()) consider(*n);
+          if (const Store* n = s.as<Store>()) access(n->buffer, n->indices);
+        });
   }
 
   bool contain(const Var& data) const { return found_.contains(&data.node()); }
