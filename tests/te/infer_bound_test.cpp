@@ -54,7 +54,7 @@ TEST(InferBound, OfAFusedAxisThatNoReaderNeedsAStretchIsEmpty) {
   Schedule s = create_schedule(R);
   auto [stretch, inside] = s[N].split_by_nparts(s[N].fuse({s[N].axis(0), s[N].axis(1)}), 5);
   s[P].compute_at(s[N], stretch);
-  EXPECT_LE(tir::constant_int(infer_bound(s)[inside].extent), 0);
+  EXPECT_EQ(extent_of(infer_bound(s), inside), "0");
 }
 
 TEST(InferBound, AProducerIsNeededForOneTwoDimensionalTile) {
