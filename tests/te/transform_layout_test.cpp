@@ -250,6 +250,34 @@ TEST_F(LayoutTest, AnAxisInAnotherPlaceIsOnlyAsLongAsItIsNeeded) {
   EXPECT_EQ(text.find("likely"), std::string::npos) << text;
 }
 
+TEST_F(LayoutTest, ABlockThatAloneIsNeededAloneIsComputed) {
+  // 70 columns in panels of 24, of which a reader's tile is one.
+  const Tensor P = compute(
+      {16, 70}, {"i", "j"}, [&](Var i, Var j) { return A(i, floormod(j, 64)) + 1.0f; }, "P");
+  const Tensor D = compute(
+      {16, 70}, {"i", "j"}, [&](Var i, Var j) { return P(i, j) * 2.0f; }, "D");
+  Schedule tiled = create_schedule(D);
+  auto [jo, ji] = tiled[D].split(tiled[D].axis(1), 24);
+  tiled[D].reorder({jo, tiled[D].axis(0), ji});
+  tiled[P].compute_at(tiled[D], jo);
+  const std::vector<IterVar> axes = tiled[P].transform_layout(
+      [](Var i, Var j) -> std::vector<Expr> {
+        return {floordiv(j, 24), i, floormod(j, 24)};
+      },
+      {.pad = true});
+  const StageGraph graph = freeze(tiled);
+  const Bounds bounds = infer_bound(graph);
+  EXPECT_EQ(tir::print_expr(bounds[axes[0]].extent), "1");
+  EXPECT_EQ(tir::print_expr(bounds[axes[2]].extent), "24");
+  const tir::PrimFunc func = schedule_ops(graph, bounds, {A, D});
+  std::vector<float> in(16 * 64), out(16 * 70, std::numeric_limits<float>::quiet_NaN());
+  std::iota(in.begin(), in.end(), 0.0f);
+  tir::evaluate(func, std::vector<tir::HostValue>{tir::HostArray{in.data(), Float(32), {16, 64}},
+                                                  tir::HostArray{out.data(), Float(32), {16, 70}}});
+  for (std::size_t n = 0; n < out.size(); ++n)
+    ASSERT_EQ(out[n], (in[n / 70 * 64 + n % 70 % 64] + 1) * 2) << n;
+}
+
 /// Of what is read in front of the stage nothing is computed, and only once what is inside.
 TEST_F(LayoutTest, AnAxisInAnotherPlaceMayBeNeededFromBeforeItsBegin) {
   for (const int rows : {1, 3}) {

@@ -29,9 +29,9 @@ bool is_var(const Expr& e, const Var& v) {
   return (wider ? wider->value : e).same_as(v);
 }
 
-/// The original axis that the transformed one is, in another place. Its loop goes over no more than
-/// is needed of that; loops that other results are computed for begin at 0. (Of an axis that has
-/// one element, that is what the inverse says, and nothing of the transformed one.)
+/// The original axis that the transformed one is, in another place. Its loop goes over just what is
+/// needed of that. (Of an axis that has one element, that is what the inverse says, and nothing of
+/// the transformed one.)
 const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   for (std::size_t i = 0; i < transform.originals.size(); ++i)
     if (is_var(transform.forward.results[n], transform.forward.params[i]) &&
@@ -40,11 +40,34 @@ const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   return nullptr;
 }
 
-/// Where the loop of the transformed axis begins.
+/// The values of the originals in their ranges; nullopt where one has none yet.
+std::optional<arith::IntervalMap> values_of_originals(const Transform& transform,
+                                                      const AxisRanges& ranges) {
+  arith::IntervalMap originals;
+  for (std::size_t i = 0; i < transform.originals.size(); ++i) {
+    const Range* range = ranges.find(transform.originals[i]);
+    if (!range) return std::nullopt;
+    originals.set(transform.forward.params[i], Interval::from_range(*range));
+  }
+  return originals;
+}
+
+/// Where the loop of the transformed axis begins, if not at 0: at the least value that what is
+/// needed of the originals maps to. It is the same wherever it is asked for, so that it rests on no
+/// facts.
 std::optional<Expr> first_of(const Transform& transform, std::size_t n, const AxisRanges& ranges) {
-  const IterVar* kept = kept_axis(transform, n);
-  if (!kept || is_zero(ranges.at(*kept).min)) return std::nullopt;
-  return cast(transform.transformed[n].var().dtype(), ranges.at(*kept).min);
+  const DataType type = transform.transformed[n].var().dtype();
+  if (const IterVar* kept = kept_axis(transform, n)) {
+    if (is_zero(ranges.at(*kept).min)) return std::nullopt;
+    return cast(type, ranges.at(*kept).min);
+  }
+  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, ranges);
+  if (!originals) return std::nullopt;
+  const Interval image = values_of(transform.forward.results[n], *originals);
+  if (!image.is_bounded()) return std::nullopt;
+  const Expr first = simplify(*image.min());
+  if (is_zero(first)) return std::nullopt;
+  return cast(type, first);
 }
 
 std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
@@ -68,24 +91,21 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
 }  // namespace
 
 void ranges_down(const Transform& transform, RangeSweep& sweep) {
-  arith::IntervalMap originals;
-  for (std::size_t i = 0; i < transform.originals.size(); ++i) {
-    const Range* range = sweep.ranges.find(transform.originals[i]);
-    if (!range) return;
-    originals.set(transform.forward.params[i], Interval::from_range(*range));
-  }
+  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, sweep.ranges);
+  if (!originals) return;
   for (std::size_t i = 0; i < transform.transformed.size(); ++i) {
     const IterVar& axis = transform.transformed[i];
     if (const IterVar* kept = kept_axis(transform, i)) {
       sweep.set(axis, cast(axis.var().dtype(), sweep.ranges.at(*kept).extent));
       continue;
     }
-    Interval image = values_of(transform.forward.results[i], originals, sweep.facts);
+    const Interval image = values_of(transform.forward.results[i], *originals, sweep.facts);
     if (!image.is_bounded()) {
       throw BoundError("transform_layout: the extent of the new axis `" + axis.name() +
                        "` cannot be inferred");
     }
-    sweep.set(axis, simplify(*image.max() + 1, sweep.facts));
+    const std::optional<Expr> first = first_of(transform, i, sweep.ranges);
+    sweep.set(axis, simplify(first ? *image.max() + 1 - *first : *image.max() + 1, sweep.facts));
   }
 }
 
