@@ -13,7 +13,7 @@ namespace tenon::tune {
 namespace {
 
 /// What streams of random numbers are for.
-enum Purpose : std::uint64_t { kDraw, kBreed, kExplore };
+enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
 
 /// As parents: none is impossible, the best are likeliest. Predictions mean nothing but their
 /// order.
@@ -98,6 +98,30 @@ std::vector<Candidate> Search::bred(const std::vector<Candidate>& population, in
   return result;
 }
 
+std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) const {
+  constexpr std::size_t kFastest = 4, kForEach = 4;
+  std::vector<std::optional<Candidate>> made(kForEach * count);
+  parallel_for(made.size(), options_.workers, [&](std::size_t n) {
+    Random random = Random::stream(seed_, {kNeighbours, round_, n});
+    const std::size_t rank = random.below(std::min(kFastest, best_.size()));
+    std::optional<s_tir::Trace> trace = without_postproc(best_[rank].candidate.schedule.trace());
+    for (std::uint64_t changes = 1 + random.below(2); changes > 0 && trace; --changes)
+      trace = mutated(*trace, random);
+    if (trace) made[n] = maker_.replayed(*trace, random.next());
+  });
+  std::vector<Candidate> result;
+  Set seen;
+  for (std::optional<Candidate>& candidate : made)
+    if (candidate && !given_.contains(*candidate) && seen.insert(*candidate))
+      result.push_back(std::move(*candidate));
+  if (result.empty()) return result;
+  predict(result, model);
+  sort_by_prediction(result);
+  if (result.size() > count)
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(count), result.end());
+  return result;
+}
+
 void Search::predict(std::vector<Candidate>& candidates, CostModel& model) const {
   std::vector<tir::IRModule> mods;
   for (const Candidate& candidate : candidates) mods.push_back(candidate.schedule.mod());
@@ -114,14 +138,17 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
   for (std::size_t n = 0; n < std::min(kept, best_.size()); ++n)
     population.push_back(best_[n].candidate);
   std::vector<Candidate> fresh = drawn(size - population.size());
-  std::vector<Candidate> unmeasured;
+  const auto near = static_cast<std::size_t>(
+      std::llround(options_.share_of_neighbours * static_cast<double>(count)));
+  std::vector<Candidate> result = neighbours(near, model), unmeasured;
   Set seen;
+  for (const Candidate& candidate : result) seen.insert(candidate);
   const auto collect = [&](const std::vector<Candidate>& candidates) {
     for (const Candidate& candidate : candidates)
       if (!given_.contains(candidate) && seen.insert(candidate)) unmeasured.push_back(candidate);
   };
   population.insert(population.end(), fresh.begin(), fresh.end());
-  if (population.empty()) return {};
+  if (population.empty()) return result;
   predict(population, model);
   collect(population);
   for (int generation = 0; generation < options_.generations; ++generation) {
@@ -132,8 +159,9 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
     population = std::move(children);
   }
   // A few of those that the model would not take, so that it learns what it does not know.
-  choose(unmeasured, count, options_.epsilon);
-  return unmeasured;
+  choose(unmeasured, count - result.size(), options_.epsilon);
+  result.insert(result.end(), unmeasured.begin(), unmeasured.end());
+  return result;
 }
 
 void Search::choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const {

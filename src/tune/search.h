@@ -2,8 +2,9 @@
 //
 // A round starts from the best that were measured and from programs drawn anew, changes decisions
 // of what the model likes for some generations, and gives the unmeasured ones that it likes most.
-// The first round, before anything is known, is drawn only: half of it is what the model guesses to
-// be fast, the rest is spread.
+// A share of it differs in one decision or two from the fastest that were measured: among those,
+// which are much alike, measuring tells more than a model does. The first round, before anything is
+// known, is drawn only: half of it is what the model guesses to be fast, the rest is spread.
 #pragma once
 
 #include <unordered_map>
@@ -46,6 +47,9 @@ class Search {
 
   std::vector<Candidate> drawn(std::size_t count);
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
+  /// At most so many that differ little from the fastest, of more of them those that the model
+  /// likes.
+  std::vector<Candidate> neighbours(std::size_t count, CostModel& model) const;
   void predict(std::vector<Candidate>& candidates, CostModel& model) const;
   std::vector<Candidate> evolved(std::size_t count, CostModel& model);
   /// Leaves so many: the likeliest, and a share of them at random.
