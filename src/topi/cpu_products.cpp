@@ -29,10 +29,14 @@ struct Tile {
 };
 
 Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
-  constexpr std::int64_t kFewRows = 64, kManyColumns = 256;
+  constexpr std::int64_t kFewRows = 64, kManyColumns = 256, kDeep = 512;
   const bool has_32_registers = target.vector_registers.count >= 32;
   Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
+  // A tile as wide as the matrix: a band of A, too long to stay in a cache, is read once.
+  if (has_32_registers && extents.columns == 4 * tile.lanes &&
+      extents.depth.value_or(kDeep) >= kDeep)
+    tile = {6, 4, tile.lanes};
   if (extents.columns && *extents.columns <= tile.lanes) {
     while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
@@ -190,14 +194,14 @@ class MatmulSchedule {
     const IterVar &row = own[own.size() - 2], &column = own.back();
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
-      lay_out_in_groups(*packed, out);
+      lay_out_in_groups(*packed, out, jo);
       constexpr int kSteps = 4;
       keep_dot_products_in_registers(tile, row, column, tile_.lanes, kSteps);
       return;
     }
     keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)), row, column,
                       tile_.lanes);
-    if (packed) lay_out_b(schedule_[*packed], out);
+    if (packed) lay_out_b(schedule_[*packed], out, jo);
   }
 
  private:
@@ -208,6 +212,10 @@ class MatmulSchedule {
   /// Threads take bands of C where there are some for each, else what is below a panel of B.
   bool has_many_bands() const {
     return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
+  }
+
+  bool has_one_band() const {
+    return extents_.rows && *extents_.rows <= std::int64_t{tiles_of_a_band_} * tile_.rows;
   }
 
   /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
@@ -221,23 +229,23 @@ class MatmulSchedule {
                              *extents_.columns * b_of(request_).dtype().bytes() > kNear);
   }
 
-  void lay_out_b(const Stage& packed, const Stage& out) const {
+  void lay_out_b(const Stage& packed, const Stage& out, const IterVar& jo) const {
     const std::size_t rank = packed.op().axis().size();
     const std::size_t columns = rank - (is_transposed(request_.core, 1) ? 2 : 1);
     const std::vector<IterVar> loops =
         lay_out_in_panels(packed, columns, rank - 2, tile_.width(), tile_.lanes);
     const IterVar& panels = loops[rank - 2];
     packed.pragma(panels, kPartitioned, 1);
-    place(packed, panels, out);
+    place(packed, panels, out, jo);
   }
 
-  void lay_out_in_groups(const Tensor& packed, const Stage& out) const {
+  void lay_out_in_groups(const Tensor& packed, const Stage& out, const IterVar& jo) const {
     const std::size_t rank = schedule_[packed].op().axis().size();
     const bool is_turned = is_transposed(request_.core, 1);
     const IterVar panels =
         lay_out_neighbours(schedule_, packed, rank - (is_turned ? 1 : 2),
                            rank - (is_turned ? 2 : 1), tile_.width(), tile_.lanes, neighbours_);
-    place(schedule_[packed], panels, out);
+    place(schedule_[packed], panels, out, jo);
   }
 
   /// Neighbours of A's rows side by side.
@@ -249,12 +257,16 @@ class MatmulSchedule {
       std::swap(result.back(), result[result.size() - 2]);
       return result;
     });
-    place(turned, loops[loops.size() - 2], out);
+    place(turned, loops[loops.size() - 2], out, std::nullopt);
   }
 
-  /// What is laid out of a factor, of each batch when that is computed; else `pieces` by threads.
-  void place(const Stage& factor, const IterVar& pieces, const Stage& out) const {
-    if (is_batched())
+  /// What is laid out of a factor: a panel where it is read, if no other band reads it again; of
+  /// each batch when that is computed; else `pieces` by threads.
+  void place(const Stage& factor, const IterVar& pieces, const Stage& out,
+             const std::optional<IterVar>& panel) const {
+    if (panel && has_one_band())
+      factor.compute_at(out, *panel);
+    else if (is_batched())
       factor.compute_at(out, out.op().axis().front());
     else if (has_threads_)
       factor.parallel(pieces);
