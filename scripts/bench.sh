@@ -47,7 +47,7 @@ for source in tests/bench/*.cpp; do
   [ -f "$source" ] && known+=("$(basename "$source" .cpp)")
 done
 
-contests=(attention conv2d matmul memory)
+contests=(attention conv2d epilogues matmul memory)
 chosen=()
 while [ $# -gt 0 ] && [[ $1 != --* ]]; do
   chosen+=("$1")

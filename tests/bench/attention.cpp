@@ -37,22 +37,22 @@ std::vector<bench::Contest> steps_of(const Shape& shape, const NDArray& q, const
   std::map<std::string, std::vector<std::function<void()>>> first, last;
   for (int head = 0; head < heads; ++head) {
     const std::int64_t at = std::int64_t{head} * n * width, row = std::int64_t{head} * n * n;
-    const bench::Product of_keys{.m = n,
-                                 .n = n,
-                                 .k = width,
-                                 .transpose_b = true,
-                                 .a = q.data<float>() + at,
-                                 .b = k.data<float>() + at,
-                                 .c = scores.data<float>() + row},
+    const MatrixProduct of_keys{.m = n,
+                                .n = n,
+                                .k = width,
+                                .transpose_b = true,
+                                .a = q.data<float>() + at,
+                                .b = k.data<float>() + at,
+                                .c = scores.data<float>() + row},
         of_values{.m = n,
                   .n = width,
                   .k = n,
                   .a = scores.data<float>() + row,
                   .b = v.data<float>() + at,
                   .c = out.data<float>() + at};
-    for (const bench::Peer& peer : bench::peers_of(of_keys, threads))
+    for (const LibraryProduct& peer : bench::peers_of(of_keys, threads))
       first[peer.name].push_back(peer.run);
-    for (const bench::Peer& peer : bench::peers_of(of_values, threads))
+    for (const LibraryProduct& peer : bench::peers_of(of_values, threads))
       last[peer.name].push_back(peer.run);
   }
   float* s = scores.data<float>();

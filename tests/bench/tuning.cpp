@@ -215,13 +215,13 @@ void show_product(const Options& options, int size) {
   std::vector<bench::Contest> contests = {
       {"tuned", best_call(mod, database, arrays)},
       {"topi", call_of(with_topi(bench::product_tensors(size)), arrays)}};
-  for (const bench::Peer& peer : bench::peers_of({.m = size,
-                                 .n = size,
-                                 .k = size,
-                                 .a = arrays[0].data<float>(),
-                                 .b = arrays[1].data<float>(),
-                                 .c = arrays[2].data<float>()},
-                                                 1))
+  for (const LibraryProduct& peer : bench::peers_of({.m = size,
+                                    .n = size,
+                                    .k = size,
+                                    .a = arrays[0].data<float>(),
+                                    .b = arrays[1].data<float>(),
+                                    .c = arrays[2].data<float>()},
+                                                    1))
     contests.push_back({peer.name, peer.run});
   show_contest(("product of " + std::to_string(size)).c_str(), mod, database, contests);
 }

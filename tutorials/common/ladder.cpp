@@ -5,12 +5,14 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "tenon/driver/loop_page.h"
 #include "tenon/tenon.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/graphviz.h"
+#include "tenon/tooling/matrix_libraries.h"
 #include "tenon/tooling/multiply_add_peak.h"
 
 using namespace tenon;
@@ -226,9 +228,34 @@ class Ladder {
     built.rounds.push_back(timing.min);
   }
 
+  /// The libraries on the same arrays, with all threads and with one; the least times of all
+  /// rounds.
+  void measure_libraries(const Data& data, int threads) {
+    for (const LibraryProduct& library : library_products({.m = n_,
+                                         .n = n_,
+                                         .k = n_,
+                                         .a = data.a.data<float>(),
+                                         .b = data.b.data<float>(),
+                                         .c = data.c.data<float>()},
+                                                          threads)) {
+      library.run();
+      double least = std::numeric_limits<double>::infinity();
+      for (double total = 0; total < 0.03;) {
+        const Clock::time_point start = Clock::now();
+        library.run();
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        least = std::min(least, seconds);
+        total += seconds;
+      }
+      double& known = libraries_[threads].try_emplace(library.name, least).first->second;
+      known = std::min(known, least);
+    }
+  }
+
   void measure_again(std::vector<Built>& all) {
     measure_peaks();
     const Data data = Data::random(n_);
+    measure_libraries(data, runtime::num_threads());
     for (Built& built : all) {
       if (built.step->is_slow) continue;
       built.function = codegen::load(compile(*built.step))["matmul"];
@@ -240,6 +267,7 @@ class Ladder {
     last.best = alone_.value_or(Measured{std::numeric_limits<double>::infinity(), 1});
     runtime::set_num_threads(1);
     measure(last, data);
+    measure_libraries(data, 1);
     runtime::set_num_threads(threads);
     alone_ = last.best;
   }
@@ -282,7 +310,33 @@ class Ladder {
                 << threads << " threads are " << std::setprecision(2)
                 << alone_->seconds / built.back().best.seconds << " times as fast as one.\n";
     }
+    print_libraries({built.back().step->name, built.back().best});
+    if (alone_) print_libraries({built.back().step->name + ", alone", *alone_});
     std::cout << std::defaultfloat << std::flush;
+  }
+
+  /// How far the best library is from a step, on as many threads.
+  void print_libraries(const std::pair<std::string, Measured>& step) const {
+    const auto& [name, measured] = step;
+    const auto found = libraries_.find(measured.threads);
+    if (found == libraries_.end()) {
+      std::cout << "\nNo library to compare \"" << name
+                << "\" with: of OpenBLAS, BLIS and oneDNN this machine has none.\n";
+      return;
+    }
+    const auto& times = found->second;
+    const auto best =
+        std::min_element(times.begin(), times.end(),
+                         [](const auto& x, const auto& y) { return x.second < y.second; });
+    std::cout << "\n\"" << name << "\" is " << std::setprecision(2)
+              << best->second / measured.seconds << " times as fast as " << best->first
+              << ", the best library here on " << measured.threads
+              << (measured.threads == 1 ? " thread" : " threads") << std::setprecision(1) << " (";
+    for (const char* comma = ""; const auto& [library, seconds] : times) {
+      std::cout << comma << library << " " << gflops(seconds);
+      comma = ", ";
+    }
+    std::cout << " GFLOPS).\n";
   }
 
   const CommandLineOptions& options_;
@@ -294,6 +348,8 @@ class Ladder {
   double one_peak_ = 0, all_peak_ = 0;
   /// The last step on one thread.
   std::optional<Measured> alone_;
+  /// Seconds of the libraries' products, by the number of threads.
+  std::map<int, std::map<std::string, double>> libraries_;
   std::vector<LoopView> views_;
   std::optional<ProfilePrinter> profiles_;
   bool failed_ = false;
