@@ -110,9 +110,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   auto [parts, column] = result.split(axes[2], columns);
   result.reorder({axes[0], blocks, parts, tiles, row, column});
   vectorize_loop(result, column, lanes);
-  result.pragma(blocks, kPartitioned, 1)
-      .pragma(tiles, kPartitioned, 1)
-      .pragma(parts, kPartitioned, 1);
+  result.pragma(tiles, kPartitioned, 1).pragma(parts, kPartitioned, 1);
   const IterVar each = result.fuse(axes[0], blocks);
   if (has_threads) result.parallel(each);
   s[a.values].compute_at(result, tiles).set_scope("local");

@@ -70,6 +70,17 @@ std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   return *filters * *of_group / *channels;
 }
 
+/// Places whose sums stay in registers, by so many vectors of filters. Where a filter is wider than
+/// one place, LLVM keeps an input for the next column of the filter, and its vectors: of more
+/// places than these it spilled some, and took up to a half longer.
+int most_places(const Tensor& convolution, int vectors, const TargetFacts& target) {
+  constexpr int kSums = 24, kSumsOf16 = 12, kFree = 30, kColumns = 3;
+  if (target.vector_registers.count < 32) return kSumsOf16 / vectors;
+  const bool is_one_column = is_one(reduced_extents(convolution.op()).back());
+  if (is_one_column) return kSums / vectors;
+  return (kFree - (kColumns - 1) - kColumns * vectors) / (vectors + 1);
+}
+
 Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
   // Sums of fewer terms are made faster than they are turned around.
   constexpr double kFewTerms = 64;
@@ -97,7 +108,7 @@ Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
   const bool has_two =
       filters.value_or(2 * lanes) >= 2 * lanes && (!is_of_groups || *filters % (2 * lanes) == 0);
   const int vectors = has_two ? 2 : 1;
-  return {true, places_at_once(width, registers / vectors), vectors, lanes};
+  return {true, places_at_once(width, most_places(convolution, vectors, target)), vectors, lanes};
 }
 
 /// The places' filters side by side, for vectors of them.
@@ -146,13 +157,19 @@ std::vector<IterVar> steps_of(const Stage& sums) {
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
   const Layout layout = layout_of(request.core);
   const Tile tile = tile_of(request.core, target);
+  const bool is_by_filters = layout.has_filters_side_by_side();
+  const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
   request.inline_between(s);
-  const Stage stage = s[request.out];
   // One tensor may be both.
   const std::vector<Tensor> inputs = request.core.op().inputs();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
-  const bool is_worthwhile = is_worth_threads(count_of(request.core.shape()));
+  // While they are vectors, sums are mapped on faster than one by one, where they are stored.
+  const std::optional<Tensor> mapped = request.is_mapped() && turns_around
+                                           ? std::optional(s.cache_write(request.out, "local"))
+                                           : std::nullopt;
+  const Stage stage = s[request.out];
+  const bool is_worthwhile = are_worth_threads(terms_of(request.core.op()));
   arrange_source(s, inputs.front(), s[sums].op(), is_worthwhile);
   if (tile.has_vectors_of_filters)
     lay_out_filters(s, inputs.back(), sums, layout.filters_of_kernels, tile, is_worthwhile);
@@ -160,20 +177,27 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const std::vector<IterVar> axes = stage.op().axis();
   auto [blocks, filter] = stage.split(axes[layout.filters], tile.filters());
   auto [tiles, place] = stage.split(axes[layout.width], tile.places());
-  const bool is_by_filters = layout.has_filters_side_by_side();
   stage.reorder({axes[0], blocks, axes[layout.height], tiles, is_by_filters ? place : filter,
                  is_by_filters ? filter : place});
-  stage.pragma(tiles, kPartitioned, 1).pragma(blocks, kPartitioned, 1);
+  stage.pragma(tiles, kPartitioned, 1);
   const Stage tiled = s[sums];
   tiled.compute_at(stage, tiles);
-  if (tile.has_vectors_of_filters && !is_by_filters) turn_around(tiled);
+  if (turns_around) turn_around(tiled);
+  if (mapped) {
+    s[*mapped].compute_at(stage, tiles);
+    turn_around(s[*mapped]);
+    s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), tile.lanes).inner);
+  }
   const std::vector<IterVar> own = tiled.leaf_iter_vars();
   // Of vectors of filters, the last loop is over these.
   keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
                     tile.lanes);
   if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
   if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
-  if (is_worthwhile) stage.parallel(stage.fuse({axes[0], blocks, axes[layout.height]}));
+  if (is_worthwhile)
+    stage.parallel(stage.fuse({axes[0], blocks, axes[layout.height]}));
+  else
+    stage.pragma(blocks, kPartitioned, 1);
 }
 
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {

@@ -79,22 +79,15 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
   const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
   inline_maps(s, out);
   const Stage stage = s[out];
-  // Tiles of half vectors, for the elements of a line of the caches one after the other: the
-  // fastest measured.
-  constexpr int kBytesOfALine = 64;
-  const int side = std::max(lanes_of(out.dtype(), target) / 2, 4),
-            line = std::max(kBytesOfALine / out.dtype().bytes() / side, 1) * side;
-  std::vector<IterVar> axes = stage.op().axis();
-  auto [yo, xo, lines, x] = stage.tile(axes[*along], axes.back(), line, side);
-  auto [tiles, y] = stage.split(lines, side);
-  std::vector<IterVar> order = axes;
-  order[*along] = yo;
-  order.back() = xo;
-  order.insert(order.end(), {tiles, y, x});
-  stage.reorder(order).unroll(y).vectorize(x);
-  for (const IterVar& loop : {xo, yo, tiles}) stage.pragma(loop, kPartitioned, 1);
+  std::vector<IterVar> order = stage.op().axis();
+  const TurnedTile turned = turn_tiles(stage, order[*along], order.back(),
+                                       lanes_of(out.dtype(), target), out.dtype().bytes());
+  order[*along] = turned.lines;
+  order.back() = turned.vectors;
+  order.insert(order.end(), {turned.tiles, turned.y, turned.x});
+  stage.reorder(order);
   const Stage tile = s[rows];
-  tile.compute_at(stage, tiles);
+  tile.compute_at(stage, turned.tiles);
   tile.vectorize(tile.op().axis().back());
   order.erase(order.end() - 4, order.end());
   if (is_worth_threads(count_of(out.shape()))) stage.parallel(fused(stage, order));

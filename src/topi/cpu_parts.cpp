@@ -107,9 +107,11 @@ void keep_in_registers(const Stage& sums, std::vector<IterVar> reduction, const 
   sums.reorder(reduction);
 }
 
-std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, std::size_t from,
-                                       int width, int lanes) {
-  const std::vector<IterVar> loops = packed.transform_layout(
+namespace {
+
+std::vector<IterVar> split_into_panels(const Stage& packed, std::size_t along, std::size_t from,
+                                       int width) {
+  return packed.transform_layout(
       [&](std::span<const Var> at) {
         std::vector<Expr> result;
         for (std::size_t n = 0; n < at.size(); ++n) {
@@ -120,8 +122,41 @@ std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, s
         return result;
       },
       {.pad = true});
+}
+
+}  // namespace
+
+std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, std::size_t from,
+                                       int width, int lanes) {
+  const std::vector<IterVar> loops = split_into_panels(packed, along, from, width);
   packed.vectorize(packed.split(loops.back(), lanes).inner);
   return loops;
+}
+
+TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across, int lanes,
+                      int bytes) {
+  constexpr int kBytesOfALine = 64;
+  const int side = std::max(lanes / 2, 4), line = std::max(kBytesOfALine / bytes / side, 1) * side;
+  auto [lines, in_line] = stage.split(down, line);
+  auto [tiles, y] = stage.split(in_line, side);
+  auto [vectors, x] = stage.split(across, side);
+  stage.unroll(y).vectorize(x);
+  for (const IterVar& loop : {lines, vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
+  return {lines, vectors, tiles, y, x};
+}
+
+IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
+                              int lanes) {
+  const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
+  const Stage stage = s[packed];
+  const std::size_t rank = packed.shape().size();
+  const std::vector<IterVar> loops = split_into_panels(stage, rank - 2, rank - 2, width);
+  const IterVar &panels = loops[rank - 2], &steps = loops[rank - 1];
+  const TurnedTile tile = turn_tiles(stage, steps, loops.back(), lanes, packed.dtype().bytes());
+  stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
+  s[rows].compute_at(stage, tile.tiles);
+  s[rows].vectorize(s[rows].op().axis().back());
+  return panels;
 }
 
 }  // namespace tenon::topi::cpu

@@ -63,4 +63,18 @@ void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction
 std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t along,
                                            std::size_t from, int width, int lanes);
 
+/// Loops over tiles of half vectors that are read along one dimension and stored along another, for
+/// the elements of a line of the caches one after the other: the fastest measured.
+struct TurnedTile {
+  te::IterVar lines, vectors, tiles, y, x;
+};
+/// `down`: along which the source is contiguous; `across`: along which the result is.
+TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
+                      int lanes, int bytes);
+
+/// The same panels of a copy {..., columns, steps} of which a panel is {steps, width}: tiles are
+/// read by rows and turned round in registers. Returns the loop over panels.
+te::IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
+                                  int lanes);
+
 }  // namespace tenon::topi::cpu

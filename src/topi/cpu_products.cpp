@@ -1,6 +1,7 @@
 // Products of matrices on processors (topi/cpu.h).
 #include <algorithm>
 
+#include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/topi/cpu.h"
 #include "topi/cpu_arrange.h"
@@ -82,6 +83,19 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 /// The dimension of the result that is longer than 1.
 std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
 
+/// As many as the first cache holds, and some for each core.
+int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
+                        const TargetFacts& target) {
+  constexpr int kPiecesOfACore = 4;
+  const int most = elements_at_hand(out.dtype(), target);
+  const std::optional<std::int64_t> extent = tir::constant_int(out.shape()[along]);
+  if (!extent || cores == 1) return most;
+  const int lanes = lanes_of(out.dtype(), target);
+  const std::int64_t pieces = std::int64_t{cores} * kPiecesOfACore * lanes;
+  const std::int64_t share = std::max<std::int64_t>((*extent + pieces - 1) / pieces, 1) * lanes;
+  return static_cast<int>(std::min<std::int64_t>(most, share));
+}
+
 /// Rows of the matrix are added up, several at a time, a piece of the result after another: the
 /// piece stays in the first cache, and the rows are read in long runs.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
@@ -90,8 +104,10 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
   const Stage out = s[request.out];
+  const bool has_threads = are_worth_threads(terms_of(request.core.op()));
   auto [pieces, elements] =
-      out.split(out.op().axis()[along], elements_at_hand(request.core.dtype(), target));
+      out.split(out.op().axis()[along],
+                elements_of_a_piece(request.core, along, has_threads ? target.cores : 1, target));
   const IterVar other = out.op().axis()[1 - along];
   Stage sums = out;
   if (request.is_mapped()) {
@@ -107,7 +123,7 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (!request.is_mapped()) order.insert(order.begin(), pieces);
   sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
   out.pragma(pieces, kPartitioned, 1);
-  if (are_worth_threads(terms_of(request.core.op()))) out.parallel(pieces);
+  if (has_threads) out.parallel(pieces);
 }
 
 /// Products of the vector with rows of the matrix, a few rows at a time, each added up by lanes.
@@ -201,7 +217,7 @@ class MatmulSchedule {
     }
     keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)), row, column,
                       tile_.lanes);
-    if (packed) lay_out_b(schedule_[*packed], out, jo);
+    if (packed) lay_out_b(*packed, out, jo);
   }
 
  private:
@@ -229,14 +245,19 @@ class MatmulSchedule {
                              *extents_.columns * b_of(request_).dtype().bytes() > kNear);
   }
 
-  void lay_out_b(const Stage& packed, const Stage& out, const IterVar& jo) const {
-    const std::size_t rank = packed.op().axis().size();
-    const std::size_t columns = rank - (is_transposed(request_.core, 1) ? 2 : 1);
+  void lay_out_b(const Tensor& packed, const Stage& out, const IterVar& jo) const {
+    const Stage stage = schedule_[packed];
+    if (is_transposed(request_.core, 1)) {
+      const IterVar panels = lay_out_turned_panels(schedule_, packed, tile_.width(), tile_.lanes);
+      stage.pragma(panels, kPartitioned, 1);
+      return place(stage, panels, out, jo);
+    }
+    const std::size_t rank = stage.op().axis().size();
     const std::vector<IterVar> loops =
-        lay_out_in_panels(packed, columns, rank - 2, tile_.width(), tile_.lanes);
+        lay_out_in_panels(stage, rank - 1, rank - 2, tile_.width(), tile_.lanes);
     const IterVar& panels = loops[rank - 2];
-    packed.pragma(panels, kPartitioned, 1);
-    place(packed, panels, out, jo);
+    stage.pragma(panels, kPartitioned, 1);
+    place(stage, panels, out, jo);
   }
 
   void lay_out_in_groups(const Tensor& packed, const Stage& out, const IterVar& jo) const {

@@ -28,8 +28,10 @@ struct Layer {
     const te::Schedule s = te::create_schedule(tensors.back());
     topi::schedule(s, {tensors.back()}, target.facts());
     const runtime::Function function = build(s, {tensors.begin(), tensors.end()}, target)["main"];
-    std::vector<runtime::Argument> arguments(given.begin(), given.end());
-    return [=] { function.call(arguments); };
+    // Arguments refer to the arrays.
+    const auto arrays = std::make_shared<const std::vector<NDArray>>(given);
+    const std::vector<runtime::Argument> arguments(arrays->begin(), arrays->end());
+    return [=] { (void)arrays, function.call(arguments); };
   }
 };
 

@@ -149,21 +149,51 @@ TEST(CpuMatmul, BandsShareTheTilesOutEvenly) {
   }
 }
 
-TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
-  const Tensor A = matrix("A", false, 64, 8), B = matrix("B", false, 8, 512);
-  const Tensor C = matmul(A, B, {.name = "C"});
+TargetFacts with_32_registers() {
   TargetFacts target = Target("llvm").facts();
   target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  return target;
+}
+
+/// The loops of a product of m x k and k x n, scheduled for 32 registers of 512 bits.
+std::string loops_of_product(int m, int n, int k, bool transpose_b = false) {
+  const Tensor A = matrix("A", false, m, k), B = matrix("B", transpose_b, k, n);
+  const Tensor C = matmul(A, B, {.transpose_b = transpose_b, .name = "C"});
   std::ostringstream stream;
-  stream << lower(cpu::schedule_matmul(C, target), {A, B, C}, {.simple_mode = true});
-  const std::string text = stream.str();
+  stream << lower(cpu::schedule_matmul(C, with_32_registers()), {A, B, C}, {.simple_mode = true});
+  return stream.str();
+}
+
+/// Whether so much memory is allocated, as the text says it.
+::testing::AssertionResult allocates(const std::string& text, const std::string& memory) {
+  if (text.find("allocate(" + memory) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "no " << memory << " in\n" << text;
+}
+
+TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
   // Eight steps of eight rows of three vectors: 8 x 48 sums beside a panel of B that is 48 wide.
-  EXPECT_NE(text.find("allocate(B.global: Pointer(global float32), float32, [4224])"),
-            std::string::npos)
-      << text;  // 11 panels of 8 x 48
-  EXPECT_NE(text.find("allocate(C.local: Pointer(local float32), float32, [384])"),
-            std::string::npos)
-      << text;
+  const std::string text = loops_of_product(512, 512, 8);
+  EXPECT_TRUE(
+      allocates(text, "B.global: Pointer(global float32), float32, [4224]"));  // 11 of 8 x 48
+  EXPECT_TRUE(allocates(text, "C.local: Pointer(local float32), float32, [384]"));
+}
+
+TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {
+  EXPECT_TRUE(allocates(loops_of_product(64, 512, 8),
+                        "B.global: Pointer(global float32), float32, [384]"));  // 8 x 48
+}
+
+TEST(CpuMatmul, TurnsTilesOfATransposedFactorInRegisters) {
+  // Half vectors: 8 rows of 8.
+  EXPECT_TRUE(allocates(loops_of_product(512, 512, 32, true),
+                        "B.local: Pointer(local float32), float32, [64]"));
+}
+
+TEST(CpuMatmul, HasTilesAsWideAsFewColumnsOfALongReduction) {
+  const char* const deep = "C.local: Pointer(local float32x16), float32x16, [24]";  // 6 x 4
+  const char* const flat = "C.local: Pointer(local float32x16), float32x16, [16]";  // 8 x 2
+  EXPECT_TRUE(allocates(loops_of_product(512, 64, 512), deep));
+  EXPECT_TRUE(allocates(loops_of_product(512, 64, 64), flat));
 }
 
 TEST(CpuMatmul, InlinesMapsThatSeveralRead) {

@@ -3,7 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <thread>
 
+#include "tenon/runtime/threads.h"
 #include "tenon/support/progress.h"
 
 namespace tenon::bench {
@@ -11,6 +13,9 @@ namespace tenon::bench {
 namespace {
 
 constexpr std::chrono::duration<double> kTurn{0.05};
+/// Threads of a library spin for a while after a call, in case there is another one: OpenBLAS's for
+/// some 20 ms. Until they sleep, they take a core from whoever has the next turn.
+constexpr std::chrono::milliseconds kUntilOthersSleep{40};
 
 class Medians : public benchmark::BenchmarkReporter {
  public:
@@ -39,6 +44,7 @@ std::map<std::string, double> medians_of(const std::vector<Contest>& contests, i
   Progress progress({.what = "turns", .total = std::ssize(contests) * turns});
   for (const Contest& contest : contests)
     benchmark::RegisterBenchmark(contest.name.c_str(), [&](benchmark::State& state) {
+      if (runtime::num_threads() > 1) std::this_thread::sleep_for(kUntilOthersSleep);
       const auto start = std::chrono::steady_clock::now();
       for (auto _ : state) contest.run();
       // Shorter ones only find out how many calls a turn needs.
