@@ -81,8 +81,8 @@ class GuardMaker {
                                                                            : index;
   }
 
-  /// Loops over another layout begin at 0 unless their axis is an original one, and so go round
-  /// more than a part of the stage that is needed.
+  /// Loops over another layout go round all that a box of its axes has, which may be more than the
+  /// part of the stage that is needed.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);

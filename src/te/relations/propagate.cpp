@@ -59,7 +59,7 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
                          facts)) {
       continue;
     }
-    // Loops over another layout begin at 0, also where one element somewhere behind is needed.
+    // Loops over another layout are not known to be one iteration where one element is needed.
     const bool begins_at_need = !std::holds_alternative<Transform>(relation);
     for (const IterVar& parent : parents_of(relation)) {
       if (!begins_at_need || !has_one_value(parent)) incomplete.set(parent, true);
