@@ -90,6 +90,7 @@ struct Trace {
   /// [[[kind, inputs, attributes, outputs], ...], [[position, decision], ...]]
   std::string json() const;
 
+  /// The same steps with the same values and decisions, in the same order.
   friend bool operator==(const Trace& a, const Trace& b);
 };
 

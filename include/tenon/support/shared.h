@@ -42,6 +42,7 @@ class Shared {
   /// The same, for what takes a std::shared_ptr.
   std::shared_ptr<T> pointer() const { return std::shared_ptr<T>(owner_, get()); }
 
+  /// Whether both hold one object.
   friend bool operator==(const Shared& a, const Shared& b) { return a.owner_ == b.owner_; }
 
  private:
