@@ -23,10 +23,13 @@ std::vector<LoopView> views() {
       {kSize, kSize}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
       "C<D>&\"");
   te::Schedule s = te::create_schedule({C});
-  const LoopView plain = view_loops(s, {A, B, C}, kTarget);
+  LoopView plain = view_loops(s, {A, B, C}, kTarget);
+  plain.name = "plain";
   auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 16, 8);
   s[C].reorder({io, jo, k, ii, ji}).unroll(ii).vectorize(ji).parallel(io);
-  return {plain, view_loops(s, {A, B, C}, kTarget)};
+  LoopView tiled = view_loops(s, {A, B, C}, kTarget);
+  tiled.name = "tiled";
+  return {plain, tiled};
 }
 
 /// The same product for C.
@@ -117,6 +120,12 @@ class LoopPage : public testing::Test {
     browsing.run("tab", "document.querySelectorAll('[role=tab]')[1].click()");
     browsing.run("second", "return document.querySelector('.loops').textContent");
     browsing.run("more", "return document.querySelector('.loops .rest:not([hidden])').textContent");
+    browsing.run("address", "return location.hash");
+    browsing.run("link", "location.hash = '#' + document.querySelector('[role=tab]').textContent");
+    browsing.run("linked",
+                 "return document.querySelector('[aria-selected=true]').tabIndex === 0 && "
+                 "document.querySelector('[role=tab]').ariaSelected");
+    browsing.run("tab again", "document.querySelectorAll('[role=tab]')[1].click()");
     for (const char* scheme : {"dark", "light"}) {
       browsing.prefer(scheme);
       browsing.run(scheme, kContrasts);
@@ -198,6 +207,11 @@ TEST_F(LoopPage, PointingMarksTheCode) { EXPECT_GT(result("hover"), 0); }
 
 TEST_F(LoopPage, TabsShowOtherSchedules) {
   EXPECT_NE(result("second").get<std::string>().find("\"parallel\""), std::string::npos);
+}
+
+TEST_F(LoopPage, AddressesNameTheSchedule) {
+  EXPECT_EQ(result("address"), "#tiled");
+  EXPECT_EQ(result("linked"), "true");
 }
 
 TEST_F(LoopPage, LongRunsOfStatementsAreFolded) {

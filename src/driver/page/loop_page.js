@@ -535,7 +535,10 @@ function drawTabs() {
   views.forEach((view, n) => {
     const tab = make("button", "", view.name);
     tab.setAttribute("role", "tab");
-    tab.onclick = () => { showView(n); history.replaceState(null, "", "#" + (n + 1)); };
+    tab.onclick = () => {
+      showView(n);
+      history.replaceState(null, "", "#" + encodeURIComponent(addressOf(view, n)));
+    };
     tabs.append(tab);
   });
   tabs.addEventListener("keydown", (event) => {
@@ -549,6 +552,19 @@ function drawTabs() {
   main.append(tabs);
 }
 
+// page.html#register%20tile leads to that view; one of several of a name has its number.
+function addressOf(view, n) {
+  const isAlone = views.filter((other) => other.name === view.name).length === 1;
+  return isAlone ? view.name : String(n + 1);
+}
+
+function showLinkedView() {
+  const address = decodeURIComponent(location.hash.slice(1));
+  showView(Math.max(0, views.findIndex((view, n) => addressOf(view, n) === address)));
+}
+
 drawTabs();
-if (views.length)
-  showView(Math.min(views.length, Math.max(1, parseInt(location.hash.slice(1), 10) || 1)) - 1);
+if (views.length) {
+  showLinkedView();
+  window.addEventListener("hashchange", showLinkedView);
+}
