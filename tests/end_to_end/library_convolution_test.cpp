@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 
+#include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/te/relation.h"
 #include "tenon/topi/broadcast.h"
@@ -209,6 +211,35 @@ TEST(CpuConvolution, OfGroupsAndOfChannelsSideBySide) {
     te::Tensor Z = topi::relu(
         topi::add(topi::conv2d_nhwc(I, L, {.stride = {1, 2}, .padding = {1, 1, 1, 1}}), Bias));
     EXPECT_EQ(scheduled_differs(Z, {I, L, Bias, Z}), "") << out;
+  }
+}
+
+/// The loops of a convolution of 3 x 3 with bias and relu whose rows have so many results, for 32
+/// registers of 512 bits.
+std::string loops_of_layer(int width) {
+  te::Tensor X = te::placeholder({1, 16, 9, width + 2}, "X"),
+             K = te::placeholder({32, 16, 3, 3}, "K"), Bias = te::placeholder({32, 1, 1}, "Bias");
+  te::Tensor Y = topi::relu(topi::add(topi::conv2d_nchw(X, K), Bias), "Y");
+  tir::TargetFacts target = Target("llvm").facts();
+  target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  std::ostringstream text;
+  text << lower(topi::cpu::schedule_conv2d(Y, target), {X, K, Bias, Y}, {.simple_mode = true});
+  return text.str();
+}
+
+TEST(CpuConvolution, SumsAreMappedOnAsVectorsOfFilters) {
+  const std::string text = loops_of_layer(14);
+  // In the place of the sums.
+  EXPECT_NE(text.find("= max((T_conv2d_nchw_1[ramp("), std::string::npos) << text;
+}
+
+TEST(CpuConvolution, TilesLeaveRegistersForTheInputsOfTheNextColumn) {
+  // Places of 32 filters: of rows of 14 two tiles, of rows of 20 four, and none is wider than
+  // seven.
+  for (const auto& [width, sums] : {std::pair(14, "[224]"), {20, "[160]"}}) {
+    const std::string text = loops_of_layer(width);
+    const std::string tile = "allocate(T_conv2d_nchw: Pointer(local float32), float32, ";
+    EXPECT_NE(text.find(tile + sums), std::string::npos) << text;
   }
 }
 

@@ -82,6 +82,15 @@ TEST_F(ThreadScheduleTest, CopiesOfAVirtualThreadDoNotReduceAcrossThreads) {
       refuses<ScheduleError>([&] { lower(s, args); }, {"bind", "`k`", "`C`", "`i` of stage `D`"}));
 }
 
+TEST_F(ThreadScheduleTest, WhatThreadsReduceIsStoredBehindTheirLoops) {
+  auto [ko, ki] = s[C].split(k, 5);
+  s[C].bind(ki, tx).set_store_predicate(k.var() < 3);
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); },
+                                     {"set_store_predicate", "`C`", "`k.outer`", "stored once"}));
+  s[C].set_store_predicate(tx.var() == 0);
+  EXPECT_NO_THROW(lower(s, args));
+}
+
 TEST_F(ThreadScheduleTest, AReductionAcrossTwoThreadsThatDivideNothing) {
   auto [ko, ki] = s[C].split(k, 5);
   s[C].bind(ki, tx).bind(ko, te::thread_axis("threadIdx.y"));

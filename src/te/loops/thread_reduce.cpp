@@ -6,6 +6,7 @@
 #include "te/loops/compute_body.h"
 #include "te/loops/guards.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -204,6 +205,7 @@ class Maker {
       return conditions;
     }
     const Expr predicate = program_.lower(*stage_.store_predicate, nest_.vars);
+    check_known_behind_loops(predicate);
     // What is read or divided for a condition may need the guards around it.
     const bool stands_alone = is_always_defined(predicate);
     arith::Facts facts;
@@ -212,6 +214,19 @@ class Maker {
       if (!stands_alone || !arith::can_prove(guard, facts)) conditions.push_back(likely(guard));
     conditions.push_back(predicate);
     return conditions;
+  }
+
+  /// The result is stored once, behind the loops that each thread has for itself.
+  void check_known_behind_loops(const Expr& predicate) const {
+    for (const IterVar& leaf : stage_.leaf_iter_vars) {
+      const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
+      if (!is_own || !uses_var(predicate, leaf.var())) continue;
+      throw ScheduleError("set_store_predicate of " + describe(stage_) +
+                              ": the condition uses reduction loop `" + leaf.name() +
+                              "`, but what threads reduce together is stored once, behind that "
+                              "loop; ask for threads and data axes only",
+                          stage_.store_predicate_where);
+    }
   }
 
   const FrozenStage& stage_;
