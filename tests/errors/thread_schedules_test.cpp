@@ -82,6 +82,25 @@ TEST_F(ThreadScheduleTest, CopiesOfAVirtualThreadDoNotReduceAcrossThreads) {
       refuses<ScheduleError>([&] { lower(s, args); }, {"bind", "`k`", "`C`", "`i` of stage `D`"}));
 }
 
+TEST(ThreadMemory, OfOneElementIsNotSeenByThreadsInsideOfItsLoop) {
+  const te::Tensor A = te::placeholder({4}, "A");
+  const te::Tensor B = te::compute(
+      std::vector<Expr>{}, [&](std::span<const Var>) { return A(2) + 1.0f; }, "B");
+  const te::Tensor C = te::compute(
+      {8, 16}, {"i", "j"}, [&](Var, Var) { return B(); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].bind(s[C].axis(0), te::thread_axis("threadIdx.y"));
+  s[C].bind(s[C].axis(1), te::thread_axis("threadIdx.x"));
+  s[B].set_scope("local").compute_at(s[C], s[C].axis(0));
+  EXPECT_TRUE(refuses<BoundError>(
+      [&] {
+        lower(s, {A, C});
+      },
+      {"`B`", "local memory", "`threadIdx.x`", "outside of it"}));
+  s[B].compute_at(s[C], s[C].axis(1));
+  EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
+}
+
 TEST_F(ThreadScheduleTest, WhatThreadsReduceIsStoredBehindTheirLoops) {
   auto [ko, ki] = s[C].split(k, 5);
   s[C].bind(ki, tx).set_store_predicate(k.var() < 3);

@@ -137,7 +137,11 @@ void BoundInference::find_constant_extents(const FrozenStage& stage) {
 
 void BoundInference::infer_root_ranges(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
-  if (stage.op.root_iter_vars().empty()) return;
+  if (stage.op.root_iter_vars().empty()) {
+    // Nothing is to be inferred of one element; but its readers' threads must see it.
+    if (!stage.is_output && !stage.op.as<Placeholder>()) needs_of_readers(id, id);
+    return;
+  }
   if (stage.is_output) {
     for (const IterVar& axis : stage.op.root_iter_vars()) set_root(axis, declared(axis));
     return;
