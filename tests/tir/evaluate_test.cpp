@@ -138,6 +138,18 @@ TEST(Evaluate, EveryVirtualThreadOfAWarpHasMemoryOfItsOwn) {
   EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{4, 3, 2, 1, 8, 7, 6, 5}));
 }
 
+TEST(Evaluate, WarpMemoryOfTheFirstVirtualThreadIsSeenAroundIt) {
+  const PrimFunc func = function(R"(
+    allocate(w: Pointer(warp float32), float32, [1]), storage_scope = warp {
+      attr [IterVar(v: int32, (nullptr), "ThreadIndex", "cthread")] "virtual_thread" = 1 {
+        w_1: Buffer(w, float32, [1], [], scope="warp")[0] = A[3]
+      }
+      B[0] = w_1[0]
+    })",
+                                 8, 1);
+  EXPECT_EQ(run(func, counting(8), 1), (std::vector<float>{counting(8)[3]}));
+}
+
 TEST(Evaluate, Float16RoundsToNearestEven) {
   // Between 2048 and 4096 a float16 counts in twos: 2049 is halfway, and goes to the even 2048;
   // 2051 to 2052.

@@ -18,8 +18,9 @@ std::int64_t row_along_x(const Thread& thread) {
   std::int64_t row = 0;
   std::array<std::int64_t, 3> place{};
   for (const auto& [tag, value] : thread.coordinates) {
-    // Virtual threads are copies of a row, each with memory of its own.
-    if (tag.is_virtual()) row = row * kMostThreads + value + 1;
+    // Virtual threads are copies of a row, each with memory of its own; what lies around them sees
+    // that of the first.
+    if (tag.is_virtual()) row = row * kMostThreads + value;
     if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }
   return (row * kMostThreads + place[1]) * kMostThreads + place[2];
