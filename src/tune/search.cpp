@@ -59,6 +59,14 @@ Search::Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
   if (options_.workers <= 0) options_.workers = physical_cores();
 }
 
+std::vector<Candidate> Search::distinct(std::vector<std::optional<Candidate>> made) {
+  std::vector<Candidate> result;
+  Set seen;
+  for (std::optional<Candidate>& candidate : made)
+    if (candidate && seen.insert(*candidate)) result.push_back(std::move(*candidate));
+  return result;
+}
+
 std::vector<Candidate> Search::drawn(std::size_t count) {
   std::vector<std::optional<Candidate>> made(count);
   parallel_for(count, options_.workers, [&](std::size_t n) {
@@ -67,11 +75,7 @@ std::vector<Candidate> Search::drawn(std::size_t count) {
     made[n] = maker_.drawn(design, random.next());
   });
   draws_ += count;
-  std::vector<Candidate> result;
-  Set seen;
-  for (std::optional<Candidate>& candidate : made)
-    if (candidate && seen.insert(*candidate)) result.push_back(std::move(*candidate));
-  return result;
+  return distinct(std::move(made));
 }
 
 std::vector<Candidate> Search::bred(const std::vector<Candidate>& population, int generation) {
@@ -91,11 +95,7 @@ std::vector<Candidate> Search::bred(const std::vector<Candidate>& population, in
       if (trace) made[n] = maker_.replayed(*trace, random.next());
     }
   });
-  std::vector<Candidate> result;
-  Set seen;
-  for (std::optional<Candidate>& candidate : made)
-    if (candidate && seen.insert(*candidate)) result.push_back(std::move(*candidate));
-  return result;
+  return distinct(std::move(made));
 }
 
 std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) const {
@@ -109,16 +109,10 @@ std::vector<Candidate> Search::neighbours(std::size_t count, CostModel& model) c
       trace = mutated(*trace, random);
     if (trace) made[n] = maker_.replayed(*trace, random.next());
   });
-  std::vector<Candidate> result;
-  Set seen;
-  for (std::optional<Candidate>& candidate : made)
-    if (candidate && !given_.contains(*candidate) && seen.insert(*candidate))
-      result.push_back(std::move(*candidate));
-  if (result.empty()) return result;
-  predict(result, model);
-  sort_by_prediction(result);
-  if (result.size() > count)
-    result.erase(result.begin() + static_cast<std::ptrdiff_t>(count), result.end());
+  std::vector<Candidate> result = distinct(std::move(made));
+  std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
+  if (!result.empty()) predict(result, model);
+  choose(result, count, 0);
   return result;
 }
 
@@ -138,8 +132,8 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
   for (std::size_t n = 0; n < std::min(kept, best_.size()); ++n)
     population.push_back(best_[n].candidate);
   std::vector<Candidate> fresh = drawn(size - population.size());
-  const auto near = static_cast<std::size_t>(
-      std::llround(options_.share_of_neighbours * static_cast<double>(count)));
+  const auto near = static_cast<std::size_t>(std::llround(
+      std::clamp(options_.share_of_neighbours, 0.0, 1.0) * static_cast<double>(count)));
   std::vector<Candidate> result = neighbours(near, model), unmeasured;
   Set seen;
   for (const Candidate& candidate : result) seen.insert(candidate);

@@ -45,6 +45,8 @@ class Search {
     std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
   };
 
+  /// Those that were made, each once.
+  static std::vector<Candidate> distinct(std::vector<std::optional<Candidate>> made);
   std::vector<Candidate> drawn(std::size_t count);
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
   /// At most so many that differ little from the fastest, of more of them those that the model

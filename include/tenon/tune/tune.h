@@ -43,7 +43,7 @@ struct SearchOptions {
   /// Of the population, what comes from the best that were measured.
   double share_of_best = 0.2;
   double mutation_probability = 0.85;
-  /// Of a round, what differs little from the fastest that were measured.
+  /// Of a round, what differs little from the fastest that were measured: 0 to 1.
   double share_of_neighbours = 0.3;
   /// Of a round, what is chosen at random and not by the model.
   double epsilon = 0.05;

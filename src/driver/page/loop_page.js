@@ -537,7 +537,7 @@ function drawTabs() {
     tab.setAttribute("role", "tab");
     tab.onclick = () => {
       showView(n);
-      history.replaceState(null, "", "#" + encodeURIComponent(addressOf(view, n)));
+      history.replaceState(null, "", "#" + addressOf(view, n));
     };
     tabs.append(tab);
   });
@@ -552,15 +552,18 @@ function drawTabs() {
   main.append(tabs);
 }
 
-// page.html#register%20tile leads to that view; one of several of a name has its number.
+// page.html#register%20tile leads to that view, as does its number; one of several of a name has its
+// number only.
 function addressOf(view, n) {
   const isAlone = views.filter((other) => other.name === view.name).length === 1;
-  return isAlone ? view.name : String(n + 1);
+  return encodeURIComponent(isAlone ? view.name : String(n + 1));
 }
 
 function showLinkedView() {
-  const address = decodeURIComponent(location.hash.slice(1));
-  showView(Math.max(0, views.findIndex((view, n) => addressOf(view, n) === address)));
+  const address = location.hash.slice(1);
+  const named = views.findIndex((view, n) => addressOf(view, n) === address);
+  const number = Math.min(views.length, Math.max(1, parseInt(address, 10) || 1));
+  showView(named >= 0 ? named : number - 1);
 }
 
 drawTabs();
