@@ -97,11 +97,14 @@ class __attribute__((visibility("hidden"))) BoundInference {
   /// which holds the stage's values: the stage itself, or the scan whose state it is.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
+  /// Of the producer's memory a thread sees what it has itself: no thread of the reader's may stand
+  /// between the two.
+  void check_is_seen(StageId producer, StageId reader) const;
   const ReaderView& view_of(StageId reader, StageId producer);
 
   /// The loops of the reader that lie inside the producer's place, or that are bound to threads
   /// which share its memory, are relaxed to their ranges; the others stay symbols.
-  ReaderView make_view(StageId reader, StageId producer, const std::optional<AttachPoint>& place,
+  ReaderView make_view(StageId reader, const std::optional<AttachPoint>& place,
                        tir::StorageScope scope);
 
   /// The values that the loops, given innermost first, and all threads that share the memory take,

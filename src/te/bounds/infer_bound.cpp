@@ -138,8 +138,9 @@ void BoundInference::find_constant_extents(const FrozenStage& stage) {
 void BoundInference::infer_root_ranges(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
   if (stage.op.root_iter_vars().empty()) {
-    // Nothing is to be inferred of one element; but its readers' threads must see it.
-    if (!stage.is_output && !stage.op.as<Placeholder>()) needs_of_readers(id, id);
+    // Nothing is to be inferred of one element.
+    if (!stage.op.as<Placeholder>())
+      for (const StageId reader : graph_.readers(id)) check_is_seen(id, reader);
     return;
   }
   if (stage.is_output) {

@@ -64,6 +64,7 @@ std::vector<Needs> BoundInference::needs_of_readers(StageId id, StageId kept_in)
 
 void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor& tensor,
                                   Needs& needs) {
+  check_is_seen(producer, reader);
   const ReaderView& view = view_of(reader, producer);
   // While one iteration around the producer runs, the reader's axes take only the values that are
   // needed in it.
@@ -83,6 +84,20 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   }
 }
 
+void BoundInference::check_is_seen(StageId producer, StageId reader) const {
+  const std::optional<AttachPoint>& place = graph_.stage(producer).place;
+  const FrozenStage& stage = graph_.stage(reader);
+  for (std::size_t i = stage.leaf_iter_vars.size(); i-- > 0;) {
+    const IterVar& leaf = stage.leaf_iter_vars[i];
+    if (place && place->stage == reader && place->axis.same_as(leaf)) return;
+    check_sees_thread(graph_, producer, thread_of(stage, leaf), reader);
+  }
+  for (const AttachPoint& loop : graph_.attach_path(reader)) {
+    if (place && place->stage == loop.stage && place->axis.same_as(loop.axis)) return;
+    check_sees_thread(graph_, producer, thread_of(graph_.stage(loop.stage), loop.axis), loop.stage);
+  }
+}
+
 const ReaderView& BoundInference::view_of(StageId reader, StageId producer) {
   const std::optional<AttachPoint>& place = graph_.stage(producer).place;
   const StorageScope scope = graph_.stage(producer).scope;
@@ -90,12 +105,12 @@ const ReaderView& BoundInference::view_of(StageId reader, StageId producer) {
   for (const ReaderView& view : views) {
     if (view.scope == scope && same_place(view.place, place)) return view;
   }
-  views.push_back(make_view(reader, producer, place, scope));
+  views.push_back(make_view(reader, place, scope));
   return views.back();
 }
 
-ReaderView BoundInference::make_view(StageId reader, StageId producer,
-                                     const std::optional<AttachPoint>& place, StorageScope scope) {
+ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachPoint>& place,
+                                     StorageScope scope) {
   const FrozenStage& stage = graph_.stage(reader);
   const StorageScope own_scope = graph_.stage(reader).scope;
   bool inside = true;
@@ -103,14 +118,12 @@ ReaderView BoundInference::make_view(StageId reader, StageId producer,
   for (std::size_t i = stage.leaf_iter_vars.size(); i-- > 0;) {
     const IterVar& leaf = stage.leaf_iter_vars[i];
     if (place && place->stage == reader && place->axis.same_as(leaf)) inside = false;
-    if (inside) check_sees_thread(graph_, producer, thread_of(stage, leaf), reader);
     domains.set(leaf, leaf_domain(stage, leaf, inside, scope, own_scope));
   }
   std::vector<AttachPoint> relaxed_loops;
   for (const AttachPoint& loop : graph_.attach_path(reader)) {
     if (place && place->stage == loop.stage && place->axis.same_as(loop.axis)) inside = false;
     const IterVar* thread = thread_of(graph_.stage(loop.stage), loop.axis);
-    if (inside) check_sees_thread(graph_, producer, thread, loop.stage);
     if (is_relaxed(thread, inside, scope)) relaxed_loops.push_back(loop);
   }
   internal_check(!place || !inside, "a stage that is read outside of its loop");
