@@ -48,5 +48,25 @@ TEST(IterationSizes, FollowALoopThatIsNarrowed) {
   EXPECT_EQ(compare_with_default(s, {A, C}), "");
 }
 
+TEST(IterationSizes, FollowALoopThatIsWidened) {
+  const te::Var n = te::size_var("n");
+  const te::Tensor A = te::placeholder({4}, "A");
+  const te::Tensor B = te::compute(
+      {7, 4, n * 2}, {"i", "j", "l"}, [&](Var, Var j, Var) { return A(j); }, "B");
+  const te::Tensor C = te::compute(
+      {6, n + 3}, {"i", "j"},
+      [&](Var i, Var j) {
+        return tir::if_then_else(j * 3 >= 1 && j * 3 - 1 < 7, B(j * 3 - 1, min(j, 3), 0), 0.0f) +
+               B(floormod(j, 7), floormod(i, 4), floormod(j, n * 2));
+      },
+      "C");
+  const te::Schedule s = te::create_schedule(C);
+  s[B].transform_layout([](Var i, Var j, Var l) -> std::vector<Expr> {
+    return {i, te::axis_separator(), j, l};
+  });
+  s[B].compute_at(s[C], s[C].axis(1));
+  EXPECT_EQ(compare_with_default(s, {A, C, n}, {.build = {.instrument_bounds = true}}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

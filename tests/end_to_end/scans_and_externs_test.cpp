@@ -178,6 +178,25 @@ TEST(ExternTest, ABufferByHandOverTheMemoryOfAnInput) {
   }
 }
 
+/// Of eleven states the readers need ten, for which there is memory. The loop over the step, which
+/// is one, runs four times, behind a guard.
+TEST_F(ScanTest, ACacheOfTheStateReadsNoStatesThatAreNotKept) {
+  const te::Tensor X = te::placeholder({11, 11}, "X");
+  const te::Tensor state = te::placeholder({11, 11}, "state");
+  const te::Tensor init = te::compute(
+      {1, 11}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  const te::Tensor update = te::compute(
+      {11, 11}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  const te::Tensor scan = te::scan(init, update, state, {X}, "scan");
+  const te::Tensor B = te::compute(
+      {4, 8}, {"i", "j"}, [&](Var i, Var j) { return scan(i + 6, j); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::IterVar thread = s[update].split(s[update].axis(0), 4).inner;
+  s[update].bind(thread, te::thread_axis("threadIdx.x"));
+  s[s.cache_read(state, "local", {update})].compute_at(s[update], thread);
+  EXPECT_EQ(compare_with_default(s, {X, B}, {.compile = false}), "");
+}
+
 TEST(ExternTest, WhileLoops) {
   // Steps of the Collatz sequence until 1.
   te::Tensor A = te::placeholder({9}, "A", Int(32));

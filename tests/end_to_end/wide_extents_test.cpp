@@ -280,5 +280,55 @@ TEST(WideExtentsTest, AReductionFromTheLeastInt32IsFused) {
   EXPECT_EQ(testing::compare_with_default(s, {A, B}), "");
 }
 
+TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMadeByLoopsOfAnyLength) {
+  const Var n = te::size_var("n");
+  const Tensor A = te::placeholder({11}, "A");
+  const Tensor all = te::compute(
+      {2147483647}, {"i"}, [&](Var i) { return A(tir::floormod(i, 11)); }, "all");
+  const Tensor part = te::compute(
+      {8}, {"i"}, [&](Var i) { return all(i + 2147483639); }, "part");
+  const Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return tir::if_then_else(i * 3 < 8, part(i * 3), 0.0f); }, "B");
+  te::Schedule expected = te::create_schedule(B);
+  expected[all].compute_inline();
+  EXPECT_EQ(testing::compare_with(expected, te::create_schedule(B), {A, B, n}), "");
+}
+
+TEST(WideExtentsTest, WhatLoopsAskForBehindARangeThatEndsWithTheTypeIsCutOff) {
+  constexpr int kFirst = 2147483615, kEnd = 2147483647;
+  const Tensor A = te::placeholder({33}, "A");
+  const te::IterVar k = te::reduce_axis({kFirst, kEnd}, "k");
+  const Tensor C = te::compute(
+      {11}, {"i"}, [&](Var) { return te::sum(A(k - kFirst + 1) + A(min(k - kFirst, 2)), {k}); },
+      "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::IterVar outer = s[C].split(k, 6).outer;  // 36 iterations, for 32
+  s[s.cache_read(A, "global", {C})].compute_at(s[C], outer);
+  EXPECT_EQ(testing::compare_with_default(s, {A, C}, {.build = {.bounds = Bounds::Exact}}), "");
+}
+
+TEST(WideExtentsTest, WhatThreadsAskForBehindTheLastNumberOfTheTypeIsTheEnd) {
+  constexpr int kFirst = 2147483634;
+  const Tensor A = te::placeholder({16}, "A");
+  const Tensor all = te::compute(
+      {2147483647}, {"i"}, [&](Var i) { return A(max(min(i - kFirst, 15), 0)); }, "all");
+  const Tensor B = te::compute(
+      {tir::make_int(Int(64), 13)}, {"i"}, [&](Var i) { return all(cast(Int(32), i) + kFirst); },
+      "B");
+  te::Schedule expected = te::create_schedule(B), s = te::create_schedule(B);
+  expected[all].compute_inline();
+  const Tensor own = s.cache_write(all, "local");
+  s[all].compute_at(s[B], s[B].axis(0));
+  const auto bind = [&](const te::Stage& stage, int threads) {
+    const auto [block, thread] = stage.split(stage.axis(0), threads);
+    stage.bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+    return block;
+  };
+  const te::IterVar block = bind(s[all], 13);
+  s[own].compute_at(s[all], block);
+  s[own].bind(s[own].split(s[own].axis(0), 16).inner, te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(testing::compare_with(expected, s, {A, B}, {.compile = false}), "");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -101,6 +101,33 @@ TEST(ThreadMemory, OfOneElementIsNotSeenByThreadsInsideOfItsLoop) {
   EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
 }
 
+/// Which of two producers at one loop is asked of first decides nothing.
+TEST(ThreadMemory, OfOneOfTwoProducersThatRunInOtherThreadsIsNotSeen) {
+  for (const bool bound_first : {true, false}) {
+    const te::Tensor A = te::placeholder({8, 16}, "A");
+    const auto copy = [&](const char* name, float added) {
+      return te::compute(
+          {8, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + added; }, name);
+    };
+    const te::Tensor P = copy("P", 1.0f), Q = copy("Q", 2.0f);
+    const te::Tensor C = te::compute(
+        {8, 16}, {"i", "j"},
+        [&](Var i, Var j) { return bound_first ? P(i, j) * Q(i, j) : Q(i, j) * P(i, j); }, "C");
+    te::Schedule s = te::create_schedule(C);
+    const te::IterVar x = te::thread_axis("threadIdx.x");
+    s[C].bind(s[C].axis(0), te::thread_axis("blockIdx.x")).bind(s[C].axis(1), x);
+    for (const te::Tensor& T : {P, Q}) s[T].set_scope("local").compute_at(s[C], s[C].axis(0));
+    s[P].bind(s[P].axis(1), x);
+    EXPECT_TRUE(refuses<BoundError>(
+        [&] {
+          lower(s, {A, C});
+        },
+        {"`Q`", "local memory", "`threadIdx.x`", "outside of it"}));
+    s[Q].bind(s[Q].axis(1), x);
+    EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
+  }
+}
+
 TEST_F(ThreadScheduleTest, WhatThreadsReduceIsStoredBehindTheirLoops) {
   auto [ko, ki] = s[C].split(k, 5);
   s[C].bind(ki, tx).set_store_predicate(k.var() < 3);

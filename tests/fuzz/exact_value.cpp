@@ -22,6 +22,9 @@ FloatLimits limits_of(DataType type) {
                            : FloatLimits{53, 1023};
 }
 
+/// The simplifier takes arithmetic of such types not to wrap, as C++ does.
+bool must_not_wrap(DataType type) { return type.is_int() && type.bits >= 32; }
+
 /// Inexact values beyond are too coarse to compare.
 constexpr int kMostInexact = 12;
 
@@ -43,8 +46,13 @@ Magnitude magnitude_of_any(DataType type) {
 }
 
 Magnitude magnitude_of_inputs(DataType type) {
-  // Multiples of a quarter up to 9 quarters.
-  return type.is_floating() ? Magnitude{2, -2} : magnitude_of_any(type);
+  // Multiples of a quarter up to 9 quarters, and integers up to 9.
+  return type.is_floating() ? Magnitude{2, -2} : in_type(type, {4, 0});
+}
+
+Magnitude in_type(DataType type, Magnitude computed) {
+  if (type.is_floating()) return computed;
+  return must_not_wrap(type) && computed.high < type.bits - 1 ? computed : magnitude_of_any(type);
 }
 
 Magnitude magnitude_of(int constant) { return {bits_of(std::abs(constant)), 0}; }
@@ -78,23 +86,30 @@ double tolerance_of(DataType type, Magnitude magnitude) {
 }
 
 ExactValue exact_constant(DataType type, int constant) {
-  return {make_const(type, constant),
-          type.is_floating() ? magnitude_of(constant) : magnitude_of_any(type)};
+  return {make_const(type, constant), in_type(type, magnitude_of(constant))};
+}
+
+ExactValue comparable(const ExactValue& e) {
+  const DataType type = e.value.dtype();
+  if (!must_not_wrap(type) || e.magnitude.high < type.bits) return e;
+  const int kept = type.bits - 4;
+  return {e.value & make_const(type, (std::int64_t{1} << kept) - 1), {kept, 0}};
 }
 
 ExactValue exact_cast(DataType type, const ExactValue& e) {
   const DataType from = e.value.dtype();
   if (from == type) return e;
-  if (from.is_bool())
-    return {cast(type, e.value), type.is_floating() ? magnitude_of(1) : magnitude_of_any(type)};
-  if (!from.is_floating() && !type.is_floating())
-    return {cast(type, e.value), magnitude_of_any(type)};
+  if (from.is_bool()) return {cast(type, e.value), in_type(type, magnitude_of(1))};
+  if (!from.is_floating() && !type.is_floating()) {
+    const ExactValue whole = comparable(e);
+    return {cast(type, whole.value), in_type(type, whole.magnitude)};
+  }
   if (type.is_floating() && is_held(type, e.magnitude)) return {cast(type, e.value), e.magnitude};
   // A conversion of what does not fit has no defined value.
   const bool has_negative = !type.is_uint();
-  const Expr clamped = max(min(e.value, make_const(from, 100)),
+  const Expr clamped = max(min(comparable(e).value, make_const(from, 100)),
                            make_const(from, has_negative && !from.is_uint() ? -100 : 0));
-  if (!type.is_floating()) return {cast(type, clamped), magnitude_of_any(type)};
+  if (!type.is_floating()) return {cast(type, clamped), in_type(type, {7, 0})};
   if (!e.magnitude.exact) return {cast(type, clamped), inexact(7)};
   if (!from.is_floating()) return {cast(type, clamped), {7, 0}};
   return {cast(type, trunc(clamped)), {7, 0}};
@@ -106,9 +121,10 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
   const Magnitude either = joined(a.magnitude, b.magnitude);
   const Magnitude added = sum_of(either, 1);
   const Magnitude product = product_of(a.magnitude, b.magnitude);
-  auto of = [&](Expr value, Magnitude floating) -> ExactValue {
-    return {std::move(value), type.is_floating() ? floating : magnitude_of_any(type)};
+  auto of = [&](Expr value, Magnitude computed) -> ExactValue {
+    return {std::move(value), in_type(type, computed)};
   };
+  const Expr x = comparable(a).value, y = comparable(b).value;
   const bool can_add = is_held(type, added);
   switch (operation) {
     case ExactOperation::Add:
@@ -124,22 +140,22 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
       const Magnitude moved = sum_of(joined(either, magnitude_of(1)), 1);
       // A jump, of which inexact values might be on either side.
       if (is_held(type, moved) && either.exact)
-        return of(select(a.value < b.value, a.value, b.value + make_const(type, 1)), moved);
+        return of(select(x < y, a.value, b.value + make_const(type, 1)), moved);
       break;
     }
     case ExactOperation::DivideOrMinimum:
       if (type.is_floating()) return of(min(a.value, b.value), either);
-      return of(floordiv(a.value, make_const(type, 3)) + b.value, either);
+      return of(floordiv(x, make_const(type, 3)) + b.value, added);
     case ExactOperation::ModuloOrMaximum:
       if (type.is_floating()) break;
-      return of(truncmod(a.value, make_const(type, 5)) + b.value, either);
+      return of(truncmod(x, make_const(type, 5)) + b.value, sum_of(joined(either, {3, 0}), 1));
     case ExactOperation::BitsOrMinimum:
       if (type.is_floating()) return of(min(a.value, b.value), either);
-      return of((a.value ^ b.value) + (a.value >> make_const(type, 2)), either);
+      return of((a.value ^ b.value) + (x >> make_const(type, 2)), sum_of(either, 2));
     case ExactOperation::Maximum:
       break;
   }
-  return of(max(a.value, b.value), either);
+  return of(max(x, y), either);
 }
 
 ExactValue apply(Function function, const ExactValue& a, const ExactValue& b) {

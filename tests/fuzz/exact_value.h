@@ -1,7 +1,9 @@
 // Values of random programs, and how exactly they are known. Integers wrap around the same in any
-// order; floats are multiples of a power of two that are small enough, so that arithmetic loses
-// nothing, until a function such as exp makes them inexact: then only what is continuous is done
-// with them, and results are compared with a tolerance.
+// order, as long as only sums and products are made of them: whatever compares or divides signed
+// ones of 32 bits and more takes them not to have wrapped, as the compiler may. Floats are
+// multiples of a power of two that are small enough, so that arithmetic loses nothing, until a
+// function such as exp makes them inexact: then only what is continuous is done with them, and
+// results are compared with a tolerance.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -10,8 +12,8 @@
 
 namespace tenon::fuzz {
 
-/// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. Of integers, which may
-/// wrap: high is that of the type.
+/// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. High is the number of
+/// the type's bits for integers of unsigned or narrow types, and for those that may have wrapped.
 struct Magnitude {
   int high = 0;
   int low = 0;
@@ -26,6 +28,8 @@ struct ExactValue {
 /// Of inputs that testing::make_arguments makes.
 Magnitude magnitude_of_inputs(DataType type);
 Magnitude magnitude_of(int constant);
+/// The magnitude as computed, as long as no integer of it may have wrapped.
+Magnitude in_type(DataType type, Magnitude computed);
 /// Of values about which nothing is known.
 Magnitude magnitude_of_any(DataType type);
 /// Holds for values of either.
@@ -43,6 +47,9 @@ ExactValue exact_constant(DataType type, int constant);
 /// Clamped first where the type could not hold the value. Precondition: an inexact value stays
 /// floating.
 ExactValue exact_cast(DataType type, const ExactValue& e);
+/// The value, or its low bits where it is a signed integer that may have wrapped: what can be
+/// compared and divided.
+ExactValue comparable(const ExactValue& e);
 
 enum class ExactOperation {
   Add,

@@ -84,7 +84,7 @@ bool ProgramMaker::add_scan(const std::string& name) {
       extents(shape),
       [&](std::span<const Var> at) { return state(at[0] - 1, at[1]) + X(at[0], at[1]); },
       name + ".update");
-  add_output(te::scan(init, update, state, {X}, name), shape, magnitude);
+  add_output(te::scan(init, update, state, {X}, name), shape, in_type(type, magnitude));
   return true;
 }
 
@@ -93,7 +93,7 @@ bool ProgramMaker::add_scan_of_two(const std::string& name) {
   const KnownTensor* from = random_matrix(false);
   if (!from || from->shape[0].least() < 3 || from->shape[1].times_n != 0) return false;
   const DataType type = from->tensor.dtype();
-  const Magnitude magnitude = sum_of(from->magnitude, 40);
+  Magnitude magnitude = sum_of(from->magnitude, 40);
   if (!is_held(type, magnitude) || !magnitude.exact) return false;
   const te::Tensor X = from->tensor;
   const Shape shape = from->shape;
@@ -115,6 +115,7 @@ bool ProgramMaker::add_scan_of_two(const std::string& name) {
       1, narrow, [&](Var, Var i) { return X(1, i); }, ".b0");
   // Of floats, what grows by one element a step, so that it stays exact.
   const bool is_whole = !type.is_floating();
+  if (is_whole) magnitude = magnitude_of_any(type);
   const te::Tensor a1 = step(
       steps, wide,
       [&](Var t, Var i) {
@@ -146,7 +147,7 @@ void ProgramMaker::add_readers_of_states(const std::string& name,
   const bool is_alone = random_.one_in(3);
   const DataType type = states[0].dtype();
   const Magnitude both = sum_of(magnitude, 1);
-  const Magnitude known = type.is_floating() ? both : magnitude_of_any(type);
+  const Magnitude known = in_type(type, both);
   program_.notes.feature("states of a scan",
                          is_alone    ? late == 0 ? "the first alone" : "the second alone"
                          : late == 0 ? "later steps of the first"
@@ -240,13 +241,12 @@ bool ProgramMaker::add_row_sum(const std::string& name) {
   const Magnitude sum = sum_of(from->magnitude, 40), both = sum_of(sum, 1);
   if (!is_held(type, both)) return false;
   const te::IterVar k = te::reduce_axis({0, value(shape[1])}, "k");
-  auto known = [&](Magnitude m) { return type.is_floating() ? m : magnitude_of_any(type); };
   const te::Tensor rows = add_compute(name + ".rows", {shape[0]}, [&](const Axes& at) {
-    return ExactValue{te::sum(X(at[0].index, k), {k}), known(sum)};
+    return ExactValue{te::sum(X(at[0].index, k), {k}), in_type(type, sum)};
   });
   add_compute(name, shape, [&](const Axes& at) {
     const Expr i = at[0].index;
-    return ExactValue{X(i, at[1].index) + rows(i), known(both)};
+    return ExactValue{X(i, at[1].index) + rows(i), in_type(type, both)};
   });
   return true;
 }
@@ -318,8 +318,7 @@ bool ProgramMaker::add_product(const std::string& name) {
   const te::IterVar k = te::reduce_axis({0, value(left->shape[1])}, "k");
   add_compute(name, shape, [&](const Axes& at) {
     const Expr i = at[0].index, j = at[1].index;
-    return ExactValue{te::sum(A(i, k) * (turned ? B(j, k) : B(k, j)), {k}),
-                      type.is_floating() ? sum : magnitude_of_any(type)};
+    return ExactValue{te::sum(A(i, k) * (turned ? B(j, k) : B(k, j)), {k}), in_type(type, sum)};
   });
   return true;
 }
@@ -336,18 +335,17 @@ bool ProgramMaker::add_stencil(const std::string& name) {
   const Shape last = {{shape[0].plus - 4, shape[0].times_n}, {shape[1].plus - 4, shape[1].times_n}};
   const Magnitude once = sum_of(from->magnitude, 9), twice = sum_of(once, 9);
   if (!is_held(type, twice)) return false;
-  auto known = [&](Magnitude m) { return type.is_floating() ? m : magnitude_of_any(type); };
   const te::IterVar y = te::reduce_axis({0, 3}, "y"), x = te::reduce_axis({0, 3}, "x");
   const te::IterVar d = te::reduce_axis({0, 3}, "d");
   const te::Tensor blurred = add_compute(name + ".blur", inner, [&](const Axes& at) {
-    return ExactValue{te::sum(X(at[0].index + y, at[1].index + x), {y, x}), known(once)};
+    return ExactValue{te::sum(X(at[0].index + y, at[1].index + x), {y, x}), in_type(type, once)};
   });
   const bool diagonal = random_.one_in(3);
   add_compute(name, last, [&](const Axes& at) {
     const Expr i = at[0].index, j = at[1].index;
     return ExactValue{
         te::sum(diagonal ? blurred(i + d, j + d) : blurred(i, j + d) + blurred(i + d, j), {d}),
-        known(twice)};
+        in_type(type, twice)};
   });
   return true;
 }

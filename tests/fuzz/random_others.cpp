@@ -89,8 +89,7 @@ bool ProgramMaker::add_extern_sums(const std::string& name) {
   };
   program_.notes.operation("extern that sums", type);
   const Shape shape = {{rows}, {columns}};
-  add_output(te::extern_op(extents(shape), {from->tensor}, body, name), shape,
-             type.is_floating() ? sum : magnitude_of_any(type));
+  add_output(te::extern_op(extents(shape), {from->tensor}, body, name), shape, in_type(type, sum));
   return true;
 }
 

@@ -135,20 +135,23 @@ Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
     multiplied = product_of(multiplied, e.magnitude);
   const int kind = random_.between(0, 5);
   if (kind <= 2 && is_held(type, summed)) {
-    magnitude = summed;
+    magnitude = in_type(type, summed);
     program_.notes.operation("sum", type);
     return te::sum(e.value, over.axes, options);
   }
   if (kind == 3 && is_held(type, multiplied) && e.magnitude.exact) {
-    magnitude = type.is_floating() ? multiplied : magnitude_of_any(type);
+    magnitude = in_type(type, multiplied);
     program_.notes.operation("prod", type);
     return te::prod(e.value, over.axes, options);
   }
   // Of nothing, the maximum is the least value of the type, with which no sum is exact.
-  magnitude = options.where || over.points == 0 ? magnitude_of_any(type) : with_init;
+  const ExactValue compared = comparable(e);
+  magnitude = options.where || over.points == 0 ? magnitude_of_any(type)
+                                                : joined(compared.magnitude, magnitude_of(5));
   magnitude.exact = e.magnitude.exact;
   program_.notes.operation(kind % 2 ? "max" : "min", type);
-  return kind % 2 ? te::max(e.value, over.axes, options) : te::min(e.value, over.axes, options);
+  return kind % 2 ? te::max(compared.value, over.axes, options)
+                  : te::min(compared.value, over.axes, options);
 }
 
 void ProgramMaker::add_reduction(const std::string& name, DataType type) {
@@ -218,7 +221,7 @@ void ProgramMaker::add_extreme_place(const std::string& name, DataType type) {
       [&](std::span<const Var> vars) {
         const Axes own = axes_of(vars, shape);
         const Axes axes = inside(own, over.indices);
-        const ExactValue e = exact_element(axes, type);
+        const ExactValue e = comparable(exact_element(axes, type));
         magnitude = e.magnitude;
         Expr at = over.indices[0].index;
         for (std::size_t n = 1; n < over.indices.size(); ++n) at = at * 40 + over.indices[n].index;
@@ -255,7 +258,8 @@ void ProgramMaker::add_extreme_of_unique_keys(const std::string& name, DataType 
         Expr place = over.indices[0].index;
         for (std::size_t n = 1; n < over.indices.size(); ++n)
           place = place * 40 + over.indices[n].index;
-        const Expr unique = floormod(exact_element(axes, Int(32)).value, 8) * 65536 + place;
+        const Expr unique =
+            floormod(comparable(exact_element(axes, Int(32))).value, 8) * 65536 + place;
         const ExactValue e = exact_element(axes, type);
         magnitude = joined(e.magnitude, magnitude_of(0));
         return reducer(key == 0 ? Exprs{unique, e.value} : Exprs{e.value, unique}, over.axes,
@@ -295,9 +299,8 @@ void ProgramMaker::add_moments(const std::string& name, DataType type) {
         return moments({e.value, e.value * e.value}, over.axes, random_condition(own, over));
       },
       name);
-  auto known = [&](Magnitude m) { return type.is_floating() ? m : magnitude_of_any(type); };
-  add_output(outputs[0], shape, known(sum));
-  add_output(outputs[1], shape, known(squares));
+  add_output(outputs[0], shape, in_type(type, sum));
+  add_output(outputs[1], shape, in_type(type, squares));
 }
 
 /// Each component of an update reads both of what was.
@@ -349,7 +352,7 @@ void ProgramMaker::add_range(const std::string& name, DataType type) {
       extents(shape),
       [&](std::span<const Var> vars) {
         const Axes own = axes_of(vars, shape), axes = inside(own, over.indices);
-        const ExactValue e = exact_element(axes, type);
+        const ExactValue e = comparable(exact_element(axes, type));
         const te::ReduceOptions options = random_condition(own, over);
         const bool may_be_nothing = options.where || over.points == 0;
         magnitude = may_be_nothing ? magnitude_of_any(type) : e.magnitude;

@@ -1,6 +1,9 @@
 #include "lower/passes/widen_index_types.h"
 
+#include <algorithm>
 #include <limits>
+#include <ranges>
+#include <unordered_map>
 
 #include "tenon/arith/facts.h"
 #include "tenon/tir/ops.h"
@@ -40,7 +43,7 @@ class Widener {
     if (const Let* n = s.as<Let>()) return let(*n);
     if (const Allocate* n = s.as<Allocate>()) return allocate(*n);
     if (const Store* n = s.as<Store>())
-      return make_stmt(Store{n->buffer, value(n->value), indices(n->indices)});
+      return make_stmt(Store{buffer(n->buffer), value(n->value), indices(n->indices)});
     if (const If* n = s.as<If>()) {
       const Expr test = condition(n->condition);
       const Stmt then_case = [&] {
@@ -88,7 +91,34 @@ class Widener {
     set(wide_, narrow, var);
     const Stmt result = stmt(body);
     wide_.erase(&narrow.node());
+    std::erase_if(buffers_, [&](const auto& entry) {
+      return std::ranges::any_of(sizes_of(entry.second), [&](const Expr& size) {
+        return uses_var(size, [&](const Expr& used) { return used.same_as(var); });
+      });
+    });
     return result;
+  }
+
+  static std::vector<Expr> sizes_of(const Buffer& buffer) {
+    std::vector<Expr> sizes = buffer->shape;
+    sizes.insert(sizes.end(), buffer->strides.begin(), buffer->strides.end());
+    sizes.push_back(buffer->elem_offset);
+    return sizes;
+  }
+
+  /// Its sizes may be those of an iteration, as those of its allocation are.
+  Buffer buffer(const Buffer& b) {
+    if (wide_.empty()) return b;
+    if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
+    if (std::ranges::none_of(sizes_of(b), [&](const Expr& e) { return uses_wide(e); })) return b;
+    BufferNode node = *b.get();
+    const auto widen = [&](Expr& e) {
+      if (uses_wide(e)) e = wide(e);
+    };
+    std::ranges::for_each(node.shape, widen);
+    std::ranges::for_each(node.strides, widen);
+    widen(node.elem_offset);
+    return buffers_.try_emplace(b.get(), make_buffer(std::move(node))).first->second;
   }
 
   /// The factors of the size stand side by side, so that their product is checked in the end.
@@ -197,7 +227,7 @@ class Widener {
   /// Values keep their types and their arithmetic; loops that have become wide are cut down where
   /// that cannot be seen.
   Expr value(const Expr& e) {
-    if (const Load* n = e.as<Load>()) return make_load(n->buffer, indices(n->indices));
+    if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
       return cast(e.dtype(), found->second);
     if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e) && !is_data(e)) {
@@ -210,6 +240,8 @@ class Widener {
   arith::Facts facts_;
   /// The wide variable that stands for one of int32.
   VarMap wide_;
+  /// Those whose sizes use wide variables of the loops around. Look-up only.
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
   /// Variables whose values come from memory.
   std::unordered_set<const ExprNode*> data_;
 };

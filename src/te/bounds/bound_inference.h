@@ -125,6 +125,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
 
+  void stay_in_step(const FrozenStage& stage, AxisDomains& domains) const;
   /// For exact bounds: the domains of root axes, no larger than what guards let through.
   void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
   ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place,

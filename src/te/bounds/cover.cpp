@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
@@ -102,9 +103,19 @@ Range exact_cover(const std::vector<Interval>& sets, const Range& declared, cons
   return extent && most && *extent > *most ? declared : range;
 }
 
-Range in_type_of(const IterVar& axis, const Range& range) {
-  const DataType type = axis.var().dtype();
-  return Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+Range in_type_of(const IterVar& axis, const Range& range, const Facts& facts) {
+  const DataType type = axis.var().dtype(), asked = range.min.dtype();
+  Expr min = range.min;
+  if (asked.bits > type.bits && axis.dom()) {
+    const std::optional<std::int64_t> greatest = arith::const_bound(min, facts).max;
+    if (greatest && *greatest > *constant_int(tir::max_value(type))) {
+      const auto wide = [&](const Expr& e) { return tir::cast(asked, e); };
+      const Range& whole = *axis.dom();
+      min =
+          tir::min(min, arith::simplify(wide(whole.min) + wide(whole.extent) - wide(range.extent)));
+    }
+  }
+  return Range::from_min_extent(tir::cast(type, min), tir::cast(type, range.extent));
 }
 
 }  // namespace tenon::te

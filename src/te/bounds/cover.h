@@ -24,8 +24,9 @@ Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 
-/// The range in the axis' own type: readers may ask at wider indices than it counts with, and what
-/// they need lies within it.
-Range in_type_of(const IterVar& axis, const Range& range);
+/// The range in the axis' own type: readers may ask at wider indices than it counts with. What they
+/// need lies within it; where their loops go beyond the last number of the type, the range is that
+/// which ends with the axis.
+Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

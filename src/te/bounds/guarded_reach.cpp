@@ -186,12 +186,21 @@ const Interval& shorter(const Interval& a, const Interval& b, const Facts& facts
   return other && (!extent || *other < *extent) ? b : a;
 }
 
-Interval clamped(const Interval& set, const Expr& last, const Facts& facts) {
+Interval clamped(const Interval& set, const Interval& domain, const Facts& facts) {
+  const Expr &first = *domain.min(), &last = *domain.max();
   if (can_prove(*set.max() <= last, facts)) return set;
-  const Expr max = tir::min(*set.max(), last);
+  const auto at_most_last = [&](const Expr& e) {
+    // Beyond the end of the type, what lies beyond the domain is cut off before it wraps.
+    const std::optional<std::int64_t> greatest = constant_int(tir::max_value(e.dtype()));
+    const bool may_wrap = !is_zero(first) && constant_int(last) && greatest &&
+                          !arith::const_bound(e, facts).is_at_most(*greatest);
+    return may_wrap ? tir::min(simplify(e - first), simplify(last - first)) + first
+                    : tir::min(e, last);
+  };
+  const Expr max = at_most_last(*set.max());
   if (set.is_point()) return Interval::point(max);
-  return Interval::of(
-      can_prove(*set.min() <= last, facts) ? *set.min() : tir::min(*set.min(), last), max);
+  return Interval::of(can_prove(*set.min() <= last, facts) ? *set.min() : at_most_last(*set.min()),
+                      max);
 }
 
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,

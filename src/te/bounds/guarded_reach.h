@@ -44,9 +44,11 @@ arith::Interval within(const arith::Interval& set, const arith::Interval& domain
 const arith::Interval& shorter(const arith::Interval& a, const arith::Interval& b,
                                const arith::Facts& facts);
 
-/// With `last` in the place of what lies beyond it. Of an interval that begins beyond it, which
-/// nobody reads, `last` is left.
-arith::Interval clamped(const arith::Interval& set, const Expr& last, const arith::Facts& facts);
+/// With the last value of the domain in the place of what lies beyond it. Of an interval that
+/// begins beyond it, which nobody reads, the last value is left. Precondition: the set begins in or
+/// behind the domain.
+arith::Interval clamped(const arith::Interval& set, const arith::Interval& domain,
+                        const arith::Facts& facts);
 
 /// The index of every axis in terms of the leaves, simplified. An axis that was split and fused
 /// together again is the fused one, with no quotients and remainders in between.

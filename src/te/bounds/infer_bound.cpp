@@ -150,6 +150,10 @@ void BoundInference::infer_root_ranges(StageId id) {
   if (const Scan* scan = stage.op.as<Scan>())
     return provide_scan(id, *scan, needs_of_readers(id, id));
   provide(stage.op, needs_of_readers(id, id));
+  for (const Relation& relation : stage.relations)
+    if (const Transform* layout = std::get_if<Transform>(&relation))
+      for (const IterVar& axis : originals_beyond_inverse(*layout, ranges_, facts_))
+        set_root(axis, declared(axis));
 }
 
 Range BoundInference::declared(const IterVar& axis) {
@@ -158,7 +162,7 @@ Range BoundInference::declared(const IterVar& axis) {
 }
 
 void BoundInference::set_root(const IterVar& axis, const Range& range) {
-  ranges_.set(axis, in_type_of(axis, range));
+  ranges_.set(axis, in_type_of(axis, range, facts_));
   facts_.bind(axis.var(), ranges_.at(axis), /*replace=*/true);
 }
 

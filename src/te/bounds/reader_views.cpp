@@ -130,6 +130,7 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   const bool is_tight = is_exact() && is_guarded_by_element(stage);
   const AxisDomains leaves = is_tight ? domains : AxisDomains();
   pass_domains_up(stage.relations, ranges_, domains);
+  if (is_guarded_by_element(stage)) stay_in_step(stage, domains);
   IntervalMap relaxed = values_of_loops(reader, relaxed_loops, scope);
   Reaches reaches;
   if (is_tight) {
@@ -141,6 +142,16 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
       trim_idle_iterations(loop.axis.var(), reaches, all_values_, facts_, relaxed);
   }
   return finish_view(stage.op, place, scope, domains, relaxed, reaches);
+}
+
+/// Loops over the step of a scan, which is one value, may count further: then a guard stops them,
+/// and of later states, for which there may be no memory, nothing is needed.
+void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
+  const std::optional<ScanPart> part = stage.scan_part(0);
+  if (!part || part->role != ScanPart::Role::Update) return;
+  const IterVar& time = stage.op.axis().front();
+  const Range& step = ranges_.at(time);
+  if (domains.find(time) && is_one(step.extent)) domains.set(time, Interval::point(step.min));
 }
 
 /// Guards keep a stage within its range. Through a fused axis a loop may go in steps of whole rows:
@@ -169,8 +180,7 @@ void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves
     const Interval own = Interval::from_range(ranges_.at(axis));
     Interval tight = within(*domain, own, facts_);
     if (index) tight = shorter(tight, values_of(*index, values, facts_), facts_);
-    domains.set(axis,
-                tightness_ == Tightness::Clamped ? clamped(tight, *own.max(), facts_) : tight);
+    domains.set(axis, tightness_ == Tightness::Clamped ? clamped(tight, own, facts_) : tight);
   }
 }
 

@@ -127,8 +127,8 @@ class GuardMaker {
 
   bool goes_past_int32(const Expr& value) const {
     const auto greatest = arith::const_bound(value, program_.facts).max;
-    return value.dtype() == Int(32) && greatest &&
-           *greatest > std::numeric_limits<std::int32_t>::max();
+    return value.dtype() == Int(32) &&
+           (!greatest || *greatest > std::numeric_limits<std::int32_t>::max());
   }
 
   /// Iterations that overshoot an extent near the end of int32 would come back as negative ones.

@@ -75,6 +75,12 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
+/// The originals that are needed from beyond where a new axis still has the one value that the
+/// inverse takes it to have: the only block of five columns out of eight, or an axis of one
+/// element. Iterations with other values of it would compute again what those with that value do.
+std::vector<IterVar> originals_beyond_inverse(const Transform& transform, const AxisRanges& ranges,
+                                              const Facts& facts);
+
 // ---- what several pages need --------------------------------------------------------------------
 
 /// Whether the domain is the whole range.

@@ -2,6 +2,8 @@
 // may depend on all of the other side, so domains and guards are taken for the whole group, beside
 // axes that only change places.
 
+#include <algorithm>
+
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
@@ -89,6 +91,27 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
 }
 
 }  // namespace
+
+std::vector<IterVar> originals_beyond_inverse(const Transform& transform, const AxisRanges& ranges,
+                                              const Facts& facts) {
+  std::vector<IterVar> beyond;
+  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, ranges);
+  if (!originals) return beyond;
+  for (std::size_t n = 0; n < transform.transformed.size(); ++n) {
+    const Var& param = transform.inverse.params[n];
+    if (std::ranges::any_of(transform.inverse.results,
+                            [&](const Expr& original) { return uses_var(original, param); }))
+      continue;
+    const Expr& index = transform.forward.results[n];
+    const Interval image = values_of(index, *originals, facts);
+    if (image.is_point() ||
+        (image.is_bounded() && is_zero(simplify(*image.max() - *image.min(), facts))))
+      continue;
+    for (std::size_t i = 0; i < transform.originals.size(); ++i)
+      if (uses_var(index, transform.forward.params[i])) beyond.push_back(transform.originals[i]);
+  }
+  return beyond;
+}
 
 void ranges_down(const Transform& transform, RangeSweep& sweep) {
   const std::optional<arith::IntervalMap> originals = values_of_originals(transform, sweep.ranges);
