@@ -7,10 +7,10 @@
 //   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
 //
 // Ground rules, said once. Integer arithmetic wraps in the width of its type; but the simplifier
-// takes that of int32 and int64 not to overflow, of indices and of data, where the result is divided,
-// compared or widened, as C++ does: arithmetic that is meant to wrap is of unsigned types. Evaluation
-// order of operands is unspecified; only Call may have effects. A vector operation works lane by
-// lane. Division by zero is undefined and is never folded.
+// takes that of int32 and int64 not to overflow, of indices and of data, where the result is
+// divided, compared or widened, as C++ does: arithmetic that is meant to wrap is of unsigned types.
+// Evaluation order of operands is unspecified; only Call may have effects. A vector operation works
+// lane by lane. Division by zero is undefined and is never folded.
 #pragma once
 
 #include <variant>
