@@ -56,5 +56,69 @@ TEST(GuardedReads, InLoopsThatLLVMUnrollsAreCompiledInSeconds) {
             kLimit);
 }
 
+/// Of every loop LLVM asked all conditions on the way to it: 20 seconds.
+TEST(GuardedReads, InHundredsOfLoopsOneBehindTheOtherAreCompiledInSeconds) {
+  const te::Tensor A = te::placeholder({6, 4, 7}, "A", UInt(64));
+  const te::IterVar k = te::reduce_axis({0, 33}, "k");
+  const te::Tensor B = te::compute(
+      {2, 16, 10}, {"h", "i", "j"},
+      [&](Var h, Var i, Var j) {
+        const Expr row = floormod(if_then_else(floormod(i, 2) == 0, j * 4 + 1, i * 3 + 3), 4);
+        const Expr column = floormod(select(floormod(k, 2) == 0, i * 4, j * 4), 7);
+        return te::sum(A(row, 3 - h, column), {k}, {.where = k <= h + 2});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::IterVar strand = s[B].split(k, 16).inner;
+  const te::Tensor parts = s.rfactor(B, strand, -1);
+  const te::Stage part = s[parts], sum = s[s.outputs()[0]];
+  part.vectorize(parts.op().axis(3));
+  part.reorder({part.axis(0), part.axis(1), part.axis(2), part.reduce_axis(0), parts.op().axis(3)});
+  part.compute_at(sum, sum.reduce_axis(0)).rolling_buffer();
+  sum.unroll(sum.axis(1)).unroll(sum.reduce_axis(0));
+  constexpr double kLimit = 3;
+  EXPECT_LT(least_seconds(kLimit,
+                          [&] {
+                            const double start = processor_seconds();
+                            build(s, {A, sum.op().output(0)}, Target("llvm"),
+                                  {.instrument_bounds = true, .opt_level = 3});
+                            return processor_seconds() - start;
+                          }),
+            kLimit);
+}
+
+/// Of a condition's thousands of uses LLVM compares every two: 15 seconds.
+TEST(GuardedReads, OfMoreThanCanBeOptimisedAreCompiledInSeconds) {
+  constexpr int kTerms = 128, kReads = 40;
+  const te::Tensor A = te::placeholder({4, kTerms + kReads}, "A", Int(32));
+  const te::IterVar k = te::reduce_axis({0, kTerms}, "k");
+  const te::Tensor B = te::compute(
+      {4}, {"i"},
+      [&](Var i) {
+        Expr sum = 0;
+        for (int d = 0; d < kReads; ++d) sum = sum + if_then_else(i >= 1, A(i - 1, k + d), d);
+        return te::sum(sum, {k});
+      },
+      "B");
+  const te::Schedule s = te::create_schedule(B);
+  s[B].unroll(k);
+  constexpr double kLimit = 5;
+  std::optional<runtime::Module> module;
+  EXPECT_LT(
+      least_seconds(
+          kLimit,
+          [&] {
+            const double start = processor_seconds();
+            module = build(s, {A, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 3});
+            return processor_seconds() - start;
+          }),
+      kLimit);
+  EXPECT_NE(module->get_source("ll").find("not optimised"), std::string::npos);
+  const Arguments right = make_arguments({A, B}), actual = make_arguments({A, B});
+  tir::evaluate(lower_to_loops(te::create_schedule(B), {A, B}), right.values);
+  run_compiled((*module)["main"], actual);
+  EXPECT_EQ(first_difference(right, actual, 0), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -112,7 +112,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   // They may refer to what the artifact outlives.
   result.options.on_step = {};
   result.options.lines = nullptr;
-  const auto machine = make_target_machine(result.common, options.opt_level);
+  auto machine = make_target_machine(result.common, options.opt_level);
   llvm::LLVMContext context;
   llvm::Module module("tenon", context);
   set_target(module, *machine);
@@ -148,7 +148,13 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   verify(module, "emitted");
   clock.finish("emit-llvm");
 
-  optimize(module, *machine, options.opt_level,
+  const int opt_level = affordable_level(module, options.opt_level);
+  if (opt_level != options.opt_level) {
+    result.notes.push_back("not optimised: unrolling has made too much of it");
+    result.options.opt_level = opt_level;
+    machine = make_target_machine(result.common, opt_level);
+  }
+  optimize(module, *machine, opt_level,
            has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);

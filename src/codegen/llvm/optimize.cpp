@@ -37,10 +37,19 @@ constexpr unsigned kMostAccesses = 1 << 14;
 /// they save.
 constexpr unsigned kMostToUnroll = 20'000;
 
+/// Of functions of more blocks, which unrolling has made, less is asked.
+constexpr std::size_t kMostBlocks = 2000;
+
+/// Of functions of more, nothing is asked.
+constexpr std::size_t kMostBlocksToOptimize = 20'000;
+
 /// Loops with checks in them have many ways out, and every copy of such a loop has as many again:
-/// to unroll them takes LLVM minutes and gains nothing beside the checks.
-bool is_worth_unrolling(const llvm::Module& module) {
-  return module.getInstructionCount() <= kMostToUnroll && !module.getFunction(kIndexOutside);
+/// to unroll them takes LLVM minutes and gains nothing beside the checks. And of every loop, all
+/// conditions on the way to it are asked how often it may run: 256 of them, in copies of an
+/// iteration that stand one behind the other, took twenty seconds.
+bool is_worth_counting_loops(const llvm::Module& module) {
+  return module.getInstructionCount() <= kMostToUnroll && !module.getFunction(kIndexOutside) &&
+         llvm::none_of(module, [](const llvm::Function& f) { return f.size() > kMostBlocks; });
 }
 
 std::string text_of(const llvm::Module& module) {
@@ -58,11 +67,9 @@ auto move_out_of_loops() {
 
 /// GVN where that is worth its time. It splits edges one at a time, and numbers all blocks of the
 /// function anew after each, whatever its options: 561 copies of an iteration with conditions took
-/// half a minute. In functions of more blocks than kMostBlocks, which unrolling has made, what is
-/// known on every way is replaced and no more.
+/// half a minute. In functions of more blocks than kMostBlocks what is known on every way is
+/// replaced and no more.
 struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
-  static constexpr std::size_t kMostBlocks = 2000;
-
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     if (function.size() > kMostBlocks)
       return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
@@ -74,7 +81,7 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
 /// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
 /// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
 /// be rewritten to a wider variable.
-llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
+llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -83,10 +90,12 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
   passes.addPass(InstCombinePass());
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
   passes.addPass(move_out_of_loops());
-  LoopPassManager loops;
-  loops.addPass(LoopDeletionPass());
-  if (unrolls) loops.addPass(LoopFullUnrollPass(opt_level));
-  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
+  if (counts_loops) {
+    LoopPassManager loops;
+    loops.addPass(LoopDeletionPass());
+    loops.addPass(LoopFullUnrollPass(opt_level));
+    passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
+  }
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(ReplaceRedundant());
   passes.addPass(InstCombinePass());
@@ -94,13 +103,19 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool unrolls) {
   passes.addPass(move_out_of_loops());
   passes.addPass(SimplifyCFGPass());
   // Peeling a loop again that unrolling has peeled breaks its phis: llvm_faults.md has it.
-  if (unrolls) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
+  if (counts_loops) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;
 }
 
 }  // namespace
+
+int affordable_level(const llvm::Module& module, int opt_level) {
+  const bool is_huge = llvm::any_of(
+      module, [](const llvm::Function& f) { return f.size() > kMostBlocksToOptimize; });
+  return is_huge ? 0 : opt_level;
+}
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               CodeOrigin origin) {
@@ -146,7 +161,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
     pipeline.addPass(passes.buildPerModuleDefaultPipeline(level));
   else
     pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(
-        kernel_passes(opt_level, is_worth_unrolling(module))));
+        kernel_passes(opt_level, is_worth_counting_loops(module))));
   pipeline.run(module, modules);
   verify(module, "optimised");
 }

@@ -20,6 +20,11 @@ inline constexpr const char* kPartAttribute = "tenon-part";
 /// somebody's C or C++.
 enum class CodeOrigin : std::uint8_t { Emitted, WithImports };
 
+/// The level, or 0 for a module with a function of so many blocks that what the levels do would
+/// take minutes: what LLVM asks of every use of a condition and of every loop grows with the square
+/// of their number. 288 copies of an iteration with guards have 157,000 blocks.
+int affordable_level(const llvm::Module& module, int opt_level);
+
 /// Few passes for emitted code; LLVM's pipeline of the level, without its vectorizers, for imported
 /// code. The result is verified.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level, CodeOrigin origin);
