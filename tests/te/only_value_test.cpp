@@ -26,6 +26,11 @@ TEST_F(OnlyValueTest, IsUnknownWhereAVariableHasNoEnds) {
   EXPECT_EQ(only_value(min(i, 0) + min(n, 0), values), std::nullopt);
 }
 
+TEST_F(OnlyValueTest, IsUnknownWhereALastValueIsNoNumber) {
+  values.set(i, Interval::of(Expr(0), min(n, 15)));
+  EXPECT_EQ(only_value(floormod(i, 10) + 1, values), std::nullopt);
+}
+
 TEST_F(OnlyValueTest, IsNotAskedOfManyPoints) {
   values.set(n, Interval::of(0, 100'000));
   EXPECT_EQ(only_value(floordiv(min(n, 1), 2), values), std::nullopt);

@@ -39,13 +39,12 @@ std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values)
   std::int64_t points = 1;
   for (const Var& var : free_vars(e)) {
     const Interval* all = values.find(var);
-    const bool is_bounded = all && all->is_bounded();
-    // Unknown ends leave nothing between them.
-    const std::int64_t first = is_bounded ? constant_int(*all->min()).value_or(1) : 1;
-    const std::int64_t last = is_bounded ? constant_int(*all->max()).value_or(0) : 0;
-    if (last < first || last - first >= kMostPoints / points) return std::nullopt;
-    points *= last - first + 1;
-    point.push_back({var, first, last, first});
+    if (!all || !all->is_bounded()) return std::nullopt;
+    const auto first = constant_int(*all->min()), last = constant_int(*all->max());
+    if (!first || !last || *last < *first || *last - *first >= kMostPoints / points)
+      return std::nullopt;
+    points *= *last - *first + 1;
+    point.push_back({var, *first, *last, *first});
   }
   const auto value = [&] {
     return evaluate_int(e, [&](const Var& var) {
