@@ -168,7 +168,11 @@ Stmt StageBuilder::provide_compute(StageId id) {
   program_.define(nest.main.defines);
   NestedBody body{levels_of(id, nest.main)};
   if (!nest.init) {
-    body.innermost = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
+    Stmt stores = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
+    if (nest.fill_guards)
+      stores = make_seq(
+          {wrap(*nest.fill_guards, make_zeros(stage, program_, nest.main)), std::move(stores)});
+    body.innermost = std::move(stores);
     return inside(body, 0);
   }
   const ReductionBody reduction = make_reduction(stage, program_, nest);

@@ -208,6 +208,13 @@ class MatmulSchedule {
     tile.compute_at(out, it);
     const std::vector<IterVar> own = tile.op().axis();
     const IterVar &row = own[own.size() - 2], &column = own.back();
+    if (packed) {
+      // The last panel is computed whole, of zeros where B has no columns.
+      const Tensor b = *packed;
+      schedule_[b].round_up(
+          b.op().axis()[b.op().axis().size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
+      tile.round_up(column);
+    }
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
       lay_out_in_groups(*packed, out, jo);

@@ -240,6 +240,8 @@ class Misuser {
       case 22:
         return on_loop("double_buffer", [](Stage t, IterVar, Expr) { t.double_buffer(); });
       case 23:
+        if (pick(2) == 0)
+          return on_loop("round_up", [](Stage t, IterVar a, Expr) { t.round_up(a); });
         return on_loop("rolling_buffer", [](Stage t, IterVar, Expr) { t.rolling_buffer(); });
       case 24:
         return on_loop("set_store_predicate", [this](Stage t, IterVar a, Expr n) {

@@ -66,6 +66,7 @@ Rows rows_of_primitives() {
       {"storage_align"},
       {"double_buffer"},
       {"rolling_buffer"},
+      {"round_up"},
       {"transform_layout", {"plain", "padded", "with a separator"}},
       {"cache_read",
        {"global", "shared", "shared.dyn", "warp", "local", "one reader", "several readers",

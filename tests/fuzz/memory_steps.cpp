@@ -271,6 +271,31 @@ std::string ScheduleStep::rolling_buffer(const NotedStage& stage) {
 }
 
 /// One that always holds, which nothing can know that does not look at the data.
+std::string ScheduleStep::round_up(const NotedStage& stage) {
+  const std::vector<te::IterVar> axes = stage.op().axis();
+  if (axes.empty()) return "";
+  const te::IterVar axis = random_.pick(axes);
+  stage.round_up(axis);
+  return "round_up(" + axis.name() + ")";
+}
+
+/// The stage and all that it reads along all axes, where that is no output.
+std::string ScheduleStep::round_up_with_inputs(const NotedStage& stage) {
+  std::string text;
+  const auto round = [&](const NotedStage& each) {
+    if (!each.op().as<te::Compute>() || each.data().is_output) return;
+    for (const te::IterVar& axis : each.op().axis()) {
+      each.round_up(axis);
+      text += (text.empty() ? "" : ", ") + each.op().name() + "." + axis.name();
+    }
+  };
+  round(stage);
+  for (const te::Tensor& input : stage.op().inputs())
+    for (const NotedStage& other : schedule_.stages())
+      if (other.op().same_as(input.op())) round(other);
+  return text.empty() ? "" : "round_up of " + text;
+}
+
 std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (options_.inputs.empty()) return "";
   const te::Tensor& input = options_.inputs.front();

@@ -215,6 +215,12 @@ NotedStage NotedStage::double_buffer() const {
   return *this;
 }
 
+NotedStage NotedStage::round_up(const te::IterVar& axis) const {
+  note("round_up");
+  stage_.round_up(axis);
+  return *this;
+}
+
 NotedStage NotedStage::rolling_buffer() const {
   note("rolling_buffer");
   stage_.rolling_buffer();

@@ -57,6 +57,7 @@ class NotedStage {
   NotedStage storage_align(const te::IterVar& axis, int factor, int offset) const;
   NotedStage double_buffer() const;
   NotedStage rolling_buffer() const;
+  NotedStage round_up(const te::IterVar& axis) const;
   std::vector<te::IterVar> transform_layout(const te::IndexFunction<std::vector<Expr>>& map,
                                             te::LayoutOptions options = {}) const;
 

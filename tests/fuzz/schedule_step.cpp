@@ -43,6 +43,8 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"set_scope", 2, &ScheduleStep::set_scope, On::Producers},
       {"double_buffer", 2, &ScheduleStep::double_buffer, On::Producers},
       {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
+      {"round_up", 4, &ScheduleStep::round_up, On::Producers},
+      {"round_up with what is read", 4, &ScheduleStep::round_up_with_inputs, On::Producers},
       {"set_store_predicate", 1, &ScheduleStep::set_store_predicate},
       {"create_group", 2, &ScheduleStep::group, On::Producers},
       {"normalize", 1, &ScheduleStep::normalize, On::Readers},

@@ -80,6 +80,8 @@ class ScheduleStep {
   std::string set_scope(const NotedStage& stage);
   std::string double_buffer(const NotedStage& stage);
   std::string rolling_buffer(const NotedStage& stage);
+  std::string round_up(const NotedStage& stage);
+  std::string round_up_with_inputs(const NotedStage& stage);
   std::string set_store_predicate(const NotedStage& stage);
   std::string group(const NotedStage& stage);
   std::string normalize(const NotedStage& stage);

@@ -83,6 +83,8 @@ struct AxisAttributes {
   std::vector<PrefetchRequest> prefetches = {};
   std::optional<TensorizeMark> tensorize = std::nullopt;
   std::optional<StorageAlign> align = std::nullopt;
+  /// Of an axis of the operation: see Stage::round_up.
+  bool rounds_up = false;
 
   /// Whether the axis has the mark.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
@@ -126,6 +128,8 @@ struct StageSpec {
   AxisAttributes& attributes_of_or_new(const IterVar& axis);
   /// The thread axis that the axis is bound to; null if there is none.
   const ThreadMark* thread_mark_of(const IterVar& axis) const;
+  /// Whether Stage::round_up was asked of the axis.
+  bool rounds_up(const IterVar& axis) const;
   /// Whether the axis is one of the loops / an axis of the stage at all.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;

@@ -128,7 +128,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
   void stay_in_step(const FrozenStage& stage, AxisDomains& domains) const;
   /// For exact bounds: the domains of root axes, no larger than what guards let through.
   void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
-  ReaderView finish_view(const Operation& op, const std::optional<AttachPoint>& place,
+  ReaderView finish_view(const FrozenStage& stage, const std::optional<AttachPoint>& place,
                          tir::StorageScope scope, const AxisDomains& domains,
                          const arith::IntervalMap& relaxed, const Reaches& reaches);
 

@@ -137,11 +137,11 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
     tighten(stage, leaves, domains);
     for (const IterVar& axis : stage.op.root_iter_vars())
       if (const Interval* domain = domains.find(axis))
-        add_reach(*domain, declared(axis), facts_, reaches);
+        if (!stage.rounds_up(axis)) add_reach(*domain, declared(axis), facts_, reaches);
     for (const AttachPoint& loop : relaxed_loops)
       trim_idle_iterations(loop.axis.var(), reaches, all_values_, facts_, relaxed);
   }
-  return finish_view(stage.op, place, scope, domains, relaxed, reaches);
+  return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
 /// Loops over the step of a scan, which is one value, may count further: then a guard stops them,
@@ -168,7 +168,7 @@ void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves
   const AxisValues indices = simple_indices(stage.relations, ranges_, std::move(iteration), facts_);
   Reaches reaches;
   for (const IterVar& axis : stage.op.root_iter_vars())
-    if (const Expr* index = indices.find(axis))
+    if (const Expr* index = indices.find(axis); index && !stage.rounds_up(axis))
       add_reach(Interval::point(*index), ranges_.at(axis), facts_, reaches);
   for (const IterVar& leaf : stage.leaf_iter_vars)
     if (values.find(leaf.var()))
@@ -176,7 +176,7 @@ void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves
   for (const IterVar& axis : stage.op.root_iter_vars()) {
     const Interval* domain = domains.find(axis);
     const Expr* index = indices.find(axis);
-    if (!domain || !domain->is_bounded()) continue;
+    if (!domain || !domain->is_bounded() || stage.rounds_up(axis)) continue;
     const Interval own = Interval::from_range(ranges_.at(axis));
     Interval tight = within(*domain, own, facts_);
     if (index) tight = shorter(tight, values_of(*index, values, facts_), facts_);
@@ -215,11 +215,12 @@ Interval BoundInference::leaf_domain(const FrozenStage& stage, const IterVar& le
   return Interval::point(leaf.var());
 }
 
-ReaderView BoundInference::finish_view(const Operation& op, const std::optional<AttachPoint>& place,
-                                       StorageScope scope, const AxisDomains& domains,
-                                       const IntervalMap& relaxed, const Reaches& reaches) {
+ReaderView BoundInference::finish_view(const FrozenStage& stage,
+                                       const std::optional<AttachPoint>& place, StorageScope scope,
+                                       const AxisDomains& domains, const IntervalMap& relaxed,
+                                       const Reaches& reaches) {
   ReaderView view{place, scope, {}, {}};
-  for (const IterVar& axis : op.root_iter_vars()) {
+  for (const IterVar& axis : stage.op.root_iter_vars()) {
     const Interval* own = domains.find(axis);
     const Range range = own ? own->to_range(declared(axis), nothing_) : ranges_.at(axis);
     Interval domain = Interval::from_range(range);
@@ -230,7 +231,7 @@ ReaderView BoundInference::finish_view(const Operation& op, const std::optional<
       const bool bounded = first.min() && last.max();
       const Interval whole = Interval::from_range(declared(axis));
       domain = bounded ? Interval::of(*first.min(), *last.max()) : whole;
-      if (bounded && is_exact())
+      if (bounded && is_exact() && !stage.rounds_up(axis))
         domain =
             not_beyond(reaches, Interval::from_range(range), within(domain, whole, facts_), facts_);
     }

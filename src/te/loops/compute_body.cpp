@@ -72,6 +72,14 @@ Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNes
   return make_seq(std::move(stores));
 }
 
+Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
+  const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
+  std::vector<Stmt> stores;
+  for (const Buffer& buffer : output_buffers(stage, program))
+    stores.push_back(make_store(buffer, make_const(buffer->dtype, 0), indices));
+  return make_seq(std::move(stores));
+}
+
 ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
                              const ComputeNest& nest) {
   const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();

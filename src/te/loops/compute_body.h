@@ -8,6 +8,9 @@ namespace tenon::te {
 /// output[axes] = body, for every output.
 Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest);
 
+/// output[axes] = 0, for every output.
+Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest);
+
 struct ReductionBody {
   /// output[axes] = start value.
   Stmt init;

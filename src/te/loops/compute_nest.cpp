@@ -4,6 +4,7 @@
 
 #include "te/graph/thread_scope.h"
 #include "te/loops/guards.h"
+#include "te/loops/rounding.h"
 #include "tenon/arith/simplify.h"
 
 namespace tenon::te {
@@ -144,8 +145,14 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
 
 ComputeNest make_compute_nest(StageId id, const Program& program) {
   const FrozenStage& stage = program.graph.stage(id);
-  ComputeNest nest{make_loop_nest(id, program), {}, stage.leaf_iter_vars.size(), std::nullopt, {}};
-  nest.main_guards = as_likely(make_guards(id, nest.main, program));
+  ComputeNest nest{make_loop_nest(id, program), {},           std::nullopt,
+                   stage.leaf_iter_vars.size(), std::nullopt, {}};
+  const Rounding rounding = rounding_of(id, program);
+  nest.main_guards =
+      as_likely(make_guards(id, nest.main, program, {.beyond = {&rounding.computed}}));
+  if (rounding.fills())
+    nest.fill_guards = as_likely(
+        make_guards(id, nest.main, program, {.beyond = {&rounding.computed, &rounding.filled}}));
   guard_loops_that_read(nest.main, nest.main_guards);
   if (stage.store_predicate) {
     nest.main_guards.push_back(GuardShell{program.lower(*stage.store_predicate, nest.main.vars)});

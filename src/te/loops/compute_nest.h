@@ -9,6 +9,8 @@ namespace tenon::te {
 struct ComputeNest {
   LoopNest main;
   Shells main_guards;
+  /// Of the elements that are 0 at first (Rounding::filled), if there are such.
+  std::optional<Shells> fill_guards;
   /// The number of leaves before the first that carries a reduction; all of them if none does.
   std::size_t common;
   /// Present for reductions.

@@ -8,6 +8,8 @@ namespace tenon::te {
 struct GuardOptions {
   /// Leaves out the check against the ranges that the operation declares.
   bool skip_declared = false;
+  /// Leaves it out of these axes.
+  std::vector<const AxisFlags*> beyond = {};
   const AxisFlags* skip = nullptr;
   /// In place of the inferred ones, of the loops.
   const AxisRanges* ranges = nullptr;

@@ -59,6 +59,11 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
   return attributes.emplace_back(axis, AxisAttributes{}).second;
 }
 
+bool StageSpec::rounds_up(const IterVar& axis) const {
+  const AxisAttributes* known = attributes_of(axis);
+  return known && known->rounds_up;
+}
+
 const ThreadMark* StageSpec::thread_mark_of(const IterVar& axis) const {
   const AxisAttributes* known = attributes_of(axis);
   return known && known->thread ? &*known->thread : nullptr;

@@ -1,0 +1,115 @@
+#include "te/loops/rounding.h"
+
+#include <algorithm>
+
+#include "te/intrinsics/tensorize.h"
+#include "te/loops/thread_reduce.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::te {
+
+using namespace tir;
+using arith::can_prove;
+using arith::Interval;
+
+namespace {
+
+/// Whether the stage has memory of its own, for all of its box, that it fills as it pleases.
+bool may_round(const FrozenStage& stage, const Program& program) {
+  if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
+      reduces_across_threads(stage))
+    return false;
+  for (int n = 0; n < stage.op.num_outputs(); ++n) {
+    const Tensor output = stage.op.output(n);
+    if (program.buffers.is_argument(output) || program.buffers.is_scan_state(output)) return false;
+  }
+  return true;
+}
+
+/// An integer division by what is computed could meet a 0 there; what has effects is not repeated.
+bool is_tame(const Expr& body) {
+  bool tame = effect_of(body) != Effect::UpdateState;
+  walk(body, [&](const Binary& n) {
+    const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
+                         n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+    if (divides && !constant_int(n.b)) tame = false;
+  });
+  return tame;
+}
+
+class Rounder {
+ public:
+  Rounder(StageId id, const Program& program) : stage_(program.graph.stage(id)), program_(program) {
+    for (const IterVar& axis : stage_.op.root_iter_vars())
+      box_.set(axis.var(), Interval::from_range(program.bounds[axis]));
+  }
+
+  Rounding run() const {
+    Rounding result;
+    const bool has_values = !stage_.op.reduce_axis().empty() || calls_intrinsic(stage_);
+    for (const IterVar& axis : stage_.op.axis()) {
+      if (!stage_.rounds_up(axis)) continue;
+      if (reads_what_exists(axis))
+        result.computed.set(axis, true);
+      else if (!has_values)
+        result.filled.set(axis, true);
+    }
+    return result;
+  }
+
+ private:
+  bool reads_what_exists(const IterVar& axis) const {
+    return std::ranges::all_of(stage_.op.body(), [&](const Expr& body) {
+      const ReduceNode* reduction = stage_.op.as<Compute>()->reduction();
+      if (!reduction) return reads_what_exists(body, axis);
+      return reads_what_exists(reduction->condition, axis) &&
+             std::ranges::all_of(reduction->source,
+                                 [&](const Expr& e) { return reads_what_exists(e, axis); });
+    });
+  }
+
+  bool reads_what_exists(const Expr& e, const IterVar& axis) const {
+    if (!is_tame(e)) return false;
+    bool all = true;
+    walk(e, [&](const ProducerLoad& load) {
+      const Tensor tensor = Tensor::of(load);
+      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
+        if (uses_var(load.indices[d], axis.var())) all = exists(tensor, d, load.indices[d]);
+    });
+    return all;
+  }
+
+  /// Whether all elements with such an index in the dimension are computed, wherever this stage is.
+  bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
+    const Interval read = values_of(index, box_, program_.facts);
+    if (!read.is_bounded()) return false;
+    Range kept = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
+    if (const std::optional<OutputId> output = program_.graph.find(tensor))
+      if (has_all_of_its_box(output->stage, d))
+        kept = program_.bounds[program_.graph.stage(output->stage).op.axis()[d]];
+    return can_prove(kept.min <= *read.min(), program_.facts) &&
+           can_prove(*read.max() < kept.min + kept.extent, program_.facts);
+  }
+
+  bool has_all_of_its_box(StageId producer, std::size_t d) const {
+    const FrozenStage& stage = program_.graph.stage(producer);
+    if (!may_round(stage, program_) || !stage.rounds_up(stage.op.axis()[d])) return false;
+    const Rounding rounding = Rounder(producer, program_).run();
+    const IterVar& axis = stage.op.axis()[d];
+    const bool begins_with_values = !stage.op.reduce_axis().empty() && !calls_intrinsic(stage);
+    return begins_with_values || rounding.computed.contains(axis) || rounding.filled.contains(axis);
+  }
+
+  const FrozenStage& stage_;
+  const Program& program_;
+  arith::IntervalMap box_;
+};
+
+}  // namespace
+
+Rounding rounding_of(StageId stage, const Program& program) {
+  return may_round(program.graph.stage(stage), program) ? Rounder(stage, program).run()
+                                                        : Rounding();
+}
+
+}  // namespace tenon::te

@@ -1,0 +1,85 @@
+// Elements behind the end of an axis that are computed like others: Stage::round_up.
+#include <gtest/gtest.h>
+
+#include "tenon/tir/walk.h"
+#include "tests/common/ways_to_run.h"
+
+namespace tenon::testing {
+namespace {
+
+/// A product of 17 x 100 by 100 x 70 in tiles of 6 x 48, of a copy of B in panels of 48 columns.
+struct RoundUp : ::testing::Test {
+  te::Tensor A = te::placeholder({17, 100}, "A"), B = te::placeholder({100, 70}, "B");
+  te::IterVar k = te::reduce_axis({0, 100}, "k");
+  te::Tensor C = te::compute(
+      {17, 70}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  te::Tensor tile = s.cache_write(C, "local"), panel = s.cache_read(B, "global", {tile});
+  RoundUp() {
+    const auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 6, 48);
+    s[C].reorder({jo, io, ii, ji});
+    s[tile].compute_at(s[C], io);
+    s[panel].compute_at(s[C], jo);
+    const auto axes = s[panel].transform_layout(
+        [](Var row, Var column) -> std::vector<Expr> {
+          return {floordiv(column, 48), row, floormod(column, 48)};
+        },
+        {.pad = true});
+    s[panel].vectorize(s[panel].split(axes[2], 16).inner);
+    const auto [vector, lane] = s[tile].split(s[tile].axis(1), 16);
+    s[tile].reorder({s[tile].reduce_axis(0), s[tile].axis(0), vector, lane}).vectorize(lane);
+  }
+  void round_up_panel() { s[panel].round_up(panel.op().axis(1)); }
+  void round_up_tile() { s[tile].round_up(tile.op().axis(1)); }
+
+  /// Conditions around what the tile adds up.
+  int conditions_in_tile() {
+    int count = 0;
+    const tir::PrimFunc loops = lower_to_loops(s, {A, B, C});
+    tir::walk(loops.body, [&](const tir::If& n) {
+      tir::walk(n.then_case, [&](const tir::Store& store) {
+        const tir::Binary* sum = tir::as_binary(store.value, tir::BinaryOp::Add);
+        count += sum && store.buffer.name() == "C.local";
+      });
+    });
+    return count;
+  }
+};
+
+TEST_F(RoundUp, ComputesWholeTilesOfAPackedCopy) {
+  EXPECT_EQ(conditions_in_tile(), 2);  // of rows, of columns
+  round_up_panel();
+  round_up_tile();
+  EXPECT_EQ(conditions_in_tile(), 1);  // A is read: it has no more rows
+  EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+}
+
+TEST_F(RoundUp, StaysWithinWhatExists) {
+  round_up_tile();
+  EXPECT_EQ(conditions_in_tile(), 2);  // of columns that the panel does not have
+  s[tile].round_up(tile.op().axis(0));
+  EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+}
+
+TEST_F(RoundUp, GoesAsFarWithExactBounds) {
+  round_up_panel();
+  round_up_tile();
+  EXPECT_EQ(compare_with_default(s, {A, B, C}, {.build = {.bounds = Bounds::Exact}}), "");
+}
+
+TEST(RoundUpOfQuotients, DividesByNoneOfTheZerosThere) {
+  const te::Tensor A = te::placeholder({10}, "A", Int(32));
+  const te::Tensor B = te::compute(
+      {10}, {"i"}, [&](Var i) { return tir::abs(A(i)) + 1; }, "B");
+  const te::Tensor C = te::compute(
+      {10}, {"i"}, [&](Var i) { return tir::floordiv(100, B(i)); }, "C");
+  const te::Tensor D = te::compute(
+      {10}, {"i"}, [&](Var i) { return C(i) * 2; }, "D");
+  const te::Schedule s = te::create_schedule(D);
+  const te::IterVar outer = s[D].split(s[D].axis(0), 4).outer;
+  for (const te::Tensor& T : {B, C}) s[T].compute_at(s[D], outer).round_up(T.op().axis(0));
+  EXPECT_EQ(compare_with_default(s, {A, D}), "");
+}
+
+}  // namespace
+}  // namespace tenon::testing
