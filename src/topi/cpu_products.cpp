@@ -210,9 +210,8 @@ class MatmulSchedule {
     const IterVar &row = own[own.size() - 2], &column = own.back();
     if (packed) {
       // The last panel is computed whole, of zeros where B has no columns.
-      const Tensor b = *packed;
-      schedule_[b].round_up(
-          b.op().axis()[b.op().axis().size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
+      const std::vector<IterVar> of_b = packed->op().axis();
+      schedule_[*packed].round_up(of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
       tile.round_up(column);
     }
     if (neighbours_ > 1) {

@@ -54,6 +54,14 @@ TEST_F(RoundUp, ComputesWholeTilesOfAPackedCopy) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
 
+TEST_F(RoundUp, ComputesWholeTilesOfACopyOfAllPanels) {
+  s[panel].compute_root();
+  round_up_panel();
+  round_up_tile();
+  EXPECT_EQ(conditions_in_tile(), 1);
+  EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+}
+
 TEST_F(RoundUp, StaysWithinWhatExists) {
   round_up_tile();
   EXPECT_EQ(conditions_in_tile(), 2);  // of columns that the panel does not have
@@ -62,6 +70,7 @@ TEST_F(RoundUp, StaysWithinWhatExists) {
 }
 
 TEST_F(RoundUp, GoesAsFarWithExactBounds) {
+  s[panel].compute_root();
   round_up_panel();
   round_up_tile();
   EXPECT_EQ(compare_with_default(s, {A, B, C}, {.build = {.bounds = Bounds::Exact}}), "");

@@ -182,8 +182,7 @@ TEST_F(ChainTest, Storage) {
   refused([&] { s[D].rolling_buffer(); }, {"rolling_buffer", "`D`", "output"});
   refused([&] { s[D].round_up(s[D].axis(0)); }, {"round_up", "`D`", "output"});
   refused([&] { s[A].round_up(s[B].axis(0)); }, {"round_up", "`A`", "placeholder"});
-  refused([&] { s[B].round_up(s[B].split(s[B].axis(0), 2).inner); },
-          {"round_up", "`i.inner`", "`B`", "`i`", "`j`"});
+  refused([&] { s[C].round_up(k); }, {"round_up", "`k`", "`C`", "`i`"});
   refused(
       [&] {
         s[B].transform_layout([](Var i, Var j) { return std::vector<Expr>{floordiv(i, 2), j}; });

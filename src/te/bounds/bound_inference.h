@@ -136,7 +136,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
 
   /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all
   /// of them count.
-  void provide(const Operation& op, const std::vector<Needs>& needs);
+  void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
 
   /// All steps from the first to the last that is needed; of space everything, since a step may
   /// read what its neighbours held before, but along the axes of which a part needs just that part.

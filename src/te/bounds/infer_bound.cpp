@@ -149,7 +149,7 @@ void BoundInference::infer_root_ranges(StageId id) {
   }
   if (const Scan* scan = stage.op.as<Scan>())
     return provide_scan(id, *scan, needs_of_readers(id, id));
-  provide(stage.op, needs_of_readers(id, id));
+  provide(stage, needs_of_readers(id, id));
   for (const Relation& relation : stage.relations)
     if (const Transform* layout = std::get_if<Transform>(&relation))
       for (const IterVar& axis : originals_beyond_inverse(*layout, ranges_, facts_))
@@ -202,7 +202,8 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
   ranges_.set(thread, std::move(range));
 }
 
-void BoundInference::provide(const Operation& op, const std::vector<Needs>& needs) {
+void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>& needs) {
+  const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
     // An intrinsic writes all of its output, whatever is read of it.
@@ -214,8 +215,8 @@ void BoundInference::provide(const Operation& op, const std::vector<Needs>& need
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
     const IterVar& axis = op.axis()[i];
-    set_root(axis, is_exact() ? exact_cover(sets, declared(axis), facts_)
-                              : cover(sets, declared(axis), facts_));
+    set_root(axis, is_exact() && !stage.rounds_up(axis) ? exact_cover(sets, declared(axis), facts_)
+                                                        : cover(sets, declared(axis), facts_));
   }
   for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
 }

@@ -77,8 +77,12 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
     return has_place && t.op().as<Placeholder>() && output &&
            !graph_.stage(output->stage).scan_part(output->index);
   };
+  const FrozenStage& stage = graph_.stage(producer);
+  const auto rounds_up = [&](std::size_t dim) {
+    return stage.op.as<Compute>() && stage.rounds_up(stage.op.axis()[dim]);
+  };
   add_needs(graph_.stage(reader).op, reads_[reader.index()], tensor, view.domains, facts_, is_input,
-            needs);
+            rounds_up, needs);
   for (const NeededAxis& needed : view.axes) {
     facts_.bind(needed.axis.var(), ranges_.at(needed.axis), /*replace=*/true);
   }

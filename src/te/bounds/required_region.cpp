@@ -38,6 +38,7 @@ void need_all(const Tensor& tensor, Needs& needs) {
 }
 
 using InputTest = FunctionRef<bool(const Tensor&)>;
+using DimensionTest = FunctionRef<bool(std::size_t dim)>;
 
 /// Elements of inputs that indices are read from, as symbols: one place of an input keeps one value
 /// all along.
@@ -88,7 +89,7 @@ class InputElements {
 
 void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
                        const IntervalMap& domains, const Facts& facts, InputTest is_input,
-                       Needs& needs) {
+                       DimensionTest rounds_up, Needs& needs) {
   auto found = std::find_if(reads.begin(), reads.end(),
                             [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
   if (found == reads.end()) return;
@@ -96,7 +97,9 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
     for (std::size_t i = 0; i < indices.size(); ++i) {
       InputElements elements(domains, facts, is_input);
       const Interval index = values_of(elements.hide(indices[i]), domains, facts);
-      needs[i].push_back(within_shape(elements.show(index), tensor.shape()[i], facts));
+      const Interval shown = elements.show(index);
+      const bool goes_on = rounds_up(i) && shown.is_bounded();
+      needs[i].push_back(goes_on ? shown : within_shape(shown, tensor.shape()[i], facts));
     }
   }
 }
@@ -135,15 +138,18 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
 }  // namespace
 
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
-               const IntervalMap& domains, const Facts& facts, InputTest is_input, Needs& needs) {
+               const IntervalMap& domains, const Facts& facts, InputTest is_input,
+               DimensionTest rounds_up, Needs& needs) {
   match(
       reader.kind(), [](const Placeholder&) {},
-      [&](const Compute&) { add_element_needs(reads, tensor, domains, facts, is_input, needs); },
+      [&](const Compute&) {
+        add_element_needs(reads, tensor, domains, facts, is_input, rounds_up, needs);
+      },
       [&](const Scan& scan) { add_scan_needs(scan, tensor, domains, needs); },
       [&](const Extern&) { need_all(tensor, needs); },
       [&](const TensorCompute& compute) {
         add_region_needs(compute, tensor, domains, facts, needs);
-        add_element_needs(reads, tensor, domains, facts, is_input, needs);
+        add_element_needs(reads, tensor, domains, facts, is_input, rounds_up, needs);
       });
 }
 

@@ -14,9 +14,10 @@ using Needs = std::vector<std::vector<arith::Interval>>;
 /// Indices are taken to lie within the tensor's shape: a read of which nothing is known needs the
 /// whole dimension, and one that surely needs the whole dimension needs no more. Where an index is
 /// itself read from a tensor of which `is_input` holds, at one place, that element is what is
-/// needed.
+/// needed. Along a dimension that rounds up, all is needed that the points ask for.
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
                const arith::IntervalMap& domains, const arith::Facts& facts,
-               FunctionRef<bool(const Tensor&)> is_input, Needs& needs);
+               FunctionRef<bool(const Tensor&)> is_input,
+               FunctionRef<bool(std::size_t dim)> rounds_up, Needs& needs);
 
 }  // namespace tenon::te

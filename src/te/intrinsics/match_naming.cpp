@@ -114,7 +114,8 @@ std::vector<Range> IntrinMatcher::region_of(const Tensor& tensor, std::size_t in
   const bool is_known = !reads.indices.empty();
   add_needs(
       op_, is_known ? std::vector{reads} : collect_reads(op_), tensor, part_.values, part_.facts,
-      /*is_input=*/[](const Tensor&) { return false; }, needs);
+      /*is_input=*/[](const Tensor&) { return false; },
+      /*rounds_up=*/[](std::size_t) { return false; }, needs);
   std::vector<Range> region;
   for (std::size_t d = 0; d < needs.size(); ++d) {
     const Range whole =
