@@ -168,6 +168,10 @@ class Misuser {
     return one_of(kKeys);
   }
 
+  void buffer(const te::Stage& stage, const IterVar& axis) {
+    pick(2) == 0 ? stage.round_up(axis) : stage.rolling_buffer();
+  }
+
   void call() {
     te::Schedule& s = *schedule_;
     switch (pick(32)) {
@@ -240,9 +244,7 @@ class Misuser {
       case 22:
         return on_loop("double_buffer", [](Stage t, IterVar, Expr) { t.double_buffer(); });
       case 23:
-        if (pick(2) == 0)
-          return on_loop("round_up", [](Stage t, IterVar a, Expr) { t.round_up(a); });
-        return on_loop("rolling_buffer", [](Stage t, IterVar, Expr) { t.rolling_buffer(); });
+        return on_loop("a buffer", [this](Stage t, IterVar a, Expr) { buffer(t, a); });
       case 24:
         return on_loop("set_store_predicate", [this](Stage t, IterVar a, Expr n) {
           t.set_store_predicate(a >= 0 && n > -10);

@@ -35,7 +35,8 @@ class Target {
 
   /// As given.
   const std::string& str() const { return text_; }
-  const tir::TargetFacts& facts() const { return facts_; }
+  const tir::TargetFacts& facts() const& { return facts_; }
+  tir::TargetFacts facts() && { return std::move(facts_); }
   /// "llvm, znver5, 512-bit vectors": what was resolved, for reports.
   std::string describe() const;
 

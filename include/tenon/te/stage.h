@@ -154,11 +154,9 @@ class Stage {
   /// `factor`.
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
-  /// Of a compute that is no output, along an axis of the operation: it may go on behind the end of
-  /// the axis, as far as the loops of its readers ask for, where no one uses what it computes.
-  /// Whole vectors and register tiles then need no rest. Where what is read there does not exist,
-  /// the elements are 0 (of a reduction: what it begins with), so a packed copy is rounded up as
-  /// well as what is computed of it. (Halide: TailStrategy::RoundUp.)
+  /// The compute, no output, may go on behind the axis' end where its readers' loops do: whole
+  /// tiles need no rest. What would read nothing is 0: round packed copies up too. (Halide:
+  /// RoundUp.)
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "te/intrinsics/tensorize.h"
 #include "te/loops/thread_reduce.h"
 #include "tenon/arith/simplify.h"
 
@@ -13,6 +12,11 @@ using arith::can_prove;
 using arith::Interval;
 
 namespace {
+
+bool is_tensorized(const FrozenStage& stage) {
+  return std::ranges::any_of(stage.attributes,
+                             [](const auto& entry) { return entry.second.tensorize.has_value(); });
+}
 
 /// Whether the stage has memory of its own, for all of its box, that it fills as it pleases.
 bool may_round(const FrozenStage& stage, const Program& program) {
@@ -46,7 +50,7 @@ class Rounder {
 
   Rounding run() const {
     Rounding result;
-    const bool has_values = !stage_.op.reduce_axis().empty() || calls_intrinsic(stage_);
+    const bool has_values = !stage_.op.reduce_axis().empty() || is_tensorized(stage_);
     for (const IterVar& axis : stage_.op.axis()) {
       if (!stage_.rounds_up(axis)) continue;
       if (reads_what_exists(axis))
@@ -96,7 +100,7 @@ class Rounder {
     if (!may_round(stage, program_) || !stage.rounds_up(stage.op.axis()[d])) return false;
     const Rounding rounding = Rounder(producer, program_).run();
     const IterVar& axis = stage.op.axis()[d];
-    const bool begins_with_values = !stage.op.reduce_axis().empty() && !calls_intrinsic(stage);
+    const bool begins_with_values = !stage.op.reduce_axis().empty() && !is_tensorized(stage);
     return begins_with_values || rounding.computed.contains(axis) || rounding.filled.contains(axis);
   }
 
