@@ -154,9 +154,9 @@ class Stage {
   /// `factor`.
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
-  /// The compute, no output, may go on behind the axis' end where its readers' loops do: whole
-  /// tiles need no rest. What would read nothing is 0: round packed copies up too. (Halide:
-  /// RoundUp.)
+  /// Of a compute that is no output: it may go on behind the end of the axis, as its readers' loops
+  /// do, so that whole tiles need no rest; where nothing is to be read, elements are 0. (Halide has
+  /// TailStrategy::RoundUp.)
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
