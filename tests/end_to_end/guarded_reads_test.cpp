@@ -7,6 +7,16 @@
 namespace tenon::testing {
 namespace {
 
+/// Of processor time, at best, until less than `enough`: with checks, which make many blocks.
+double seconds_to_build(const te::Schedule& s, const std::vector<LowerArgument>& args,
+                        double enough) {
+  return least_seconds(enough, [&] {
+    const double start = processor_seconds();
+    build(s, args, Target("llvm"), {.instrument_bounds = true, .opt_level = 3});
+    return processor_seconds() - start;
+  });
+}
+
 /// LLVM 22 crashed: it peeled a loop that it had peeled before (src/codegen/llvm/llvm_faults.md).
 TEST(GuardedReads, OfARowAndItsPaddedMultiplesInALoopOfAnyLength) {
   const Var n = te::size_var("n");
@@ -46,14 +56,7 @@ TEST(GuardedReads, InLoopsThatLLVMUnrollsAreCompiledInSeconds) {
   const auto [h, i, j] = std::tuple(B.op().axis(0), B.op().axis(1), B.op().axis(2));
   s[B].reorder({j, h, i}).unroll(i).unroll(j).pragma(j, "unroll_explicit", 0);
   constexpr double kLimit = 1;
-  EXPECT_LT(least_seconds(
-                kLimit,
-                [&] {
-                  const double start = processor_seconds();
-                  build(s, {A, T, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 3});
-                  return processor_seconds() - start;
-                }),
-            kLimit);
+  EXPECT_LT(seconds_to_build(s, {A, T, B}, kLimit), kLimit);
 }
 
 /// Of every loop LLVM asked all conditions on the way to it: 20 seconds.
@@ -77,14 +80,7 @@ TEST(GuardedReads, InHundredsOfLoopsOneBehindTheOtherAreCompiledInSeconds) {
   part.compute_at(sum, sum.reduce_axis(0)).rolling_buffer();
   sum.unroll(sum.axis(1)).unroll(sum.reduce_axis(0));
   constexpr double kLimit = 3;
-  EXPECT_LT(least_seconds(kLimit,
-                          [&] {
-                            const double start = processor_seconds();
-                            build(s, {A, sum.op().output(0)}, Target("llvm"),
-                                  {.instrument_bounds = true, .opt_level = 3});
-                            return processor_seconds() - start;
-                          }),
-            kLimit);
+  EXPECT_LT(seconds_to_build(s, {A, sum.op().output(0)}, kLimit), kLimit);
 }
 
 /// Of a condition's thousands of uses LLVM compares every two: 15 seconds.
@@ -103,20 +99,12 @@ TEST(GuardedReads, OfMoreThanCanBeOptimisedAreCompiledInSeconds) {
   const te::Schedule s = te::create_schedule(B);
   s[B].unroll(k);
   constexpr double kLimit = 5;
-  std::optional<runtime::Module> module;
-  EXPECT_LT(
-      least_seconds(
-          kLimit,
-          [&] {
-            const double start = processor_seconds();
-            module = build(s, {A, B}, Target("llvm"), {.instrument_bounds = true, .opt_level = 3});
-            return processor_seconds() - start;
-          }),
-      kLimit);
-  EXPECT_NE(module->get_source("ll").find("not optimised"), std::string::npos);
+  EXPECT_LT(seconds_to_build(s, {A, B}, kLimit), kLimit);
+  const runtime::Module module = build(s, {A, B}, Target("llvm"), {.instrument_bounds = true});
+  EXPECT_NE(module.get_source("ll").find("not optimised"), std::string::npos);
   const Arguments right = make_arguments({A, B}), actual = make_arguments({A, B});
   tir::evaluate(lower_to_loops(te::create_schedule(B), {A, B}), right.values);
-  run_compiled((*module)["main"], actual);
+  run_compiled(module["main"], actual);
   EXPECT_EQ(first_difference(right, actual, 0), "");
 }
 

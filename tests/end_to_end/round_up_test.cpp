@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tir/walk.h"
+#include "tests/common/processor_time.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
@@ -33,9 +34,9 @@ struct RoundUp : ::testing::Test {
   void round_up_tile() { s[tile].round_up(tile.op().axis(1)); }
 
   /// Conditions around what the tile adds up.
-  int conditions_in_tile() {
+  int conditions_in_tile(Bounds bounds = Bounds::Default) {
     int count = 0;
-    const tir::PrimFunc loops = lower_to_loops(s, {A, B, C});
+    const tir::PrimFunc loops = lower_to_loops(s, {A, B, C}, {.bounds = bounds});
     tir::walk(loops.body, [&](const tir::If& n) {
       tir::walk(n.then_case, [&](const tir::Store& store) {
         const tir::Binary* sum = tir::as_binary(store.value, tir::BinaryOp::Add);
@@ -73,7 +74,32 @@ TEST_F(RoundUp, GoesAsFarWithExactBounds) {
   s[panel].compute_root();
   round_up_panel();
   round_up_tile();
+  EXPECT_EQ(conditions_in_tile(Bounds::Exact), 1);
   EXPECT_EQ(compare_with_default(s, {A, B, C}, {.build = {.bounds = Bounds::Exact}}), "");
+}
+
+/// Of a chain of many stages each looks at what it reads, and no further.
+TEST(RoundUpOfChains, TakesNoLongerThanTheyAre) {
+  te::Tensor last = te::placeholder({10, 10}, "A");
+  std::vector<te::Tensor> parts;
+  for (int n = 0; n < 60; ++n) {
+    last = te::compute(
+        {10, 10}, {"i", "j"}, [&](Var i, Var j) { return last(i, j) + last(j, i); },
+        "T" + std::to_string(n));
+    parts.push_back(last);
+  }
+  const te::Schedule s = te::create_schedule(last);
+  parts.pop_back();
+  for (const te::Tensor& part : parts)
+    for (const te::IterVar& axis : part.op().axis()) s[part].round_up(axis);
+  constexpr double kLimit = 2;
+  EXPECT_LT(least_seconds(kLimit,
+                          [&] {
+                            const double start = processor_seconds();
+                            lower_to_loops(s, {parts.front().op().inputs()[0], last});
+                            return processor_seconds() - start;
+                          }),
+            kLimit);
 }
 
 TEST(RoundUpOfQuotients, DividesByNoneOfTheZerosThere) {

@@ -128,6 +128,8 @@ struct StageSpec {
   AxisAttributes& attributes_of_or_new(const IterVar& axis);
   /// The thread axis that the axis is bound to; null if there is none.
   const ThreadMark* thread_mark_of(const IterVar& axis) const;
+  /// Whether an intrinsic computes it, from some loop on.
+  bool is_tensorized() const;
   /// Whether Stage::round_up was asked of the axis.
   bool rounds_up(const IterVar& axis) const;
   /// Whether the axis is one of the loops / an axis of the stage at all.

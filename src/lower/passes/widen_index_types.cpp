@@ -92,9 +92,8 @@ class Widener {
     const Stmt result = stmt(body);
     wide_.erase(&narrow.node());
     std::erase_if(buffers_, [&](const auto& entry) {
-      return std::ranges::any_of(sizes_of(entry.second), [&](const Expr& size) {
-        return uses_var(size, [&](const Expr& used) { return used.same_as(var); });
-      });
+      return std::ranges::any_of(sizes_of(entry.second),
+                                 [&](const Expr& size) { return uses_var(size, var); });
     });
     return result;
   }

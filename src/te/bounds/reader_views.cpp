@@ -46,8 +46,7 @@ Expr last_of(const Range& range) {
 
 /// An intrinsic computes its whole tile, other statements only what lies within the stage.
 bool is_guarded_by_element(const FrozenStage& stage) {
-  const auto is_tensorized = [](const auto& entry) { return entry.second.tensorize.has_value(); };
-  return stage.op.as<Compute>() && std::ranges::none_of(stage.attributes, is_tensorized);
+  return stage.op.as<Compute>() && !stage.is_tensorized();
 }
 
 }  // namespace

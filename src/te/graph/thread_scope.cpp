@@ -48,10 +48,7 @@ const IterVar* thread_of(const StageSpec& stage, const IterVar& axis) {
 
 bool is_reduced_together(const StageSpec& stage, const IterVar& leaf) {
   if (leaf.kind() != IterKind::Reduce || !stage.op.as<Compute>()) return false;
-  const bool is_bound = thread_of(stage, leaf) != nullptr;
-  return is_bound &&
-         std::none_of(stage.attributes.begin(), stage.attributes.end(),
-                      [](const auto& mark) { return mark.second.tensorize.has_value(); });
+  return thread_of(stage, leaf) != nullptr && !stage.is_tensorized();
 }
 
 bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,

@@ -148,11 +148,9 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   ComputeNest nest{make_loop_nest(id, program), {},           std::nullopt,
                    stage.leaf_iter_vars.size(), std::nullopt, {}};
   const Rounding rounding = rounding_of(id, program);
-  nest.main_guards =
-      as_likely(make_guards(id, nest.main, program, {.beyond = {&rounding.computed}}));
+  nest.main_guards = as_likely(make_guards(id, nest.main, program, {.beyond = &rounding.computed}));
   if (rounding.fills())
-    nest.fill_guards = as_likely(
-        make_guards(id, nest.main, program, {.beyond = {&rounding.computed, &rounding.filled}}));
+    nest.fill_guards = as_likely(make_guards(id, nest.main, program, {.beyond = &rounding.filled}));
   guard_loops_that_read(nest.main, nest.main_guards);
   if (stage.store_predicate) {
     nest.main_guards.push_back(GuardShell{program.lower(*stage.store_predicate, nest.main.vars)});

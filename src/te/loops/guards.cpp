@@ -1,6 +1,5 @@
 #include "te/loops/guards.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "te/graph/thread_scope.h"
@@ -100,9 +99,7 @@ class GuardMaker {
   void guard_declared() {
     for (const IterVar& axis : stage_.op.root_iter_vars()) {
       if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
-      if (std::ranges::any_of(options_.beyond,
-                              [&](const AxisFlags* axes) { return axes->contains(axis); }))
-        continue;
+      if (options_.beyond && options_.beyond->contains(axis)) continue;
       const Expr value = unshifted(in_full_width(nest_.values.at(axis)), axis.dom()->min);
       require_within(value, axis.dom()->extent);
     }

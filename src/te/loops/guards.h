@@ -8,8 +8,8 @@ namespace tenon::te {
 struct GuardOptions {
   /// Leaves out the check against the ranges that the operation declares.
   bool skip_declared = false;
-  /// Leaves it out of these axes.
-  std::vector<const AxisFlags*> beyond = {};
+  /// Leaves it out for these axes.
+  const AxisFlags* beyond = nullptr;
   const AxisFlags* skip = nullptr;
   /// In place of the inferred ones, of the loops.
   const AxisRanges* ranges = nullptr;

@@ -13,11 +13,6 @@ using arith::Interval;
 
 namespace {
 
-bool is_tensorized(const FrozenStage& stage) {
-  return std::ranges::any_of(stage.attributes,
-                             [](const auto& entry) { return entry.second.tensorize.has_value(); });
-}
-
 /// Whether the stage has memory of its own, for all of its box, that it fills as it pleases.
 bool may_round(const FrozenStage& stage, const Program& program) {
   if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
@@ -50,13 +45,12 @@ class Rounder {
 
   Rounding run() const {
     Rounding result;
-    const bool has_values = !stage_.op.reduce_axis().empty() || is_tensorized(stage_);
+    const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
     for (const IterVar& axis : stage_.op.axis()) {
       if (!stage_.rounds_up(axis)) continue;
-      if (reads_what_exists(axis))
-        result.computed.set(axis, true);
-      else if (!has_values)
-        result.filled.set(axis, true);
+      const bool is_computed = reads_what_exists(axis);
+      if (is_computed) result.computed.set(axis, true);
+      if (is_computed || may_fill) result.filled.set(axis, true);
     }
     return result;
   }
@@ -95,13 +89,11 @@ class Rounder {
            can_prove(*read.max() < kept.min + kept.extent, program_.facts);
   }
 
+  /// Computed, filled, or of a reduction begun. (An intrinsic's part may be left to its guards.)
   bool has_all_of_its_box(StageId producer, std::size_t d) const {
     const FrozenStage& stage = program_.graph.stage(producer);
-    if (!may_round(stage, program_) || !stage.rounds_up(stage.op.axis()[d])) return false;
-    const Rounding rounding = Rounder(producer, program_).run();
-    const IterVar& axis = stage.op.axis()[d];
-    const bool begins_with_values = !stage.op.reduce_axis().empty() && !is_tensorized(stage);
-    return begins_with_values || rounding.computed.contains(axis) || rounding.filled.contains(axis);
+    return may_round(stage, program_) && stage.rounds_up(stage.op.axis()[d]) &&
+           !stage.is_tensorized();
   }
 
   const FrozenStage& stage_;

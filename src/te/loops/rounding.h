@@ -9,12 +9,13 @@ namespace tenon::te {
 struct Rounding {
   /// Axes behind whose end everything that is read exists: no guard keeps their loops within.
   AxisFlags computed;
-  /// Axes behind whose end elements are 0, for what they would read does not exist: all elements
-  /// are, before those within are computed. Never of reductions, which begin with such a value.
+  /// Those, and the axes behind whose end elements are 0, for what they would read does not exist:
+  /// all elements are, before those within are computed. Reductions begin with such a value anyway.
   AxisFlags filled;
-  bool fills() const { return filled.size() > 0; }
+  bool fills() const { return filled.size() > computed.size(); }
 };
 
+/// Looks at what the stage reads itself, not further: what is rounded up is so by itself.
 Rounding rounding_of(StageId stage, const Program& program);
 
 }  // namespace tenon::te

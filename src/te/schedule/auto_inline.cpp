@@ -116,9 +116,7 @@ std::set<StageNumber> find_needed(const ScheduleData& schedule) {
 
 /// Whether an expression may stand in the stage in place of a read.
 bool takes_expressions(const StageData& reader) {
-  if (!reader.op.as<Compute>()) return false;
-  return std::none_of(reader.attributes.begin(), reader.attributes.end(),
-                      [](const auto& entry) { return entry.second.tensorize.has_value(); });
+  return reader.op.as<Compute>() && !reader.is_tensorized();
 }
 
 // ---- how large it becomes -----------------------------------------------------------------------

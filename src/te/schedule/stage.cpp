@@ -59,6 +59,11 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
   return attributes.emplace_back(axis, AxisAttributes{}).second;
 }
 
+bool StageSpec::is_tensorized() const {
+  return std::ranges::any_of(attributes,
+                             [](const auto& entry) { return entry.second.tensorize.has_value(); });
+}
+
 bool StageSpec::rounds_up(const IterVar& axis) const {
   const AxisAttributes* known = attributes_of(axis);
   return known && known->rounds_up;
