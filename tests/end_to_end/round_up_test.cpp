@@ -72,6 +72,7 @@ TEST_F(RoundUp, StaysWithinWhatExists) {
 
 TEST_F(RoundUp, GoesAsFarWithExactBounds) {
   s[panel].compute_root();
+  EXPECT_EQ(conditions_in_tile(Bounds::Exact), 2);
   round_up_panel();
   round_up_tile();
   EXPECT_EQ(conditions_in_tile(Bounds::Exact), 1);
