@@ -230,5 +230,26 @@ TEST(LiftedThreads, StandAroundAStageThatIsTheSameInAllOfThem) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}, kInterpreted), "");
 }
 
+/// T stands inside of C's loop of 4 threads, and 8 fetch of it; another launch has 16 of the same
+/// axis. Beyond 8, T would read what is not kept of P.
+TEST(LiftedThreads, BeyondThoseThatReadDoNothingWhereAnotherLaunchHasMoreOfTheAxis) {
+  te::Tensor A = te::placeholder({18}, "A", Int(32));
+  te::Tensor P = te::compute(
+      {18}, {"i"}, [&](Var i) { return A(i) + 1; }, "P");
+  te::Tensor T = te::compute(
+      {16}, {"i"}, [&](Var i) { return P(i + 2) * 3; }, "T");
+  te::Tensor C = te::compute(
+      {4}, {"i"}, [&](Var i) { return T(i * 2 + 1); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::IterVar tx = te::thread_axis("threadIdx.x");
+  const te::Tensor fetched = s.cache_read(T, "shared", {C});
+  s[P].bind(s[P].split(s[P].axis(0), 16).inner, tx);
+  s[C].bind(s[C].axis(0), tx);
+  s[fetched].compute_at(s[C], s[C].axis(0));
+  s[fetched].bind(s[fetched].split(s[fetched].axis(0), 8).inner, tx);
+  s[T].set_scope("local").compute_at(s[C], s[C].axis(0));
+  EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -42,19 +42,22 @@ std::vector<IterVar> LiftedThreads::around(StageId id) const {
 }
 
 std::vector<IterVar> LiftedThreads::of_readers(StageId id) const {
+  std::vector<IterVar> threads = divided_by_readers(id);
+  std::erase_if(threads, [&](const IterVar& thread) {
+    return std::ranges::any_of(graph_.attach_path(id), [&](const AttachPoint& loop) {
+      const IterVar* around = thread_of(graph_.stage(loop.stage), loop.axis);
+      return around && around->same_as(thread);
+    });
+  });
+  return threads;
+}
+
+std::vector<IterVar> LiftedThreads::divided_by_readers(StageId id) const {
   const FrozenStage& stage = graph_.stage(id);
   std::vector<IterVar> threads;
   if (thread_of_var_.empty() || !stage.place) return threads;
-  const std::vector<AttachPoint>& path = graph_.attach_path(id);
-  const auto is_around = [&](const IterVar& thread) {
-    return std::ranges::any_of(path, [&](const AttachPoint& loop) {
-      const IterVar* other = thread_of(graph_.stage(loop.stage), loop.axis);
-      return other && other->same_as(thread);
-    });
-  };
   const auto add_thread = [&](const IterVar& thread) {
-    if (!is_shared_along(stage.scope, *thread.thread()) && !is_around(thread) &&
-        !contains(threads, thread))
+    if (!is_shared_along(stage.scope, *thread.thread()) && !contains(threads, thread))
       threads.push_back(thread);
   };
   const auto add = [&](const Expr& e) {
@@ -93,7 +96,6 @@ std::vector<IterVar> LiftedThreads::idle_inside(StageId id) const {
 }
 
 std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) const {
-  if (!contains(of_readers(id), thread)) return std::nullopt;
   std::optional<Expr> most;
   std::set<StageId> seen;
   std::vector<StageId> left{id};

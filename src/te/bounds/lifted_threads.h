@@ -28,9 +28,13 @@ class LiftedThreads {
   /// bound to one of the tag: all of them run what stands behind those stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
-  /// In how many threads of the tag the stage is needed: as many as the longest loop has iterations
-  /// that is bound to it in a reader. Nullopt if all threads need it, be it the same for all of
-  /// them, or for a stage that they share without dividing it.
+  /// The threads in terms of which it is said what is needed of the stage, and where: each of them
+  /// computes its own part. They may stand around it as loops.
+  std::vector<IterVar> divided_by_readers(StageId stage) const;
+
+  /// In how many of these threads the stage is needed: as many as the longest loop has iterations
+  /// that is bound to the tag in a reader. Nullopt if all threads need it, for a stage that they
+  /// share without dividing it.
   std::optional<Expr> needed(StageId stage, const IterVar& thread) const;
 
   /// How many threads of the tag the stage's launch has, whatever axes they are bound to: each of
@@ -38,7 +42,7 @@ class LiftedThreads {
   Expr launched(StageId stage, const IterVar& thread, const Facts& facts) const;
 
  private:
-  /// Those of its readers alone.
+  /// Those divided by its readers that are no loops around it.
   std::vector<IterVar> of_readers(StageId stage) const;
   StageId outermost(StageId stage) const;
 

@@ -50,7 +50,7 @@ class GuardMaker {
     for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
       require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
     }
-    for (const IterVar& thread : program_.lifted.around(id_)) {
+    for (const IterVar& thread : program_.lifted.divided_by_readers(id_)) {
       if (const std::optional<Expr> count = program_.lifted.needed(id_, thread))
         require_threads(thread, *count);
     }
