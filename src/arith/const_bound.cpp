@@ -143,6 +143,14 @@ class BoundOf {
     return within_facts(e, by_kind(e));
   }
 
+  /// A sum, difference or product as it is before it wraps.
+  Bound before_wrapping(const Expr& e) const {
+    const Binary* n = may_wrap(e.dtype()) ? e.as<Binary>() : nullptr;
+    if (!n || (n->op != BinaryOp::Add && n->op != BinaryOp::Sub && n->op != BinaryOp::Mul))
+      return (*this)(e);
+    return within_facts(e, before_wrapping(n->op, (*this)(n->a), (*this)(n->b)));
+  }
+
  private:
   Bound within_facts(const Expr& e, Bound bound) const {
     for (const Facts::State::BoundFact& fact : state_.bound_facts)
@@ -169,9 +177,22 @@ class BoundOf {
             [&] { return Bound::of_type(e.dtype()); }));
   }
 
+  static Bound before_wrapping(BinaryOp op, const Bound& a, const Bound& b) {
+    if (op == BinaryOp::Mul) return at_corners(a, b, multiply_ends);
+    return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
+  }
+
   /// What does not fit wraps, and may then be anything.
   static Bound of_cast(const Bound& value, DataType from, DataType type) {
     return may_wrap(value, from, type) ? Bound::of_type(type) : value;
+  }
+
+  static Bound of_result(const Bound& value, DataType type) {
+    if (!may_wrap(type)) return value;
+    const Bound all = Bound::of_type(type);
+    // Past the end of uint64 an end is infinite, as that end itself is.
+    const bool fits = value.min >= all.min && value.max <= all.max && value.max != kPlus;
+    return fits ? value : all;
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {
@@ -192,11 +213,9 @@ class BoundOf {
     const Bound a = (*this)(n.a), b = (*this)(n.b);
     switch (n.op) {
       case BinaryOp::Add:
-        return add(a, b);
       case BinaryOp::Sub:
-        return subtract(a, b);
       case BinaryOp::Mul:
-        return at_corners(a, b, multiply_ends);
+        return of_result(before_wrapping(n.op, a, b), e.dtype());
       case BinaryOp::TruncDiv:
         return divide(a, b, e.dtype(), truncate_divide_ends);
       case BinaryOp::FloorDiv:
@@ -222,7 +241,8 @@ class BoundOf {
       return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
     if (n.is(Intrin::shift_left)) {
       const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
-      return a.min < 0 || b.min < 0 ? Bound::of_type(e.dtype()) : at_corners(a, b, shift_left_ends);
+      if (a.min < 0 || b.min < 0) return Bound::of_type(e.dtype());
+      return of_result(at_corners(a, b, shift_left_ends), e.dtype());
     }
     return Bound::of_type(e.dtype());
   }
@@ -253,6 +273,8 @@ Bound intersect(const Bound& a, const Bound& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
+bool may_wrap(DataType type) { return !type.is_int() || type.bits < 32; }
+
 bool may_wrap(const Bound& value, DataType from, DataType to) {
   const Bound all = Bound::of_type(to);
   if (value.min < all.min || value.max > all.max) return true;
@@ -263,7 +285,7 @@ bool may_wrap(const Bound& value, DataType from, DataType to) {
 Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }
 
 ConstBound const_bound(const Expr& e, const Facts& facts) {
-  return bound_of(e, facts.state()).to_const_bound();
+  return BoundOf(facts.state()).before_wrapping(e).to_const_bound();
 }
 
 }  // namespace tenon::arith

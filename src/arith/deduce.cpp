@@ -4,6 +4,7 @@
 // alone.
 
 #include "arith/ends.h"
+#include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
@@ -48,7 +49,7 @@ Expr plus_constant(const Expr& e, std::int64_t value) {
 /// of integers.
 std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
   const Binary* node = condition.as<Binary>();
-  if (!node || !is_comparison(node->op) || !node->a.dtype().is_int()) return std::nullopt;
+  if (!node || !is_comparison(node->op) || may_wrap(node->a.dtype())) return std::nullopt;
   bool flipped = !uses_var(node->a, var);
   const Expr& left = flipped ? node->b : node->a;
   const Expr& right = flipped ? node->a : node->b;

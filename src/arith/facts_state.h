@@ -34,6 +34,8 @@ struct Bound {
 };
 
 Bound intersect(const Bound& a, const Bound& b);
+/// Whether arithmetic in the type may wrap; that of indices, int32 and int64, is taken not to.
+bool may_wrap(DataType type);
 /// Whether a value within the bound may become another one by a cast of one integer type to
 /// another.
 bool may_wrap(const Bound& value, DataType from, DataType to);

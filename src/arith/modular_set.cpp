@@ -1,5 +1,6 @@
 #include "tenon/arith/modular_set.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
@@ -81,7 +82,7 @@ class ModularSetOf {
           return known && known->modular ? *known->modular : kEverything;
         },
         [&](const Cast& n) { return of_cast(e.dtype(), n); },
-        [&](const Binary& n) { return of_binary(n); },
+        [&](const Binary& n) { return of_result(of_binary(n), e); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Call& n) { return of_call(n); },
         each_of<FloatImm, StringImm, Not, Ramp, Broadcast, Shuffle, LetExpr, Load, ProducerLoad,
@@ -94,6 +95,15 @@ class ModularSetOf {
     const DataType from = n.value.dtype();
     if (!from.is_integral() || !type.is_integral()) return kEverything;
     return may_wrap(bound_of(n.value, state_), from, type) ? kEverything : (*this)(n.value);
+  }
+
+  /// What wraps keeps its remainders by powers of two.
+  ModularSet of_result(const ModularSet& set, const Expr& e) const {
+    const DataType type = e.dtype();
+    if (!may_wrap(type) || set.coeff == 1) return set;
+    if (bound_of(e, state_) != Bound::of_type(type)) return set;
+    return normalized(std::gcd(set.coeff, std::int64_t{1} << std::min<int>(type.bits, 62)),
+                      set.base);
   }
 
   ModularSet of_binary(const Binary& n) const {

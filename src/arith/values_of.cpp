@@ -3,6 +3,7 @@
 // expression is a point of itself.
 
 #include "arith/ends.h"
+#include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/each_of.h"
@@ -123,9 +124,6 @@ Interval greatest(const Interval& a, const Interval& b) {
   if (!min) min = a.min() ? a.min() : b.min();
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
-
-/// Whether arithmetic in the type may wrap; that of indices is taken not to.
-bool may_wrap(DataType type) { return !type.is_int() || type.bits < 32; }
 
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
                const Facts& facts) {

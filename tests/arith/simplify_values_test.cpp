@@ -16,7 +16,8 @@ using namespace tir;
 
 class RandomExpressions {
  public:
-  RandomExpressions(unsigned seed, std::vector<Var> vars) : random_(seed), vars_(std::move(vars)) {}
+  RandomExpressions(unsigned seed, std::vector<Var> vars)
+      : random_(seed), vars_(std::move(vars)), type_(vars_.front().dtype()) {}
 
   Expr number(int depth) {
     if (depth == 0 || pick(9) == 0)
@@ -71,14 +72,16 @@ class RandomExpressions {
 
  private:
   std::int64_t pick(std::size_t n) { return static_cast<std::int64_t>(random_() % n); }
-  static Expr constant(std::int64_t value) { return make_int(Int(32), value); }
+  Expr constant(std::int64_t value) const { return make_int(type_, wrap(value, type_)); }
   Expr divisor() {
     constexpr std::int64_t kDivisors[] = {2, 3, 4, 6, 8, 12, 16, 5, -2, -3, -4};
-    return constant(kDivisors[pick(std::size(kDivisors))]);
+    const std::int64_t value = kDivisors[pick(std::size(kDivisors))];
+    return constant(type_.is_uint() ? std::abs(value) : value);
   }
 
   std::mt19937 random_;
   std::vector<Var> vars_;
+  DataType type_;
 };
 
 struct Square {
@@ -181,6 +184,33 @@ TEST(SimplifyValues, BoundsAndModularSetsContainAllValues) {
           << v << " of " << to_text(e);
     });
     if (HasFailure()) return;
+  }
+}
+
+/// As a larger number, what wraps is what it has become.
+TEST(SimplifyValues, OfTypesThatWrap) {
+  for (const DataType type : {UInt(8), Int(8), UInt(16), UInt(32)}) {
+    const std::vector<Var> vars = {Var("x", type), Var("y", type)};
+    const std::int64_t least = type.is_uint() ? 0 : -128,
+                       most = (std::int64_t{1} << (type.bits - (type.is_uint() ? 0 : 1))) - 1;
+    const std::vector<std::int64_t> values = {least, least + 1, 2,        3,
+                                              100,   most / 3,  most - 1, most};
+    RandomExpressions random(17, vars);
+    for (int i = 0; i < 800 && !HasFatalFailure(); ++i) {
+      const Expr e = cast(Int(64), random.number(1 + i % 3));
+      const std::int64_t c = 1 + i % 7;
+      for (const Expr& whole : {min(e, c), max(e, c), floordiv(e + 1, c + 1), floormod(e, c + 1),
+                                select(e < c, e, Expr(0)), e + c}) {
+        const Expr simple = simplify(whole, Facts());
+        for (const std::int64_t x : values)
+          for (const std::int64_t y : values) {
+            const auto at = [&](const Var& var) { return var.same_as(vars[0]) ? x : y; };
+            ASSERT_EQ(evaluate_int(simple, at), evaluate_int(whole, at))
+                << to_text(whole) << " became " << to_text(simple) << "\nx = " << x
+                << ", y = " << y;
+          }
+      }
+    }
   }
 }
 

@@ -1,19 +1,27 @@
-// How long `lower` takes for the programs whose texts are known: the tutorials report it themselves
-// (--time-passes), each in a process of its own, so that a first lowering is measured.
+// How long `lower` takes for the programs whose texts are known. The tutorials report it themselves
+// (--time-passes), each in a process of its own, so that a first lowering is measured; the random
+// programs and those of topi are lowered again and again, as in tuning.
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <numeric>
+#include <ranges>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tenon/support/progress.h"
+#ifdef TENON_HAVE_KNOWN_PROGRAMS
+#include "tests/golden/known_programs.h"
+#endif
 
 namespace {
 
@@ -51,6 +59,66 @@ bool is_about_blocks(const std::string& program) {
   return names.contains(program);
 }
 
+#ifdef TENON_HAVE_KNOWN_PROGRAMS
+
+using Clock = std::chrono::steady_clock;
+
+/// Milliseconds, in the mean of all programs, and where they go.
+struct Times {
+  std::vector<double> of_programs;
+  std::map<std::string, double> of_steps;
+  int lowerings = 0;
+
+  /// The median of several times.
+  void add(const tenon::known_programs::Lowered& program) {
+    constexpr int kTimes = 9;
+    tenon::LowerOptions options = {.simple_mode = true};
+    options.on_step = [&](std::string_view step, double seconds) {
+      of_steps[std::string(step)] += seconds * 1e3;
+    };
+    options.passes.on_pass = [&](const tenon::lowering::PassOptions::PassReport& report) {
+      of_steps[std::string(report.pass)] += report.seconds * 1e3;
+    };
+    std::vector<double> times;
+    for (int i = 0; i < kTimes; ++i) {
+      const Clock::time_point start = Clock::now();
+      tenon::lower(program.schedule, program.args, options);
+      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    }
+    lowerings += kTimes;
+    std::nth_element(times.begin(), times.begin() + kTimes / 2, times.end());
+    of_programs.push_back(times[kTimes / 2]);
+  }
+
+  void print(const std::string& what) const {
+    const double sum = std::accumulate(of_programs.begin(), of_programs.end(), 0.0);
+    std::cout << what << ": " << of_programs.size() << " schedules, mean " << std::setprecision(3)
+              << sum / static_cast<double>(of_programs.size()) << ", at most "
+              << *std::ranges::max_element(of_programs) << "\n  in the mean of all lowerings:";
+    std::vector<std::pair<std::string, double>> steps(of_steps.begin(), of_steps.end());
+    std::ranges::sort(steps, std::greater<>(), &std::pair<std::string, double>::second);
+    constexpr std::size_t kShown = 12;
+    for (const auto& [step, time] : steps | std::views::take(kShown))
+      std::cout << "  " << step << " " << time / lowerings;
+    std::cout << std::endl;
+  }
+};
+
+void lower_known_programs(const std::string& what,
+                          const std::vector<tenon::known_programs::Program>& programs) {
+  Times times;
+  tenon::Progress progress({.what = what, .total = static_cast<std::int64_t>(programs.size())});
+  for (const tenon::known_programs::Program& program : programs) {
+    progress.add();
+    for (const tenon::known_programs::Lowered& lowered : tenon::known_programs::lowered_by(program))
+      times.add(lowered);
+  }
+  progress.hide();
+  times.print(what);
+}
+
+#endif
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -79,5 +147,9 @@ int main(int, char** argv) {
     for (const double time : lower_times(text)) std::cout << std::setw(8) << time;
     std::cout << std::endl;
   }
+#ifdef TENON_HAVE_KNOWN_PROGRAMS
+  lower_known_programs("random programs", tenon::known_programs::random_programs());
+  lower_known_programs("topi", tenon::known_programs::topi_programs());
+#endif
   return failed ? 1 : 0;
 }
