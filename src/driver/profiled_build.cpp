@@ -20,13 +20,32 @@ BuildOptions ProfiledBuild::watch(BuildOptions options) {
   return options;
 }
 
+namespace {
+
+/// The work of the loops that are `lowered`, of the stages as another form of the function has
+/// them: of a function without notes these are the buffers that it stores to, of which passes make
+/// more.
+std::vector<std::optional<lowering::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
+                                                        const tir::PrimFunc& lowered) {
+  const tir::StoredStages known(lowered);
+  const std::vector<std::optional<lowering::StageWork>> work = lowering::stage_work(lowered);
+  std::vector<std::optional<lowering::StageWork>> result(stages.size());
+  for (std::size_t n = 0; n < stages.size(); ++n)
+    if (const std::optional<int> same = known.stage_of(stages[n].buffer))
+      result[n] = work[static_cast<std::size_t>(*same)];
+  return result;
+}
+
+}  // namespace
+
 tir::PrimFunc ProfiledBuild::add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) {
   lowering::StageProbes probes = lowering::probe_stages(ready, regions_);
+  std::vector<std::optional<lowering::StageWork>> work = work_of(probes.stages, lowered);
   functions_.push_back({.name = ready.attrs.global_symbol,
                         .first_region = regions_,
                         .stages = std::move(probes.stages),
                         .places = std::move(probes.places),
-                        .work = lowering::stage_work(lowered)});
+                        .work = std::move(work)});
   regions_ = functions_.back().own_region() + 1;
   return std::move(probes.func);
 }

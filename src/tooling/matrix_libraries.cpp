@@ -8,11 +8,18 @@ namespace tenon {
 
 namespace {
 
+/// Each library by itself with what it calls; sanitizers, which stand in between, refuse that.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kHow = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
 /// Null where the machine has none of the files, or they lack the name.
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {
   for (const char* file : files)
-    if (void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND))
+    if (void* library = dlopen(file, kHow))
       return reinterpret_cast<F*>(dlsym(library, symbol));
   return nullptr;
 }

@@ -302,6 +302,25 @@ TEST(Profile, FunctionsWithoutScheduleHaveTheirBuffersForStages) {
   EXPECT_EQ(stage_of(profile_of(module), "C").calls, 1);
 }
 
+/// The compiler makes more buffers than the program has, in which it keeps sums.
+TEST(Profile, FunctionsWithoutScheduleHaveTheWorkOfTheirBuffers) {
+  const Product product(kSize);
+  s_tir::Schedule s(
+      tir::IRModule{{{"main", te::create_prim_func({product.A, product.B, product.D})}}});
+  const s_tir::BlockRV C = s.get_block("C");
+  const std::vector<s_tir::LoopRV> loops = s.get_loops(C);
+  const std::vector<s_tir::LoopRV> columns = s.split(loops[1], {std::nullopt, 4});
+  s.reorder({columns[0], loops[2], columns[1]});
+  s.reverse_compute_at(s.get_block("D"), columns[0]);
+  s.decompose_reduction(C, loops[2]);
+  const runtime::Module module = build(s.mod(), Target("llvm"), {.profile = true});
+  call(module);
+  const Profile profile = profile_of(module);
+  EXPECT_GT(profile.stages.size(), 2u);
+  EXPECT_EQ(stage_of(profile, "C").work->operations, 2.0 * kSize * kSize * kSize);
+  EXPECT_EQ(stage_of(profile, "D").work->operations, 1.0 * kSize * kSize);
+}
+
 // ---- what is refused ----------------------------------------------------------------------------
 
 std::string refusal(const std::function<void()>& run) {
