@@ -19,8 +19,7 @@ constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {
   for (const char* file : files)
-    if (void* library = dlopen(file, kHow))
-      return reinterpret_cast<F*>(dlsym(library, symbol));
+    if (void* library = dlopen(file, kHow)) return reinterpret_cast<F*>(dlsym(library, symbol));
   return nullptr;
 }
 
