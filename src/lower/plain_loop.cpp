@@ -1,6 +1,7 @@
 #include "lower/plain_loop.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -183,15 +184,16 @@ class LoopReader {
 
   bool count_access(const Expr& index, bool is_store) {
     const std::optional<Expr> step = step_of(index, loop_.var);
-    const std::optional<std::int64_t> constant = step ? constant_int(*step) : std::nullopt;
+    constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t distance = step ? constant_int(*step).value_or(kUnknown) : kUnknown;
     // Which elements are stored is not known, and so not whether two iterations store the same.
     if (is_store && !step) return false;
-    if (constant == 0) return !is_store;
-    if (constant == 1 || constant == -1)
+    if (distance == 0) return !is_store;
+    if (distance == 1 || distance == -1)
       ++result_.contiguous;
     else if (is_store)
       ++result_.scattered;
-    else if (constant && *constant >= 2 && *constant <= 4)
+    else if (distance >= 2 && distance <= 4)
       ++result_.strided;
     else
       ++result_.gathered;

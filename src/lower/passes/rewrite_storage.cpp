@@ -96,6 +96,7 @@ class StorageRewriter {
 
   Stmt stmt(const Stmt& s) {
     if (const Allocate* n = s.as<Allocate>()) return stmt(n->body);
+    if (is_list(s)) return list(s, *s.as<Seq>());
     if (const Store* n = s.as<Store>()) {
       const Expr value = expr(n->value);
       std::vector<Expr> indices = exprs(n->indices);
@@ -108,6 +109,34 @@ class StorageRewriter {
     return map_children(
         s, [&](const Expr& e) { return expr(e); },
         [&](const Stmt& child) { return wrapped(place, stmt(child)); });
+  }
+
+  bool is_list(const Stmt& s) const { return s.as<Seq>() && !places_.contains(&s.node()); }
+
+  /// Of stages one behind the other each allocation has the rest in it. Without the allocations
+  /// they are one list, which is made at once: to add each stage to the list of the rest takes the
+  /// square of their number.
+  Stmt list(const Stmt& s, const Seq& n) {
+    std::vector<Stmt> stmts;
+    append(s, stmts);
+    const bool is_same = std::ranges::equal(
+        stmts, n.stmts, [](const Stmt& a, const Stmt& b) { return a.same_as(b); });
+    return is_same ? s : make_seq(std::move(stmts));
+  }
+
+  void append(Stmt s, std::vector<Stmt>& stmts) {
+    while (true) {
+      if (const Allocate* n = s.as<Allocate>()) {
+        s = Stmt(n->body);
+      } else if (is_list(s)) {
+        const std::vector<Stmt>& parts = s.as<Seq>()->stmts;
+        for (std::size_t i = 0; i + 1 < parts.size(); ++i) append(parts[i], stmts);
+        s = Stmt(parts.back());
+      } else {
+        stmts.push_back(stmt(s));
+        return;
+      }
+    }
   }
 
   Expr expr(const Expr& e) {

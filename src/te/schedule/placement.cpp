@@ -96,6 +96,8 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
 /// and no primitive changes what values go through.
 std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
                                          StageNumber outer) {
+  if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
+    return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
     const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).attach);
     return at && at->stage == outer;
