@@ -100,6 +100,28 @@ TEST(ShuffleTest, OneLaneByItsNumberAndByAnAxis) {
   }
 }
 
+/// LLVM 22 leaves the division of four bytes out (src/codegen/llvm/llvm_faults.md).
+TEST(VectorsTest, OfFourBytesAreDividedByAConstant) {
+  using Division = Expr (*)(const Expr&, const Expr&);
+  const Division divisions[] = {
+      [](const Expr& a, const Expr& b) -> Expr { return floordiv(a, b); },
+      [](const Expr& a, const Expr& b) -> Expr { return floormod(a, b); },
+      [](const Expr& a, const Expr& b) -> Expr { return truncdiv(a, b); },
+      [](const Expr& a, const Expr& b) -> Expr { return truncmod(a, b); }};
+  for (const DataType type : {UInt(8), Int(8)})
+    for (std::size_t n = 0; n < std::size(divisions); ++n) {
+      const te::Tensor A = te::placeholder({12}, "A", type);
+      const te::Tensor B = te::compute(
+          {5}, {"i"},
+          [&](Var i) {
+            const Expr part = divisions[n](cast(Int(32), A(4 - i)), 5);
+            return floormod(part + cast(Int(32), A(i * 2)) + 3, 8) * 65536;
+          },
+          "B");
+      EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "") << type.str() << " " << n;
+    }
+}
+
 // The body of the parallel loop is a function of its own, which is given the vectors that it uses.
 TEST(VectorsTest, AParallelLoopInsideOfAVectorisedOneUsesItsVectors) {
   const Var n = te::size_var("n");

@@ -6,6 +6,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/llvm/byte_divisions.h"
 #include "codegen/llvm/imports.h"
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/module_emitter.h"
@@ -156,6 +157,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level,
            has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
+  widen_byte_divisions(module);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
