@@ -182,17 +182,18 @@ class BoundOf {
     return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
   }
 
-  /// What does not fit wraps, and may then be anything.
-  static Bound of_cast(const Bound& value, DataType from, DataType type) {
-    return may_wrap(value, from, type) ? Bound::of_type(type) : value;
-  }
-
+  /// The same after it, if the type is one that wraps.
   static Bound of_result(const Bound& value, DataType type) {
     if (!may_wrap(type)) return value;
     const Bound all = Bound::of_type(type);
     // Past the end of uint64 an end is infinite, as that end itself is.
     const bool fits = value.min >= all.min && value.max <= all.max && value.max != kPlus;
     return fits ? value : all;
+  }
+
+  /// What does not fit wraps, and may then be anything.
+  static Bound of_cast(const Bound& value, DataType from, DataType type) {
+    return may_wrap(value, from, type) ? Bound::of_type(type) : value;
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {

@@ -82,7 +82,7 @@ class ModularSetOf {
           return known && known->modular ? *known->modular : kEverything;
         },
         [&](const Cast& n) { return of_cast(e.dtype(), n); },
-        [&](const Binary& n) { return of_result(of_binary(n), e); },
+        [&](const Binary& n) { return of_binary(e, n); },
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Call& n) { return of_call(n); },
         each_of<FloatImm, StringImm, Not, Ramp, Broadcast, Shuffle, LetExpr, Load, ProducerLoad,
@@ -106,14 +106,14 @@ class ModularSetOf {
                       set.base);
   }
 
-  ModularSet of_binary(const Binary& n) const {
+  ModularSet of_binary(const Expr& e, const Binary& n) const {
     switch (n.op) {
       case BinaryOp::Add:
-        return add((*this)(n.a), (*this)(n.b));
+        return of_result(add((*this)(n.a), (*this)(n.b)), e);
       case BinaryOp::Sub:
-        return subtract((*this)(n.a), (*this)(n.b));
+        return of_result(subtract((*this)(n.a), (*this)(n.b)), e);
       case BinaryOp::Mul:
-        return multiply((*this)(n.a), (*this)(n.b));
+        return of_result(multiply((*this)(n.a), (*this)(n.b)), e);
       case BinaryOp::Min:
       case BinaryOp::Max:
         return hull((*this)(n.a), (*this)(n.b));

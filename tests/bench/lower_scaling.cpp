@@ -13,7 +13,8 @@
 #include <functional>
 #include <iomanip>
 #include <iostream>
-#include <optional>
+#include <limits>
+#include <sstream>
 #include <string_view>
 
 using namespace tenon;

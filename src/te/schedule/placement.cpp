@@ -96,6 +96,7 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
 /// and no primitive changes what values go through.
 std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
                                          StageNumber outer) {
+  // All readers of any stage lead to the only output; to look at them takes the length of a chain.
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
