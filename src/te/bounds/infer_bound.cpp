@@ -152,7 +152,7 @@ void BoundInference::infer_root_ranges(StageId id) {
   provide(stage, needs_of_readers(id, id));
   for (const Relation& relation : stage.relations)
     if (const Transform* layout = std::get_if<Transform>(&relation))
-      for (const IterVar& axis : originals_beyond_inverse(*layout, ranges_, facts_))
+      for (const IterVar& axis : roots_beyond_inverse(*layout, stage.relations, ranges_, facts_))
         set_root(axis, declared(axis));
 }
 

@@ -7,6 +7,8 @@
 // does nothing.
 #pragma once
 
+#include <span>
+
 #include "tenon/arith/interval.h"
 #include "tenon/te/axis_map.h"
 #include "tenon/te/relation.h"
@@ -75,11 +77,14 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
-/// The originals that are needed from beyond where a new axis still has the one value that the
-/// inverse takes it to have: the only block of five columns out of eight, or an axis of one
-/// element. Iterations with other values of it would compute again what those with that value do.
-std::vector<IterVar> originals_beyond_inverse(const Transform& transform, const AxisRanges& ranges,
-                                              const Facts& facts);
+/// The roots that are needed from beyond where a new axis still has the one value that the inverse
+/// takes it to have: the only block of five columns out of eight, or an axis of one element.
+/// Iterations with other values of it would compute again what those with that value do, or, where
+/// loops count from where the need begins, nothing that is needed. Of the relations before the
+/// layout only those are asked that count a root from 0.
+std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
+                                          std::span<const Relation> relations,
+                                          const AxisRanges& ranges, const Facts& facts);
 
 // ---- what several pages need --------------------------------------------------------------------
 

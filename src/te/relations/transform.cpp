@@ -3,6 +3,7 @@
 // axes that only change places.
 
 #include <algorithm>
+#include <ranges>
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -92,10 +93,32 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
 
 }  // namespace
 
-std::vector<IterVar> originals_beyond_inverse(const Transform& transform, const AxisRanges& ranges,
-                                              const Facts& facts) {
-  std::vector<IterVar> beyond;
-  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, ranges);
+namespace {
+
+/// The axis of the operation that an original is, or which it counts from 0.
+IterVar root_of(const IterVar& original, std::span<const Relation> relations) {
+  IterVar root = original;
+  for (const Relation& relation : relations | std::views::reverse) {
+    const Rebase* rebase = std::get_if<Rebase>(&relation);
+    if (rebase && rebase->rebased.same_as(root)) root = rebase->parent;
+  }
+  return root;
+}
+
+}  // namespace
+
+std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
+                                          std::span<const Relation> relations,
+                                          const AxisRanges& ranges, const Facts& facts) {
+  std::vector<IterVar> beyond, roots;
+  AxisRanges of_originals;
+  for (const IterVar& original : transform.originals) {
+    roots.push_back(root_of(original, relations));
+    const Range* range = ranges.find(roots.back());
+    if (!range) return beyond;
+    of_originals.set(original, original.same_as(roots.back()) ? *range : Range(0, range->extent));
+  }
+  const std::optional<arith::IntervalMap> originals = values_of_originals(transform, of_originals);
   if (!originals) return beyond;
   for (std::size_t n = 0; n < transform.transformed.size(); ++n) {
     const Var& param = transform.inverse.params[n];
@@ -108,7 +131,7 @@ std::vector<IterVar> originals_beyond_inverse(const Transform& transform, const 
         (image.is_bounded() && is_zero(simplify(*image.max() - *image.min(), facts))))
       continue;
     for (std::size_t i = 0; i < transform.originals.size(); ++i)
-      if (uses_var(index, transform.forward.params[i])) beyond.push_back(transform.originals[i]);
+      if (uses_var(index, transform.forward.params[i])) beyond.push_back(roots[i]);
   }
   return beyond;
 }
