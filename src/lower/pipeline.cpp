@@ -283,13 +283,16 @@ bool comes_again(const Pass& pass, std::span<const Pass> later) {
 
 void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
            const UndefinedVars& undefined) {
-  std::vector<tir::Violation> violations;
-  if (!same_function(before, after)) violations = tir::verify(after, pass.gives);
-  // Barriers are checked by another way than the one by which they were placed.
-  if (violations.empty() && pass.name == "synchronize-threads")
-    violations = find_barrier_hazards(after);
+  if (same_function(before, after)) return;
+  std::vector<tir::Violation> violations = tir::verify(after, pass.gives);
   std::erase_if(violations,
                 [&](const tir::Violation& violation) { return undefined.excuse(violation); });
+  if (!violations.empty()) fail(pass, violations, before, after);
+}
+
+/// Barriers are checked by another way than the one by which they were placed.
+void check_barriers(const Pass& pass, const PrimFunc& before, const PrimFunc& after) {
+  const auto violations = find_barrier_hazards(after);
   if (!violations.empty()) fail(pass, violations, before, after);
 }
 
@@ -315,20 +318,13 @@ void check_form(const Pass& pass, const PrimFunc& func) {
                     tir::print_function(func));
 }
 
-}  // namespace
+enum class Checks : std::uint8_t { None, EachPass };
 
-std::span<const Pass> block_passes() { return kBlocks; }
-
-std::span<const Pass> lowering_passes() { return kLowering; }
-
-std::span<const Pass> host_passes() { return kHost; }
-
-PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options) {
-  PassOptions how = options.passes;
-  how.keep_buffer_sizes |= options.instrument_bounds;
-  check_options(how);
+PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options,
+                      Checks checks) {
+  const PassOptions& how = options.passes;
   std::optional<UndefinedVars> undefined;
-  if (how.verify) undefined.emplace(func);
+  if (checks == Checks::EachPass) undefined.emplace(func);
   Settled settled;
   for (std::size_t n = 0; n < passes.size(); ++n) {
     const Pass& pass = passes[n];
@@ -341,10 +337,44 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
     if (comes_again(pass, passes.subspan(n + 1)) && same_function(func, result))
       settled.add(pass, result);
     if (undefined) check(pass, func, result, *undefined);
+    if (how.verify && pass.name == "synchronize-threads") check_barriers(pass, func, result);
     if (how.on_pass) how.on_pass({pass.name, func, result, time.count()});
     func = std::move(result);
   }
   return func;
+}
+
+}  // namespace
+
+std::span<const Pass> block_passes() { return kBlocks; }
+
+std::span<const Pass> lowering_passes() { return kLowering; }
+
+std::span<const Pass> host_passes() { return kHost; }
+
+PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options) {
+  PipelineOptions how = options;
+  how.passes.keep_buffer_sizes |= options.instrument_bounds;
+  check_options(how.passes);
+  if (!how.passes.verify) return run_in_order(passes, std::move(func), how, Checks::None);
+  if (how.passes.verify_each_pass)
+    return run_in_order(passes, std::move(func), how, Checks::EachPass);
+  // One look at what comes out costs a fraction of one at each step; which step it was is asked
+  // only where something is wrong.
+  const auto find_pass_at_fault = [&] {
+    how.passes.on_pass = {};
+    run_in_order(passes, func, how, Checks::EachPass);
+  };
+  std::optional<PrimFunc> result;
+  try {
+    result = run_in_order(passes, func, how, Checks::None);
+  } catch (...) {
+    find_pass_at_fault();
+    throw;
+  }
+  if (same_function(func, *result) || tir::verify(*result, result->form).empty()) return *result;
+  find_pass_at_fault();
+  return *result;
 }
 
 PrimFunc run_pipeline(PrimFunc func, const PipelineOptions& options) {

@@ -64,7 +64,8 @@ std::string verdict(const CheckReport& report) {
 /// Loops bound to threads, lowered, in the interpreter. What cannot be lowered is refused there.
 std::string check_threads(const tir::PrimFunc& before, const tir::PrimFunc& after) {
   try {
-    return verdict(check_functions(before, lower(after).functions.at("main")));
+    return verdict(check_functions(
+        before, lower(after, {.passes = {.verify_each_pass = true}}).functions.at("main")));
   } catch (const LowerError&) {
     return "";
   }

@@ -60,6 +60,7 @@ BuildOptions random_build(Random& random, Notes& notes) {
     return chosen;
   };
   BuildOptions options;
+  options.passes.verify_each_pass = true;
   options.opt_level = random.one_in(2) ? 3 : random.between(0, 3);
   notes.feature("opt_level", std::to_string(options.opt_level));
   options.fast_math = one_in(10, "fast_math");

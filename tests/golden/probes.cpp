@@ -10,6 +10,7 @@ namespace tenon::probes {
 std::string text_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     LowerOptions options, SourceLocation where) {
   options.simple_mode = true;
+  options.passes.verify_each_pass = true;
   return printed(lower(schedule, args, options, where));
 }
 

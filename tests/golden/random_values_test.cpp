@@ -34,7 +34,9 @@ TEST_P(RandomProgramValues, AreThoseOfTheDefaultSchedule) {
 
   for (bool simple_mode : {true, false}) {
     const tir::PrimFunc func =
-        tenon::lower(schedule, args, {.simple_mode = simple_mode}).functions.at("main");
+        tenon::lower(schedule, args,
+                     {.simple_mode = simple_mode, .passes = {.verify_each_pass = true}})
+            .functions.at("main");
     const Arguments lowered = make_arguments(args);
     tir::evaluate(func, lowered.values);
     EXPECT_EQ(first_difference(expected, lowered), "") << "lowered, simple_mode = " << simple_mode;

@@ -78,7 +78,9 @@ class TopiValues : public ::testing::TestWithParam<Program> {
   Arguments arguments() const { return arguments_of(GetParam(), args()); }
 
   tir::PrimFunc lowered(bool simple_mode) const {
-    return lower(lowered_.schedule, args(), {.simple_mode = simple_mode}).functions.at("main");
+    return lower(lowered_.schedule, args(),
+                 {.simple_mode = simple_mode, .passes = {.verify_each_pass = true}})
+        .functions.at("main");
   }
 
   Arguments truth() const {

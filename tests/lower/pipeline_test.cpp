@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "pass_text.h"
@@ -117,6 +118,64 @@ TEST(Pipeline, AnotherUndefinedVariableIsThePassesFault) {
 }
 
 PrimFunc keep(const PrimFunc& func, const PassOptions&) { return func; }
+
+PrimFunc add_to_result(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = make_seq({func.body, make_store(func.buffers[1].buffer, 0.0f, {0, 0})});
+  return result;
+}
+
+/// The passes make one malformed function; who is at fault, as asked and with which options.
+std::string pass_at_fault(std::initializer_list<decltype(Pass::run)> runs,
+                          const PassOptions& options) {
+  std::vector<Pass> rows;
+  static constexpr std::array kNames = {"first", "second", "third"};
+  for (const auto& run : runs)
+    rows.push_back({kNames[rows.size()], run, Form::MultiDimensional, Form::MultiDimensional, "-"});
+  try {
+    run_passes(rows, two_stages(), {.passes = options});
+  } catch (const PassFailure& e) {
+    return e.pass;
+  } catch (const LowerError&) {
+    return "the user";
+  }
+  return "";
+}
+
+TEST(Pipeline, TheFirstPassWhoseResultIsMalformedIsAtFault) {
+  EXPECT_EQ(pass_at_fault({keep, forget_a_loop, add_to_result}, {}), "second");
+  EXPECT_EQ(pass_at_fault({keep, forget_a_loop, add_to_result}, {.verify = false}), "");
+}
+
+// What it makes of a malformed function says nothing about it, nor about the user's program.
+TEST(Pipeline, APassThatFailsOnAMalformedFunctionIsNotAtFault) {
+  EXPECT_EQ(pass_at_fault({forget_a_loop, fail}, {}), "first");
+  EXPECT_EQ(pass_at_fault({forget_a_loop, refuse}, {}), "first");
+  EXPECT_EQ(pass_at_fault({add_to_result, fail}, {}), "second");
+  EXPECT_EQ(pass_at_fault({add_to_result, refuse}, {}), "the user");
+}
+
+PrimFunc leave_one_store(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = make_store(func.buffers[1].buffer, 0.0f, {0, 0});
+  return result;
+}
+
+TEST(Pipeline, WhatALaterPassMendsIsFoundWhereEachIsVerified) {
+  EXPECT_EQ(pass_at_fault({forget_a_loop, leave_one_store}, {}), "");
+  EXPECT_EQ(pass_at_fault({forget_a_loop, leave_one_store}, {.verify_each_pass = true}), "first");
+}
+
+TEST(Pipeline, PassesAreReportedOnceWhereTheyRunAgain) {
+  const Pass rows[] = {
+      {"keep", keep, Form::MultiDimensional, Form::MultiDimensional, "-"},
+      {"forget-a-loop", forget_a_loop, Form::MultiDimensional, Form::MultiDimensional, "-"}};
+  int reported = 0;
+  PipelineOptions options;
+  options.passes.on_pass = [&](const PassOptions::PassReport&) { ++reported; };
+  EXPECT_THROW(run_passes(rows, two_stages(), options), PassFailure);
+  EXPECT_EQ(reported, 2);
+}
 
 TEST(Pipeline, TheFormIsThatOfTheLastPass) {
   const Pass rows[] = {{"keep", keep, Form::MultiDimensional, Form::MultiDimensional, "first"},
