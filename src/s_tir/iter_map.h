@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "tenon/tir/ops.h"
