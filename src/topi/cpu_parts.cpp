@@ -58,7 +58,7 @@ bool is_worth_threads(std::optional<double> elements) {
 }
 
 bool are_worth_threads(std::optional<double> multiplications) {
-  constexpr double kAsLongAsAnElement = 4;
+  constexpr double kAsLongAsAnElement = 2;
   if (!multiplications) return true;
   return is_worth_threads(*multiplications / kAsLongAsAnElement);
 }

@@ -69,6 +69,26 @@ Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   return tile;
 }
 
+/// All rows of A stay in the second cache while the panels of B pass by, each laid out by the core
+/// that reads it: no core waits for what another one has laid out.
+bool a_stays_in_cache(const Tensor& product, const TargetFacts& target) {
+  const ProductExtents extents(product);
+  if (!extents.rows || !extents.depth) return false;
+  return *extents.rows * *extents.depth * product.op().inputs().front().dtype().bytes() <=
+         target.caches.l2;
+}
+
+/// The tile of a product whose panels of B are shared out: as it is, or wider and less high, where
+/// the core that has most to do then has less.
+Tile shared_out(const Tile& tile, std::int64_t columns, int cores) {
+  const Tile wide{6, 4, tile.lanes};
+  const auto most = [&](const Tile& t) {
+    const std::int64_t panels = (columns + t.width() - 1) / t.width();
+    return (panels + cores - 1) / cores * t.width();
+  };
+  return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
+}
+
 /// How many steps of the reduction stand in a row: without a rest if that can be.
 int steps_at_once(std::optional<std::int64_t> depth) {
   constexpr int kMost = 8, kLeast = 4;
@@ -160,15 +180,19 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 constexpr int kBandsOfACore = 4;
 
 /// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
-/// less often the panels come from memory; but the bands are shared out among the cores. Bands are
-/// of one length, as far as that goes: what is left over in the last one is guarded.
-int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, int cores) {
+/// less often the panels come from memory; but the bands are shared out among the cores, to each as
+/// many. Bands are of one length, as far as that goes: what is left over in the last one is
+/// guarded.
+int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
+                    int cores) {
   constexpr std::int64_t kLeast = 8, kMost = 32;
   if (!extents.rows) return 2 * kLeast;
   const std::int64_t tiles = std::max<std::int64_t>((*extents.rows + tile.rows - 1) / tile.rows, 1);
-  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
   // One band is shared out by panels of B.
-  const std::int64_t bands = tiles <= 2 * kLeast ? 1 : (tiles + longest - 1) / longest;
+  if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
+  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
+  std::int64_t bands = (tiles + longest - 1) / longest;
+  bands = (bands + cores - 1) / cores * cores;
   return static_cast<int>((tiles + bands - 1) / bands);
 }
 
@@ -179,10 +203,10 @@ class MatmulSchedule {
         request_(request),
         extents_(request.core),
         neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
-        tile_(neighbours_ > 1 ? tile_of_neighbours(request.core, target)
-                              : tile_of(extents_, request.core.dtype(), target)),
-        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, target.cores)),
-        has_threads_(are_worth_threads(terms_of(request.core.op()))) {}
+        a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target)),
+        has_threads_(are_worth_threads(terms_of(request.core.op()))),
+        tile_(pick_tile(target)),
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, target.cores)) {}
 
   void arrange() {
     request_.inline_between(schedule_);
@@ -230,6 +254,13 @@ class MatmulSchedule {
   /// One tensor for both factors would be laid out for both.
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return request_.core.shape().size() == 3; }
+
+  Tile pick_tile(const TargetFacts& target) const {
+    if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
+    const Tile tile = tile_of(extents_, request_.core.dtype(), target);
+    if (is_batched() || !a_stays_in_cache_ || !extents_.columns) return tile;
+    return shared_out(tile, *extents_.columns, has_threads_ ? target.cores : 1);
+  }
 
   /// Threads take bands of C where there are some for each, else what is below a panel of B.
   bool has_many_bands() const {
@@ -304,9 +335,9 @@ class MatmulSchedule {
   const ProductExtents extents_;
   /// That one instruction multiplies.
   const int neighbours_;
+  const bool a_stays_in_cache_, has_threads_;
   const Tile tile_;
   const int tiles_of_a_band_;
-  const bool has_threads_;
 };
 
 }  // namespace

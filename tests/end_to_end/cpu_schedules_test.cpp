@@ -152,6 +152,8 @@ TEST(CpuMatmul, BandsShareTheTilesOutEvenly) {
 TargetFacts with_32_registers() {
   TargetFacts target = Target("llvm").facts();
   target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  target.caches = {.l1 = 32 << 10, .l2 = 1 << 20};
+  target.cores = 1;
   return target;
 }
 
@@ -171,16 +173,26 @@ std::string loops_of_product(int m, int n, int k, bool transpose_b = false) {
 }
 
 TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
-  // Eight steps of eight rows of three vectors: 8 x 48 sums beside a panel of B that is 48 wide.
-  const std::string text = loops_of_product(512, 512, 8);
+  // Eight steps of eight rows of three vectors: 8 x 48 sums beside a panel of B that is 48 wide. A
+  // is too large for the second cache.
+  const std::string text = loops_of_product(520, 512, 512);
   EXPECT_TRUE(
-      allocates(text, "B.global: Pointer(global float32), float32, [4224]"));  // 11 of 8 x 48
+      allocates(text, "B.global: Pointer(global float32), float32, [270336]"));  // 11 of 512 x 48
   EXPECT_TRUE(allocates(text, "C.local: Pointer(local float32), float32, [384]"));
 }
 
 TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {
-  EXPECT_TRUE(allocates(loops_of_product(64, 512, 8),
-                        "B.global: Pointer(global float32), float32, [384]"));  // 8 x 48
+  const char* const panel = "B.global: Pointer(global float32), float32, [384]";  // 8 x 48
+  EXPECT_TRUE(allocates(loops_of_product(64, 520, 8), panel));
+  // All of A stays in the second cache.
+  EXPECT_TRUE(allocates(loops_of_product(512, 520, 8), panel));
+}
+
+TEST(CpuMatmul, HasWiderTilesWhereTheLargestShareOfPanelsIsSmaller) {
+  const char* const wide = "C.local: Pointer(local float32x16), float32x16, [24]";  // 6 x 4
+  const char* const high = "C.local: Pointer(local float32), float32, [384]";       // 8 x 48
+  EXPECT_TRUE(allocates(loops_of_product(512, 512, 512), wide));  // 8 of 64, not 11 of 48
+  EXPECT_TRUE(allocates(loops_of_product(512, 520, 512), high));  // 11 of 48, not 9 of 64
 }
 
 TEST(CpuMatmul, TurnsTilesOfATransposedFactorInRegisters) {
