@@ -70,10 +70,13 @@ Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
 }
 
 /// All rows of A stay in the second cache while the panels of B pass by, each laid out by the core
-/// that reads it: no core waits for what another one has laid out.
-bool a_stays_in_cache(const Tensor& product, const TargetFacts& target) {
+/// that reads it: no core waits for what another one has laid out. There are some for each.
+bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int cores) {
+  constexpr std::int64_t kPanelsOfACore = 2, kVectors = 4;
   const ProductExtents extents(product);
-  if (!extents.rows || !extents.depth) return false;
+  if (!extents.rows || !extents.depth || !extents.columns) return false;
+  const int widest = kVectors * lanes_of(product.dtype(), target);
+  if (*extents.columns < kPanelsOfACore * cores * widest) return false;
   return *extents.rows * *extents.depth * product.op().inputs().front().dtype().bytes() <=
          target.caches.l2;
 }
@@ -203,8 +206,9 @@ class MatmulSchedule {
         request_(request),
         extents_(request.core),
         neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
-        a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target)),
         has_threads_(are_worth_threads(terms_of(request.core.op()))),
+        a_stays_in_cache_(
+            topi::cpu::a_stays_in_cache(request.core, target, has_threads_ ? target.cores : 1)),
         tile_(pick_tile(target)),
         tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, target.cores)) {}
 
@@ -335,7 +339,7 @@ class MatmulSchedule {
   const ProductExtents extents_;
   /// That one instruction multiplies.
   const int neighbours_;
-  const bool a_stays_in_cache_, has_threads_;
+  const bool has_threads_, a_stays_in_cache_;
   const Tile tile_;
   const int tiles_of_a_band_;
 };

@@ -188,6 +188,24 @@ TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {
   EXPECT_TRUE(allocates(loops_of_product(512, 520, 8), panel));
 }
 
+// Threads share out panels where there are some for each, and bands of rows elsewhere.
+TEST(CpuMatmul, SharesOutBandsOfFewColumns) {
+  const auto shared_out_axis = [](int columns) {
+    const Tensor A = matrix("A", false, 512, 512), B = matrix("B", false, 512, columns);
+    TargetFacts target = with_32_registers();
+    target.cores = 4;
+    const Tensor C = matmul(A, B);
+    const tir::IRModule mod = lower(cpu::schedule_matmul(C, target), {A, B, C});
+    std::string last;
+    walk(mod.functions.at("main").body, [&](const tir::For& loop) {
+      if (loop.kind == tir::ForKind::Parallel) last = loop.var.name();
+    });
+    return last.substr(0, 3);
+  };
+  EXPECT_EQ(shared_out_axis(512), "ax1");
+  EXPECT_EQ(shared_out_axis(256), "ax0");
+}
+
 TEST(CpuMatmul, HasWiderTilesWhereTheLargestShareOfPanelsIsSmaller) {
   const char* const wide = "C.local: Pointer(local float32x16), float32x16, [24]";  // 6 x 4
   const char* const high = "C.local: Pointer(local float32), float32, [384]";       // 8 x 48
