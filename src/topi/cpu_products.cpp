@@ -29,8 +29,18 @@ struct Tile {
   int width() const { return vectors * lanes; }
 };
 
+/// Few rows are shared out evenly, so that the last tile is not much smaller than the others.
+Tile with_even_rows(Tile tile, const ProductExtents& extents) {
+  constexpr std::int64_t kFewRows = 64;
+  if (!extents.rows || *extents.rows >= kFewRows) return tile;
+  const int rows = static_cast<int>(*extents.rows);
+  const int tiles = std::max((rows + tile.rows - 1) / tile.rows, 1);
+  tile.rows = std::max((rows + tiles - 1) / tiles, 1);
+  return tile;
+}
+
 Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
-  constexpr std::int64_t kFewRows = 64, kManyColumns = 256, kDeep = 512;
+  constexpr std::int64_t kManyColumns = 256, kDeep = 512;
   const bool has_32_registers = target.vector_registers.count >= 32;
   Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
@@ -42,13 +52,7 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
     while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
   }
-  // Few rows are shared out evenly, so that the last tile is not much smaller than the others.
-  if (extents.rows && *extents.rows < kFewRows) {
-    const int rows = static_cast<int>(*extents.rows);
-    const int tiles = std::max((rows + tile.rows - 1) / tile.rows, 1);
-    tile.rows = std::max((rows + tiles - 1) / tiles, 1);
-  }
-  return tile;
+  return with_even_rows(tile, extents);
 }
 
 /// The same of sums of products of neighbours, of which what columns are left over by vectors has
@@ -82,11 +86,11 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
 }
 
 /// The tile of a product whose panels of B are shared out: as it is, or wider and less high, where
-/// the core that has most to do then has less.
-Tile shared_out(const Tile& tile, std::int64_t columns, int cores) {
-  const Tile wide{6, 4, tile.lanes};
+/// the core that has most to do then has less. Precondition: the number of columns is known.
+Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
+  const Tile wide = with_even_rows({6, 4, tile.lanes}, extents);
   const auto most = [&](const Tile& t) {
-    const std::int64_t panels = (columns + t.width() - 1) / t.width();
+    const std::int64_t panels = (*extents.columns + t.width() - 1) / t.width();
     return (panels + cores - 1) / cores * t.width();
   };
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
@@ -184,8 +188,8 @@ constexpr int kBandsOfACore = 4;
 
 /// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
 /// less often the panels come from memory; but the bands are shared out among the cores, to each as
-/// many. Bands are of one length, as far as that goes: what is left over in the last one is
-/// guarded.
+/// many where there are more than cores. Bands are of one length, as far as that goes: what is left
+/// over in the last one is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
                     int cores) {
   constexpr std::int64_t kLeast = 8, kMost = 32;
@@ -195,7 +199,7 @@ int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_
   if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
   std::int64_t bands = (tiles + longest - 1) / longest;
-  bands = (bands + cores - 1) / cores * cores;
+  if (bands > cores) bands = (bands + cores - 1) / cores * cores;
   return static_cast<int>((tiles + bands - 1) / bands);
 }
 
@@ -207,10 +211,10 @@ class MatmulSchedule {
         extents_(request.core),
         neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
         has_threads_(are_worth_threads(terms_of(request.core.op()))),
-        a_stays_in_cache_(
-            topi::cpu::a_stays_in_cache(request.core, target, has_threads_ ? target.cores : 1)),
+        cores_(has_threads_ ? target.cores : 1),
+        a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target, cores_)),
         tile_(pick_tile(target)),
-        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, target.cores)) {}
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, cores_)) {}
 
   void arrange() {
     request_.inline_between(schedule_);
@@ -262,8 +266,7 @@ class MatmulSchedule {
   Tile pick_tile(const TargetFacts& target) const {
     if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
     const Tile tile = tile_of(extents_, request_.core.dtype(), target);
-    if (is_batched() || !a_stays_in_cache_ || !extents_.columns) return tile;
-    return shared_out(tile, *extents_.columns, has_threads_ ? target.cores : 1);
+    return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
   /// Threads take bands of C where there are some for each, else what is below a panel of B.
@@ -339,7 +342,10 @@ class MatmulSchedule {
   const ProductExtents extents_;
   /// That one instruction multiplies.
   const int neighbours_;
-  const bool has_threads_, a_stays_in_cache_;
+  const bool has_threads_;
+  /// That share the work.
+  const int cores_;
+  const bool a_stays_in_cache_;
   const Tile tile_;
   const int tiles_of_a_band_;
 };

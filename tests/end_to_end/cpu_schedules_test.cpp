@@ -107,6 +107,10 @@ TEST(CpuMatmul, TakesBatches) {
     const Tensor C = batch_matmul(A, B, {.transpose_b = transposed});
     EXPECT_EQ(checked(C, {A, B, C}), "") << transposed;
   }
+  // Of many rows and columns.
+  const Tensor P = te::placeholder({2, 200, 9}, "P"), Q = te::placeholder({2, 9, 300}, "Q");
+  const Tensor R = batch_matmul(P, Q);
+  EXPECT_EQ(checked(R, {P, Q, R}), "");
   // One matrix for all, and rows and columns of one element.
   const Tensor A = te::placeholder({4, 1, 9}, "A"), B = te::placeholder({1, 9, 1}, "B");
   const Tensor C = batch_matmul(A, B);
@@ -186,6 +190,39 @@ TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {
   EXPECT_TRUE(allocates(loops_of_product(64, 520, 8), panel));
   // All of A stays in the second cache.
   EXPECT_TRUE(allocates(loops_of_product(512, 520, 8), panel));
+}
+
+/// The extents of parallel loops of a product of m x k and k x n, for so many cores.
+std::vector<std::int64_t> shared_loops(int m, int n, int k, int cores) {
+  const Tensor A = matrix("A", false, m, k), B = matrix("B", false, k, n);
+  TargetFacts target = with_32_registers();
+  target.cores = cores;
+  const Tensor C = matmul(A, B);
+  const tir::IRModule mod = lower(cpu::schedule_matmul(C, target), {A, B, C});
+  std::vector<std::int64_t> extents;
+  walk(mod.functions.at("main").body, [&](const tir::For& loop) {
+    if (loop.kind == tir::ForKind::Parallel)
+      extents.push_back(tir::constant_int(loop.extent).value_or(-1));
+  });
+  return extents;
+}
+
+// 125 tiles of 8 rows, 15 or fewer in a band: nine bands would be five for one core and four for
+// the other. Eight tiles or more are in a band, though more cores could have fewer.
+TEST(CpuMatmul, EachCoreTakesAsManyBands) {
+  EXPECT_EQ(shared_loops(1000, 480, 512, 2).back(), 10);
+  EXPECT_EQ(shared_loops(1000, 480, 512, 64).back(), 16);
+}
+
+TEST(CpuMatmul, HasThreadsFromHalfAMillionMultiplicationsOn) {
+  EXPECT_FALSE(shared_loops(64, 128, 64, 2).empty());
+  EXPECT_TRUE(shared_loops(64, 128, 63, 2).empty());
+}
+
+// Where the panels are wider: four rows are one tile, with nothing left over.
+TEST(CpuMatmul, TilesOfFewRowsAreEven) {
+  EXPECT_TRUE(allocates(loops_of_product(4, 512, 8),
+                        "C.local: Pointer(local float32x16), float32x16, [16]"));
 }
 
 // Threads share out panels where there are some for each, and bands of rows elsewhere.
