@@ -49,6 +49,7 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
         {.bits = 512, .count = 32, .for_sums = 16}}) {
     lowering::PassOptions options;
     options.vector_registers = registers;
+    options.verify_each_pass = true;
     options.on_pass = [&](const lowering::PassOptions::PassReport& report) {
       if (report.after.body.same_as(report.before.body)) return;
       if (!texts.insert(tir::print_function(report.after)).second) return;
@@ -141,6 +142,9 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   const tir::PrimFunc truth = lower_to_loops(expected, args);
   refuse_long(truth, ways, ways.most_work);
   const Binds& binds = ways.build.binds;
+  const lowering::PassOptions strict{.verify_each_pass = true};
+  BuildOptions how = ways.build;
+  how.passes.verify_each_pass = true;
   if (ways.most_work || ways.most_compiled_work)
     refuse_long(lower_to_loops(schedule, args, {.binds = binds}), ways,
                 ways.interpret ? ways.most_work : ways.most_compiled_work);
@@ -150,7 +154,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     interpreted.emplace_back("loops", lower_to_loops(schedule, args, {.binds = binds}));
     for (bool simple_mode : {true, false}) {
       const tir::IRModule module =
-          lower(schedule, args, {.simple_mode = simple_mode, .binds = binds});
+          lower(schedule, args, {.simple_mode = simple_mode, .binds = binds, .passes = strict});
       interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",
                                module.functions.at("main"));
     }
@@ -159,7 +163,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
     on_devices = ways_on_devices(lowered);
     const tir::PrimFunc exact = exact_loops(schedule, args, binds);
     if (tir::print_function(exact) != tir::print_function(interpreted.front().second)) {
-      interpreted.emplace_back("exact bounds, lowered", lower(exact).functions.at("main"));
+      interpreted.emplace_back("exact bounds, lowered",
+                               lower(exact, {.passes = strict}).functions.at("main"));
       interpreted.emplace_back("exact bounds", exact);
     }
     // No build runs those on threads: what they keep for a processor would be each thread's own.
@@ -171,7 +176,7 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   enter("building");
   std::vector<std::pair<std::string, runtime::Function>> compiled;
   const auto compile_for = [&](const char* way, const Target& target) {
-    compiled.emplace_back(way, build(schedule, args, target, ways.build)[ways.build.name]);
+    compiled.emplace_back(way, build(schedule, args, target, how)[ways.build.name]);
   };
   if (ways.compile) compile_for("compiled", ways.target);
   const bool is_c = ways.target.facts().kind == tir::TargetKind::C;
@@ -181,9 +186,9 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   Device device = opencl(0);
   if (ways.device_target) {
     if (ways.device_target->facts().kind == tir::TargetKind::Cuda) device = cuda(0);
-    on_device = build(schedule, args, *ways.device_target, ways.build)[ways.build.name];
+    on_device = build(schedule, args, *ways.device_target, how)[ways.build.name];
   } else if (ways.run_on_device) {
-    on_device = built_for(device, schedule, args, ways.build);
+    on_device = built_for(device, schedule, args, how);
   }
 
   for (std::int64_t symbol : ways.symbols) {

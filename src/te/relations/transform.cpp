@@ -91,10 +91,6 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
     values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }
 
-}  // namespace
-
-namespace {
-
 /// The axis of the operation that an original is, or which it counts from 0.
 IterVar root_of(const IterVar& original, std::span<const Relation> relations) {
   IterVar root = original;
