@@ -135,10 +135,10 @@ class Planner {
   }
 
   void alignment(const Block& b, const Annotation& note) {
-    const auto* entries = std::get_if<AnnotationList>(&note.value);
+    const auto* entries = std::get_if<std::vector<Annotation>>(&note.value);
     if (!entries) return;
     for (const Annotation& entry : *entries) {
-      const auto* numbers = std::get_if<AnnotationList>(&entry.value);
+      const auto* numbers = std::get_if<std::vector<Annotation>>(&entry.value);
       if (!numbers || numbers->size() != 4) continue;
       std::vector<std::int64_t> values;
       for (const Annotation& number : *numbers)

@@ -4,24 +4,11 @@
 
 namespace tenon::tir {
 
-AnnotationList::AnnotationList(std::vector<Annotation> items) {
-  if (!items.empty()) items_ = std::make_shared<const std::vector<Annotation>>(std::move(items));
-}
-
-const std::vector<Annotation>& AnnotationList::items() const {
-  static const std::vector<Annotation> kNone;
-  return items_ ? *items_ : kNone;
-}
-std::size_t AnnotationList::size() const { return items().size(); }
-const Annotation& AnnotationList::operator[](std::size_t n) const { return items()[n]; }
-std::vector<Annotation>::const_iterator AnnotationList::begin() const { return items().begin(); }
-std::vector<Annotation>::const_iterator AnnotationList::end() const { return items().end(); }
-
 bool operator==(const Annotation& a, const Annotation& b) {
   if (a.value.index() != b.value.index()) return false;
   if (const Expr* e = std::get_if<Expr>(&a.value))
     return structural_equal(*e, std::get<Expr>(b.value));
-  return std::get<AnnotationList>(a.value).items() == std::get<AnnotationList>(b.value).items();
+  return std::get<1>(a.value) == std::get<1>(b.value);
 }
 
 std::optional<std::int64_t> annotation_int(const Annotation& annotation) {

@@ -149,7 +149,7 @@ void TextPrinter::loop(const For& n) {
 void TextPrinter::annotation(const Annotation& value) {
   match(
       value.value, [&](const Expr& e) { expr(e); },
-      [&](const AnnotationList& items) {
+      [&](const std::vector<Annotation>& items) {
         text += "[", separated(items, ", ", [&](const Annotation& a) { annotation(a); }),
             text += "]";
       });

@@ -23,8 +23,8 @@ std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs) {
   std::vector<StageLine> lines;
   const auto found = attrs.others.find(kKey);
   if (found == attrs.others.end()) return lines;
-  for (const Annotation& each : std::get<AnnotationList>(found->second.value)) {
-    const auto& parts = std::get<AnnotationList>(each.value).items();
+  for (const Annotation& each : std::get<std::vector<Annotation>>(found->second.value)) {
+    const auto& parts = std::get<std::vector<Annotation>>(each.value);
     lines.push_back({annotation_text(parts.at(0)).value_or(""),
                      annotation_text(parts.at(1)).value_or(""),
                      parts.size() > 2 ? annotation_int(parts[2]) : std::nullopt});

@@ -57,11 +57,10 @@ struct PassOptions {
   int warp_size = 0;
   /// Whether code generation takes dp4a, a sum of four products, as it is.
   bool has_dp4a = false;
-  /// Run verify() over the result. Where it does not hold, or a pass fails, all passes run again,
-  /// verified one by one, so that the first that went wrong is named.
-  bool verify = true;
-  /// Run verify() after each pass from the beginning: also finds what a later pass mends.
-  bool verify_each_pass = false;
+  /// Run verify() over the result: where it does not hold, or a pass fails, all passes run again,
+  /// verified one by one, so that the first that went wrong is named. Or, if that is asked for as
+  /// well, run it after each pass from the beginning: also finds what a later pass mends.
+  bool verify = true, verify_each_pass = false;
 
   /// A pass that has run: the function before and after it, and how long it took.
   struct PassReport {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <variant>
 
 #include "tenon/tir/handles.h"
@@ -11,30 +10,10 @@
 
 namespace tenon::tir {
 
-struct Annotation;
-
-/// A list of values that does not change: a function's notes go from pass to pass, and copies are
-/// the same list.
-class AnnotationList {
- public:
-  AnnotationList() = default;
-  AnnotationList(std::vector<Annotation> items);
-
-  const std::vector<Annotation>& items() const;
-  std::size_t size() const;
-  const Annotation& operator[](std::size_t n) const;
-  std::vector<Annotation>::const_iterator begin() const;
-  std::vector<Annotation>::const_iterator end() const;
-
- private:
-  /// Null where there are none.
-  std::shared_ptr<const std::vector<Annotation>> items_;
-};
-
 /// A value that a user or a primitive notes at a loop, a block or a function: a constant (number,
 /// Bool, text), or a list of values.
 struct Annotation {
-  std::variant<Expr, AnnotationList> value = AnnotationList();
+  std::variant<Expr, std::vector<Annotation>> value = std::vector<Annotation>();
 
   /// Whether both are written alike.
   friend bool operator==(const Annotation& a, const Annotation& b);

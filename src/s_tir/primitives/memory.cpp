@@ -379,12 +379,12 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
   Block block = *realize.block;
   std::vector<Annotation> list;
   if (const auto own = block.annotations.find("buffer_dim_align"); own != block.annotations.end())
-    if (const auto* known = std::get_if<AnnotationList>(&own->second.value)) list = known->items();
+    if (const auto* known = std::get_if<std::vector<Annotation>>(&own->second.value)) list = *known;
   const auto number = [](int value) { return Annotation{Expr(value)}; };
   Annotation entry{
       std::vector<Annotation>{number(index), number(axis), number(factor), number(offset)}};
   const auto same = std::find_if(list.begin(), list.end(), [&](const Annotation& other) {
-    const auto* parts = std::get_if<AnnotationList>(&other.value);
+    const auto* parts = std::get_if<std::vector<Annotation>>(&other.value);
     return parts && parts->size() == 4 && annotation_int((*parts)[0]) == index &&
            annotation_int((*parts)[1]) == axis;
   });

@@ -183,7 +183,7 @@ std::string ExprText::region(const BufferRegion& r) {
 std::string ExprText::annotation(const Annotation& a) {
   return match(
       a.value, [&](const Expr& e) { return (*this)(e); },
-      [&](const AnnotationList& items) {
+      [&](const std::vector<Annotation>& items) {
         std::string text;
         for (const Annotation& item : items) text += (text.empty() ? "" : ", ") + annotation(item);
         return "[" + text + "]";
