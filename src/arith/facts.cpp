@@ -1,5 +1,7 @@
 #include "tenon/arith/facts.h"
 
+#include <bit>
+
 #include "arith/facts_state.h"
 #include "arith/rewrite_step.h"
 #include "tenon/arith/simplify.h"
@@ -129,9 +131,82 @@ void check_rebinding(bool is_allowed, const Var& var) {
 
 // ---- the state ----------------------------------------------------------------------------------
 
+namespace {
+
+/// The finaliser of splitmix64 over a running sum.
+std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+template <class... T>
+std::uint64_t mark_of(const Expr& e, T... more) {
+  std::uint64_t mark = e.node().hash;
+  ((mark = mix(mark, static_cast<std::uint64_t>(more))), ...);
+  return mark;
+}
+
+/// Calls f with the number of each bit.
+template <class F>
+void for_each_bit(std::uint64_t bits, const F& f) {
+  for (; bits != 0; bits &= bits - 1) f(static_cast<std::size_t>(std::countr_zero(bits)));
+}
+
+}  // namespace
+
+void Facts::State::mark(std::uint64_t variables, std::uint64_t by) {
+  for_each_bit(variables, [&](std::size_t bit) { known[bit] += by; });
+}
+
+void Facts::State::mark(const BoundFact& fact, int sign) {
+  const std::uint64_t by = mark_of(fact.e, fact.bound.min, fact.bound.max);
+  mark(fact.e.node().contents.variables, sign > 0 ? by : -by);
+}
+
+void Facts::State::mark(const Literal& literal, int sign) {
+  const std::uint64_t by = mark_of(literal.e, literal.holds);
+  mark(literal.e.node().contents.variables, sign > 0 ? by : -by);
+}
+
+void Facts::State::mark(OfVar& var) {
+  std::uint64_t now = 0;
+  if (var.bound) now = mix(now, mark_of(var.var, var.bound->min, var.bound->max));
+  if (var.modular) now = mix(now, mark_of(var.var, var.modular->coeff, var.modular->base));
+  const std::uint64_t bit = var.var.node().contents.variables;
+  if (var.value) {
+    now = mix(now, mark_of(var.var, var.value->node().hash));
+    if (!values) values = std::make_unique<std::array<std::uint64_t, 64>>();
+    for_each_bit(bit, [&](std::size_t n) { (*values)[n] |= var.value->node().contents.variables; });
+  }
+  mark(bit, now - var.mark);
+  var.mark = now;
+}
+
+std::uint64_t Facts::State::known_of(const Expr& e) const {
+  std::uint64_t variables = e.node().contents.variables;
+  if (values) {
+    // What is known of a value's variables is known of those that it takes the place of.
+    for (std::uint64_t before = 0; before != variables;) {
+      before = variables;
+      for_each_bit(before, [&](std::size_t bit) { variables |= (*values)[bit]; });
+    }
+  }
+  std::uint64_t result = 0;
+  for_each_bit(variables, [&](std::size_t bit) {
+    result = (std::rotl(result, 23) ^ known[bit]) * 0x9e3779b97f4a7c15u;
+  });
+  return result;
+}
+
+RewriteMemory* Facts::State::memory() const {
+  return rewrites ? rewrites.get() : RewriteMemory::of_thread();
+}
+
 void Facts::State::add_bound(const Expr& e, Bound bound) {
-  note_change();
   bound_facts.push_back({e, bound});
+  mark(bound_facts.back(), 1);
   undo.emplace_back(DropBound{});
 }
 
@@ -139,10 +214,10 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (auto fact = bound_fact(part)) add_bound(fact->e, fact->bound);
     if (auto fact = modular_fact(part)) {
-      note_change();
-      std::optional<ModularSet>& known = entry(fact->var).modular;
-      undo.emplace_back(RestoreModular{fact->var, known});
-      known = known ? intersect(*known, fact->set) : fact->set;
+      change(fact->var, [&](OfVar& known) {
+        undo.emplace_back(RestoreModular{fact->var, known.modular});
+        known.modular = known.modular ? intersect(*known.modular, fact->set) : fact->set;
+      });
     }
   });
 }
@@ -150,11 +225,11 @@ void Facts::State::add_numeric_facts(const Expr& condition) {
 void Facts::State::add_literals(const Expr& condition) {
   for_each_conjunct(condition, [&](const Expr& part) {
     if (is_constant(part) || effect_of(part) != Effect::Pure) return;
-    note_change();
-    literals.push_back(literal(part, true));
-    literals.push_back(literal(negated(part), false));
-    undo.emplace_back(DropLiteral{});
-    undo.emplace_back(DropLiteral{});
+    for (const bool holds : {true, false}) {
+      literals.push_back(literal(holds ? part : negated(part), holds));
+      mark(literals.back(), 1);
+      undo.emplace_back(DropLiteral{});
+    }
   });
 }
 
@@ -167,32 +242,30 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
   return std::nullopt;
 }
 
-std::size_t Facts::State::enter() {
-  const std::size_t mark = undo.size();
-  undo.emplace_back(RestoreVersion{version, bindings});
-  return mark;
-}
-
 void Facts::State::add_range(const Expr& var, Bound bound) {
-  note_change();
-  std::optional<Bound>& known = entry(var).bound;
-  undo.emplace_back(RestoreRange{var, known});
-  known = bound;
+  change(var, [&](OfVar& known) {
+    undo.emplace_back(RestoreRange{var, known.bound});
+    known.bound = bound;
+  });
 }
 
-void Facts::State::undo_to(std::size_t mark) {
-  while (undo.size() > mark) {
+void Facts::State::undo_to(std::size_t mark_before) {
+  while (undo.size() > mark_before) {
     tenon::match(
-        undo.back(), [&](const DropBound&) { bound_facts.pop_back(); },
-        [&](const DropLiteral&) { literals.pop_back(); },
-        [&](const RestoreModular& old) { entry(old.var).modular = old.modular; },
-        [&](const RestoreRange& old) { entry(old.var).bound = old.bound; },
-        [&](const RestoreVersion& old) {
-          if (old.bindings == bindings) {
-            version = old.version;
-          } else {
-            note_change();
-          }
+        undo.back(),
+        [&](const DropBound&) {
+          mark(bound_facts.back(), -1);
+          bound_facts.pop_back();
+        },
+        [&](const DropLiteral&) {
+          mark(literals.back(), -1);
+          literals.pop_back();
+        },
+        [&](const RestoreModular& old) {
+          change(old.var, [&](OfVar& known) { known.modular = old.modular; });
+        },
+        [&](const RestoreRange& old) {
+          change(old.var, [&](OfVar& known) { known.bound = old.bound; });
         });
     undo.pop_back();
   }
@@ -252,28 +325,30 @@ void Facts::bind(const Var& var, const Range& range, bool replace) {
   std::int64_t last = 0;
   const bool is_finite = min.max != Bound::kPlusInfinity && extent.max != Bound::kPlusInfinity;
   if (is_finite && !__builtin_add_overflow(min.max, extent.max - 1, &last)) bound.max = last;
-  State::OfVar& known = state_->rebind(var);
-  check_rebinding(replace || (is_same_bound(known.bound, bound) && !known.value), var);
-  known.bound = bound;
-  if (replace) {
-    known.value.reset();
-    known.modular.reset();
-  }
+  state_->change(var, [&](State::OfVar& known) {
+    check_rebinding(replace || (is_same_bound(known.bound, bound) && !known.value), var);
+    known.bound = bound;
+    if (replace) {
+      known.value.reset();
+      known.modular.reset();
+    }
+  });
 }
 
 void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Expr simple = rewrite_simplify(canonical_simplify(value, *this), *this);
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
-  State::OfVar& known = state_->rebind(var);
-  check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
-  known.bound = bound;
-  known.modular = modular;
-  known.value = simple;
+  state_->change(var, [&](State::OfVar& known) {
+    check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
+    known.bound = bound;
+    known.modular = modular;
+    known.value = simple;
+  });
 }
 
 void Facts::bind_bound(const Var& var, ConstBound bound) {
-  state_->rebind(var).bound = Bound::of(bound);
+  state_->change(var, [&](State::OfVar& known) { known.bound = Bound::of(bound); });
 }
 
 Facts::Scope::Scope(Scope&& other) noexcept : facts_(other.facts_), mark_(other.mark_) {

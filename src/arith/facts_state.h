@@ -1,6 +1,7 @@
 // What Facts holds, for the analyses and the simplifier of this room.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <unordered_map>
 #include <variant>
@@ -51,6 +52,8 @@ struct __attribute__((visibility("hidden"))) Facts::State {
     std::optional<Bound> bound;
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
+    /// What this adds to `known`.
+    std::uint64_t mark = 0;
   };
   /// An expression that lies within a bound.
   struct BoundFact {
@@ -73,41 +76,37 @@ struct __attribute__((visibility("hidden"))) Facts::State {
     Expr var;
     std::optional<Bound> bound;
   };
-  /// Without a variable bound in the meantime, all is known again that was, and nothing else.
-  struct RestoreVersion {
-    std::uint64_t version;
-    std::uint64_t bindings;
-  };
-  using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange, RestoreVersion>;
+  using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange>;
 
   std::unordered_map<const tir::ExprNode*, OfVar> vars;
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
   std::vector<Undo> undo;
-  /// Differs after every change of what is known, and is the old one again behind a scope.
-  std::uint64_t version = 1;
-  std::uint64_t last_version = 1;
-  /// How often a variable was bound, which no scope takes back.
-  std::uint64_t bindings = 0;
   ProofMemory proofs;
-  /// Where much is simplified under these facts.
+  /// Where much is simplified under these facts, and nothing is remembered for longer.
   std::unique_ptr<RewriteMemory> rewrites;
+
+  /// Of what visits under these facts have given; null if nothing is remembered.
+  RewriteMemory* memory() const;
+  /// Stands for all that is known of the variables of `e`: where it is the same, so are the facts
+  /// that can concern `e` (but for chance, once in 2^64).
+  std::uint64_t known_of(const Expr& e) const;
 
   const OfVar* find(const Expr& var) const {
     if (vars.empty()) return nullptr;
     auto it = vars.find(&var.node());
     return it == vars.end() ? nullptr : &it->second;
   }
-  /// To bind the variable, for good.
-  OfVar& rebind(const Expr& var) {
-    ++bindings;
-    note_change();
-    return entry(var);
+  /// Changes what is known of the variable: calls `change` on its entry.
+  template <class F>
+  void change(const Expr& var, const F& change) {
+    OfVar& known = vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
+    change(known);
+    mark(known);
   }
-  void note_change() { version = ++last_version; }
 
   /// Begins a scope: what undo_to takes.
-  std::size_t enter();
+  std::size_t enter() const { return undo.size(); }
   void add_bound(const Expr& e, Bound bound);
   /// Adds what the condition says of constant bounds and remainders.
   void add_numeric_facts(const Expr& condition);
@@ -120,9 +119,17 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   void undo_to(std::size_t mark);
 
  private:
-  OfVar& entry(const Expr& var) {
-    return vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
-  }
+  /// Facts add up to `known`, in the bits of their variables, and are taken from it again.
+  void mark(OfVar& var);
+  void mark(std::uint64_t variables, std::uint64_t by);
+  void mark(const BoundFact& fact, int sign);
+  void mark(const Literal& literal, int sign);
+
+  /// For each bit of ExprNode::variables, the sum of the marks of the facts with such variables.
+  std::array<std::uint64_t, 64> known{};
+  /// For each bit, those of the values of such variables, which take their place; null as long as
+  /// none has one.
+  std::unique_ptr<std::array<std::uint64_t, 64>> values;
 };
 
 /// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.

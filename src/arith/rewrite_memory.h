@@ -1,6 +1,6 @@
-// What visits of the two passes gave, so that an expression that is met again under the same facts
-// is not simplified again: the copies of an unrolled body, the second round of the rewriter, the
-// operands of a difference that decides a comparison.
+// What visits of the two passes gave, so that an expression that is met again is not simplified
+// again: the copies of an unrolled body, the second round of the rewriter, the operands of a
+// difference that decides a comparison, what a pass after this one has left as it was.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tenon/tir/compare.h"
-#include "tenon/tir/expr.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::arith {
 
@@ -16,38 +16,58 @@ namespace tenon::arith {
 class RewriteMemory {
  public:
   enum class Step : std::uint8_t { Rewrite, Canonical };
+  struct Visit {
+    tir::Expr e, result;
+    /// What was known of the variables of `e` (Facts::State::known_of).
+    std::uint64_t known;
+    Step step;
+    /// How deep the visit went into rules that ask for another.
+    int depth;
+  };
 
-  /// The result for this very expression, or `e` where nothing of an equal one was to be
-  /// simplified. (What was made of an equal one is not shared: folding knows equal operands by
-  /// their handles.)
-  std::optional<tir::Expr> find(const tir::Expr& e, Step step, std::uint64_t version) const {
-    const std::optional<Entry>& entry = entries_[place_of(e, step, version)];
-    if (!entry || entry->version != version || entry->step != step) return std::nullopt;
-    if (entry->e.same_as(e)) return entry->result;
-    const bool is_settled = entry->result.same_as(entry->e) &&
-                            entry->e.node().hash == e.node().hash &&
-                            tir::structural_equal(entry->e, e);
-    return is_settled ? std::optional(e) : std::nullopt;
+  /// That of the SimplifierMemory that lives on this thread; null without one.
+  static RewriteMemory* of_thread();
+
+  static constexpr std::size_t kFew = 1 << 9, kMany = 1 << 12;
+  explicit RewriteMemory(std::size_t places) : visits_(places) {}
+
+  /// The visit of this very expression, or one of an equal one that gives what this would.
+  const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
+    const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
+    if (!visit || visit->known != known || visit->step != step) return nullptr;
+    if (visit->e.same_as(e)) return &*visit;
+    if (visit->e.node().hash != e.node().hash || !tir::structural_equal(visit->e, e))
+      return nullptr;
+    const bool is_settled = visit->result.same_as(visit->e);
+    if (!is_settled && !is_shareable(e)) return nullptr;
+    // Folding knows equal operands of a minimum of data by their handles.
+    return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
-  void add(const tir::Expr& e, Step step, std::uint64_t version, const tir::Expr& result) {
-    entries_[place_of(e, step, version)] = Entry{e, result, version, step};
+  void add(Visit visit) {
+    const std::size_t place = place_of(visit.e, visit.step, visit.known);
+    if (!visits_[place]) taken_.push_back(place);
+    visits_[place] = std::move(visit);
+  }
+  /// Whether what one expression becomes may stand for what an equal one does. A variable has one
+  /// definition, so what defines some stands once; and of data, handles tell equal parts apart.
+  static bool is_shareable(const tir::Expr& e) {
+    return (e.dtype().is_index() || e.dtype().is_bool()) && !contains<tir::LetExpr>(e) &&
+           !contains<tir::Reduce>(e);
+  }
+  void clear() {
+    for (const std::size_t place : taken_) visits_[place].reset();
+    taken_.clear();
   }
 
  private:
-  struct Entry {
-    tir::Expr e, result;
-    std::uint64_t version;
-    Step step;
-  };
-  static constexpr std::size_t kPlaces = 1 << 9;
-
-  static std::size_t place_of(const tir::Expr& e, Step step, std::uint64_t version) {
+  std::size_t place_of(const tir::Expr& e, Step step, std::uint64_t known) const {
     const std::uint64_t mixed =
-        (e.node().hash ^ (version * 2 + static_cast<std::uint64_t>(step))) * 0x9e3779b97f4a7c15u;
-    return (mixed >> 32) % kPlaces;
+        (e.node().hash ^ (known * 2 + static_cast<std::uint64_t>(step))) * 0x9e3779b97f4a7c15u;
+    return (mixed >> 32) & (visits_.size() - 1);
   }
 
-  std::vector<std::optional<Entry>> entries_ = std::vector<std::optional<Entry>>(kPlaces);
+  std::vector<std::optional<Visit>> visits_;
+  std::vector<std::size_t> taken_;
 };
 
 }  // namespace tenon::arith

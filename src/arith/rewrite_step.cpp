@@ -192,7 +192,8 @@ RewriteContext::RewriteContext(const Facts& facts)
         return visit_once(e, *this, RewriteMemory::Step::Rewrite,
                           [&] { return rewrite_node(e, *this); });
       }),
-      uses_literals(true) {}
+      uses_literals(true),
+      memory(facts.state().memory()) {}
 
 Expr rewrite_node(const Expr& e, RewriteContext& context) {
   if (is_stack_low()) return with_deep_stack([&] { return rewrite_node(e, context); });
@@ -212,8 +213,12 @@ Expr rewrite_node(const Expr& e, RewriteContext& context) {
 }
 
 Expr rewrite_again(const Expr& e, RewriteContext& context) {
-  if (context.depth >= kMaxRewriteDepth) return e;
+  if (context.depth >= kMaxRewriteDepth) {
+    context.deepest = kMaxRewriteDepth + 1;
+    return e;
+  }
   ++context.depth;
+  context.deepest = std::max(context.deepest, context.depth);
   Expr result = context.visit(e);
   --context.depth;
   return result;

@@ -8,7 +8,9 @@
 //   Expr result = rewrite_node(e, context);
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "arith/facts_state.h"
 
@@ -23,11 +25,14 @@ struct RewriteContext {
   /// that to the rewriter: a condition that it has only just put in order is found by the next
   /// `simplify`.
   bool uses_literals = false;
-  /// How many rules that ask for another visit are under way.
-  int depth = 0;
+  /// How many rules that ask for another visit are under way, and how many were at most; one more
+  /// than may be where a visit was refused.
+  int depth = 0, deepest = 0;
+  /// Null where nothing is remembered.
+  RewriteMemory* memory;
 
   RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit)
-      : facts(facts), visit(std::move(visit)) {}
+      : facts(facts), visit(std::move(visit)), memory(facts.state().memory()) {}
   /// The rewriter itself: one round over the whole tree.
   explicit RewriteContext(const Facts& facts);
   RewriteContext(const RewriteContext&) = delete;
@@ -36,20 +41,25 @@ struct RewriteContext {
 
 inline constexpr int kMaxRewriteDepth = 5;
 
-/// What `simplify` gives for `e`, or gave before under the same facts. Within rules that ask for
-/// another visit, and where proofs were cut short, less is simplified: that is not remembered.
+/// What `simplify` gives for `e`, or gave before when as much was known of its variables. Where a
+/// visit was refused, or a proof cut short, less is simplified: that is not remembered.
 template <class F>
-Expr visit_once(const Expr& e, const RewriteContext& context, RewriteMemory::Step step,
+Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
                 const F& simplify) {
-  Facts::State& state = context.facts.state();
-  RewriteMemory* const memory = state.rewrites.get();
-  if (!memory || context.depth > 0 || tir::is_constant(e) || e.as<tir::VarNode>())
-    return simplify();
-  const std::uint64_t version = state.version;
-  if (std::optional<Expr> known = memory->find(e, step, version)) return *std::move(known);
+  if (!context.memory || tir::is_constant(e) || e.as<tir::VarNode>()) return simplify();
+  const Facts::State& state = context.facts.state();
+  const std::uint64_t known = state.known_of(e);
+  const RewriteMemory::Visit* visit = context.memory->find(e, step, known);
+  if (visit && context.depth + visit->depth <= kMaxRewriteDepth) {
+    context.deepest = std::max(context.deepest, context.depth + visit->depth);
+    return visit->result.same_as(visit->e) ? e : visit->result;
+  }
+  const int deepest_before = std::exchange(context.deepest, context.depth);
   Expr result = simplify();
-  if (version == state.version && !state.proofs.is_cut_short())
-    memory->add(e, step, version, result);
+  const int deepest = context.deepest;
+  context.deepest = std::max(deepest_before, deepest);
+  if (deepest <= kMaxRewriteDepth && !state.proofs.is_cut_short())
+    context.memory->add({e, result, known, step, deepest - context.depth});
   return result;
 }
 

@@ -31,13 +31,13 @@ bool operator==(const Claim& a, const Claim& b) {
 
 bool can_prove(const Claim& claim, const Facts& facts) {
   Facts::State& state = facts.state();
-  if (const auto known = state.proofs.find(claim, state.version)) return *known;
+  const std::uint64_t known = state.known_of(claim.e);
+  if (const auto settled = state.proofs.find(claim, known)) return *settled;
   const ProofMemory::Step step(state.proofs);
   if (!step.is_allowed()) return false;
-  const std::uint64_t version = state.version;
   const bool holds = settle(claim, facts);
   // A proof that was cut short may yet succeed from elsewhere.
-  if (step.is_allowed() && version == state.version) state.proofs.add(claim, holds, version);
+  if (step.is_allowed()) state.proofs.add(claim, holds, known);
   return holds;
 }
 
@@ -46,20 +46,20 @@ bool can_prove(const Claim& claim, const Facts& facts) {
 std::size_t ProofMemory::Hash::operator()(const Key& key) const {
   const auto relation = static_cast<std::size_t>(key.claim.relation);
   return key.claim.e.node().hash ^
-         ((static_cast<std::size_t>(key.claim.bound) * 3 + relation) * 31 + key.version) *
+         ((static_cast<std::size_t>(key.claim.bound) * 3 + relation) * 31 + key.known) *
              0x9e3779b97f4a7c15u;
 }
 
-std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t version) const {
+std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t known) const {
   if (claims_.empty()) return std::nullopt;
-  const auto it = claims_.find({claim, version});
+  const auto it = claims_.find({claim, known});
   if (it == claims_.end()) return std::nullopt;
   return it->second;
 }
 
-void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t version) {
+void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t known) {
   if (claims_.size() >= kMostClaims) claims_.clear();
-  claims_.emplace(Key{claim, version}, holds);
+  claims_.emplace(Key{claim, known}, holds);
 }
 
 ProofMemory::Step::Step(ProofMemory& memory) : memory_(memory) {

@@ -33,8 +33,8 @@ class ProofMemory {
   /// at most.
   static constexpr int kMostNested = 300;
 
-  std::optional<bool> find(const Claim& claim, std::uint64_t version) const;
-  void add(const Claim& claim, bool holds, std::uint64_t version);
+  std::optional<bool> find(const Claim& claim, std::uint64_t known) const;
+  void add(const Claim& claim, bool holds, std::uint64_t known);
 
   /// Whether the proof under way has started all that it may.
   bool is_cut_short() const { return depth_ > 0 && left_ < 0; }
@@ -53,10 +53,10 @@ class ProofMemory {
   };
 
  private:
-  /// With the version of the facts that the claim was settled with.
+  /// With what was known of the claim's variables (Facts::State::known_of).
   struct Key {
     Claim claim;
-    std::uint64_t version;
+    std::uint64_t known;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Hash {

@@ -2,6 +2,7 @@
 
 #include "arith/facts_state.h"
 #include "arith/rewrite_step.h"
+#include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -26,8 +27,8 @@ class MemoryForLarge {
  public:
   MemoryForLarge(const Expr& e, const Facts& facts) : state_(facts.state()) {
     int left = kLarge;
-    if (state_.rewrites || !is_larger_than(e, left)) return;
-    state_.rewrites = std::make_unique<RewriteMemory>();
+    if (state_.memory() || !is_larger_than(e, left)) return;
+    state_.rewrites = std::make_unique<RewriteMemory>(RewriteMemory::kFew);
     is_mine_ = true;
   }
   ~MemoryForLarge() {
@@ -71,6 +72,27 @@ Expr simplify(const Expr& e, const Facts& facts, int rounds) {
 
 Range simplify(const Range& r, const Facts& facts) {
   return Range::from_min_extent(simplify(r.min, facts), simplify(r.extent, facts));
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+namespace {
+/// Kept for the next, so that no memory is asked of the system for each.
+thread_local std::unique_ptr<RewriteMemory> memory_of_thread;
+thread_local int memories_alive = 0;
+}  // namespace
+
+RewriteMemory* RewriteMemory::of_thread() {
+  return memories_alive > 0 ? memory_of_thread.get() : nullptr;
+}
+
+SimplifierMemory::SimplifierMemory() {
+  if (!memory_of_thread) memory_of_thread = std::make_unique<RewriteMemory>(RewriteMemory::kMany);
+  ++memories_alive;
+}
+
+SimplifierMemory::~SimplifierMemory() {
+  if (--memories_alive == 0) memory_of_thread->clear();
 }
 
 // ---- proofs -------------------------------------------------------------------------------------

@@ -42,7 +42,8 @@ bool is_inlined(const Expr& value) {
 class StmtSimplifier {
  public:
   explicit StmtSimplifier(Facts& facts) : facts_(facts) {
-    if (!facts.state().rewrites) facts.state().rewrites = std::make_unique<RewriteMemory>();
+    if (!facts.state().memory())
+      facts.state().rewrites = std::make_unique<RewriteMemory>(RewriteMemory::kFew);
   }
 
   Stmt operator()(const Stmt& s) {

@@ -7,6 +7,7 @@
 #include "driver/proved_faults.h"
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
+#include "tenon/arith/simplifier_memory.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
@@ -78,6 +79,7 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
                     const LowerOptions& options, SourceLocation where) {
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
+      const arith::SimplifierMemory memory;
       const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
       const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
       tell_warnings(schedule, graph, bounds);

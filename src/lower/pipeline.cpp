@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "lower/barrier_hazards.h"
+#include "lower/check_options.h"
+#include "lower/pass_concerns.h"
 #include "lower/passes/check_accesses.h"
 #include "lower/passes/combine_products.h"
 #include "lower/passes/eliminate_common_subexpressions.h"
@@ -39,13 +41,19 @@
 #include "lower/passes/vectorize_plain_loops.h"
 #include "lower/passes/widen_index_types.h"
 #include "lower/passes/widen_vectors.h"
-#include "tenon/tir/expr.h"
+#include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 
 using tir::Form;
 using tir::PrimFunc;
+
+using tir::AttrKind;
+using tir::Content;
+using tir::content_of;
+using tir::ForKind;
+using tir::kContentOf;
 
 namespace {
 
@@ -72,18 +80,21 @@ constexpr std::array kLowering = {
         }},
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
          Form::MultiDimensional,
-         "a window moves along dimensions; a prefetch must see where elements end up"},
+         "a window moves along dimensions; a prefetch must see where elements end up", nullptr,
+         has<Content::RollingBuffer>},
     Pass{
         "inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
-        "addresses to fetch are of multi-dimensional elements; flattening then places them like any other"},
+        "addresses to fetch are of multi-dimensional elements; flattening then places them like any other",
+        nullptr, has<kContentOf<tir::Prefetch>>},
     Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
          "only for the text that readers know, which spells bfloat16 out; before simplification, "
          "which folds the conversions it makes",
-         [](const PipelineOptions& options) { return options.simple_mode; }},
+         [](const PipelineOptions& options) { return options.simple_mode; }, has_bfloat16},
     Pass{"narrow-index-types", narrow_index_types, Form::Flat, Form::Flat,
-         "before the first simplification, so that it works in the types that the code will use"},
+         "before the first simplification, so that it works in the types that the code will use",
+         nullptr, has<Content::Int64>},
     Pass{"simplify", simplify, Form::Flat, Form::Flat,
          "guards and indices in normal form, so that loops can be taken apart by them"},
     Pass{
@@ -94,38 +105,46 @@ constexpr std::array kLowering = {
         "part-lane-buffers", part_lane_buffers, Form::Flat, Form::Flat,
         "only for the text that readers know; while the loops whose lanes have memory of their own "
         "are still there",
-        [](const PipelineOptions& options) { return options.simple_mode; }},
+        [](const PipelineOptions& options) { return options.simple_mode; },
+        has<content_of(ForKind::Vectorized)>},
     Pass{
         "vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
-        "are gone"},
+        "are gone",
+        nullptr, has<content_of(ForKind::Vectorized)>},
     Pass{
         "inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
-        "memory"},
+        "memory",
+        nullptr, has<content_of(AttrKind::VirtualThread)>},
     Pass{
         "inject-double-buffers", inject_double_buffers, Form::Flat, Form::Flat,
         "after virtual threads, whose copies are filled together; before storage is planned, because it "
-        "doubles memory"},
+        "doubles memory",
+        nullptr, has_double_buffer},
     Pass{
         "rewrite-storage", rewrite_storage, Form::Flat, Form::Flat,
         "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
         "hide lifetimes",
-        [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; }},
+        [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; },
+        has<kContentOf<tir::Allocate>>},
     Pass{"unroll-loops", unroll_loops, Form::Flat, Form::Lowered,
-         "the copies profit from the simplification that follows"},
+         "the copies profit from the simplification that follows", nullptr, may_unroll},
     Pass{
         "renormalize-splits", renormalize_splits, Form::Lowered, Form::Lowered,
-        "brings guards of split axes into the form that simplification can share with their indices"},
+        "brings guards of split axes into the form that simplification can share with their indices",
+        nullptr, has_guard_or_division},
     Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
          "what vectors, copies and unrolled iterations brought in"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
          "simplification leaves empty branches and loops"},
     Pass{
         "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered, Form::Lowered,
-        "after vectorisation, which needs selects, and after simplification, which proves some of them away"},
+        "after vectorisation, which needs selects, and after simplification, which proves some of them away",
+        nullptr, has<kContentOf<tir::Select>>},
     Pass{"hoist-ifs", hoist_ifs, Form::Lowered, Form::Lowered,
-         "needs the simplest conditions, and loops that will not change any more"},
+         "needs the simplest conditions, and loops that will not change any more", nullptr,
+         has<kContentOf<tir::If>>},
     Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
          "what hoisted conditions decide, and forms that take a third round"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
@@ -184,25 +203,6 @@ constexpr std::array kHost = {
     Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,
          "after the proofs of the others, for which indices are whole numbers of any size"},
 };
-
-void check_options(const PassOptions& options) {
-  struct Row {
-    const char* name;
-    int value;
-    int least;
-  };
-  const tir::VectorRegisters registers = options.vector_registers.value_or(tir::VectorRegisters{});
-  for (const Row& row : {Row{"unroll.auto_max_step", options.unroll.auto_max_step, 0},
-                         Row{"unroll.auto_max_depth", options.unroll.auto_max_depth, 0},
-                         Row{"unroll.auto_max_extent", options.unroll.auto_max_extent, 0},
-                         Row{"unroll.max_statements", options.unroll.max_statements, 1},
-                         Row{"partition.max_growth", options.partition.max_growth, 1},
-                         Row{"vector_registers.bits", registers.bits, 0},
-                         Row{"vector_registers.for_sums", registers.for_sums, 0}})
-    if (row.value < row.least)
-      throw LowerError(std::string("option passes.") + row.name + " is " +
-                       std::to_string(row.least) + " or more, got " + std::to_string(row.value));
-}
 
 std::string text_of(const std::vector<tir::Violation>& violations) {
   std::string text = "the result is malformed: ";
@@ -323,6 +323,7 @@ enum class Checks : std::uint8_t { None, EachPass };
 PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options,
                       Checks checks) {
   const PassOptions& how = options.passes;
+  const arith::SimplifierMemory memory;
   std::optional<UndefinedVars> undefined;
   if (checks == Checks::EachPass) undefined.emplace(func);
   Settled settled;
@@ -330,6 +331,11 @@ PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const Pipelin
     const Pass& pass = passes[n];
     check_form(pass, func);
     if (pass.enabled && !pass.enabled(options)) continue;
+    if (pass.concerns && !pass.concerns(func, how)) {
+      func.form = pass.gives;
+      if (how.on_pass) how.on_pass({pass.name, func, func, 0});
+      continue;
+    }
     const auto start = std::chrono::steady_clock::now();
     PrimFunc result = settled.contains(pass, func) ? func : run_pass(pass, func, how);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

@@ -29,7 +29,7 @@ DataType stored_as(DataType type) {
 class UsageFinder {
  public:
   explicit UsageFinder(const Stmt& body) {
-    detail::walk_stmt(
+    tir::detail::walk_stmt(
         body, [&](const Expr& e) { visit(e); }, [&](const Stmt& s) { visit(s); });
   }
 
@@ -176,6 +176,10 @@ class ElementVectorizer {
 
 }  // namespace
 
-Stmt vectorize_elements(const Stmt& body) { return ElementVectorizer(body).run(body); }
+Stmt vectorize_elements(const Stmt& body) {
+  // Vectors are accessed by ramps, and by intrinsics, through pointers.
+  if (!contains<Ramp>(body) && !contains<Call>(body)) return body;
+  return ElementVectorizer(body).run(body);
+}
 
 }  // namespace tenon::lowering

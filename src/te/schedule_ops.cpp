@@ -203,6 +203,12 @@ class FunctionMaker {
   /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it
   /// is not around, and whatever a store predicate is on, still prints; `build` refuses it.)
   void check_variables(const Bounds& bounds) const {
+    std::vector<Var> used = free_vars(func_.body);
+    std::erase_if(used, [&](const Var& var) {
+      return var.dtype().is_handle() ||
+             std::ranges::any_of(func_.params, [&](const Var& p) { return p.same_as(var); });
+    });
+    if (used.empty()) return;
     std::unordered_set<const void*> given;
     auto give = [&](const Expr& e) {
       for (const Var& var : free_vars(e)) given.insert(&var.node());
@@ -214,7 +220,6 @@ class FunctionMaker {
       for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->axis.var());
     }
-    for (const Var& param : func_.params) give(param);
     // A size that is an expression of others prints as well; `build` refuses it if nothing else
     // gives them.
     for (const BufferParam& param : func_.buffers) {
@@ -227,8 +232,8 @@ class FunctionMaker {
       for (const auto* sizes : {&view.view->shape, &view.view->strides})
         for (const Expr& size : *sizes) give(size);
     });
-    for (const Var& var : free_vars(func_.body))
-      if (!var.dtype().is_handle() && !given.contains(&var.node()))
+    for (const Var& var : used)
+      if (!given.contains(&var.node()))
         throw LowerError(
             "variable `" + var.name() + "`" + user_of(var) +
                 " is neither an argument nor in the shape of one; add it to the arguments, or, if it "

@@ -22,22 +22,18 @@ class Comparer {
     if (a.dtype() != b.dtype()) return differ("dtype", a, b);
     if (a.node().value.index() != b.node().value.index()) return differ("kind of expression", a, b);
     if (a.as<VarNode>()) return same_var(a, b) || differ("variable", a, b);
-    return std::visit(
-        [&](const auto& n) {
-          return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
-        },
-        a.node().value);
+    return match(a.node().value, [&](const auto& n) {
+      return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
+    });
   }
 
   bool stmt(const Stmt& a, const Stmt& b) {
     if (a.same_as(b) && pairs_.empty()) return true;
     if (is_stack_low()) return with_deep_stack([&] { return stmt(a, b); });
     if (a.node().value.index() != b.node().value.index()) return differ("kind of statement", a, b);
-    return std::visit(
-        [&](const auto& n) {
-          return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
-        },
-        a.node().value);
+    return match(a.node().value, [&](const auto& n) {
+      return nodes(n, std::get<std::decay_t<decltype(n)>>(b.node().value), a, b);
+    });
   }
 
   bool function(const PrimFunc& a, const PrimFunc& b) {

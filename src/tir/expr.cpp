@@ -1,67 +1,17 @@
 #include "tenon/tir/expr.h"
 
-#include <bit>
-#include <functional>
-
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/fields.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tir/finish_node.h"
 #include "tir/node_pool.h"
+#include "tir/small_integers.h"
 
 namespace tenon::tir {
 
 namespace {
-
-std::size_t mix(std::size_t seed, std::size_t value) {
-  // The finaliser of splitmix64 over a running sum: cheap, and neighbours differ in all bits.
-  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
-  for (const Expr& e : list) seed = mix(seed, e.node().hash);
-  return mix(seed, list.size());
-}
-
-std::size_t hash_pointer(const void* p) { return std::hash<const void*>{}(p); }
-
-/// What a field adds to the hash of its node.
-std::size_t hash_field(const Expr& e) { return e.node().hash; }
-std::size_t hash_field(std::int64_t value) { return static_cast<std::size_t>(value); }
-std::size_t hash_field(int value) { return static_cast<std::size_t>(value); }
-std::size_t hash_field(double value) { return std::bit_cast<std::size_t>(value); }
-std::size_t hash_field(BinaryOp op) { return static_cast<std::size_t>(op); }
-std::size_t hash_field(const std::string& text) { return std::hash<std::string>{}(text); }
-std::size_t hash_field(const Buffer& buffer) { return hash_pointer(buffer.get()); }
-std::size_t hash_field(const std::vector<Expr>& list) { return hash_all(0, list); }
-std::size_t hash_field(const decltype(Call::callee)& callee) {
-  return match(
-      callee, [](Intrin i) { return static_cast<std::size_t>(i); },
-      [](const ExternCallee& c) { return std::hash<std::string>{}(c.name); });
-}
-std::size_t hash_field(const ProducerRef& producer) {
-  return mix(hash_pointer(producer->operation_identity()),
-             static_cast<std::size_t>(producer->value_index()));
-}
-std::size_t hash_field(const std::shared_ptr<const ReduceNode>& reduction) {
-  return hash_all(hash_pointer(reduction->combiner.get()), reduction->source);
-}
-
-template <class Node>
-std::size_t hash_of(const Node& node, std::size_t kind) {
-  std::size_t hash = kind + 1;
-  // A bound variable may be renamed between equal trees, so neither it nor its uses may enter the
-  // hash.
-  for_each_field<Node, FieldRole::Part>(
-      [&](const auto& field) { hash = mix(hash, hash_field(node.*field.member)); });
-  return hash;
-}
-/// A variable is its own identity: its hash is the address it ends up at.
-std::size_t hash_of(const VarNode& node, std::size_t) { return hash_pointer(&node); }
 
 // ---- parts, for destruction ----
 
@@ -92,10 +42,8 @@ void take_parts(ExprNode& node, std::vector<Expr>& parts) {
 template <class Node>
 Expr make(DataType type, Node value) {
   auto node = std::allocate_shared<ExprNode>(NodeAllocator<ExprNode>(), type, std::size_t{0},
-                                             std::move(value));
-  node->hash =
-      mix(hash_of(*std::get_if<Node>(&node->value), node->value.index()),
-          static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+                                             Contents(), std::move(value));
+  finish<Node>(*node);
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
@@ -115,7 +63,11 @@ void require_bool(std::string_view what, const Expr& e) {
 }  // namespace
 
 constinit const ExprNode kMovedFrom{
-    {DataType::Code::Handle, 64, 1}, 0, Call{.callee = Intrin::tvm_tuple, .args = {}}};
+    {DataType::Code::Handle, 64, 1}, 0, {}, Call{.callee = Intrin::tvm_tuple, .args = {}}};
+
+std::uint64_t bit_of_variable(const ExprNode* var) {
+  return std::uint64_t{1} << (mix(0, hash_pointer(var)) >> 58);
+}
 
 ExprNode::~ExprNode() {
   if (!is_stack_low()) return;
@@ -223,6 +175,8 @@ const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
   internal_check(type.is_integral(), "an integer constant of a type that is no integer");
+  if (const ExprNode* known = find_small_integer(type, value))
+    return Expr(Shared<const ExprNode>::of_static(*known));
   return make(type, IntImm{value});
 }
 

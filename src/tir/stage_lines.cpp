@@ -16,13 +16,16 @@ void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& line
     if (line.stores) parts.push_back({make_int(Int(64), *line.stores)});
     list.push_back({std::move(parts)});
   }
-  attrs.others[kKey] = {std::move(list)};
+  Annotations notes = attrs.others ? *attrs.others : Annotations();
+  notes[kKey] = {std::move(list)};
+  attrs.others = std::make_shared<const Annotations>(std::move(notes));
 }
 
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs) {
   std::vector<StageLine> lines;
-  const auto found = attrs.others.find(kKey);
-  if (found == attrs.others.end()) return lines;
+  if (!attrs.others) return lines;
+  const auto found = attrs.others->find(kKey);
+  if (found == attrs.others->end()) return lines;
   for (const Annotation& each : std::get<std::vector<Annotation>>(found->second.value)) {
     const auto& parts = std::get<std::vector<Annotation>>(each.value);
     lines.push_back({annotation_text(parts.at(0)).value_or(""),

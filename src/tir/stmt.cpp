@@ -1,8 +1,12 @@
 #include "tenon/tir/stmt.h"
 
+#include <algorithm>
+
 #include "tenon/support/deep_stack.h"
+#include "tenon/support/match.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
+#include "tir/contents_in.h"
 #include "tir/node_pool.h"
 
 namespace tenon::tir {
@@ -11,8 +15,40 @@ StmtNode::~StmtNode() {
   if (is_stack_low()) with_deep_stack([&] { value = Seq{}; });
 }
 
+namespace {
+
+/// What the fields do not say by themselves.
+template <class Node>
+void note(const Node&, Contents&) {}
+void note(const For& n, Contents& contents) {
+  contents.add(content_of(n.kind));
+  if (constant_int(n.extent).value_or(1) <= 0) contents.add(Content::EmptyLoop);
+}
+void note(const Attr& n, Contents& contents) { contents.add(content_of(n.kind)); }
+void note(const Allocate& n, Contents& contents) {
+  if (n.double_buffer) contents.add(Content::DoubleBuffer);
+  if (n.dtype.is_bfloat()) contents.add(Content::BFloat16);
+}
+void note(const Realize& n, Contents& contents) {
+  if (n.traits.double_buffer) contents.add(Content::DoubleBuffer);
+  if (n.traits.rolling_buffer) contents.add(Content::RollingBuffer);
+  if (n.buffer->dtype.is_bfloat()) contents.add(Content::BFloat16);
+}
+
+Contents contents_of(const StmtNode::Value& value) {
+  return match(value, [](const auto& node) {
+    Contents contents = contents_of_parts(node);
+    note(node, contents);
+    return contents;
+  });
+}
+
+}  // namespace
+
 Stmt make_stmt(StmtNode::Value value) {
-  return Stmt(std::allocate_shared<const StmtNode>(NodeAllocator<StmtNode>(), std::move(value)));
+  const Contents contents = contents_of(value);
+  return Stmt(
+      std::allocate_shared<const StmtNode>(NodeAllocator<StmtNode>(), contents, std::move(value)));
 }
 
 Stmt make_evaluate(Expr value) { return make_stmt(Evaluate{std::move(value)}); }
@@ -25,6 +61,9 @@ bool is_nop(const Stmt& s) {
 }
 
 Stmt make_seq(std::vector<Stmt> stmts) {
+  const bool is_flat =
+      std::ranges::none_of(stmts, [](const Stmt& s) { return s.as<Seq>() || is_nop(s); });
+  if (is_flat && stmts.size() > 1) return make_stmt(Seq{std::move(stmts)});
   std::vector<Stmt> flat;
   for (Stmt& s : stmts) {
     if (const Seq* inner = s.as<Seq>()) {

@@ -209,12 +209,12 @@ constexpr auto kNoStmt = [](const Stmt& s) -> Stmt { return s; };
 
 void for_each_child(const Expr& e, ExprVisit f) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(e, f); });
-  std::visit([&](const auto& node) { visit_children(node, f, kNoStmt); }, e.node().value);
+  match(e.node().value, [&](const auto& node) { visit_children(node, f, kNoStmt); });
 }
 
 void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g) {
   if (is_stack_low()) return with_deep_stack([&] { for_each_child(s, f, g); });
-  std::visit([&](const auto& node) { visit_children(node, f, g); }, s.node().value);
+  match(s.node().value, [&](const auto& node) { visit_children(node, f, g); });
 }
 
 Expr map_children(const Expr& e, ExprMap f) {
@@ -230,12 +230,10 @@ Expr map_children(const Expr& e, ExprMap f) {
 
 Stmt map_children(const Stmt& s, ExprMap f, StmtMap g) {
   if (is_stack_low()) return with_deep_stack([&] { return map_children(s, f, g); });
-  return std::visit(
-      [&](const auto& node) {
-        auto changed = mapped_node(node, f, g);
-        return changed ? remade(std::move(*changed)) : s;
-      },
-      s.node().value);
+  return match(s.node().value, [&](const auto& node) {
+    auto changed = mapped_node(node, f, g);
+    return changed ? remade(std::move(*changed)) : s;
+  });
 }
 
 // ---- whole trees --------------------------------------------------------------------------------
@@ -277,31 +275,55 @@ void set(VarMap& map, const Var& var, Expr value) {
   map.insert_or_assign(&var.node(), std::move(value));
 }
 
-Expr substitute(const Expr& e, const VarMap& map) {
-  if (e.as<VarNode>()) {
-    auto found = map.find(&e.node());
-    return found == map.end() ? e : found->second;
-  }
-  return map_children(e, [&](const Expr& c) { return substitute(c, map); });
-}
+namespace {
 
-Stmt substitute(const Stmt& s, const VarMap& map) {
-  return map_children(
-      s, [&](const Expr& e) { return substitute(e, map); },
-      [&](const Stmt& c) { return substitute(c, map); });
-}
+/// A substitution, which passes by the parts that have none of its variables.
+class Substitution {
+ public:
+  explicit Substitution(const VarMap& map) : map_(map) {
+    for (const auto& [var, value] : map) variables_ |= bit_of_variable(var);
+  }
+
+  Expr operator()(const Expr& e) const {
+    if (!concerns(e.node().contents)) return e;
+    if (e.as<VarNode>()) return value_of(e);
+    return map_children(e, *this);
+  }
+  Stmt operator()(const Stmt& s) const {
+    if (!concerns(s.node().contents)) return s;
+    return map_children(s, *this, *this);
+  }
+  Expr folding(const Expr& e) const {
+    if (!concerns(e.node().contents)) return e;
+    if (e.as<VarNode>()) return value_of(e);
+    Expr rebuilt = map_children(e, [&](const Expr& c) { return folding(c); });
+    if (rebuilt.same_as(e)) return e;
+    const Binary* n = rebuilt.as<Binary>();
+    return n ? fold(n->op, n->a, n->b) : rebuilt;
+  }
+
+ private:
+  bool concerns(const Contents& contents) const { return (contents.variables & variables_) != 0; }
+  Expr value_of(const Expr& var) const {
+    const auto found = map_.find(&var.node());
+    return found == map_.end() ? var : found->second;
+  }
+
+  const VarMap& map_;
+  std::uint64_t variables_ = 0;
+};
+
+}  // namespace
+
+Expr substitute(const Expr& e, const VarMap& map) { return Substitution(map)(e); }
+
+Stmt substitute(const Stmt& s, const VarMap& map) { return Substitution(map)(s); }
 
 Range substitute(const Range& r, const VarMap& map) {
   return Range::from_min_extent(substitute(r.min, map), substitute(r.extent, map));
 }
 
-Expr substitute_folding(const Expr& e, const VarMap& map) {
-  if (e.as<VarNode>()) return substitute(e, map);
-  Expr rebuilt = map_children(e, [&](const Expr& c) { return substitute_folding(c, map); });
-  if (rebuilt.same_as(e)) return e;
-  const Binary* n = rebuilt.as<Binary>();
-  return n ? fold(n->op, n->a, n->b) : rebuilt;
-}
+Expr substitute_folding(const Expr& e, const VarMap& map) { return Substitution(map).folding(e); }
 
 // ---- questions ----------------------------------------------------------------------------------
 
@@ -320,15 +342,33 @@ bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one) {
   return found;
 }
 
-bool uses_var(const Expr& e, const Var& var) {
-  return uses_var(e, [&](const Expr& v) { return v.same_as(var); });
+namespace {
+
+/// Whether the variable occurs, and not only one that shares its bit.
+bool finds_var(const Expr& e, const Var& var) {
+  if ((e.node().contents.variables & var.node().contents.variables) == 0) return false;
+  if (e.same_as(var)) return true;
+  bool found = false;
+  for_each_child(e, [&](const Expr& c) { found = found || finds_var(c, var); });
+  return found;
 }
-bool uses_var(const Stmt& s, const Var& var) {
-  return uses_var(s, [&](const Expr& v) { return v.same_as(var); });
+bool finds_var(const Stmt& s, const Var& var) {
+  if ((s.node().contents.variables & var.node().contents.variables) == 0) return false;
+  bool found = false;
+  for_each_child(
+      s, [&](const Expr& e) { found = found || finds_var(e, var); },
+      [&](const Stmt& c) { found = found || finds_var(c, var); });
+  return found;
 }
+
+}  // namespace
+
+bool uses_var(const Expr& e, const Var& var) { return finds_var(e, var); }
+bool uses_var(const Stmt& s, const Var& var) { return finds_var(s, var); }
 
 Effect effect_of(const Expr& e) {
   Effect effect = Effect::Pure;
+  if (!contains<Load>(e) && !contains<ProducerLoad>(e) && !contains<Call>(e)) return effect;
   auto raise = [&](Effect other) { effect = std::max(effect, other); };
   walk(
       e, [&](const Load&) { raise(Effect::ReadState); },

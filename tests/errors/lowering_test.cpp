@@ -183,6 +183,7 @@ TEST_F(AddTest, OptionsOfPassesThatAreNoCounts) {
   refused([&] { lower_with({.partition = {.max_growth = 0}}); },
           {"partition.max_growth", "1", "0"});
   refused([&] { lower_with({.double_buffer_split = -3}); }, {"double buffers", "-3"});
+  refused([&] { lower_with({.double_buffer_split = 3}); }, {"double buffers", "even", "3"});
   refused([&] { lower_with({.vector_registers = tir::VectorRegisters{.bits = -1}}); },
           {"vector_registers.bits", "-1"});
 }

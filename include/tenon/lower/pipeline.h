@@ -93,6 +93,9 @@ struct Pass {
   std::string_view reason;
   /// Absent: always runs.
   bool (*enabled)(const PipelineOptions&) = nullptr;
+  /// Whether there is anything in the function that the pass is about: where there is not, it
+  /// leaves the function as it is, and need not run. Absent: it looks for itself.
+  bool (*concerns)(const tir::PrimFunc&, const PassOptions&) = nullptr;
 };
 
 /// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the
@@ -103,9 +106,8 @@ struct PassFailure : InternalError {
         pass(std::move(pass)),
         before(std::move(before)),
         after(std::move(after)) {}
-  std::string pass;
   /// The function before the pass, and after it where there is one, printed.
-  std::string before, after;
+  std::string pass, before, after;
 };
 
 /// What makes loops over multi-dimensional buffers of a block program.

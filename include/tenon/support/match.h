@@ -18,10 +18,24 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+namespace match_detail {
+/// std::visit from the alternative kFrom on, as a chain of comparisons, of which compilers make one
+/// jump: the cases become part of the function that asks, where std::visit calls each through a
+/// table.
+template <std::size_t kFrom, class Variant, class F>
+decltype(auto) visit_from(Variant&& value, F& f) {
+  if constexpr (kFrom + 1 < std::variant_size_v<std::remove_cvref_t<Variant>>) {
+    if (value.index() != kFrom) return visit_from<kFrom + 1>(std::forward<Variant>(value), f);
+  }
+  return f(std::get<kFrom>(std::forward<Variant>(value)));
+}
+}  // namespace match_detail
+
 /// What the case for the variant's alternative returns; one without a case does not compile.
 template <class Variant, class... Case>
 decltype(auto) match(Variant&& value, Case&&... cases) {
-  return std::visit(Overloaded{std::forward<Case>(cases)...}, std::forward<Variant>(value));
+  Overloaded visitor{std::forward<Case>(cases)...};
+  return match_detail::visit_from<0>(std::forward<Variant>(value), visitor);
 }
 
 }  // namespace tenon

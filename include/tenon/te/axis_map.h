@@ -24,7 +24,7 @@ class AxisMap {
   /// Precondition: the axis has a value.
   const T& at(const tir::IterVar& axis) const {
     const T* value = find(axis);
-    internal_check(value != nullptr, "no value for axis `" + axis.name() + "`");
+    if (!value) internal_error("no value for axis `" + axis.name() + "`");
     return *value;
   }
   T value_or(const tir::IterVar& axis, T otherwise) const {

@@ -15,6 +15,7 @@
 
 #include <variant>
 
+#include "tenon/tir/contents.h"
 #include "tenon/tir/handles.h"
 #include "tenon/tir/intrin.h"
 #include "tenon/tir/make.h"
@@ -170,6 +171,7 @@ struct ExprNode {  // What an Expr refers to.
   /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees
   /// hash alike.
   std::size_t hash;
+  Contents contents;
   Value value;
 };
 

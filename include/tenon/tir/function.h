@@ -40,8 +40,9 @@ struct PrimFunc {
     bool from_legacy_te_schedule = true;
     /// After a layout transformation the reference prints the attributes in reverse order.
     bool reversed_in_text = false;
-    /// What else a user or a schedule has noted. Scripts print it; nothing else looks at it.
-    Annotations others = {};
+    /// What else a user or a schedule has noted; null for nothing. Copies share it. Scripts print
+    /// it; nothing else looks at it.
+    Shared<const Annotations> others = {};
   };
   std::vector<Var> params;
   /// In the order of the parameters.

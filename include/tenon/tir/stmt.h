@@ -134,6 +134,7 @@ struct StmtNode {
   /// However deep the program is: where the stack runs low, it goes on elsewhere.
   ~StmtNode();
 
+  Contents contents;
   Value value;
 };
 
@@ -144,6 +145,45 @@ const T* Stmt::as() const {
 
 /// Any kind of statement from its parts: make_stmt(For{i, 0, n, ForKind::Serial, body}).
 Stmt make_stmt(StmtNode::Value value);
+
+namespace detail {
+template <class Node, class... Kind>
+constexpr int index_in(const std::variant<Kind...>*) {
+  int index = 0;
+  const bool is_one = ((std::is_same_v<Node, Kind> || (++index, false)) || ...);
+  return is_one ? index : -1;
+}
+template <class Node>
+constexpr Content content_of_kind() {
+  constexpr int kOfExpr = index_in<Node>(static_cast<ExprNode::Value*>(nullptr));
+  constexpr int kOfStmt = index_in<Node>(static_cast<StmtNode::Value*>(nullptr));
+  static_assert(kOfExpr >= 0 || kOfStmt >= 0);
+  return static_cast<Content>(kOfExpr >= 0 ? kOfExpr : 16 + kOfStmt);
+}
+}  // namespace detail
+
+/// The Content that is a node of the kind.
+template <class Node>
+inline constexpr Content kContentOf = detail::content_of_kind<Node>();
+
+/// Whether the tree, an expression or a statement, may contain such a thing: false means that it
+/// does not. What buffers are made of is not looked into.
+template <class Tree>
+bool contains(const Tree& tree, Content content) {
+  return tree.node().contents.has(content);
+}
+template <class Tree>
+bool contains(const Tree& tree, ForKind kind) {
+  return contains(tree, content_of(kind));
+}
+template <class Tree>
+bool contains(const Tree& tree, AttrKind kind) {
+  return contains(tree, content_of(kind));
+}
+template <class Node, class Tree>
+bool contains(const Tree& tree) {
+  return contains(tree, kContentOf<Node>);
+}
 
 /// "thread_extent", "pragma_<key>", ... as printed.
 std::string attr_text(const Attr& attr);

@@ -52,10 +52,19 @@ void visit_if(F& f, const Node& node) {
 }
 template <class Fs, class Value>
 void visit_node(Fs& fs, const Value& value) {
-  std::visit([&](const auto& node) { visit_if(fs, node); }, value);
+  match(value, [&](const auto& node) { visit_if(fs, node); });
 }
 void walk_expr(const Expr& e, ExprVisit visit);
 void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt);
+/// What a visitor that takes the node's kind makes of it.
+template <class Visitors, class Handle>
+std::optional<Handle> replacement(Visitors& visitors, const Handle& x) {
+  return match(x.node().value, [&](const auto& node) -> std::optional<Handle> {
+    if constexpr (std::is_invocable_v<Visitors&, decltype(node), const Handle&>)
+      return visitors(node, x);
+    return std::nullopt;
+  });
+}
 Expr rewrite_expr(const Expr& e, FunctionRef<std::optional<Expr>(const Expr&)> f);
 Stmt rewrite_stmt(const Stmt& s, FunctionRef<std::optional<Expr>(const Expr&)> f,
                   FunctionRef<std::optional<Stmt>(const Stmt&)> g);
@@ -81,41 +90,14 @@ void walk(const Stmt& s, F... visitor) {
 template <class... F>
 Expr rewrite(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
-  using V = decltype(visitors);
-  return detail::rewrite_expr(e, [&](const Expr& x) -> std::optional<Expr> {
-    return std::visit(
-        [&](const auto& node) -> std::optional<Expr> {
-          if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>)
-            return visitors(node, x);
-          return std::nullopt;
-        },
-        x.node().value);
-  });
+  return detail::rewrite_expr(e, [&](const Expr& x) { return detail::replacement(visitors, x); });
 }
 template <class... F>
 Stmt rewrite(const Stmt& s, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
-  using V = decltype(visitors);
   return detail::rewrite_stmt(
-      s,
-      [&](const Expr& x) -> std::optional<Expr> {
-        return std::visit(
-            [&](const auto& node) -> std::optional<Expr> {
-              if constexpr (std::is_invocable_v<V&, decltype(node), const Expr&>)
-                return visitors(node, x);
-              return std::nullopt;
-            },
-            x.node().value);
-      },
-      [&](const Stmt& x) -> std::optional<Stmt> {
-        return std::visit(
-            [&](const auto& node) -> std::optional<Stmt> {
-              if constexpr (std::is_invocable_v<V&, decltype(node), const Stmt&>)
-                return visitors(node, x);
-              return std::nullopt;
-            },
-            x.node().value);
-      });
+      s, [&](const Expr& x) { return detail::replacement(visitors, x); },
+      [&](const Stmt& x) { return detail::replacement(visitors, x); });
 }
 
 /// A map from variables to what replaces them. Look up only; never iterate (its order is that of

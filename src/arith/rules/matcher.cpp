@@ -1,6 +1,7 @@
 #include "arith/rules/matcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "arith/rule_proofs.h"
@@ -15,14 +16,14 @@ using namespace tir;
 
 namespace {
 
-KindMask kind_of(const Expr& e) {
-  if (const Binary* n = e.as<Binary>()) return bit_of(n->op);
-  if (e.as<IntImm>()) return kIntImmBit;
-  if (e.as<Not>()) return kNotBit;
-  if (e.as<Select>()) return kSelectBit;
-  if (e.as<Ramp>()) return kRampBit;
-  if (e.as<Broadcast>()) return kBroadcastBit;
-  return kOtherBit;
+Kind kind_of(const Expr& e) {
+  if (const Binary* n = e.as<Binary>()) return rules::kind_of(n->op);
+  if (e.as<IntImm>()) return Kind::IntImm;
+  if (e.as<Not>()) return Kind::Not;
+  if (e.as<Select>()) return Kind::Select;
+  if (e.as<Ramp>()) return Kind::Ramp;
+  if (e.as<Broadcast>()) return Kind::Broadcast;
+  return Kind::Other;
 }
 
 bool is_equal(const Expr& a, const Expr& b) {
@@ -205,18 +206,22 @@ class Attempt {
 }  // namespace
 
 std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts& facts) {
-  KindMask first = kAnyKind, second = kAnyKind;
+  Kind first = Kind::Other, second = Kind::Other;
   if (const Binary* n = e.as<Binary>()) {
     first = kind_of(n->a);
     second = kind_of(n->b);
   } else if (const Not* inverted = e.as<Not>()) {
     first = kind_of(inverted->a);
   }
-  for (std::size_t n = 0; n < table.size; ++n) {
-    if ((table.masks[n].first & first) == 0 || (table.masks[n].second & second) == 0) continue;
-    const Rule& rule = table.rules[n];
-    if (auto result = Attempt(rule, e, facts).run())
-      return Applied{*std::move(result), rule.row.again};
+  const RuleSet& by_first = table.by_kind->first[static_cast<std::size_t>(first)];
+  const RuleSet& by_second = table.by_kind->second[static_cast<std::size_t>(second)];
+  for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
+    for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;
+         left &= left - 1) {
+      const Rule& rule = table.rules[word * 64 + static_cast<std::size_t>(std::countr_zero(left))];
+      if (auto result = Attempt(rule, e, facts).run())
+        return Applied{*std::move(result), rule.row.again};
+    }
   }
   return std::nullopt;
 }

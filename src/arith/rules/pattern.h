@@ -68,13 +68,13 @@ inline constexpr int kConditionSlots = 2;   // p q
 inline constexpr int kConstantSlots = 3;    // c1 c2 c3
 inline constexpr std::uint8_t kNone = 0xff;
 
-/// Kinds of nodes as bits, to pass by rules that cannot match without looking further.
+/// Kinds of nodes by number, to pass by rules that cannot match without looking further.
+enum class Kind : std::uint8_t { IntImm = 18, Not, Select, Ramp, Broadcast, Other };
+inline constexpr std::size_t kKinds = 24;
+constexpr Kind kind_of(BinaryOp op) { return static_cast<Kind>(op); }
 using KindMask = std::uint32_t;
 inline constexpr KindMask kAnyKind = ~KindMask{0};
-constexpr KindMask bit_of(BinaryOp op) { return KindMask{1} << static_cast<unsigned>(op); }
-inline constexpr KindMask kIntImmBit = KindMask{1} << 18, kNotBit = KindMask{1} << 19,
-                          kSelectBit = KindMask{1} << 20, kRampBit = KindMask{1} << 21,
-                          kBroadcastBit = KindMask{1} << 22, kOtherBit = KindMask{1} << 23;
+constexpr KindMask bit_of(Kind kind) { return KindMask{1} << static_cast<unsigned>(kind); }
 
 struct Rule {
   static constexpr int kCapacity = 48;
@@ -97,17 +97,28 @@ struct OperandMasks {
   KindMask second = kAnyKind;
 };
 
+/// A set of rules of one table, as bits in their order.
+struct RuleSet {
+  static constexpr std::size_t kMost = 128;
+  std::array<std::uint64_t, kMost / 64> bits{};
+};
+/// For each kind of a node, the rules whose pattern may have one there.
+struct RulesByKind {
+  std::array<RuleSet, kKinds> first{};
+  std::array<RuleSet, kKinds> second{};
+};
+
 struct RuleTable {
   const Rule* rules;
-  const OperandMasks* masks;
   std::size_t size;
+  const RulesByKind* by_kind;
 };
 
 template <std::size_t N>
 struct CompiledRules {
   std::array<Rule, N> rules{};
-  std::array<OperandMasks, N> masks{};
-  constexpr operator RuleTable() const { return {rules.data(), masks.data(), N}; }
+  RulesByKind by_kind{};
+  constexpr operator RuleTable() const { return {rules.data(), N, &by_kind}; }
 };
 
 // ---- reading patterns, at compile time ----------------------------------------------------------
@@ -286,17 +297,17 @@ constexpr KindMask kinds_of(const Pattern& node) {
   switch (node.kind) {
     case PatternKind::Constant:
     case PatternKind::Literal:
-      return kIntImmBit;
+      return bit_of(Kind::IntImm);
     case PatternKind::Binary:
-      return bit_of(node.op);
+      return bit_of(kind_of(node.op));
     case PatternKind::Not:
-      return kNotBit;
+      return bit_of(Kind::Not);
     case PatternKind::Select:
-      return kSelectBit;
+      return bit_of(Kind::Select);
     case PatternKind::Ramp:
-      return kRampBit;
+      return bit_of(Kind::Ramp);
     case PatternKind::Broadcast:
-      return kBroadcastBit;
+      return bit_of(Kind::Broadcast);
     default:
       return kAnyKind;
   }
@@ -334,6 +345,7 @@ consteval auto compile() {
     for (const Row& row : kRows) count += count_alternatives(row);
     return count;
   }();
+  static_assert(kCount <= RuleSet::kMost);
   CompiledRules<kCount> compiled;
   std::size_t next = 0;
   for (const Row& row : kRows) {
@@ -341,7 +353,12 @@ consteval auto compile() {
     while (true) {
       const std::size_t end = rest.find(';');
       compiled.rules[next] = compile_rule(row, rest.substr(0, end));
-      compiled.masks[next] = masks_of(compiled.rules[next]);
+      const OperandMasks masks = masks_of(compiled.rules[next]);
+      for (unsigned kind = 0; kind < kKinds; ++kind) {
+        const std::uint64_t bit = std::uint64_t{1} << next % 64;
+        if (masks.first >> kind & 1) compiled.by_kind.first[kind].bits[next / 64] |= bit;
+        if (masks.second >> kind & 1) compiled.by_kind.second[kind].bits[next / 64] |= bit;
+      }
       ++next;
       if (end == std::string_view::npos) break;
       rest = rest.substr(end + 1);

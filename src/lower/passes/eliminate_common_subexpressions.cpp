@@ -142,7 +142,10 @@ class Eliminator {
  public:
   explicit Eliminator(const PrimFunc& func) {
     for (const Var& param : func.params) context_.enter(pool_.id_of(param));
-    note_names(func.body);
+    intern(func.body);
+    for (std::size_t id = 0; id < pool_.size(); ++id)
+      if (const VarNode* var = pool_.expr(static_cast<ComputationId>(id)).as<VarNode>())
+        note_name(var->name);
   }
 
   Stmt run(const Stmt& s) { return visit(s); }
@@ -182,18 +185,9 @@ class Eliminator {
     return Var(std::string(kPrefix) + std::to_string(last_number_), type);
   }
 
-  void note_names(const Stmt& s) {
+  void intern(const Stmt& s) {
     for_each_child(
-        s, [&](const Expr& e) { note_names(e); }, [&](const Stmt& child) { note_names(child); });
-  }
-
-  void note_names(const Expr& e) {
-    const auto id = static_cast<std::size_t>(pool_.id_of(e));
-    if (noted_.size() <= id) noted_.resize(pool_.size());
-    if (noted_[id]) return;
-    noted_[id] = true;
-    if (const VarNode* var = e.as<VarNode>()) note_name(var->name);
-    for_each_child(e, [&](const Expr& child) { note_names(child); });
+        s, [&](const Expr& e) { pool_.id_of(e); }, [&](const Stmt& child) { intern(child); });
   }
 
   void note_name(std::string_view name) {
@@ -341,8 +335,6 @@ class Eliminator {
   ComputationPool pool_;
   ComputationCounter counter_{pool_};
   Context context_;
-  /// By number.
-  std::vector<bool> noted_;
   std::unordered_set<int> taken_numbers_;
   int last_number_ = 0;
 };

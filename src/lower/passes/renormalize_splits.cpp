@@ -57,11 +57,13 @@ std::optional<ScaledSum> as_scaled_sum(const Expr& e) {
 class Renormalizer {
  public:
   Stmt stmt(const Stmt& s) {
+    if (!has_form(s)) return s;
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }
 
   Expr expr(const Expr& e) {
+    if (!has_form(e)) return e;
     if (const Binary* n = e.as<Binary>()) {
       switch (n->op) {
         case BinaryOp::FloorDiv:
@@ -84,6 +86,13 @@ class Renormalizer {
   }
 
  private:
+  /// Whether something may be in it that is put into another form.
+  template <class Tree>
+  static bool has_form(const Tree& tree) {
+    return contains(tree, Content::Order) || contains(tree, Content::FloorDiv) ||
+           contains<Not>(tree);
+  }
+
   Expr again(const Expr& e) {
     if (depth_ >= kMaxDepth) return e;
     ++depth_;

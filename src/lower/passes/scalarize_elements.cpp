@@ -18,7 +18,7 @@ namespace {
 class Candidates {
  public:
   explicit Candidates(const Stmt& body) {
-    detail::walk_stmt(
+    tir::detail::walk_stmt(
         body,
         [&](const Expr& e) {
           // Whoever names the memory itself may take it for what it was allocated as.

@@ -264,7 +264,7 @@ void Parser::attributes(Annotations all) {
   attrs.from_legacy_te_schedule = flag("from_legacy_te_schedule");
   for (const char* key : {"global_symbol", "tir.noalias", "from_legacy_te_schedule"})
     all.erase(key);
-  attrs.others = std::move(all);
+  if (!all.empty()) attrs.others = std::make_shared<const Annotations>(std::move(all));
 }
 
 void Parser::preflattened() {

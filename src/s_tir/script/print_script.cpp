@@ -61,7 +61,7 @@ std::string Printer::param(const PrimFunc& func, const Var& v) {
 }
 
 void Printer::attributes(const PrimFunc::Attrs& attrs, const std::string& name) {
-  Annotations all = attrs.others;
+  Annotations all = attrs.others ? *attrs.others : Annotations();
   const bool says_symbol = !is_modern() || attrs.global_symbol != name;
   if (!attrs.global_symbol.empty() && says_symbol)
     all["global_symbol"] = {make_string(attrs.global_symbol)};

@@ -1,0 +1,99 @@
+// What the node of an expression says of its tree: the hash and the contents, which follow from its
+// type and value.
+#pragma once
+
+#include <bit>
+#include <functional>
+
+#include "tenon/support/match.h"
+#include "tir/contents_in.h"
+
+namespace tenon::tir {
+
+// ---- the hash -----------------------------------------------------------------------------------
+
+inline std::size_t mix(std::size_t seed, std::size_t value) {
+  // The finaliser of splitmix64 over a running sum: cheap, and neighbours differ in all bits.
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+inline std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
+  for (const Expr& e : list) seed = mix(seed, e.node().hash);
+  return mix(seed, list.size());
+}
+
+inline std::size_t hash_pointer(const void* p) { return std::hash<const void*>{}(p); }
+
+/// What a field adds to the hash of its node.
+inline std::size_t hash_field(const Expr& e) { return e.node().hash; }
+inline std::size_t hash_field(std::int64_t value) { return static_cast<std::size_t>(value); }
+inline std::size_t hash_field(int value) { return static_cast<std::size_t>(value); }
+inline std::size_t hash_field(double value) { return std::bit_cast<std::size_t>(value); }
+inline std::size_t hash_field(BinaryOp op) { return static_cast<std::size_t>(op); }
+inline std::size_t hash_field(const std::string& text) { return std::hash<std::string>{}(text); }
+inline std::size_t hash_field(const Buffer& buffer) { return hash_pointer(buffer.get()); }
+inline std::size_t hash_field(const std::vector<Expr>& list) { return hash_all(0, list); }
+inline std::size_t hash_field(const decltype(Call::callee)& callee) {
+  return match(
+      callee, [](Intrin i) { return static_cast<std::size_t>(i); },
+      [](const ExternCallee& c) { return std::hash<std::string>{}(c.name); });
+}
+inline std::size_t hash_field(const ProducerRef& producer) {
+  return mix(hash_pointer(producer->operation_identity()),
+             static_cast<std::size_t>(producer->value_index()));
+}
+inline std::size_t hash_field(const std::shared_ptr<const ReduceNode>& reduction) {
+  return hash_all(hash_pointer(reduction->combiner.get()), reduction->source);
+}
+
+template <class Node>
+std::size_t hash_of(const Node& node, std::size_t kind) {
+  std::size_t hash = kind + 1;
+  // A bound variable may be renamed between equal trees, so neither it nor its uses may enter the
+  // hash.
+  for_each_field<Node, FieldRole::Part>(
+      [&](const auto& field) { hash = mix(hash, hash_field(node.*field.member)); });
+  return hash;
+}
+/// A variable is its own identity: its hash is the address it ends up at.
+inline std::size_t hash_of(const VarNode& node, std::size_t) { return hash_pointer(&node); }
+
+// ---- contents -----------------------------------------------------------------------------------
+
+inline bool is_order(BinaryOp op) {
+  return op == BinaryOp::Lt || op == BinaryOp::Le || op == BinaryOp::Gt || op == BinaryOp::Ge;
+}
+
+template <class Node>
+Contents contents_of(const ExprNode& whole, const Node& node) {
+  const DataType type = whole.dtype;
+  Contents contents = contents_of_parts(node);
+  if (type.is_int() && type.bits > 32) contents.add(Content::Int64);
+  if (type.is_bfloat()) contents.add(Content::BFloat16);
+  if constexpr (std::same_as<Node, VarNode>) contents.variables = bit_of_variable(&whole);
+  if constexpr (std::same_as<Node, Call>)
+    if (contents.variables == 0) contents.variables = 1;
+  if constexpr (std::same_as<Node, Binary>) {
+    if (node.op == BinaryOp::FloorDiv) contents.add(Content::FloorDiv);
+    if (is_order(node.op)) contents.add(Content::Order);
+    if ((node.op == BinaryOp::Min || node.op == BinaryOp::Max) && !type.is_index())
+      contents.add(Content::DataExtremum);
+  }
+  return contents;
+}
+
+/// What follows from the type and the value, once the value is where it stays.
+template <class Node>
+void finish(ExprNode& node) {
+  const Node& value = *std::get_if<Node>(&node.value);
+  const DataType type = node.dtype;
+  node.hash =
+      mix(hash_of(value, node.value.index()),
+          static_cast<std::size_t>(type.code) << 24 ^ std::size_t{type.bits} << 16 ^ type.lanes);
+  node.contents = contents_of(node, value);
+}
+
+}  // namespace tenon::tir

@@ -1,0 +1,84 @@
+// What the roots of trees say of them.
+#include "tenon/tir/contents.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::tir {
+namespace {
+
+std::uint64_t variables(const Expr& e) { return e.node().contents.variables; }
+
+TEST(Contents, KindsOfNodesAreSeenFromAbove) {
+  const Var i("i"), j("j");
+  const Expr chosen = select(i < j, i * 2, j);
+  const Expr sum = chosen + 1;
+  EXPECT_TRUE(contains<Select>(sum));
+  EXPECT_TRUE(contains<Binary>(sum));
+  EXPECT_TRUE(contains(sum, Content::Order));
+  EXPECT_FALSE(contains<Select>(i * 2));
+  EXPECT_FALSE(contains<Load>(sum));
+  EXPECT_FALSE(contains(sum, Content::FloorDiv));
+  EXPECT_TRUE(contains(floordiv(i, j) + 1, Content::FloorDiv));
+  EXPECT_FALSE(contains(sum, Content::Int64));
+  EXPECT_TRUE(contains(cast(Int(64), sum), Content::Int64));
+}
+
+TEST(Contents, StatementsTellOfLoopsAndAttributes) {
+  const Buffer a = decl_buffer({8}, Float(32), {.name = "A"});
+  const Var i("i");
+  const Stmt store = make_store(a, 1.0f, {i});
+  const auto loop = [&](ForKind kind, Expr extent) {
+    return make_stmt(For{i, 0, std::move(extent), kind, store});
+  };
+  EXPECT_TRUE(contains(loop(ForKind::Vectorized, 8), ForKind::Vectorized));
+  EXPECT_FALSE(contains(loop(ForKind::Vectorized, 8), ForKind::Unrolled));
+  EXPECT_FALSE(contains(loop(ForKind::Serial, 8), Content::EmptyLoop));
+  EXPECT_TRUE(contains(loop(ForKind::Serial, 0), Content::EmptyLoop));
+  const Stmt pragma = make_stmt(Attr{AttrKind::Pragma, i, "key", 1, loop(ForKind::Serial, 8)});
+  EXPECT_TRUE(contains(make_seq({store, pragma}), AttrKind::Pragma));
+  EXPECT_FALSE(contains(make_seq({store, pragma}), AttrKind::VirtualThread));
+  EXPECT_TRUE(contains<For>(pragma));
+  EXPECT_TRUE(contains<Store>(pragma));
+  EXPECT_FALSE(contains<If>(pragma));
+  const Stmt doubled = make_stmt(Allocate{a->data, Float(32), {8}, make_true(), store, true});
+  EXPECT_TRUE(contains(doubled, Content::DoubleBuffer));
+  EXPECT_FALSE(contains(store, Content::DoubleBuffer));
+}
+
+TEST(Contents, VariablesAreThoseThatOccur) {
+  const Var i("i"), j("j");
+  EXPECT_EQ(variables(Expr(3) * 4), 0u);
+  EXPECT_EQ(variables(i), bit_of_variable(&i.node()));
+  EXPECT_EQ(variables(i + j * 2), variables(i) | variables(j));
+  EXPECT_EQ(variables(substitute(i + 1, {{&i.node(), j}})), variables(j));
+  // What a call gives may become known like what a variable is.
+  EXPECT_NE(variables(make_extern_call(Int(32), "f", {}, true)), 0u);
+}
+
+TEST(Contents, OfVariablesThatShareABitEachIsTold) {
+  // 65 variables have 64 bits.
+  std::vector<Var> vars;
+  while (vars.size() < 65) vars.emplace_back("v" + std::to_string(vars.size()));
+  for (const Var& a : vars)
+    for (const Var& b : vars) {
+      EXPECT_EQ(uses_var(a + 1, b), a.same_as(b));
+      const Expr changed = substitute(a + 1, {{&b.node(), Expr(5)}});
+      EXPECT_EQ(changed.as<Binary>()->a.as<IntImm>() != nullptr, a.same_as(b));
+    }
+}
+
+TEST(SmallConstants, AreMadeOnce) {
+  EXPECT_TRUE(make_int(Int(32), 7).same_as(make_int(Int(32), 7)));
+  EXPECT_TRUE(make_true().same_as(make_true()));
+  EXPECT_FALSE(make_int(Int(32), 7).same_as(make_int(Int(64), 7)));
+  EXPECT_EQ(make_int(Int(64), -16).as<IntImm>()->value, -16);
+  EXPECT_EQ(make_int(Int(32), 255).as<IntImm>()->value, 255);
+  EXPECT_EQ(make_int(Int(8), 7).dtype(), Int(8));
+}
+
+}  // namespace
+}  // namespace tenon::tir
