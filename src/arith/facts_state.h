@@ -3,13 +3,13 @@
 
 #include <array>
 #include <limits>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "arith/rewrite_memory.h"
 #include "arith/rule_proofs.h"
 #include "tenon/arith/facts.h"
+#include "tenon/support/dense_map.h"
 
 namespace tenon::arith {
 
@@ -47,6 +47,7 @@ ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
 struct __attribute__((visibility("hidden"))) Facts::State {
   struct OfVar {
+    explicit OfVar(Expr var) : var(std::move(var)) {}
     /// Keeps the variable, whose address is the key, alive.
     Expr var;
     std::optional<Bound> bound;
@@ -78,7 +79,7 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   };
   using Undo = std::variant<DropBound, DropLiteral, RestoreModular, RestoreRange>;
 
-  std::unordered_map<const tir::ExprNode*, OfVar> vars;
+  DenseMap<const tir::ExprNode*, OfVar> vars;
   std::vector<BoundFact> bound_facts;
   std::vector<Literal> literals;
   std::vector<Undo> undo;
@@ -92,15 +93,11 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   /// that can concern `e` (but for chance, once in 2^64).
   std::uint64_t known_of(const Expr& e) const;
 
-  const OfVar* find(const Expr& var) const {
-    if (vars.empty()) return nullptr;
-    auto it = vars.find(&var.node());
-    return it == vars.end() ? nullptr : &it->second;
-  }
+  const OfVar* find(const Expr& var) const { return vars.find(&var.node()); }
   /// Changes what is known of the variable: calls `change` on its entry.
   template <class F>
   void change(const Expr& var, const F& change) {
-    OfVar& known = vars.try_emplace(&var.node(), OfVar{var, {}, {}, {}}).first->second;
+    OfVar& known = *vars.try_emplace(&var.node(), var).first;
     change(known);
     mark(known);
   }

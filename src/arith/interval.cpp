@@ -45,15 +45,13 @@ Range Interval::to_range(const Range& otherwise, const Facts& facts) const {
 // ---- IntervalMap --------------------------------------------------------------------------------
 
 void IntervalMap::set(const Var& var, Interval interval) {
-  intervals_.insert_or_assign(&var.node(), std::move(interval));
+  const auto [place, is_new] = intervals_.try_emplace(&var.node(), interval);
+  if (!is_new) *place = std::move(interval);
 }
 
 const Interval* IntervalMap::find(const Var& var) const { return find(var.node()); }
 
-const Interval* IntervalMap::find(const tir::ExprNode& var) const {
-  auto it = intervals_.find(&var);
-  return it == intervals_.end() ? nullptr : &it->second;
-}
+const Interval* IntervalMap::find(const tir::ExprNode& var) const { return intervals_.find(&var); }
 
 // ---- ends ---------------------------------------------------------------------------------------
 

@@ -91,6 +91,10 @@ Expr Operand::beside(DataType peer) const {
 }
 
 Promoted promote(const Operand& a, const Operand& b) {
+  if (!a.is_literal() && !b.is_literal()) {
+    Promoted p{a.alone(), b.alone()};
+    if (p.a.dtype() == p.b.dtype()) return p;
+  }
   if (a.is_literal() && b.is_literal()) {
     Expr x = a.alone();
     Expr y = b.beside(x.dtype());

@@ -11,18 +11,18 @@ namespace {
 class SmallIntegers {
  public:
   SmallIntegers() {
-    for (std::size_t n = 0; n < kTypes.size(); ++n) {
-      nodes_[n].reserve(kMost - kLeast + 1);
-      for (std::int64_t value = kLeast; value <= kMost; ++value)
+    for (std::size_t n = 0; n < kRows.size(); ++n) {
+      nodes_[n].reserve(static_cast<std::size_t>(kRows[n].most - kRows[n].least) + 1);
+      for (std::int64_t value = kRows[n].least; value <= kRows[n].most; ++value)
         finish<IntImm>(
-            nodes_[n].emplace_back(kTypes[n], std::size_t{0}, Contents(), IntImm{value}));
+            nodes_[n].emplace_back(kRows[n].type, std::size_t{0}, Contents(), IntImm{value}));
     }
   }
   /// Null if it is not among them.
   const ExprNode* find(DataType type, std::int64_t value) const {
-    if (value < kLeast || value > kMost) return nullptr;
-    for (std::size_t n = 0; n < kTypes.size(); ++n)
-      if (kTypes[n] == type) return &nodes_[n][static_cast<std::size_t>(value - kLeast)];
+    for (std::size_t n = 0; n < kRows.size(); ++n)
+      if (kRows[n].type == type && value >= kRows[n].least && value <= kRows[n].most)
+        return &nodes_[n][static_cast<std::size_t>(value - kRows[n].least)];
     return nullptr;
   }
   static const SmallIntegers& all() {
@@ -31,11 +31,14 @@ class SmallIntegers {
   }
 
  private:
-  static constexpr std::array kTypes = {DataType{DataType::Code::Int, 32, 1},
-                                        DataType{DataType::Code::Int, 64, 1},
-                                        DataType{DataType::Code::UInt, 1, 1}};
-  static constexpr std::int64_t kLeast = -16, kMost = 255;
-  std::array<std::vector<ExprNode>, kTypes.size()> nodes_;
+  struct Row {
+    DataType type;
+    std::int64_t least, most;
+  };
+  static constexpr std::array kRows = {Row{{DataType::Code::Int, 32, 1}, -16, 1024},
+                                       Row{{DataType::Code::UInt, 1, 1}, 0, 1},
+                                       Row{{DataType::Code::Int, 64, 1}, -16, 64}};
+  std::array<std::vector<ExprNode>, kRows.size()> nodes_;
 };
 
 }  // namespace

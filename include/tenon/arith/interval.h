@@ -4,9 +4,8 @@
 //   values_of(i * 8 + j, relaxed, facts)        // [j, j + 56]
 #pragma once
 
-#include <unordered_map>
-
 #include "tenon/arith/facts.h"
+#include "tenon/support/dense_map.h"
 
 #pragma GCC visibility push(default)
 
@@ -56,7 +55,7 @@ class IntervalMap {
   std::size_t size() const { return intervals_.size(); }
 
  private:
-  std::unordered_map<const tir::ExprNode*, Interval> intervals_;
+  DenseMap<const tir::ExprNode*, Interval> intervals_;
 };
 
 /// An interval that contains every value of the expression; exact for affine expressions.
