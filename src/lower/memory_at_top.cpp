@@ -4,6 +4,7 @@
 
 #include "lower/extent_bound.h"
 #include "lower/rewriting.h"
+#include "lower/safe_divisors.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
@@ -73,7 +74,8 @@ class MemoryOfBlocks {
     const auto is_inner = [&](const Expr& var) {
       return std::ranges::any_of(loops_, [&](const RangedVar& l) { return l.var.same_as(var); });
     };
-    if (!uses_var(extent, is_inner) && effect_of(extent) == Effect::Pure) return extent;
+    if (!uses_var(extent, is_inner) && effect_of(extent) == Effect::Pure)
+      return loops_.empty() ? extent : with_safe_divisors(extent);
     if (const std::optional<Expr> bound = extent_bound(extent, loops_)) return *bound;
     throw LowerError(
         "memory `" + data.name() + "`, of which all threads of a block have one, has `" +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/extent_bound.h"
+#include "lower/safe_divisors.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
@@ -204,6 +205,8 @@ class TimelineMaker {
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
     result.sharing_threads = sharing_threads(result.scope());
     for (Expr& extent : result.extents) place_extent(extent, first_inner, result);
+    if (first_inner < definitions_.size())
+      for (Expr& extent : result.extents) extent = with_safe_divisors(extent);
     if (innermost_used(n.condition, first_inner)) result.condition = make_true();
     result.is_shared_by_tasks = region_ && first_inner <= *region_;
     return result;

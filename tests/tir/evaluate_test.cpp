@@ -138,6 +138,22 @@ TEST(Evaluate, EveryVirtualThreadOfAWarpHasMemoryOfItsOwn) {
   EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{4, 3, 2, 1, 8, 7, 6, 5}));
 }
 
+TEST(Evaluate, VirtualThreadsShareWhatTheirThreadHasAroundThem) {
+  // Two threads: each of them writes its two elements by two virtual threads, and reads them
+  // behind.
+  const PrimFunc func = function(R"(
+    attr [IterVar(t: int32, (nullptr), "ThreadIndex", "threadIdx.x")] "thread_extent" = 2;
+    allocate(l: Pointer(local float32), float32, [2]), storage_scope = local {
+      attr [IterVar(v: int32, (nullptr), "ThreadIndex", "vthread")] "virtual_thread" = 2 {
+        l_1: Buffer(l, float32, [2], [], scope="local")[v] = A[((t*2) + v)]
+        B[((t*2) + v)] = l_1[(1 - v)]
+      }
+      B[(t + 4)] = (l_1[0] + l_1[1])
+    })",
+                                 4, 6);
+  EXPECT_EQ(run(func, counting(4), 6), (std::vector<float>{2, 1, 4, 3, 3, 7}));
+}
+
 TEST(Evaluate, WarpMemoryOfTheFirstVirtualThreadIsSeenAroundIt) {
   const PrimFunc func = function(R"(
     allocate(w: Pointer(warp float32), float32, [1]), storage_scope = warp {

@@ -6,6 +6,7 @@
 
 #include "lower/matrix_operations.h"
 #include "lower/rewriting.h"
+#include "lower/safe_divisors.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
@@ -88,8 +89,11 @@ class Kernel {
       outside_of_ |= ~entered;
       note_uses(s, entered);
     }
+    const bool may_not_run = s.as<For>() || s.as<If>() || s.as<While>();
+    may_not_run_ += may_not_run;
     for_each_child(
         s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, entered); });
+    may_not_run_ -= may_not_run;
   }
 
   void enter(const IterVar& axis, const Expr& extent) {
@@ -107,7 +111,8 @@ class Kernel {
 
   /// The extent, or an upper bound of it, made of what is known where the kernel is launched.
   Expr known_outside(const IterVar& axis, const Expr& extent) {
-    const Expr value = arith::simplify(substitute(extent, lets_));
+    const Expr inside = arith::simplify(substitute(extent, lets_));
+    const Expr value = may_not_run_ > 0 ? with_safe_divisors(inside) : inside;
     const auto is_inner = [&](const Expr& var) { return inner_.contains(&var.node()); };
     if (effect_of(value) == Effect::Pure && !uses_var(value, is_inner)) return value;
     const std::optional<std::int64_t> most = arith::const_bound(value, facts_).max;
@@ -352,6 +357,8 @@ class Kernel {
   /// The axes that have something outside of them.
   Mask outside_of_ = 0;
   VarMap lets_, same_;
+  /// Around what is read: loops and conditions, inside of which nothing may run.
+  int may_not_run_ = 0;
   /// Variables that only the kernel knows.
   std::unordered_set<const ExprNode*> inner_;
   arith::Facts facts_;

@@ -31,7 +31,7 @@ Sharing sharing_of(StorageScope scope) {
 std::int64_t Storage::copy_of(const Thread& thread) const {
   switch (sharing) {
     case Sharing::Thread:
-      return thread.id;
+      return thread.owner_at(depth);
     case Sharing::Warp:
       return row_along_x(thread);
     case Sharing::Fragment:

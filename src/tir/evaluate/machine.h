@@ -41,12 +41,20 @@ struct Thread {
   std::unordered_map<const void*, Value> values;
   /// The coordinates of the thread axes around, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
-  /// The id that it had, as a part of fewer threads, before each of the coordinates.
-  std::vector<std::int64_t> earlier_ids;
+  /// The id that it had, as a part of fewer threads, before each of the coordinates, and how many
+  /// threads there were then for each.
+  std::vector<std::int64_t> earlier_ids, extents;
 
   /// Inside of so many thread axes.
   std::int64_t id_at(std::size_t depth) const {
     return depth < earlier_ids.size() ? earlier_ids[depth] : id;
+  }
+  /// The same for all virtual threads, inside of so many thread axes, of one hardware thread.
+  std::int64_t owner_at(std::size_t depth) const {
+    std::int64_t owner = id_at(depth);
+    for (std::size_t n = depth; n < coordinates.size(); ++n)
+      if (coordinates[n].first.is_thread()) owner = owner * extents[n] + coordinates[n].second;
+    return owner;
   }
 };
 
@@ -66,6 +74,9 @@ struct Storage {
   Sharing sharing = Sharing::Block;
   /// Whether it is a block's own: the threads of a block meet there, and at barriers.
   bool is_shared = false;
+  /// Made inside of so many thread axes. Virtual threads further inside are one thread, which has
+  /// it.
+  std::size_t depth = 0;
   std::int64_t bytes = 0;
   /// Of a fragment: m, n and k of the products that it is for, as soon as it is used.
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;

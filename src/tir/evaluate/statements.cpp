@@ -114,7 +114,7 @@ void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds
   const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
   region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(buffer->scope());
   region.storage->is_shared = is_shared(buffer->scope());
-  region.depth = threads_.front().coordinates.size();
+  region.depth = region.storage->depth = threads_.front().coordinates.size();
   std::int64_t most = 0;
   for (std::size_t id : active) {
     Layout layout;
@@ -175,6 +175,7 @@ void Machine::make_view(const Buffer& view, const Buffer& from, const std::vecto
 void Machine::allocate(const Allocate& n, const Active& active) {
   const VarNode* pointer = n.data.as<VarNode>();
   auto storage = std::make_shared<Storage>();
+  storage->depth = threads_.front().coordinates.size();
   if (pointer->pointer && pointer->pointer->scope) {
     storage->sharing = sharing_of(*pointer->pointer->scope);
     storage->is_shared = is_shared(*pointer->pointer->scope);

@@ -100,11 +100,13 @@ void Machine::blocks(const Launch& n, const Active& active) {
       set_coordinate(n, threads_[id], b);
       threads_[id].coordinates.emplace_back(n.tag, b);
       threads_[id].earlier_ids.push_back(threads_[id].id);
+      threads_[id].extents.push_back(1);
     }
     exec(n.body, active);
     ++barriers_;
     for (std::size_t id : active)
-      threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back();
+      threads_[id].coordinates.pop_back(), threads_[id].earlier_ids.pop_back(),
+          threads_[id].extents.pop_back();
   }
 }
 
@@ -129,6 +131,7 @@ void Machine::threads(const Launch& n, const Active& active) {
       set_coordinate(n, t, x);
       t.coordinates.emplace_back(n.tag, x);
       t.earlier_ids.push_back(threads_[id].id);
+      t.extents.push_back(extent);
       many.push_back(std::move(t));
     }
   }
