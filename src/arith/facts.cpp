@@ -5,6 +5,7 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_step.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/mix.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
@@ -132,14 +133,6 @@ void check_rebinding(bool is_allowed, const Var& var) {
 // ---- the state ----------------------------------------------------------------------------------
 
 namespace {
-
-/// The finaliser of splitmix64 over a running sum.
-std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
-  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 template <class... T>
 std::uint64_t mark_of(const Expr& e, T... more) {

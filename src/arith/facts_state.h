@@ -94,11 +94,11 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   std::uint64_t known_of(const Expr& e) const;
 
   const OfVar* find(const Expr& var) const { return vars.find(&var.node()); }
-  /// Changes what is known of the variable: calls `change` on its entry.
+  /// Changes what is known of the variable: calls `edit` on its entry.
   template <class F>
-  void change(const Expr& var, const F& change) {
+  void change(const Expr& var, const F& edit) {
     OfVar& known = *vars.try_emplace(&var.node(), var).first;
-    change(known);
+    edit(known);
     mark(known);
   }
 

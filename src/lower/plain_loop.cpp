@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -135,9 +136,7 @@ class LoopReader {
     if (const Binary* n = e.as<Binary>()) {
       if (is_logic(n->op) && varies(e))
         return can_be_lanes(n->a, when) && can_be_lanes(n->b, Evaluated::Sometimes);
-      const bool is_division = n->op == BinaryOp::TruncDiv || n->op == BinaryOp::TruncMod ||
-                               n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod;
-      if (is_division && when == Evaluated::Sometimes && e.dtype().is_integral() &&
+      if (is_integer_division(n->op) && when == Evaluated::Sometimes && e.dtype().is_integral() &&
           constant_int(n->b).value_or(0) == 0)
         return false;
     }

@@ -23,6 +23,12 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   return result;
 }
 
+/// Whether it is undefined where the divisor is zero.
+inline bool is_integer_division(tir::BinaryOp op) {
+  return op == tir::BinaryOp::FloorDiv || op == tir::BinaryOp::FloorMod ||
+         op == tir::BinaryOp::TruncDiv || op == tir::BinaryOp::TruncMod;
+}
+
 /// Calls f on the conditions that a conjunction is made of, looking through `likely`:
 /// likely(a) && (b && c) are a, b and c.
 template <class F>

@@ -1,5 +1,6 @@
 #include "lower/safe_divisors.h"
 
+#include "lower/rewriting.h"
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/facts.h"
 #include "tenon/tir/ops.h"
@@ -11,9 +12,7 @@ using namespace tir;
 
 Expr with_safe_divisors(const Expr& e) {
   return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
-    const bool is_division = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod ||
-                             n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod;
-    if (!is_division || constant_int(n.b)) return std::nullopt;
+    if (!is_integer_division(n.op) || constant_int(n.b)) return std::nullopt;
     const arith::ConstBound bound = arith::const_bound(n.b, arith::Facts());
     if (bound.is_at_least(1) || bound.is_at_most(-1)) return std::nullopt;
     const Expr one = make_int(n.b.dtype(), 1);

@@ -5,6 +5,13 @@
 
 namespace tenon::tir {
 
+static_assert(std::variant_size_v<ExprNode::Value> <= 16 &&
+                  std::variant_size_v<StmtNode::Value> <= 16 &&
+                  Content::EmptyLoop < Content::LoopKinds &&
+                  content_of(ForKind::ThreadBinding) < Content::AttributeKinds &&
+                  static_cast<int>(content_of(AttrKind::BufferBound)) < 64,
+              "each Content has a bit of its own");
+
 inline Contents contents_in(const Expr& e) { return e.node().contents; }
 inline Contents contents_in(const Var& var) { return var.node().contents; }
 inline Contents contents_in(const Stmt& s) { return s.node().contents; }

@@ -6,19 +6,12 @@
 #include <functional>
 
 #include "tenon/support/match.h"
+#include "tenon/support/mix.h"
 #include "tir/contents_in.h"
 
 namespace tenon::tir {
 
 // ---- the hash -----------------------------------------------------------------------------------
-
-inline std::size_t mix(std::size_t seed, std::size_t value) {
-  // The finaliser of splitmix64 over a running sum: cheap, and neighbours differ in all bits.
-  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 inline std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
   for (const Expr& e : list) seed = mix(seed, e.node().hash);

@@ -342,29 +342,22 @@ bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one) {
   return found;
 }
 
-namespace {
-
-/// Whether the variable occurs, and not only one that shares its bit.
-bool finds_var(const Expr& e, const Var& var) {
+// Where the bit is set, another variable may have the same.
+bool uses_var(const Expr& e, const Var& var) {
   if ((e.node().contents.variables & var.node().contents.variables) == 0) return false;
   if (e.same_as(var)) return true;
   bool found = false;
-  for_each_child(e, [&](const Expr& c) { found = found || finds_var(c, var); });
+  for_each_child(e, [&](const Expr& c) { found = found || uses_var(c, var); });
   return found;
 }
-bool finds_var(const Stmt& s, const Var& var) {
+bool uses_var(const Stmt& s, const Var& var) {
   if ((s.node().contents.variables & var.node().contents.variables) == 0) return false;
   bool found = false;
   for_each_child(
-      s, [&](const Expr& e) { found = found || finds_var(e, var); },
-      [&](const Stmt& c) { found = found || finds_var(c, var); });
+      s, [&](const Expr& e) { found = found || uses_var(e, var); },
+      [&](const Stmt& c) { found = found || uses_var(c, var); });
   return found;
 }
-
-}  // namespace
-
-bool uses_var(const Expr& e, const Var& var) { return finds_var(e, var); }
-bool uses_var(const Stmt& s, const Var& var) { return finds_var(s, var); }
 
 Effect effect_of(const Expr& e) {
   Effect effect = Effect::Pure;

@@ -54,6 +54,34 @@ TEST(Pipeline, ANameMeansOnePassAndEveryRowHasAReason) {
   }
 }
 
+const Pass& pass_of(std::string_view name) {
+  for (const Pass& pass : lowering_passes())
+    if (pass.name == name) return pass;
+  throw std::out_of_range(std::string(name));
+}
+
+/// Whether the pass is run on such a body, A and B being arrays of 1024 numbers.
+bool concerns(std::string_view pass, const std::string& body) {
+  const PrimFunc func = test::parse_function(test::function_text(body));
+  return pass_of(pass).concerns(func, {});
+}
+
+// The known programs, on which all passes are run, have none of these.
+TEST(Pipeline, PassesConcernWhatTheyTakeAway) {
+  EXPECT_TRUE(concerns("unroll-loops", "for (i: int32, 0, 0) {\nB[i] = 1f32\n}\n"));
+  EXPECT_FALSE(concerns("unroll-loops", "for (i: int32, 0, 8) {\nB[i] = 1f32\n}\n"));
+  EXPECT_TRUE(concerns("unroll-loops", "for (i: int32, 0, 8) \"unroll\" {\nB[i] = 1f32\n}\n"));
+  EXPECT_TRUE(concerns("narrow-index-types", "for (i: int64, 0i64, 8i64) {\nB[i] = 1f32\n}\n"));
+  EXPECT_FALSE(concerns("narrow-index-types", "for (i: int32, 0, 8) {\nB[i] = 1f32\n}\n"));
+  const Buffer b = decl_buffer({8}, BFloat(16), {.name = "B"});
+  const Var pb("B", Handle()), memory("M", PointerType{Float(32), std::nullopt});
+  const Stmt mark = make_stmt(
+      Attr{AttrKind::DoubleBufferWrite, Expr(memory), "", 1, make_evaluate(make_string("fill"))});
+  const PrimFunc marked = {.params = {pb}, .buffers = {{pb, b, b}}, .body = mark};
+  EXPECT_TRUE(pass_of("inject-double-buffers").concerns(marked, {}));
+  EXPECT_TRUE(pass_of("legalize-bfloat16").concerns(marked, {}));
+}
+
 TEST(Pipeline, EachPassIsReportedOnce) {
   std::vector<std::string> reported, expected;
   PipelineOptions options{.simple_mode = true, .passes = {.disable_cse = true}};

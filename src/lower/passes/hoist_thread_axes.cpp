@@ -159,17 +159,11 @@ class Kernel {
         at.conditions.push_back(known.axis.var() < cast(known.axis.var().dtype(), expr(n.value)));
       return place(n.body, std::move(at));
     }
-    if (!enters_axes(s)) return guarded(substitute(s, same_), at);
+    if (!contains(s, AttrKind::ThreadExtent)) return guarded(substitute(s, same_), at);
     return around(s, at, [&](const Stmt& child) { return place(child, at); });
   }
 
   Expr expr(const Expr& e) const { return substitute(e, same_); }
-
-  static bool enters_axes(const Stmt& s) {
-    bool found = false;
-    walk(s, [&](const Attr& n) { found |= n.kind == AttrKind::ThreadExtent; });
-    return found;
-  }
 
   /// The statement with its parts inside: what all threads evaluate, they can.
   template <class F>

@@ -129,17 +129,11 @@ class Roller {
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 
-bool has_rolling_buffer(const Stmt& s) {
-  bool found = false;
-  walk(s, [&](const Realize& n) { found = found || n.traits.rolling_buffer; });
-  return found;
-}
-
 }  // namespace
 
 PrimFunc inject_rolling_buffers(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  if (has_rolling_buffer(func.body)) result.body = Roller().stmt(func.body);
+  if (contains(func.body, Content::RollingBuffer)) result.body = Roller().stmt(func.body);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "lower/pass_concerns.h"
 #include "lower/rewriting.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
@@ -206,22 +207,10 @@ class Legalizer {
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 
-bool mentions_bfloat16(const PrimFunc& func) {
-  for (const Var& param : func.params)
-    if (param.dtype().is_bfloat()) return true;
-  for (const BufferParam& param : func.buffers)
-    if (param.buffer->dtype.is_bfloat()) return true;
-  bool result = false;
-  walk(
-      func.body, [&](const Allocate& n) { result |= n.dtype.is_bfloat(); },
-      [&](const Cast& n) { result |= n.value.dtype().is_bfloat(); });
-  return result;
-}
-
 }  // namespace
 
-PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions&) {
-  if (!mentions_bfloat16(func)) return func;
+PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions& options) {
+  if (!has_bfloat16(func, options)) return func;
   Legalizer legalizer;
   PrimFunc result = func;
   for (BufferParam& param : result.buffers) param = legalizer.param(param);

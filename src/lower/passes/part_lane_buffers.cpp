@@ -9,12 +9,6 @@ using namespace tir;
 
 namespace {
 
-bool has_vectorized_loop(const Stmt& s) {
-  bool found = false;
-  walk(s, [&](const For& loop) { found = found || loop.kind == ForKind::Vectorized; });
-  return found;
-}
-
 /// The accesses of one allocation.
 Stmt with_own_buffers(const Stmt& body, const Var& data) {
   const auto copy = [](const Buffer& buffer) { return make_buffer(BufferNode(*buffer.get())); };
@@ -33,7 +27,7 @@ Stmt with_own_buffers(const Stmt& body, const Var& data) {
 Stmt part(const Stmt& s, bool has_lanes) {
   if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized) {
     const bool becomes_lanes =
-        constant_int(loop->extent).value_or(1) > 1 && !has_vectorized_loop(loop->body);
+        constant_int(loop->extent).value_or(1) > 1 && !contains(loop->body, ForKind::Vectorized);
     has_lanes = has_lanes || becomes_lanes;
   }
   const Stmt inside = map_statements(s, [&](const Stmt& c) { return part(c, has_lanes); });

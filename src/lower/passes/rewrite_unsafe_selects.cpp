@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -19,10 +20,8 @@ bool any_child_may_fault(const Expr& e) {
 }
 
 bool divides_by_unknown(const Binary& op, const Expr& self) {
-  const bool is_division = op.op == BinaryOp::FloorDiv || op.op == BinaryOp::FloorMod ||
-                           op.op == BinaryOp::TruncDiv || op.op == BinaryOp::TruncMod;
   const std::optional<std::int64_t> divisor = constant_int(op.b);
-  return is_division && self.dtype().is_integral() && (!divisor || *divisor == 0);
+  return is_integer_division(op.op) && self.dtype().is_integral() && (!divisor || *divisor == 0);
 }
 
 bool may_fault(const Expr& e) {

@@ -1,0 +1,21 @@
+// Hashes of several values, one after the other.
+#pragma once
+
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+
+namespace tenon {
+
+/// The seed with one more value in it: the finaliser of splitmix64 over a running sum. Cheap, and
+/// neighbours differ in all bits.
+inline std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u + value;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace tenon
+
+#pragma GCC visibility pop
