@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "runtime/device_apis.h"
+#include "runtime/memory.h"
 #include "tenon/support/error.h"
 
 namespace tenon::runtime {
@@ -16,11 +16,7 @@ class CpuApi : public DeviceApi {
   std::string device_name(int) override { return "this machine's processors"; }
 
   void* allocate(int, std::uint64_t nbytes, std::uint64_t alignment) override {
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
-    const std::uint64_t rounded =
-        nbytes > kMostBytes ? nbytes : (nbytes + alignment - 1) / alignment * alignment;
-    void* data =
-        nbytes > kMostBytes ? nullptr : std::aligned_alloc(alignment, std::max(rounded, alignment));
+    void* data = allocate_aligned(nbytes, alignment);
     if (data == nullptr) throw RuntimeError("no memory for " + std::to_string(nbytes) + " bytes");
     return data;
   }

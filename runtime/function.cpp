@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
-#include "runtime/argument_check.h"
+#include "runtime/function_state.h"
 #include "runtime/last_error.h"
 #include "runtime/text.h"
 #include "tenon/runtime/device_api.h"
-#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
-
-struct Function::State {
-  ArgumentChecker checker;
-  PackedCall call;
-  std::shared_ptr<const void> keep_alive;
-
-  /// Throws RuntimeError, with the caller's line if there is one.
-  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
-};
 
 Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
     : state_(std::make_shared<const State>(
@@ -32,6 +22,17 @@ namespace {
 [[noreturn]] void fail(const std::string& message, const std::optional<SourceLocation>& where) {
   if (where) throw RuntimeError(message, *where);
   throw RuntimeError(message);
+}
+
+constexpr int kMostCalls = 1'000'000'000;
+
+/// How many calls to measure next, after `number` calls took less than the least time.
+int larger_number(int number, double seconds, double least) {
+  // What the measurement so far predicts, and one more; at least a step that ends soon if it
+  // predicts badly.
+  const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
+  const double wanted = std::max(predicted, number * 1.618 + 1);
+  return static_cast<int>(std::min<double>(wanted, kMostCalls));
 }
 
 }  // namespace
@@ -97,14 +98,6 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
     results.push_back(seconds / number);
   }
   return Timing::of(std::move(results));
-}
-
-int TimeEvaluator::larger_number(int number, double seconds, double least) {
-  // What the measurement so far predicts, and one more; at least a step that ends soon if it
-  // predicts badly.
-  const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
-  const double wanted = std::max(predicted, number * 1.618 + 1);
-  return static_cast<int>(std::min<double>(wanted, kMostCalls));
 }
 
 }  // namespace tenon::runtime

@@ -81,7 +81,7 @@ class Pool {
 
  private:
   static void* fresh(std::uint64_t nbytes, std::uint64_t alignment) {
-    void* start = std::aligned_alloc(alignment, nbytes + alignment);
+    void* start = allocate_aligned(nbytes + alignment, alignment);
     if (start == nullptr) return nullptr;
     // The header fits the gap: the alignment is at least kMemoryAlignment.
     void* data = static_cast<char*>(start) + alignment;

@@ -30,6 +30,12 @@ Interval Interval::at_most(Expr max) {
 
 Interval Interval::from_range(const Range& r) {
   if (is_one(r.extent)) return point(r.min);
+  // Most are numbers, and every pass asks.
+  const auto min = constant_int(r.min), extent = constant_int(r.extent);
+  std::int64_t last = 0;
+  if (min && extent && r.min.dtype() == r.extent.dtype() &&
+      !__builtin_add_overflow(*min, *extent - 1, &last) && fits(last, r.min.dtype()))
+    return of(r.min, make_int(r.min.dtype(), last));
   Expr end = combine(BinaryOp::Add, r.extent, r.min);
   return of(r.min, combine(BinaryOp::Sub, end, make_int(end.dtype(), 1)));
 }

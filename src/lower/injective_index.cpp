@@ -91,6 +91,25 @@ class Digits {
   std::vector<arith::Facts::Scope> scopes_;
 };
 
+/// Whether ranges and steps are numbers that tell it alone.
+bool hold_as_numbers(const std::vector<Term>& terms) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> digits;
+  for (const auto& [coefficient, v] : terms) {
+    const auto step = constant_int(coefficient), extent = constant_int(v.range.extent);
+    if (!step || !extent || *step == INT64_MIN) return false;
+    digits.emplace_back(*step < 0 ? -*step : *step, *extent);
+  }
+  std::sort(digits.begin(), digits.end());
+  std::int64_t reach = 0;
+  for (const auto& [step, extent] : digits) {
+    std::int64_t steps = 0, far = 0;
+    if (step <= reach || __builtin_sub_overflow(extent, 1, &steps) ||
+        __builtin_mul_overflow(step, steps, &far) || __builtin_add_overflow(reach, far, &reach))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_injective(const Expr& index, const std::vector<RangedVar>& loops,
@@ -110,7 +129,7 @@ bool is_injective(const Expr& index, const std::vector<RangedVar>& loops,
     const Range lanes = Range::from_min_extent(make_int(type, 0), make_int(type, ramp->lanes));
     terms.push_back({ramp->stride, {Var("lane", type), lanes}});
   }
-  return Digits(std::move(terms), guards).hold();
+  return hold_as_numbers(terms) || Digits(std::move(terms), guards).hold();
 }
 
 }  // namespace tenon::lowering

@@ -4,6 +4,7 @@
 //   matmul --m 1024 --n 1024 --k 1024 --threads 1
 //   matmul --m 1024 --n 1024 --k 1024 --type int8
 //   matmul                                  the shapes of the table in README.md
+#include <tenon/runtime/bound_call.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/topi/cpu.h>
@@ -157,9 +158,9 @@ bool are_equal(const Shape& shape, const Arrays& arrays) {
 /// Tenon and the libraries, all of which have given the same result.
 std::vector<bench::Contest> contests_of(const Shape& shape, const bench::Settings& settings) {
   const Arrays arrays(shape);
-  const runtime::Function function = compile(shape, settings.target);
-  std::vector<bench::Contest> contests = {
-      {"Tenon", [=] { function(arrays.a, arrays.b, arrays.ours); }}};
+  const runtime::BoundCall product(compile(shape, settings.target), arrays.a, arrays.b,
+                                   arrays.ours);
+  std::vector<bench::Contest> contests = {{"Tenon", [=] { product(); }}};
   contests.front().run();
   for (const bench::Contest& peer : peers_of(shape, arrays, settings.threads)) {
     peer.run();

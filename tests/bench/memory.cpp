@@ -3,6 +3,7 @@
 //
 //   memory --work softmax --log2 22 --threads 1
 //   memory                                  the rows of the table in README.md
+#include <tenon/runtime/bound_call.h>
 #include <tenon/tenon.h>
 #include <tenon/topi/broadcast.h>
 #include <tenon/topi/cpu.h>
@@ -142,10 +143,10 @@ std::vector<bench::Contest> contests_of(const Work& work, const Size& size,
                    Beta = te::placeholder({columns}, "Beta");
   const te::Tensor Y = work.declare(X, Gamma, Beta);
   const Target& target = settings.target;
-  const runtime::Function function =
-      build(work.schedule(Y, target.facts()), {X, Gamma, Beta, Y}, target)["main"];
-  std::vector<bench::Contest> contests = {
-      {"Tenon", [=] { function(arrays.x, arrays.gamma, arrays.beta, arrays.ours); }}};
+  const runtime::BoundCall call(
+      build(work.schedule(Y, target.facts()), {X, Gamma, Beta, Y}, target)["main"], arrays.x,
+      arrays.gamma, arrays.beta, arrays.ours);
+  std::vector<bench::Contest> contests = {{"Tenon", [=] { call(); }}};
   contests.front().run();
   const auto most = [](double expected) { return 1e-3 * (1 + std::abs(expected)); };
   for (const auto& [name, call] : work.peers(arrays)) {

@@ -108,6 +108,7 @@ class Function {
                                SourceLocation where = SourceLocation::current()) const;
 
  private:
+  friend class BoundCall;
   friend class TimeEvaluator;
   struct State;
 
@@ -138,10 +139,6 @@ class TimeEvaluator {
   friend class Function;
   TimeEvaluator(Function function, Device device, TimeOptions options)
       : function_(std::move(function)), device_(device), options_(options) {}
-
-  static constexpr int kMostCalls = 1'000'000'000;
-  /// How many calls to measure next, after `number` calls took less than the least time.
-  static int larger_number(int number, double seconds, double least);
 
   Function function_;
   Device device_;
