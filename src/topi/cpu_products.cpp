@@ -186,10 +186,16 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 
 constexpr int kBandsOfACore = 4;
 
+/// The tiles of the core that has most to do, where cores take bands in turn.
+std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
+  const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
+  if (whole % cores == 0) return whole / cores * of_a_band + rest;
+  return (whole + cores - 1) / cores * of_a_band;
+}
+
 /// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
-/// less often the panels come from memory; but the bands are shared out among the cores, to each as
-/// many where there are more than cores. Bands are of one length, as far as that goes: what is left
-/// over in the last one is guarded.
+/// less often the panels come from memory; but the bands are shared out among the cores, as evenly
+/// as can be. What is left over in the last one is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
                     int cores) {
   constexpr std::int64_t kLeast = 8, kMost = 32;
@@ -198,9 +204,14 @@ int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_
   // One band is shared out by panels of B.
   if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
-  std::int64_t bands = (tiles + longest - 1) / longest;
-  if (bands > cores) bands = (bands + cores - 1) / cores * cores;
-  return static_cast<int>((tiles + bands - 1) / bands);
+  if (cores == 1) {
+    const std::int64_t bands = (tiles + longest - 1) / longest;
+    return static_cast<int>((tiles + bands - 1) / bands);
+  }
+  std::int64_t best = longest;
+  for (std::int64_t length = longest; length >= kLeast; --length)
+    if (most_of_a_core(tiles, length, cores) < most_of_a_core(tiles, best, cores)) best = length;
+  return static_cast<int>(best);
 }
 
 class MatmulSchedule {
