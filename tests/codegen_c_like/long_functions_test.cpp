@@ -45,6 +45,20 @@ TEST(LongFunctionInC, IsDividedAndComputesTheSame) {
     ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected[i]) << i;
 }
 
+// 900 nodes each, more than a part of several statements has.
+TEST(LongFunctionInC, IsDividedWhereEachStatementIsLarge) {
+  constexpr int kCount = 50, kTerms = 150;
+  Kernel k;
+  const Buffer a = k.array({256}, Int(32));
+  IRBuilder ib;
+  for (int n = 0; n < kCount; ++n) {
+    Expr sum = make_int(Int(32), n);
+    for (int t = 0; t < kTerms; ++t) sum = sum + make_load(a, {t}) * (t + 2);
+    ib.emit(make_store(a, sum, {0}));
+  }
+  EXPECT_EQ(count_of(compiled(k, ib.get()).source("c"), "\nPART void f_part"), std::size_t{kCount});
+}
+
 TEST(LongFunctionInC, OfFewStatementsStaysWhole) {
   Kernel k;
   const Buffer a = k.array({64}, Int(32));

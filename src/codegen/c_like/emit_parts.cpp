@@ -10,8 +10,8 @@ using namespace tir;
 
 namespace {
 
-/// Nodes of a part, and what may stay together of a sequence. Inside of loops it is more, since
-/// there the calls may count.
+/// Nodes of a part, and what may stay together of a sequence, or be a part as one statement. Inside
+/// of loops it is more, since there the calls may count.
 constexpr int kPart = 600;
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 8'000;
@@ -22,13 +22,13 @@ void CFunctionEmitter::emit(const Seq& n) {
   // The tasks of a region share loops and meet at barriers: they stay in one function.
   const bool divides =
       sizes_ && !in_region_ &&
-      sizes_->nodes_that_fit(n.stmts, kPart) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);
+      sizes_->nodes_that_fit(n.stmts, kLongest) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);
   if (!divides) {
     for (const Stmt& child : n.stmts) stmt(child);
     return;
   }
   for (const std::span<const Stmt> piece : pieces_of(n.stmts, *sizes_, kPart)) {
-    const bool is_large = sizes_->fits(piece[0], kPart) && sizes_->of(piece[0]) > kPart / 2;
+    const bool is_large = sizes_->fits(piece[0], kLongest) && sizes_->of(piece[0]) > kPart / 2;
     if (piece.size() > 1 || is_large) {
       part(piece);
     } else {

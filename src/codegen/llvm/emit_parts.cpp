@@ -15,8 +15,9 @@ namespace {
 /// Nodes of a part: small enough for LLVM's time to be in proportion, and so large that a call does
 /// not count.
 constexpr int kPart = 400;
-/// What may stay together of a sequence. Inside of loops it is more: there may be a register tile
-/// that is unrolled far, whose sums are kept in registers only as one function.
+/// What may stay together of a sequence, and what one statement may have that is a part alone: it
+/// would not be divided there either. Inside of loops it is more: there may be a register tile that
+/// is unrolled far, whose sums are kept in registers only as one function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
 /// Calls of parts in a row. More become functions again: each call copies what it passes on to
@@ -26,11 +27,11 @@ constexpr std::size_t kMostCalls = 64;
 }  // namespace
 
 void FunctionEmitter::emit(const Seq& n) {
-  const std::int64_t small = computation_.sizes.nodes_that_fit(n.stmts, kPart);
+  const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
   // The tasks of a region share loops and meet at barriers: they stay in one function. So do
   // launches, which know the device.
   const bool divides =
-      small > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ && !device_id_;
+      nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ && !device_id_;
   if (divides) return divide(n.stmts);
   for (const Stmt& s : n.stmts) stmt(s);
 }
@@ -41,7 +42,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   if (pieces.size() > kMostCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
     // One statement alone is a part if it is too large to share one.
-    if (piece.size() > 1 || (sizes.fits(piece[0], kPart) && sizes.of(piece[0]) > kPart / 2)) {
+    if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);
       });
