@@ -13,6 +13,8 @@ using namespace tir;
 
 namespace {
 
+constexpr auto kNobody = [](const Buffer&, const Expr&) {};
+
 class BodyReader {
  public:
   std::optional<VectorBody> read(const Stmt& s) {
@@ -25,7 +27,9 @@ class BodyReader {
     if (const Store* n = s.as<Store>()) return store(*n);
     if (const Let* n = s.as<Let>()) {
       if (n->var.dtype().is_handle() || !is_plain(n->value) || !reads(n->value)) return false;
-      set(lets_, n->var, substitute(n->value, lets_));
+      const Expr value = substitute(n->value, lets_);
+      set(lets_, n->var, value);
+      lets_read_memory_ |= contains<Load>(value);
       return stmt(n->body);
     }
     if (const Seq* n = s.as<Seq>())
@@ -53,23 +57,32 @@ class BodyReader {
     ++body_.stores;
     if (n.indices.size() != 1 || !n.value.dtype().is_vector()) return false;
     if (!is_plain(n.value) || !is_plain(n.indices[0])) return false;
-    if (!access(n.buffer, n.indices[0], true)) return false;
-    if (!reads(n.value) || !reads(n.indices[0])) return false;
     const Expr index = substitute(n.indices[0], lets_);
+    if (!access(n.buffer, index, true) || !reads(n.indices[0])) return false;
     bool reads_target = false;
-    walk(substitute(n.value, lets_), [&](const Load& load) {
-      reads_target |=
-          load.buffer->data.same_as(n.buffer->data) && structural_equal(load.indices[0], index);
-    });
-    if (reads_target) add_sum(n);
+    const auto compare = [&](const Buffer& buffer, const Expr& at) {
+      reads_target |= buffer->data.same_as(n.buffer->data) && structural_equal(at, index);
+    };
+    if (!reads(n.value, compare)) return false;
+    // What lets read at the position is read by this store.
+    if (lets_read_memory_ && !reads_target)
+      walk(substitute(n.value, lets_),
+           [&](const Load& load) { compare(load.buffer, load.indices[0]); });
+    if (reads_target) add_sum(n, index);
     return true;
   }
 
-  /// Notes what an expression reads, wherever it stands: a let reads as well.
-  bool reads(const Expr& e) {
+  /// Notes what an expression reads, wherever it stands: a let reads as well. Calls `on_read` with
+  /// each buffer and position, with the lets inside.
+  bool reads(const Expr& e, FunctionRef<void(const Buffer&, const Expr&)> on_read = kNobody) {
     bool fine = true;
     walk(e, [&](const Load& load) {
-      fine = fine && load.indices.size() == 1 && access(load.buffer, load.indices[0], false);
+      if (!fine) return;
+      fine = load.indices.size() == 1;
+      if (!fine) return;
+      const Expr index = substitute(load.indices[0], lets_);
+      on_read(load.buffer, index);
+      fine = access(load.buffer, index, false);
     });
     return fine;
   }
@@ -100,8 +113,8 @@ class BodyReader {
         [](const ExternCallee& callee) { return callee.pure; });
   }
 
-  bool access(const Buffer& buffer, const Expr& index, bool is_store) {
-    const Expr flat = substitute(index, lets_);
+  /// `flat`: the position, with the lets inside.
+  bool access(const Buffer& buffer, const Expr& flat, bool is_store) {
     if (body_.owns(buffer)) return true;
     if (!flat.dtype().is_vector()) {
       add_access({buffer, flat, 1, is_store});
@@ -130,8 +143,7 @@ class BodyReader {
     body_.accesses.push_back(std::move(access));
   }
 
-  void add_sum(const Store& n) {
-    const Expr index = substitute(n.indices[0], lets_);
+  void add_sum(const Store& n, const Expr& index) {
     std::int64_t additions = 1;
     for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var);
          ++loop)
@@ -156,6 +168,7 @@ class BodyReader {
   /// The loops around the current place.
   std::vector<const For*> around_;
   VarMap lets_;
+  bool lets_read_memory_ = false;
 };
 
 }  // namespace

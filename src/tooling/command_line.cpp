@@ -261,6 +261,23 @@ tir::IRModule PassReports::lower(const std::string& title, const te::Schedule& s
   return module;
 }
 
+codegen::Artifact PassReports::compile(const std::string& title, const te::Schedule& schedule,
+                                       const std::vector<LowerArgument>& args, const Target& target,
+                                       BuildOptions options, SourceLocation where) {
+  double llvm = 0;
+  if (options_.time_passes)
+    options.on_step = [&, other = options.on_step](std::string_view step, double seconds) {
+      if (is_step_of_llvm(step)) llvm += seconds * 1e3;
+      if (other) other(step, seconds);
+    };
+  const auto start = std::chrono::steady_clock::now();
+  codegen::Artifact artifact = tenon::compile(schedule, args, target, options, where);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  if (options_.time_passes)
+    err_ << "compile " << title << ": " << time.count() << " ms, of them LLVM " << llvm << " ms\n";
+  return artifact;
+}
+
 void PassReports::finish() {
   if (options_.time_passes) times_.print(err_);
   std::vector<std::string> idle;

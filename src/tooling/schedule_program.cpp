@@ -99,13 +99,14 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
       print(drawn(te::all_dots(schedule, where)));
       return;
     case Emit::Ll:
-      print(compile(schedule, args, target(), how, where).source("ll"));
+      print(reports_.compile(name, schedule, args, target(), how, where).source("ll"));
       return;
     case Emit::Asm:
-      print(compile(schedule, args, target(), how, where).source("asm"));
+      print(reports_.compile(name, schedule, args, target(), how, where).source("asm"));
       return;
     case Emit::Source: {
-      const codegen::Artifact artifact = compile(schedule, args, target(), how, where);
+      const codegen::Artifact artifact =
+          reports_.compile(name, schedule, args, target(), how, where);
       print(artifact.source(artifact.source_kinds().front()));
       return;
     }

@@ -34,6 +34,10 @@ void StepTimes::print(std::ostream& out) const {
   line("all steps", sum);
 }
 
+bool is_step_of_llvm(std::string_view step) {
+  return step == "optimize-llvm" || step == "generate-code" || step == "load";
+}
+
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
   for (const auto passes : {lowering::lowering_passes(), lowering::fast_math_passes(),

@@ -131,8 +131,8 @@ class Ladder {
   double peak(int threads) const { return threads == 1 ? one_peak_ : all_peak_; }
 
   codegen::Artifact compile(const Step& step) {
-    return tenon::compile(step.schedule, arguments(step), options_.target,
-                          {.name = "matmul", .passes = reports_.watch({}, step.name)});
+    return reports_.compile(step.name, step.schedule, arguments(step), options_.target,
+                            {.name = "matmul", .passes = reports_.watch({}, step.name)});
   }
 
   Profile profile_of(const Step& step) {

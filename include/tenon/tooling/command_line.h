@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/driver/build.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/tooling/profile_run.h"
@@ -90,6 +91,11 @@ class PassReports {
   tir::IRModule lower(const std::string& title, const te::Schedule& schedule,
                       const std::vector<LowerArgument>& args, LowerOptions options = {},
                       SourceLocation where = SourceLocation::current());
+  /// tenon::compile, with options of watch and steps; with --time-passes its whole time is printed
+  /// at once, and LLVM's part of it.
+  codegen::Artifact compile(const std::string& title, const te::Schedule& schedule,
+                            const std::vector<LowerArgument>& args, const Target& target,
+                            BuildOptions options, SourceLocation where = SourceLocation::current());
   /// The table of times, and a word on passes to dump after which did not run.
   void finish();
 

@@ -26,6 +26,9 @@ class StepTimes {
   std::vector<Row> rows_;
 };
 
+/// Whether LLVM does that step of a build, and not the compiler in front of it.
+bool is_step_of_llvm(std::string_view step);
+
 /// The names of all passes, in the order in which they run.
 std::vector<std::string> pass_names();
 

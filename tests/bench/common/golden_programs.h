@@ -1,0 +1,45 @@
+// The programs whose texts are known, for benchmarks of the compiler: the tutorials, each in a
+// process of its own, and the random programs and those of topi, which are here.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#ifdef TENON_HAVE_KNOWN_PROGRAMS
+#include "tests/golden/known_programs.h"
+#endif
+
+namespace tenon::bench {
+
+/// The tutorials about schedules, which are built beside the benchmark that was started as
+/// `program`.
+std::vector<std::filesystem::path> schedule_tutorials(const char* program);
+
+/// What a program wrote to both of its outputs, and whether it ended well.
+struct Output {
+  std::string text;
+  bool is_success;
+};
+
+/// Runs every tutorial with the options, and prints what `row` makes of its output, a line each.
+void print_rows_of(const std::vector<std::filesystem::path>& tutorials, const std::string& options,
+                   const std::function<std::string(const Output& output)>& row);
+
+/// The numbers in front of " ms" in the lines of the output that begin with the word: one from each
+/// line, or several.
+std::vector<std::vector<double>> milliseconds_in(const std::string& output,
+                                                 const std::string& word);
+
+#ifdef TENON_HAVE_KNOWN_PROGRAMS
+/// Calls `f` with each schedule of the programs, and shows how far it is.
+void for_each_schedule(const std::string& what,
+                       const std::vector<known_programs::Program>& programs,
+                       const std::function<void(const known_programs::Lowered&)>& f);
+#endif
+
+/// "random programs: 120 schedules, mean 0.322, at most 1.643"
+std::string summary_of(const std::string& what, const std::vector<double>& milliseconds);
+
+}  // namespace tenon::bench
