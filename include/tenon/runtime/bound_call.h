@@ -26,6 +26,7 @@ struct BoundFunction {
   SourceLocation where;
 };
 
+/// A call with its arguments. A copy is a handle of the same call.
 class BoundCall {
  public:
   /// Throws RuntimeError as a call of the function does for arguments that do not fit. Holds the
