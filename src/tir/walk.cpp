@@ -280,16 +280,17 @@ namespace {
 /// A substitution, which passes by the parts that have none of its variables.
 class Substitution {
  public:
-  /// For a few expressions, or for whole programs, where it pays to look at more of the map first.
-  explicit Substitution(const VarMap& map, std::size_t looked_at = 16) : map_(map) {
+  /// Of how many variables it pays to know the bits first. Programs: as many as there are bits;
+  /// with more, nearly all are set.
+  static constexpr std::size_t kOfExpressions = 16, kOfPrograms = 64;
+
+  explicit Substitution(const VarMap& map, std::size_t looked_at = kOfExpressions) : map_(map) {
     if (map.size() > looked_at) {
       variables_ = ~std::uint64_t{0};
       return;
     }
     for (const auto& [var, value] : map) variables_ |= bit_of_variable(var);
   }
-  /// As many as there are bits: with more, nearly all are set.
-  static constexpr std::size_t kWholeProgram = 64;
 
   Expr operator()(const Expr& e) const {
     if (!concerns(e.node().contents)) return e;
@@ -325,7 +326,7 @@ class Substitution {
 Expr substitute(const Expr& e, const VarMap& map) { return Substitution(map)(e); }
 
 Stmt substitute(const Stmt& s, const VarMap& map) {
-  return Substitution(map, Substitution::kWholeProgram)(s);
+  return Substitution(map, Substitution::kOfPrograms)(s);
 }
 
 Range substitute(const Range& r, const VarMap& map) {

@@ -265,10 +265,12 @@ codegen::Artifact PassReports::compile(const std::string& title, const te::Sched
                                        const std::vector<LowerArgument>& args, const Target& target,
                                        BuildOptions options, SourceLocation where) {
   double llvm = 0;
+  options.passes = watch(options.passes, title);
+  options.on_step = steps();
   if (options_.time_passes)
-    options.on_step = [&, other = options.on_step](std::string_view step, double seconds) {
+    options.on_step = [&, all = options.on_step](std::string_view step, double seconds) {
       if (is_step_of_llvm(step)) llvm += seconds * 1e3;
-      if (other) other(step, seconds);
+      all(step, seconds);
     };
   const auto start = std::chrono::steady_clock::now();
   codegen::Artifact artifact = tenon::compile(schedule, args, target, options, where);

@@ -205,6 +205,7 @@ int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_
   if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
   if (cores == 1) {
+    // With nothing to share out, bands of one length.
     const std::int64_t bands = (tiles + longest - 1) / longest;
     return static_cast<int>((tiles + bands - 1) / bands);
   }

@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "tenon/codegen/compile_options.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/large_statements.h"
 #include "tests/common/occurrences.h"
 
 namespace tenon::codegen {
@@ -50,13 +51,9 @@ TEST(LongFunctionInC, IsDividedWhereEachStatementIsLarge) {
   constexpr int kCount = 50, kTerms = 150;
   Kernel k;
   const Buffer a = k.array({256}, Int(32));
-  IRBuilder ib;
-  for (int n = 0; n < kCount; ++n) {
-    Expr sum = make_int(Int(32), n);
-    for (int t = 0; t < kTerms; ++t) sum = sum + make_load(a, {t}) * (t + 2);
-    ib.emit(make_store(a, sum, {0}));
-  }
-  EXPECT_EQ(count_of(compiled(k, ib.get()).source("c"), "\nPART void f_part"), std::size_t{kCount});
+  EXPECT_EQ(count_of(compiled(k, tenon::testing::large_statements(a, kCount, kTerms)).source("c"),
+                     "\nPART void f_part"),
+            std::size_t{kCount});
 }
 
 TEST(LongFunctionInC, OfFewStatementsStaysWhole) {

@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/large_statements.h"
 #include "tests/common/occurrences.h"
 
 extern "C" __attribute__((visibility("default"), used)) std::int32_t tenon_test_fails_at(
@@ -52,13 +53,9 @@ TEST(LongFunction, of_statements_too_large_to_share_a_part_is_divided) {
   for (const int terms : {40, 150}) {
     Kernel k;
     const Buffer a = k.array({256}, Int(32));
-    IRBuilder ib;
-    for (int n = 0; n < kCount; ++n) {
-      Expr sum = make_int(Int(32), n);
-      for (int t = 0; t < terms; ++t) sum = sum + make_load(a, {t}) * (t + 2);
-      ib.emit(make_store(a, sum, {0}));
-    }
-    EXPECT_GT(count_of(k.source(ib.get(), "ll", {.opt_level = 0}), "define internal"),
+    EXPECT_GT(count_of(k.source(tenon::testing::large_statements(a, kCount, terms), "ll",
+                                {.opt_level = 0}),
+                       "define internal"),
               std::size_t{kCount})
         << terms;
   }

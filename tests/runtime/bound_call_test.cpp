@@ -59,12 +59,7 @@ TEST(BoundCall, TensorsWithoutStridesHaveThemInEachCall) {
   DLTensor tensor = memory.dl_tensor();
   tensor.strides = nullptr;
   std::vector<std::int64_t> strides;
-  const auto keep_strides = [&](const TenonValue* values, const std::int32_t*, std::int32_t) {
-    const auto* given = static_cast<const DLTensor*>(values[0].p);
-    strides.assign(given->strides, given->strides + given->ndim);
-    return std::int32_t{kTenonOk};
-  };
-  const BoundCall call(make("f", {{"A", floats({3, 4})}}, keep_strides), &tensor);
+  const BoundCall call(make("f", {{"A", floats({3, 4})}}, keep_strides(strides)), &tensor);
   for (int n = 0; n < 2; ++n) {
     strides.clear();
     call();

@@ -28,6 +28,15 @@ inline std::int32_t succeed(const TenonValue*, const std::int32_t*, std::int32_t
   return kTenonOk;
 }
 
+/// Keeps the strides that its first argument, an array, has.
+inline Function::PackedCall keep_strides(std::vector<std::int64_t>& strides) {
+  return [&strides](const TenonValue* values, const std::int32_t*, std::int32_t) {
+    const auto* given = static_cast<const DLTensor*>(values[0].p);
+    strides.assign(given->strides, given->strides + given->ndim);
+    return std::int32_t{kTenonOk};
+  };
+}
+
 inline NDArray array(NDArray::Shape shape, DataType dtype = Float(32)) {
   return NDArray::zeros(std::move(shape), dtype);
 }

@@ -31,12 +31,7 @@ TEST(KnownArrays, ATensorWithoutStridesIsCompact) {
   DLTensor tensor = memory.dl_tensor();
   tensor.strides = nullptr;
   std::vector<std::int64_t> strides;
-  const auto keep_strides = [&](const TenonValue* values, const std::int32_t*, std::int32_t) {
-    const auto* given = static_cast<const DLTensor*>(values[0].p);
-    strides.assign(given->strides, given->strides + given->ndim);
-    return std::int32_t{kTenonOk};
-  };
-  make("f", {{"A", floats({3, 4})}}, keep_strides)(&tensor);
+  make("f", {{"A", floats({3, 4})}}, keep_strides(strides))(&tensor);
   EXPECT_EQ(strides, (std::vector<std::int64_t>{4, 1}));
 }
 

@@ -91,8 +91,8 @@ class PassReports {
   tir::IRModule lower(const std::string& title, const te::Schedule& schedule,
                       const std::vector<LowerArgument>& args, LowerOptions options = {},
                       SourceLocation where = SourceLocation::current());
-  /// tenon::compile, with options of watch and steps; with --time-passes its whole time is printed
-  /// at once, and LLVM's part of it.
+  /// tenon::compile, watched; with --time-passes its whole time is printed at once, and LLVM's part
+  /// of it.
   codegen::Artifact compile(const std::string& title, const te::Schedule& schedule,
                             const std::vector<LowerArgument>& args, const Target& target,
                             BuildOptions options, SourceLocation where = SourceLocation::current());
