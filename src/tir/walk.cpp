@@ -280,8 +280,7 @@ namespace {
 /// A substitution, which passes by the parts that have none of its variables.
 class Substitution {
  public:
-  /// Of how many variables it pays to know the bits first. Programs: as many as there are bits;
-  /// with more, nearly all are set.
+  /// Of how many variables it pays to know the bits first: of more than 64, nearly all are set.
   static constexpr std::size_t kOfExpressions = 16, kOfPrograms = 64;
 
   explicit Substitution(const VarMap& map, std::size_t looked_at = kOfExpressions) : map_(map) {
