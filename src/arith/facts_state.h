@@ -87,6 +87,10 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   /// Where much is simplified under these facts, and nothing is remembered for longer.
   std::unique_ptr<RewriteMemory> rewrites;
 
+  /// For each bit, those of the values of such variables, which take their place; null as long as
+  /// none has one.
+  std::unique_ptr<std::array<std::uint64_t, 64>> values;
+
   /// Of what visits under these facts have given; null if nothing is remembered.
   RewriteMemory* memory() const;
   /// Stands for all that is known of the variables of `e`: where it is the same, so are the facts
@@ -124,13 +128,10 @@ struct __attribute__((visibility("hidden"))) Facts::State {
 
   /// For each bit of ExprNode::variables, the sum of the marks of the facts with such variables.
   std::array<std::uint64_t, 64> known{};
-  /// For each bit, those of the values of such variables, which take their place; null as long as
-  /// none has one.
-  std::unique_ptr<std::array<std::uint64_t, 64>> values;
 };
 
 /// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.
-class Assumption {
+class __attribute__((visibility("hidden"))) Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
   /// Assumes a simplified condition that says nothing of integers.

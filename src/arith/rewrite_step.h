@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "arith/facts_state.h"
+#include "arith/normal_sum.h"
 
 namespace tenon::arith {
 
@@ -46,8 +47,9 @@ inline constexpr int kMaxRewriteDepth = 5;
 template <class F>
 Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
                 const F& simplify) {
-  if (!context.memory || tir::is_constant(e) || e.as<tir::VarNode>()) return simplify();
   const Facts::State& state = context.facts.state();
+  if (is_normal_sum(e, state)) return e;
+  if (!context.memory || tir::is_constant(e) || e.as<tir::VarNode>()) return simplify();
   const std::uint64_t known = state.known_of(e);
   const RewriteMemory::Visit* visit = context.memory->find(e, step, known);
   if (visit && context.depth + visit->depth <= kMaxRewriteDepth) {

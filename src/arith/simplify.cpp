@@ -1,6 +1,7 @@
 #include "tenon/arith/simplify.h"
 
 #include "arith/facts_state.h"
+#include "arith/normal_sum.h"
 #include "arith/rewrite_step.h"
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/compare.h"
@@ -45,6 +46,7 @@ class MemoryForLarge {
 }  // namespace
 
 Expr rewrite_simplify(const Expr& e, const Facts& facts) {
+  if (is_normal_sum(e, facts.state())) return e;
   const MemoryForLarge memory(e, facts);
   RewriteContext context(facts);
   Expr result = e;
@@ -60,6 +62,7 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
 }
 
 Expr simplify(const Expr& e, const Facts& facts, int rounds) {
+  if (is_normal_sum(e, facts.state())) return e;
   Expr result = e;
   for (int step = 0; step < rounds; ++step) {
     if (result.as<IntImm>()) return result;
