@@ -208,8 +208,10 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
-    const std::optional<SymbolicBox> symbolic = symbolic_box_of(stage.op, bounds);
     const std::optional<Box> box = box_of(stage.op, bounds);
+    // Of symbols it is only known that they are wholly outside in the end.
+    const std::optional<SymbolicBox> symbolic =
+        refused == Outside::Wholly ? std::nullopt : symbolic_box_of(stage.op, bounds);
     if (!box && !symbolic) continue;
     const ReadChecker checker(stage.op, box, symbolic.value_or(SymbolicBox{}), refused);
     for (const Expr& body : compute->body) checker.visit(body);

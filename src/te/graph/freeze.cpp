@@ -109,8 +109,8 @@ class GraphBuilder {
       graph_.output_readers_.push_back(std::move(outputs));
       for (const Tensor& input : op.inputs()) {
         const std::optional<StageId> producer = graph_.find(input.op());
-        internal_check(producer && *producer < id,
-                       "a stage before the stage `" + input.name() + "` that it reads");
+        if (!producer || !(*producer < id))
+          internal_error("a stage before the stage `" + input.name() + "` that it reads");
         boost::add_edge(id.index(), producer->index(), reads);
         auto& readers = graph_.output_readers_[producer->index()];
         readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);

@@ -4,6 +4,7 @@
 
 #include "te/graph/thread_scope.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/dense_map.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -85,9 +86,9 @@ class Lowering {
   Expr operator()(const Expr& e) {
     if (e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>()) return e;
     if (e.as<VarNode>()) return variable(e);
-    if (auto known = done_.find(&e.node()); known != done_.end()) return known->second;
+    if (const Expr* known = done_.find(&e.node())) return *known;
     Expr result = rebuilt(e);
-    done_.emplace(&e.node(), result);
+    done_.try_emplace(&e.node(), result);
     return result;
   }
 
@@ -116,7 +117,7 @@ class Lowering {
   const VarMap& values_;
   const VarMap& defined_;
   /// Inlining makes expressions share parts; each is rebuilt once.
-  std::unordered_map<const ExprNode*, Expr> done_;
+  DenseMap<const ExprNode*, Expr> done_;
 };
 
 }  // namespace

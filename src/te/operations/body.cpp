@@ -65,44 +65,30 @@ std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
 }
 
 Expr LoadRewriter::operator()(const Expr& e) {
-  if (auto known = done_.find(&e.node()); known != done_.end()) return known->second;
+  if (const Expr* known = done_.find(&e.node())) return *known;
   Expr result = tir::map_children(e, [this](const Expr& child) { return (*this)(child); });
   if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
     if (std::optional<Expr> replacement = replace_(*load)) result = *std::move(replacement);
-  done_.emplace(&e.node(), result);
+  done_.try_emplace(&e.node(), result);
   return result;
 }
 
 namespace {
 
-bool contains_reduction(const Expr& e, std::unordered_set<const tir::ExprNode*>& seen) {
-  if (!seen.insert(&e.node()).second) return false;
-  if (e.as<tir::Reduce>()) return true;
-  bool found = false;
-  tir::for_each_child(e,
-                      [&](const Expr& child) { found = found || contains_reduction(child, seen); });
-  return found;
-}
-
 std::size_t tree_size(const Expr& e, std::size_t limit,
-                      std::unordered_map<const tir::ExprNode*, std::size_t>& sizes) {
-  if (auto known = sizes.find(&e.node()); known != sizes.end()) return known->second;
+                      DenseMap<const tir::ExprNode*, std::size_t>& sizes) {
+  if (const std::size_t* known = sizes.find(&e.node())) return *known;
   std::size_t size = 1;
   tir::for_each_child(
       e, [&](const Expr& child) { size = std::min(limit, size + tree_size(child, limit, sizes)); });
-  sizes.emplace(&e.node(), size);
+  sizes.try_emplace(&e.node(), size);
   return size;
 }
 
 }  // namespace
 
-bool contains_reduction(const Expr& e) {
-  std::unordered_set<const tir::ExprNode*> seen;
-  return contains_reduction(e, seen);
-}
-
 std::size_t tree_size(const Expr& e, std::size_t limit) {
-  std::unordered_map<const tir::ExprNode*, std::size_t> sizes;
+  DenseMap<const tir::ExprNode*, std::size_t> sizes;
   return tree_size(e, limit, sizes);
 }
 
@@ -113,10 +99,11 @@ void TensorCollector::add(const Tensor& tensor) {
 }
 
 void TensorCollector::visit(const Expr& e) {
-  if (!seen_.insert(&e.node()).second) return;
+  if (tir::is_constant(e) || e.as<tir::VarNode>() || !seen_.try_emplace(&e.node(), true).second)
+    return;
   if (const tir::Reduce* reduce = e.as<tir::Reduce>()) {
     const ReduceNode& r = *reduce->reduction;
-    if (!seen_reductions_.insert(&r).second) return;
+    if (!seen_reductions_.try_emplace(&r, true).second) return;
     for (const IterVar& axis : r.axis) {
       if (!axis.dom()) continue;
       visit(axis.dom()->min);

@@ -2,9 +2,7 @@
 // one reduction.
 #pragma once
 
-#include <unordered_map>
-#include <unordered_set>
-
+#include "tenon/support/dense_map.h"
 #include "tenon/te/operation.h"
 #include "tenon/tir/walk.h"
 
@@ -34,11 +32,8 @@ class LoadRewriter {
 
  private:
   Replace replace_;
-  std::unordered_map<const tir::ExprNode*, Expr> done_;
+  DenseMap<const tir::ExprNode*, Expr> done_;
 };
-
-/// Whether the expression is a reduction or has one inside.
-bool contains_reduction(const Expr& e);
 
 /// Nodes of the written-out tree, saturating at `limit`; takes time in proportion to the shared
 /// graph.
@@ -53,8 +48,8 @@ class TensorCollector {
   void visit(const Expr& e);
 
  private:
-  std::unordered_set<const tir::ExprNode*> seen_;
-  std::unordered_set<const tir::ReduceNode*> seen_reductions_;
+  DenseMap<const tir::ExprNode*, bool> seen_;
+  DenseMap<const tir::ReduceNode*, bool> seen_reductions_;
 };
 
 }  // namespace tenon::te

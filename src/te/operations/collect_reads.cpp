@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "tenon/support/dense_map.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
@@ -22,7 +22,7 @@ bool same_indices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 class ReadCollector {
  public:
   void visit(const Expr& e) {
-    if (!visited_.insert(&e.node()).second) return;
+    if (is_constant(e) || e.as<VarNode>() || !visited_.try_emplace(&e.node(), true).second) return;
     for_each_child(e, [&](const Expr& child) { visit(child); });
     if (const ProducerLoad* load = e.as<ProducerLoad>()) add(*load);
   }
@@ -46,7 +46,7 @@ class ReadCollector {
              (static_cast<std::size_t>(key.second) * 0x9e3779b9u);
     }
   };
-  std::unordered_set<const ExprNode*> visited_;
+  DenseMap<const ExprNode*, bool> visited_;
   std::unordered_map<std::pair<const void*, int>, std::size_t, HashKey> place_;
   std::vector<TensorReads> reads_;
 };

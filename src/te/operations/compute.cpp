@@ -4,6 +4,7 @@
 #include "te/operations/tag_scope.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::te {
 
@@ -16,10 +17,10 @@ void check_no_reduction_inside(const std::string& what, const Expr& body,
                                const SourceLocation& where) {
   bool nested = false;
   if (body.as<tir::Reduce>()) {
-    tir::for_each_child(body,
-                        [&](const Expr& child) { nested = nested || contains_reduction(child); });
+    tir::for_each_child(
+        body, [&](const Expr& child) { nested = nested || tir::contains<tir::Reduce>(child); });
   } else {
-    nested = contains_reduction(body);
+    nested = tir::contains<tir::Reduce>(body);
   }
   if (nested)
     throw TypeError(
@@ -158,7 +159,7 @@ IterVar reduce_axis(Range range, Name name, SourceLocation where) {
                           "` of type " + end.dtype().str(),
                       where);
   for (const Expr& end : {range.min, range.extent})
-    if (contains_reduction(end))
+    if (tir::contains<tir::Reduce>(end))
       throw TypeError(what + ": the range holds a reduction; compute it first, and read that",
                       where);
   if (auto extent = tir::constant_int(range.extent); extent && *extent < 0)

@@ -6,6 +6,7 @@
 #include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -39,7 +40,7 @@ void check_shape(std::vector<Expr>& shape, const std::string& what, const Source
       throw TypeError(what + ": extent " + std::to_string(n) + " must be an integer, got `" +
                           tir::print_expr(extent) + "` of type " + extent.dtype().str(),
                       where);
-    if (contains_reduction(extent))
+    if (tir::contains<tir::Reduce>(extent))
       throw TypeError(what + ": extent " + std::to_string(n) +
                           " is a reduction; compute it first, and pass its "
                           "value as a variable",

@@ -4,6 +4,7 @@
 
 #include "te/operations/body.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::te {
 
@@ -43,7 +44,7 @@ void check_axes(const std::string& name, std::span<const IterVar> axes,
 
 void check_is_simple(const std::string& name, const Expr& e, const char* what,
                      const SourceLocation& where) {
-  if (contains_reduction(e))
+  if (tir::contains<tir::Reduce>(e))
     throw TypeError(
         name + ": the " + what +
             " is or holds itself a reduction, which must be the whole body of an operation; "

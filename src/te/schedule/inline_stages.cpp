@@ -48,11 +48,11 @@ class Expander {
   /// What the variables of the body at hand stand for, and what is done already.
   struct Frame {
     tir::VarMap axes;
-    std::unordered_map<const tir::ExprNode*, Expr> done;
+    DenseMap<const tir::ExprNode*, Expr> done;
   };
 
   Expr visit(const Expr& e, Frame& frame) {
-    if (auto known = frame.done.find(&e.node()); known != frame.done.end()) return known->second;
+    if (const Expr* known = frame.done.find(&e.node())) return *known;
     spend();
     Expr result = e;
     if (e.as<tir::VarNode>()) {
@@ -62,15 +62,15 @@ class Expander {
       if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
         result = read(*load, result);
     }
-    frame.done.emplace(&e.node(), result);
+    frame.done.try_emplace(&e.node(), result);
     return result;
   }
 
   Expr read(const tir::ProducerLoad& load, const Expr& self) {
     const Tensor tensor = Tensor::of(load);
     const std::optional<StageOutput> output = schedule_.find(tensor);
-    internal_check(output.has_value(),
-                   "a read of tensor `" + tensor.name() + "`, which no stage computes");
+    if (!output)
+      internal_error("a read of tensor `" + tensor.name() + "`, which no stage computes");
     if (is_inlined_[output->stage.index()]) return expand(output->stage, load.indices);
     const Tensor present = schedule_.tensor(*output);
     return present.same_as(tensor) ? self

@@ -147,8 +147,8 @@ void ScheduleData::register_op(StageNumber number) {
   reads.clear();
   for (const Tensor& input : op.inputs()) {
     const std::optional<StageOutput> output = find(input);
-    internal_check(output.has_value(),
-                   "a stage reads tensor `" + input.name() + "`, which no stage computes");
+    if (!output)
+      internal_error("a stage reads tensor `" + input.name() + "`, which no stage computes");
     reads.push_back(*output);
     readers_[output->stage.index()].insert(number);
   }
