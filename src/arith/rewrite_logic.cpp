@@ -1,4 +1,5 @@
 #include "arith/facts_state.h"
+#include "arith/normal_sum.h"
 #include "arith/rewrite_rules.h"
 #include "arith/rules/tables.h"
 #include "tenon/tir/walk.h"
@@ -12,10 +13,18 @@ namespace {
 
 enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
 
+/// Whether nothing in `a - b` cancels: a normal sum without a constant, less a constant.
+bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
+  if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
+  const Binary* sum = a.as<Binary>();
+  return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
+}
+
 /// How a lies to b, as far as the constant bounds and the modular set of their simplified
 /// difference tell.
 Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
-  const Expr difference = context.visit(fold(BinaryOp::Sub, a, b));
+  Expr difference = fold(BinaryOp::Sub, a, b);
+  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
   const Bound bound = bound_of(difference, context.facts.state());
   if (bound.is_exactly(0)) return Order::Equal;
   if (bound.min > 0) return Order::Greater;
