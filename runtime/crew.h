@@ -7,19 +7,24 @@
 
 #include <oneapi/tbb/task_arena.h>
 
+#include "runtime/standby.h"
+
 namespace tenon::runtime {
 
 class Crew {
  public:
-  explicit Crew(int threads);
+  /// Whether there is a processor for each.
+  Crew(int threads, bool has_processors);
 
   int threads() const { return threads_; }
   /// Not for a crew of one: it has no use for an arena, and makes none.
   tbb::task_arena& arena() { return *arena_; }
+  Standby& standby() { return *standby_; }
 
  private:
   int threads_;
   std::optional<tbb::task_arena> arena_;
+  std::optional<Standby> standby_;
 };
 
 /// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of

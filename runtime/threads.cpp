@@ -64,15 +64,14 @@ class Setting {
     pthread_atfork(nullptr, nullptr, [] { in_child = true; });
   }
 
-  static int default_num_threads() {
+  int default_num_threads() const {
     const char* variable = std::getenv("TENON_NUM_THREADS");
-    return variable != nullptr && *variable != 0 ? parse_num_threads(variable)
-                                                 : processors_of_this_process();
+    return variable != nullptr && *variable != 0 ? parse_num_threads(variable) : processors_;
   }
 
   Crew& crew_of(int threads) {
     allow(threads);
-    return crews_.try_emplace(threads, threads).first->second;
+    return crews_.try_emplace(threads, threads, threads <= processors_).first->second;
   }
 
   /// TBB starts no more threads than there are processors unless told so. Of several such controls
@@ -87,9 +86,10 @@ class Setting {
 
   static inline std::atomic<bool> in_child = false;
 
+  const int processors_ = processors_of_this_process();
   const int default_;
   std::mutex mutex_;
-  Crew alone_ = Crew(1);
+  Crew alone_ = Crew(1, true);
   std::map<int, Crew> crews_;
   int allowed_ = tbb::info::default_concurrency();
   std::optional<tbb::global_control> more_threads_;
@@ -98,8 +98,10 @@ class Setting {
 
 }  // namespace
 
-Crew::Crew(int threads) : threads_(threads) {
-  if (threads > 1) arena_.emplace(threads);
+Crew::Crew(int threads, bool has_processors) : threads_(threads) {
+  if (threads == 1) return;
+  arena_.emplace(threads);
+  standby_.emplace(*arena_, threads, has_processors);
 }
 
 Crew& current_crew() { return Setting::instance().crew(); }

@@ -49,7 +49,7 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-constexpr double kLeastElements = 1 << 18;
+constexpr double kLeastElements = 1 << 17;
 
 }  // namespace
 

@@ -166,6 +166,29 @@ TEST_F(ParallelFor, AnErrorOfAnInnerLoopReachesTheCaller) {
   }
 }
 
+TEST_F(ParallelFor, AnInnerLoopStopsWhenTheOuterHasFailed) {
+  constexpr int kMany = 10'000;
+  set_num_threads(2);
+  std::atomic<bool> has_begun = false;
+  std::atomic<int> ran = 0, inner = kTenonOk;
+  const std::int32_t outer = parallel_for_status(0, 2, [&](std::int64_t i) -> std::int32_t {
+    if (i == 0) {
+      const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (!has_begun && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+      return 3;
+    }
+    inner = parallel_for(0, kMany, [&](std::int64_t) {
+      has_begun = true;
+      ++ran;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    return inner;
+  });
+  EXPECT_EQ(outer, 3);
+  EXPECT_EQ(inner, kTenonCancelled);
+  EXPECT_LT(ran, kMany);
+}
+
 TEST_F(ParallelFor, AStatusWithoutAMessageGetsOne) {
   set_num_threads(2);
   EXPECT_EQ(parallel_for_status(0, 8, [](std::int64_t) { return 9; }), 9);

@@ -1,0 +1,99 @@
+#include "runtime/standby.h"
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <chrono>
+#include <thread>
+
+namespace tenon::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Calls f until it gives true; false after a time in which even a busy machine would have got
+/// there.
+template <class F>
+bool in_the_end(const F& f) {
+  const Clock::time_point give_up = Clock::now() + std::chrono::seconds(20);
+  while (!f())
+    if (Clock::now() > give_up) return false;
+  return true;
+}
+
+struct StandbyTest : ::testing::Test {
+  /// How many take part in a run, of which each waits a moment for so many.
+  static int join(Standby& standby, int others, std::chrono::microseconds moment) {
+    std::atomic<int> joined = 0;
+    EXPECT_TRUE(standby.run(others, [&] {
+      ++joined;
+      const Clock::time_point end = Clock::now() + moment;
+      while (joined <= others && Clock::now() < end) std::this_thread::yield();
+    }));
+    return joined;
+  }
+};
+
+TEST_F(StandbyTest, OthersTakePart) {
+  tbb::task_arena arena(3);
+  Standby standby(arena, 3, true);
+  EXPECT_TRUE(in_the_end([&] { return join(standby, 2, std::chrono::seconds(1)) == 3; }));
+}
+
+TEST_F(StandbyTest, NoMoreTakePartThanThereAreThreads) {
+  tbb::task_arena arena(2);
+  Standby standby(arena, 2, true);
+  for (int run = 0; run < 1000; ++run)
+    ASSERT_LE(join(standby, 7, std::chrono::microseconds(20)), 2);
+}
+
+TEST_F(StandbyTest, RunEndsAfterAllThatTakePart) {
+  tbb::task_arena arena(4);
+  Standby standby(arena, 4, true);
+  for (int run = 0; run < 1000; ++run) {
+    std::atomic<int> inside = 0;
+    standby.run(3, [&] {
+      ++inside;
+      std::this_thread::sleep_for(std::chrono::microseconds(10));
+      --inside;
+    });
+    ASSERT_EQ(inside, 0);
+  }
+}
+
+TEST_F(StandbyTest, ServesOneCallerAtATime) {
+  tbb::task_arena arena(2);
+  Standby standby(arena, 2, true);
+  bool is_served = true;
+  standby.run(0, [&] { std::thread([&] { is_served = standby.run(1, [] {}); }).join(); });
+  EXPECT_FALSE(is_served);
+  EXPECT_TRUE(standby.run(0, [] {}));
+}
+
+/// Whether a loop of TBB gets both threads of the arena.
+bool has_both(tbb::task_arena& arena) {
+  std::atomic<int> inside = 0;
+  std::atomic<bool> together = false;
+  arena.execute([&] {
+    tbb::parallel_for(0, 2, [&](int) {
+      if (++inside == 2) together = true;
+      const Clock::time_point end = Clock::now() + std::chrono::milliseconds(100);
+      while (!together && Clock::now() < end) std::this_thread::yield();
+    });
+  });
+  return together;
+}
+
+TEST_F(StandbyTest, ThreadsGoBackToTbb) {
+  for (const bool stay : {true, false}) {
+    tbb::task_arena two(2);
+    Standby standby(two, 2, stay);
+    EXPECT_TRUE(in_the_end([&] { return join(standby, 1, std::chrono::seconds(1)) == 2; }));
+    EXPECT_TRUE(in_the_end([&] { return has_both(two); }));
+    standby.dismiss();
+    EXPECT_TRUE(in_the_end([&] { return join(standby, 1, std::chrono::seconds(1)) == 2; }));
+  }
+}
+
+}  // namespace
+}  // namespace tenon::runtime
