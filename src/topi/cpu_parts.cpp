@@ -49,6 +49,7 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
+/// Of so many, a half takes longer than the start of a loop, and not so long that it would matter.
 constexpr double kLeastElements = 1 << 17;
 
 }  // namespace
