@@ -14,6 +14,9 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target);
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
+/// False, and nothing is changed, if others read what it is computed from.
+bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target);
+
 // These look first whether the tensor is what they are for: false if not, and nothing is changed.
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target);
@@ -24,6 +27,8 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
 bool is_core(const Tensor& x);
 /// conv2d_nchw, group_conv2d_nchw, conv2d_nhwc.
 bool is_convolution(const Tensor& x);
+/// conv2d_winograd_nchw.
+bool is_winograd(const Tensor& x);
 /// depthwise_conv2d_nchw, and the reductions of pooling.
 bool is_windowed(const Tensor& x);
 

@@ -11,7 +11,9 @@ namespace tenon::topi {
 
 namespace cpu {
 
-bool is_core(const Tensor& x) { return is_product(x) || is_convolution(x) || is_windowed(x); }
+bool is_core(const Tensor& x) {
+  return is_product(x) || is_convolution(x) || is_winograd(x) || is_windowed(x);
+}
 
 namespace {
 
@@ -21,6 +23,9 @@ void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
     return arrange_matmul(s, *product, target);
   if (const std::optional<Request> convolution = find_request(s, out, is_convolution))
     return arrange_conv2d(s, *convolution, target);
+  if (const std::optional<Request> winograd = find_request(s, out, is_winograd);
+      winograd && arrange_winograd(s, *winograd, target))
+    return;
   if (const std::optional<Request> windows = find_request(s, out, is_windowed))
     return arrange_windows(s, *windows, target);
   if (arrange_attention(s, out, target)) return;

@@ -13,6 +13,7 @@
 
 #include "tenon/te/schedule.h"
 #include "tenon/tir/target.h"
+#include "tenon/topi/nn.h"
 
 #pragma GCC visibility push(default)
 
@@ -42,6 +43,22 @@ te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
 /// which are laid out in blocks for that; of short reductions, some filters by vectors of places.
 te::Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
+
+/// For conv2d_winograd_nchw, and maps of its elements. Inputs, filters and products are transformed
+/// by vectors of channels and filters, and multiplied by tiles of sums that stay in registers. With
+/// many tiles, filters are transformed first and then, block by block, some rows of tiles, whose
+/// inputs and products stay in the second cache; with fewer tiles than filters, inputs first and
+/// then blocks of filters.
+te::Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
+                                      SourceLocation where = SourceLocation::current());
+
+/// conv2d_nchw in the form that takes the least time, its schedule included, by what extents and
+/// target say: conv2d_nchw itself, or conv2d_winograd_nchw with tiles of 2 or 4 where that can be
+/// (kernels of 3 x 3 that move by one place, images of constant extents, float32 or float64), which
+/// rounds otherwise. Errors are those of conv2d_nchw.
+Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
+                           ConvolutionOptions options = {},
+                           SourceLocation where = SourceLocation::current());
 
 /// For depthwise_conv2d_nchw, max_pool2d and avg_pool2d, and maps of their elements: some rows of
 /// vectors at once, for which what neighbouring windows share is read once. A channel's padding is
