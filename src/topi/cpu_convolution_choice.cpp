@@ -52,7 +52,7 @@ double rounded_up(double value, int multiple) { return std::ceil(value / multipl
 
 /// What a form takes beside the products: for each channel of a filter, each channel of a tile and
 /// each filter of a tile. Here and below, in multiplications that are added up, at the speed that
-/// products have: fitted to the times of 60 shapes on a Zen 4 (tests/bench/README.md).
+/// products have: fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
 struct Transforms {
   int tile;
   double of_filter, of_input, of_result;

@@ -33,7 +33,8 @@ std::string key_of(const std::string& name) {
 std::optional<std::string> Result::best_peer() const {
   std::optional<std::string> best;
   for (const auto& [name, time] : seconds)
-    if (name != kTenon && name != kCopy && (!best || time < seconds.at(*best))) best = name;
+    if (!name.starts_with(kTenon) && name != kCopy && (!best || time < seconds.at(*best)))
+      best = name;
   return best;
 }
 

@@ -10,6 +10,7 @@ namespace tenon::bench {
 
 using Json = nlohmann::ordered_json;
 
+/// Who begins with it is no library: "Tenon-direct" is another way of Tenon's.
 inline constexpr const char* kTenon = "Tenon";
 inline constexpr const char* kCopy = "copy";
 
