@@ -21,6 +21,7 @@ bool arrange_winograd(const Schedule& s, const Request& request, const TargetFac
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target);
+bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
 /// Matmul, dense or batch_matmul; a convolution; windows of each channel.

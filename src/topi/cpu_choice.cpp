@@ -28,7 +28,7 @@ void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
     return;
   if (const std::optional<Request> windows = find_request(s, out, is_windowed))
     return arrange_windows(s, *windows, target);
-  if (arrange_attention(s, out, target)) return;
+  if (arrange_attention(s, out, target) || arrange_running_sums(s, out, target)) return;
   if (out.op().reduce_axis().empty() ? arrange_rows(s, out, target)
                                      : arrange_reduction(s, out, target))
     return;

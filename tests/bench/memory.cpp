@@ -10,6 +10,8 @@
 #include <tenon/topi/elementwise.h>
 #include <tenon/topi/nn.h>
 #include <tenon/topi/reduction.h>
+#include <tenon/topi/scan.h>
+#include <tenon/topi/schedule.h>
 #include <tenon/topi/transform.h>
 #include <tenon/topi/transformer.h>
 
@@ -41,6 +43,8 @@ struct Work {
   te::Schedule (*schedule)(const te::Tensor& out, const tir::TargetFacts& target);
   te::Tensor (*declare)(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta);
   std::vector<std::pair<const char*, bench::Call>> (*peers)(const Arrays& a);
+  /// All elements in one row, without a second dimension.
+  bool is_flat = false;
 };
 
 using Shape = std::vector<std::int64_t>;
@@ -70,6 +74,24 @@ te::Schedule elementwise(const te::Tensor& out, const tir::TargetFacts& target) 
 }
 te::Schedule transpose(const te::Tensor& out, const tir::TargetFacts& target) {
   return topi::cpu::schedule_transpose(out, target);
+}
+
+te::Schedule as_chosen(const te::Tensor& out, const tir::TargetFacts& target) {
+  const te::Schedule s = te::create_schedule(out);
+  topi::schedule(s, {out}, target);
+  return s;
+}
+
+/// In double precision: added up one after the other in float, from 2^24 on numbers below 1 would
+/// be lost.
+bench::Call running_sums(const Arrays& a) {
+  const float* const x = a.x.data<float>();
+  float* const sums = a.theirs.data<float>();
+  const std::int64_t count = std::int64_t{a.rows} * a.columns;
+  return [=] {
+    double sum = 0;
+    for (std::int64_t n = 0; n < count; ++n) sums[n] = static_cast<float>(sum += x[n]);
+  };
 }
 
 const auto kSame = [](std::int64_t m, std::int64_t n) { return Shape{m, n}; };
@@ -119,6 +141,14 @@ const std::vector<Work> kWorks = {
                                                    a.gamma.data<float>(), a.beta.data<float>(),
                                                    a.theirs.data<float>())}};
      }},
+    {"cumsum", 2, [](std::int64_t m, std::int64_t n) { return Shape{m * n}; }, as_chosen,
+     [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) {
+       return topi::cumsum(x, 0, {.block = 32});
+     },
+     [](const Arrays& a) -> std::vector<std::pair<const char*, bench::Call>> {
+       return {{"loop", running_sums(a)}};
+     },
+     true},
 };
 
 struct Size {
@@ -131,14 +161,15 @@ std::vector<bench::Contest> contests_of(const Work& work, const Size& size,
                                         const bench::Settings& settings) {
   const int rows = size.rows(), columns = size.columns();
   const auto empty = [&] { return NDArray::zeros(work.result(rows, columns), Float(32)); };
+  const Shape shape = work.is_flat ? Shape{std::int64_t{rows} * columns} : Shape{rows, columns};
   const Arrays arrays{rows,
                       columns,
-                      NDArray::random({rows, columns}, Float(32)),
+                      NDArray::random(shape, Float(32)),
                       NDArray::random({columns}, Float(32)),
                       NDArray::random({columns}, Float(32)),
                       empty(),
                       empty()};
-  const te::Tensor X = te::placeholder({rows, columns}, "X"),
+  const te::Tensor X = te::placeholder(std::vector<te::Expr>(shape.begin(), shape.end()), "X"),
                    Gamma = te::placeholder({columns}, "Gamma"),
                    Beta = te::placeholder({columns}, "Beta");
   const te::Tensor Y = work.declare(X, Gamma, Beta);

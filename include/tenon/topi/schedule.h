@@ -17,7 +17,8 @@ namespace tenon::topi {
 /// Arranges the stages that no primitive has touched, from the outputs back, each with what it can
 /// be computed together with: products and convolutions with the maps behind them, attention,
 /// operators on rows, reductions, transpositions, maps with those in front of them (topi/cpu.h says
-/// how). A step of a scan is computed by vectors; extern operations stay as they are.
+/// how). A step of a scan is computed by vectors, and running sums by blocks as many blocks at a
+/// time as a vector has elements; extern operations stay as they are.
 ///
 /// For processors. ScheduleError for a device's target, for which topi/gpu.h has schedules of
 /// single operators, and for a tensor that the schedule does not compute.
