@@ -8,6 +8,7 @@
 #include "tenon/driver/lower.h"
 #include "tenon/driver/target.h"
 #include "tenon/te/relation.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/broadcast.h"
 #include "tenon/topi/convolution.h"
 #include "tenon/topi/cpu.h"
@@ -214,16 +215,21 @@ TEST(CpuConvolution, OfGroupsAndOfChannelsSideBySide) {
   }
 }
 
-/// The loops of a convolution of 3 x 3 with bias and relu whose rows have so many results, for 32
-/// registers of 512 bits.
-std::string loops_of_layer(int width) {
+/// A convolution of 3 x 3 with bias and relu whose rows have so many results, for 32 registers of
+/// 512 bits.
+tir::IRModule layer(int width, int filters, const LowerOptions& options) {
   te::Tensor X = te::placeholder({1, 16, 9, width + 2}, "X"),
-             K = te::placeholder({32, 16, 3, 3}, "K"), Bias = te::placeholder({32, 1, 1}, "Bias");
+             K = te::placeholder({filters, 16, 3, 3}, "K"),
+             Bias = te::placeholder({filters, 1, 1}, "Bias");
   te::Tensor Y = topi::relu(topi::add(topi::conv2d_nchw(X, K), Bias), "Y");
   tir::TargetFacts target = Target("llvm").facts();
   target.vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
+  return lower(topi::cpu::schedule_conv2d(Y, target), {X, K, Bias, Y}, options);
+}
+
+std::string loops_of_layer(int width) {
   std::ostringstream text;
-  text << lower(topi::cpu::schedule_conv2d(Y, target), {X, K, Bias, Y}, {.simple_mode = true});
+  text << layer(width, 32, {.simple_mode = true});
   return text.str();
 }
 
@@ -231,6 +237,38 @@ TEST(CpuConvolution, SumsAreMappedOnAsVectorsOfFilters) {
   const std::string text = loops_of_layer(14);
   // In the place of the sums.
   EXPECT_NE(text.find("= max((T_conv2d_nchw_1[ramp("), std::string::npos) << text;
+}
+
+TEST(CpuConvolution, BlocksOfFiltersThatAreNotFullAreSummedUpWhole) {
+  bool is_guarded = false;
+  std::int64_t loops = 0;
+  walk(layer(14, 40, {}).functions.at("main").body, [&](const tir::For& loop) {
+    if (loop.var.name() != "kh") return;
+    ++loops;
+    walk(loop.body, [&](const tir::If&) { is_guarded = true; });
+  });
+  EXPECT_FALSE(is_guarded);
+  EXPECT_EQ(loops, 1);
+}
+
+TEST(CpuConvolution, AnOddNumberOfVectorsOfFiltersIsTakenOneByOne) {
+  std::ostringstream text;
+  text << layer(14, 48, {.simple_mode = true});
+  // Three vectors, and not four, of 16 channels by 3 x 3.
+  EXPECT_NE(text.str().find("allocate(K.global: Pointer(global float32x16), float32x16, [432])"),
+            std::string::npos)
+      << text.str();
+}
+
+TEST(CpuConvolution, TakesAnyNumberOfFilters) {
+  for (const int filters : {17, 40}) {
+    te::Tensor X = te::placeholder({1, 5, 7, 9}, "X"), K = te::placeholder({filters, 5, 3, 3}, "K"),
+               Bias = te::placeholder({filters, 1, 1}, "Bias");
+    te::Tensor Y = topi::conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}});
+    te::Tensor Z = topi::relu(topi::add(Y, Bias));
+    EXPECT_EQ(scheduled_differs(Y, {X, K, Y}), "") << filters;
+    EXPECT_EQ(scheduled_differs(Z, {X, K, Bias, Z}), "") << filters;
+  }
 }
 
 TEST(CpuConvolution, TilesLeaveRegistersForTheInputsOfTheNextColumn) {
