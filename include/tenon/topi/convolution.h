@@ -68,9 +68,12 @@ struct WinogradOptions {
 ///
 /// Rounding is another than that of conv2d_nchw. Beside exact sums of numbers from -1 to 1, of 16
 /// to 1024 channels in float32, the error's root mean square is 0.6 to 0.8 of conv2d_nchw's for
-/// tiles of 2, whose sums are shorter, and 4 to 5 times that for tiles of 4 (some 2^-19 of the
-/// results', of 64 channels). Where inputs are infinite or not a number, so may be all results of
-/// their tiles.
+/// tiles of 2, whose sums are shorter, and 4 to 5 times conv2d_nchw's for tiles of 4: of 64
+/// channels some 2^-19 of the results'. Where inputs are infinite or not a number, so may be all
+/// results of their tiles.
+///
+/// TypeError, beside those above: kernels of another size, images whose height or width is no
+/// constant, other types, two types, options beyond what is said of them.
 Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptions options = {},
                             SourceLocation where = SourceLocation::current());
 
