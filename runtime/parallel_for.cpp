@@ -8,6 +8,7 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -131,37 +132,60 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
   return result_of(loop);
 }
 
-/// What is left of a loop, for threads that take it piece by piece.
+/// What is left of a loop: a part for each thread, in which it goes forward, so that what lies side
+/// by side is one thread's. Who has finished helps the next.
 class Pieces {
  public:
   Pieces(std::int64_t begin, std::int64_t end, int threads)
-      : next_(begin), end_(end), threads_(threads) {}
-
-  /// Calls f(begin, end) with the next piece until none is left or f returns false. Pieces become
-  /// shorter, so that all threads end at about the same time (Polychronopoulos and Kuck, "Guided
-  /// Self-Scheduling", 1987; with half their length, as iterations differ).
-  template <class F>
-  void for_each(const F& f) {
-    std::int64_t begin = next_.load(std::memory_order_relaxed);
-    while (begin < end_) {
-      const std::int64_t end = begin + std::max<std::int64_t>((end_ - begin) / (2 * threads_), 1);
-      if (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
-      if (!f(begin, end)) return;
-      begin = next_.load(std::memory_order_relaxed);
+      : parts_(static_cast<int>(
+            std::min<std::int64_t>({threads, static_cast<int>(kMost), end - begin}))) {
+    const std::int64_t length = (end - begin) / parts_, longer = (end - begin) % parts_;
+    for (int n = 0; n < parts_; ++n) {
+      part_[n].next.store(begin, std::memory_order_relaxed);
+      part_[n].end = begin += length + (n < longer ? 1 : 0);
     }
   }
 
+  /// Calls f(begin, end) with pieces that are left, for the thread of that number, until none is or
+  /// f returns false.
+  template <class F>
+  void for_each(int thread, const F& f) {
+    for (int n = 0; n < parts_; ++n)
+      if (!finish(part_[(thread + n) % parts_], f)) return;
+  }
+
  private:
-  std::atomic<std::int64_t> next_;
-  const std::int64_t end_;
-  const int threads_;
+  struct alignas(64) Part {
+    std::atomic<std::int64_t> next;
+    std::int64_t end;
+  };
+
+  /// Pieces become shorter, so that those that share the part end at about the same time
+  /// (Polychronopoulos and Kuck, "Guided Self-Scheduling", 1987).
+  template <class F>
+  static bool finish(Part& part, const F& f) {
+    constexpr std::int64_t kShare = 4;
+    std::int64_t begin = part.next.load(std::memory_order_relaxed);
+    while (begin < part.end) {
+      const std::int64_t end = begin + std::max<std::int64_t>((part.end - begin) / kShare, 1);
+      if (!part.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+      if (!f(begin, end)) return false;
+      begin = part.next.load(std::memory_order_relaxed);
+    }
+    return true;
+  }
+
+  /// More threads than these share parts.
+  static constexpr std::size_t kMost = 64;
+  const int parts_;
+  std::array<Part, kMost> part_;
 };
 
 /// Nothing if the threads that stand by have another loop.
 std::optional<std::int32_t> run_with_standby(Loop& loop, std::int64_t begin, std::int64_t end) {
   Pieces pieces(begin, end, loop.crew.threads());
-  auto work = [&] {
-    pieces.for_each([&](std::int64_t first, std::int64_t last) {
+  auto work = [&](int thread) {
+    pieces.for_each(thread, [&](std::int64_t first, std::int64_t last) {
       return !loop.has_failed.load(std::memory_order_relaxed) && run_sub_range(loop, first, last);
     });
   };

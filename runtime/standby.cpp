@@ -38,7 +38,7 @@ Standby::~Standby() {
   while (present_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
-bool Standby::run(std::int64_t others, FunctionRef<void()> work) {
+bool Standby::run(std::int64_t others, FunctionRef<void(int)> work) {
   if (is_taken_.test_and_set(std::memory_order_acquire)) return false;
   work_ = &work;
   finished_.store(0, std::memory_order_relaxed);
@@ -50,7 +50,7 @@ bool Standby::run(std::int64_t others, FunctionRef<void()> work) {
     present_.fetch_add(missing, std::memory_order_relaxed);
     summon(missing);
   }
-  work();
+  work(0);
   const std::uint64_t joined = gate_.fetch_and(~kOpen, std::memory_order_relaxed) & kCount;
   for (int looks = 0; finished_.load(std::memory_order_acquire) != joined; ++looks) {
     if (looks % kLooks == kLooks - 1)
@@ -82,7 +82,7 @@ bool Standby::join(std::uint32_t& last) {
   if ((gate & kOpen) == 0 || run_of(gate) == last) return false;
   if (!gate_.compare_exchange_strong(gate, gate + 1, std::memory_order_acq_rel)) return false;
   last = run_of(gate);
-  (*work_)();
+  (*work_)(static_cast<int>(gate & kCount) + 1);
   finished_.fetch_add(1, std::memory_order_release);
   return true;
 }

@@ -2,7 +2,7 @@
 // has gone back to TBB finds new work after some two microseconds; one that stands by, after a
 // fifth of one. For that moment it does nothing else, and makes room as soon as it is told to.
 //
-//   if (!standby.run(3, work)) ...    // work() here and on some others, or not at all
+//   if (!standby.run(3, work)) ...    // work(0) here, work(1) .. on some others, or not at all
 #pragma once
 
 #include <oneapi/tbb/task_arena.h>
@@ -24,11 +24,11 @@ class Standby {
   Standby(const Standby&) = delete;
   Standby& operator=(const Standby&) = delete;
 
-  /// Calls `work` on this thread and, at the same time, on threads that come before it has returned
-  /// here, for which there is something to do for `others`; returns after all have. False, at once,
-  /// if another thread's call is under way. `work` does not throw, and is fine with being called
-  /// once, or by one thread twice.
-  bool run(std::int64_t others, FunctionRef<void()> work);
+  /// Calls work(0) on this thread and, at the same time, work(1), work(2), ... on threads that come
+  /// before it has returned here, for which there is something to do for `others`; returns after
+  /// all have. False, at once, if another thread's call is under way. `work` does not throw, and is
+  /// fine with being called once, or by one thread twice.
+  bool run(std::int64_t others, FunctionRef<void(int)> work);
 
   /// Sends the threads that stand by back to TBB, which has work for them.
   void dismiss() { dismissals_.fetch_add(1, std::memory_order_relaxed); }
@@ -45,7 +45,7 @@ class Standby {
   const int threads_;
   const bool stay_;
   std::atomic_flag is_taken_;
-  FunctionRef<void()>* work_ = nullptr;
+  FunctionRef<void(int)>* work_ = nullptr;
   /// Who has been asked for and has not gone back.
   std::atomic<int> present_ = 0;
   std::atomic<std::uint32_t> dismissals_ = 0;

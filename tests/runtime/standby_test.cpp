@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace tenon::runtime {
 namespace {
@@ -24,7 +27,7 @@ struct StandbyTest : ::testing::Test {
   /// How many take part in a run, of which each waits a moment for so many.
   static int join(Standby& standby, int others, std::chrono::microseconds moment) {
     std::atomic<int> joined = 0;
-    EXPECT_TRUE(standby.run(others, [&] {
+    EXPECT_TRUE(standby.run(others, [&](int) {
       ++joined;
       const Clock::time_point end = Clock::now() + moment;
       while (joined <= others && Clock::now() < end) std::this_thread::yield();
@@ -51,7 +54,7 @@ TEST_F(StandbyTest, RunEndsAfterAllThatTakePart) {
   Standby standby(arena, 4, true);
   for (int run = 0; run < 1000; ++run) {
     std::atomic<int> inside = 0;
-    standby.run(3, [&] {
+    standby.run(3, [&](int) {
       ++inside;
       std::this_thread::sleep_for(std::chrono::microseconds(10));
       --inside;
@@ -60,13 +63,30 @@ TEST_F(StandbyTest, RunEndsAfterAllThatTakePart) {
   }
 }
 
+TEST_F(StandbyTest, NumbersAreOfOneThreadEach) {
+  tbb::task_arena arena(4);
+  Standby standby(arena, 4, true);
+  for (int run = 0; run < 1000; ++run) {
+    std::mutex mutex;
+    std::vector<int> numbers;
+    const std::thread::id caller = std::this_thread::get_id();
+    standby.run(3, [&](int n) {
+      const std::lock_guard lock(mutex);
+      numbers.push_back(n);
+      EXPECT_EQ(n == 0, std::this_thread::get_id() == caller);
+    });
+    std::ranges::sort(numbers);
+    for (std::size_t n = 0; n < numbers.size(); ++n) ASSERT_EQ(numbers[n], static_cast<int>(n));
+  }
+}
+
 TEST_F(StandbyTest, ServesOneCallerAtATime) {
   tbb::task_arena arena(2);
   Standby standby(arena, 2, true);
   bool is_served = true;
-  standby.run(0, [&] { std::thread([&] { is_served = standby.run(1, [] {}); }).join(); });
+  standby.run(0, [&](int) { std::thread([&] { is_served = standby.run(1, [](int) {}); }).join(); });
   EXPECT_FALSE(is_served);
-  EXPECT_TRUE(standby.run(0, [] {}));
+  EXPECT_TRUE(standby.run(0, [](int) {}));
 }
 
 /// Whether the thread of an arena of two runs what TBB has for it.
