@@ -110,16 +110,16 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 /// The dimension of the result that is longer than 1.
 std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
 
-/// As many as the first cache holds, and some for each core.
+/// As many as the first cache holds, and a piece for each core: the longer the runs in which rows
+/// are read, the faster memory is.
 int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
                         const TargetFacts& target) {
-  constexpr int kPiecesOfACore = 4;
   const int most = elements_at_hand(out.dtype(), target);
   const std::optional<std::int64_t> extent = tir::constant_int(out.shape()[along]);
   if (!extent || cores == 1) return most;
   const int lanes = lanes_of(out.dtype(), target);
-  const std::int64_t pieces = std::int64_t{cores} * kPiecesOfACore * lanes;
-  const std::int64_t share = std::max<std::int64_t>((*extent + pieces - 1) / pieces, 1) * lanes;
+  const std::int64_t of_all = std::int64_t{cores} * lanes;
+  const std::int64_t share = std::max<std::int64_t>((*extent + of_all - 1) / of_all, 1) * lanes;
   return static_cast<int>(std::min<std::int64_t>(most, share));
 }
 
