@@ -215,9 +215,10 @@ TEST(CpuMatmul, BandsAreSharedOutEvenly) {
   EXPECT_EQ(shared_loops(1000, 480, 512, 64).back(), 16);
 }
 
-TEST(CpuMatmul, HasThreadsFromHalfAMillionMultiplicationsOn) {
-  EXPECT_FALSE(shared_loops(64, 128, 64, 2).empty());
-  EXPECT_TRUE(shared_loops(64, 128, 63, 2).empty());
+// 2^18.
+TEST(CpuMatmul, HasThreadsFromAQuarterOfAMillionMultiplicationsOn) {
+  EXPECT_FALSE(shared_loops(64, 64, 64, 2).empty());
+  EXPECT_TRUE(shared_loops(64, 64, 63, 2).empty());
 }
 
 // Where the panels are wider: four rows are one tile, with nothing left over.
