@@ -10,8 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two calls of functions a program does more than a loop's end, and less than this.
-constexpr auto kStay = std::chrono::microseconds(50);
 /// So many looks at what has changed for one at the clock.
 constexpr int kLooks = 64;
 
@@ -30,7 +28,7 @@ void pause() {
 
 }  // namespace
 
-Standby::Standby(tbb::task_arena& arena, int threads, bool stay)
+Standby::Standby(tbb::task_arena& arena, int threads, std::chrono::microseconds stay)
     : arena_(arena), threads_(threads), stay_(stay) {}
 
 Standby::~Standby() {
@@ -91,15 +89,14 @@ void Standby::stand_by() {
   const std::uint32_t dismissals = dismissals_.load(std::memory_order_relaxed);
   // None has a number before the first.
   std::uint32_t last = 0;
-  Clock::time_point end = Clock::now() + kStay;
+  Clock::time_point end = Clock::now() + stay_;
   for (int looks = 1;; ++looks) {
     if (join(last)) {
-      if (!stay_) break;
-      end = Clock::now() + kStay;
+      end = Clock::now() + stay_;
       continue;
     }
     if (dismissals_.load(std::memory_order_relaxed) != dismissals) break;
-    if (looks % kLooks == 0 && (!stay_ || Clock::now() > end)) break;
+    if (looks % kLooks == 0 && Clock::now() > end) break;
     pause();
   }
   present_.fetch_sub(1, std::memory_order_release);

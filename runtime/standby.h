@@ -8,6 +8,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "tenon/support/function_ref.h"
@@ -16,9 +17,9 @@ namespace tenon::runtime {
 
 class Standby {
  public:
-  /// The arena has so many threads, the caller's among them; if they `stay` after a loop, there
-  /// should be a processor for each.
-  Standby(tbb::task_arena& arena, int threads, bool stay);
+  /// The arena has so many threads, the caller's among them. They stay for so long after a loop:
+  /// not at all where there is no processor for each.
+  Standby(tbb::task_arena& arena, int threads, std::chrono::microseconds stay);
   /// Waits until all have gone back.
   ~Standby();
   Standby(const Standby&) = delete;
@@ -43,7 +44,7 @@ class Standby {
 
   tbb::task_arena& arena_;
   const int threads_;
-  const bool stay_;
+  const std::chrono::microseconds stay_;
   std::atomic_flag is_taken_;
   FunctionRef<void(int)>* work_ = nullptr;
   /// Who has been asked for and has not gone back.

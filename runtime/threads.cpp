@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -101,7 +102,9 @@ class Setting {
 Crew::Crew(int threads, bool has_processors) : threads_(threads) {
   if (threads == 1) return;
   arena_.emplace(threads);
-  standby_.emplace(*arena_, threads, has_processors);
+  // What a program does between two calls of functions takes less.
+  constexpr std::chrono::microseconds kStay(50);
+  standby_.emplace(*arena_, threads, has_processors ? kStay : kStay.zero());
 }
 
 Crew& current_crew() { return Setting::instance().crew(); }

@@ -12,6 +12,7 @@ namespace tenon::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds kStay(50);
 
 /// Calls f until it gives true; false after a time in which even a busy machine would have got
 /// there.
@@ -38,20 +39,20 @@ struct StandbyTest : ::testing::Test {
 
 TEST_F(StandbyTest, OthersTakePart) {
   tbb::task_arena arena(3);
-  Standby standby(arena, 3, true);
+  Standby standby(arena, 3, kStay);
   EXPECT_TRUE(in_the_end([&] { return join(standby, 2, std::chrono::seconds(1)) == 3; }));
 }
 
 TEST_F(StandbyTest, NoMoreTakePartThanThereAreThreads) {
   tbb::task_arena arena(2);
-  Standby standby(arena, 2, true);
+  Standby standby(arena, 2, kStay);
   for (int run = 0; run < 1000; ++run)
     ASSERT_LE(join(standby, 7, std::chrono::microseconds(20)), 2);
 }
 
 TEST_F(StandbyTest, RunEndsAfterAllThatTakePart) {
   tbb::task_arena arena(4);
-  Standby standby(arena, 4, true);
+  Standby standby(arena, 4, kStay);
   for (int run = 0; run < 1000; ++run) {
     std::atomic<int> inside = 0;
     standby.run(3, [&](int) {
@@ -65,7 +66,7 @@ TEST_F(StandbyTest, RunEndsAfterAllThatTakePart) {
 
 TEST_F(StandbyTest, NumbersAreOfOneThreadEach) {
   tbb::task_arena arena(4);
-  Standby standby(arena, 4, true);
+  Standby standby(arena, 4, kStay);
   for (int run = 0; run < 1000; ++run) {
     std::mutex mutex;
     std::vector<int> numbers;
@@ -82,7 +83,7 @@ TEST_F(StandbyTest, NumbersAreOfOneThreadEach) {
 
 TEST_F(StandbyTest, ServesOneCallerAtATime) {
   tbb::task_arena arena(2);
-  Standby standby(arena, 2, true);
+  Standby standby(arena, 2, kStay);
   bool is_served = true;
   standby.run(0, [&](int) { std::thread([&] { is_served = standby.run(1, [](int) {}); }).join(); });
   EXPECT_FALSE(is_served);
@@ -96,15 +97,22 @@ bool is_free(tbb::task_arena& arena) {
   return in_the_end([&] { return has_run.load(); });
 }
 
-TEST_F(StandbyTest, ThreadsGoBackToTbb) {
-  for (const bool stay : {true, false}) {
+TEST_F(StandbyTest, ThreadsGoBackAfterATime) {
+  for (const std::chrono::microseconds stay : {std::chrono::microseconds(0), kStay}) {
     tbb::task_arena two(2);
     Standby standby(two, 2, stay);
     EXPECT_TRUE(in_the_end([&] { return join(standby, 1, std::chrono::seconds(1)) == 2; }));
     EXPECT_TRUE(is_free(two));
-    standby.dismiss();
     EXPECT_TRUE(in_the_end([&] { return join(standby, 1, std::chrono::seconds(1)) == 2; }));
   }
+}
+
+TEST_F(StandbyTest, ThreadsGoBackWhenTheyAreDismissed) {
+  tbb::task_arena two(2);
+  Standby standby(two, 2, std::chrono::hours(1));
+  EXPECT_TRUE(in_the_end([&] { return join(standby, 1, std::chrono::seconds(1)) == 2; }));
+  standby.dismiss();
+  EXPECT_TRUE(is_free(two));
 }
 
 }  // namespace
